@@ -3,6 +3,8 @@ import { counted, numberText } from './texts.ts';
 /** What is known of a running phase. */
 export interface Meter {
   readonly records: () => number;
+  /** How many of the records were there before: they say nothing of the speed. */
+  readonly unchanged?: () => number;
   /** The share of the work that is done, from 0 to 1; undefined while it is unknown. */
   readonly fraction?: () => number | undefined;
 }
@@ -15,6 +17,8 @@ export interface PhaseState {
   readonly records: number;
   readonly perSecond: number;
   readonly secondsLeft: number | undefined;
+  /** Whether a time left was shown, or everything has passed: the time so far would look like the time left. */
+  readonly isEnding: boolean;
 }
 
 /** Where progress is shown. */
@@ -33,30 +37,32 @@ const MIN_MEASURED_SECONDS = 3;
 
 /**
  * Does the work of one phase, and shows its progress meanwhile. Its count never falls, whatever the meter says.
- * @param count returns the final count of a result; by default what the meter says last
+ * @param count returns the final counts of a result; by default what the meter says last
  */
 export async function trackPhase<Result>(
   output: ProgressOutput,
   phase: string,
   meter: Meter,
   work: () => Promise<Result>,
-  count?: (result: Result) => number,
+  count?: (result: Result) => { readonly records: number; readonly unchanged: number },
 ): Promise<Result> {
   const startedAt = performance.now();
   const rate = new RollingRate();
-  let [records, fraction]: [number, number?] = [0];
+  let [records, moved, isEnding, fraction]: [number, number, boolean, number?] = [0, 0, false];
   const elapsed = () => (performance.now() - startedAt) / 1000;
   const measure = (): PhaseState => {
     records = Math.max(records, meter.records());
     const share = meter.fraction?.();
     if (share !== undefined) fraction = Math.max(fraction ?? 0, Math.min(1, share));
-    rate.add({ atMs: performance.now(), records, fraction });
+    moved = Math.max(moved, records - (meter.unchanged?.() ?? 0));
+    rate.add({ atMs: performance.now(), records: moved, fraction });
     const secondsLeft = elapsed() < MIN_MEASURED_SECONDS ? undefined : rate.secondsLeft;
-    return { phase, seconds: rounded(elapsed()), records, perSecond: rounded(rate.perSecond), secondsLeft };
+    isEnding ||= secondsLeft !== undefined || fraction === 1;
+    return { phase, seconds: rounded(elapsed()), records, perSecond: rounded(rate.perSecond), secondsLeft, isEnding };
   };
   measure();
   const timer = setInterval(() => output.show(measure()), output.intervalMs);
-  let final: number | undefined;
+  let final: ReturnType<NonNullable<typeof count>> | undefined;
   let hasSucceeded = false;
   try {
     const result = await work();
@@ -66,9 +72,10 @@ export async function trackPhase<Result>(
   } finally {
     clearInterval(timer);
     const last = measure();
-    const total = final ?? last.records;
+    const total = final?.records ?? last.records;
+    const written = final === undefined ? moved : final.records - final.unchanged;
     // At the end, the speed of the whole phase says more than that of its last seconds.
-    const perSecond = last.seconds > 0 ? rounded(total / last.seconds) : 0;
+    const perSecond = last.seconds > 0 ? rounded(written / last.seconds) : 0;
     output.finish({ ...last, records: total, perSecond, secondsLeft: undefined }, hasSucceeded);
   }
 }
@@ -88,6 +95,9 @@ class RollingRate {
 
   /** Adds a measurement, later than the ones before. */
   add(sample: Sample): void {
+    const last = this.samples.at(-1);
+    // Waiting for the end, once everything has passed, is no speed.
+    if (last?.fraction === 1 && last.records === sample.records) return;
     this.samples.push(sample);
     while (this.samples.length > 2 && sample.atMs - (this.samples[1]?.atMs ?? 0) >= WINDOW_MS) this.samples.shift();
   }
@@ -154,27 +164,42 @@ export function progressEvents(stream: TextStream): ProgressOutput {
   };
 }
 
-function rounded(number: number): number {
+/** Returns a number with one digit after the point. */
+export function rounded(number: number): number {
   return Math.round(number * 10) / 10;
 }
 
 /** Returns a state as people read it: `exporting: 12,000 records, 3,000/s, 15s left`. */
 function progressLine(state: PhaseState): string {
-  const { seconds, secondsLeft } = state;
-  return `${amount(state)}, ${secondsLeft === undefined ? `${span(seconds)} so far` : `${span(secondsLeft)} left`}`;
+  const { seconds, secondsLeft, isEnding } = state;
+  if (secondsLeft !== undefined) return `${amount(state)}, ${span(Math.ceil(secondsLeft))} left`;
+  return isEnding ? amount(state) : `${amount(state)}, ${span(seconds)} so far`;
 }
 
 function lastLine(state: PhaseState, hasSucceeded: boolean): string {
   return `${amount(state)}, ${hasSucceeded ? 'done in' : 'stopped after'} ${span(state.seconds)}`;
 }
 
-function amount({ phase, records, perSecond }: PhaseState): string {
-  const speed = records === 0 ? '' : `, ${numberText(Math.round(perSecond))}/s`;
-  return `${phase}: ${counted(records, 'record')}${speed}`;
+function amount(state: PhaseState): string {
+  return `${state.phase}: ${counted(state.records, 'record')}${speed(state)}`;
 }
 
-/** Returns a span of time such as `45s`, `3m 20s` or `2h 5m`. */
+type Pace = Pick<PhaseState, 'seconds' | 'records' | 'perSecond'>;
+
+/** Returns what a phase that is over did: `12,000 records in 4.1s, 2,927/s`. */
+export function phaseText(phase: Pace): string {
+  return `${counted(phase.records, 'record')} in ${span(phase.seconds)}${speed(phase)}`;
+}
+
+/** A second is the least time that says something of a speed. */
+function speed({ seconds, perSecond }: Pace): string {
+  const whole = Math.round(perSecond);
+  return seconds < 1 || whole === 0 ? '' : `, ${numberText(whole)}/s`;
+}
+
+/** Returns a span of time such as `0.5s`, `45s`, `3m 20s` or `2h 5m`. */
 export function span(seconds: number): string {
+  if (seconds < 10) return `${rounded(seconds)}s`;
   const whole = Math.ceil(seconds);
   if (whole < 60) return `${whole}s`;
   const minutes = Math.floor(whole / 60);

@@ -49,9 +49,10 @@ const organisation = z.strictObject({
 });
 
 const phase = z.strictObject({
-  /** What was done, such as `exporting`. A phase that was interrupted has an entry for each attempt. */
+  /** What was done, such as `exporting`. What was repeated after an interruption is one phase. */
   phase: z.string(),
   startedAt: time,
+  /** Of all its attempts. */
   seconds: z.number(),
   records: count,
   perSecond: z.number(),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { OWNER_ONLY } from '../../shared/durableFiles.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import type { PhaseState, ProgressOutput } from '../progress.ts';
+import { type PhaseState, type ProgressOutput, rounded } from '../progress.ts';
 import type { MigrationResult } from './documents.ts';
 
 const rate = { phase: z.string(), seconds: z.number(), records: z.int(), perSecond: z.number() };
@@ -34,7 +34,7 @@ export class Journal implements Disposable {
     this.path = join(directory, 'journal.ndjson');
     this.file = openSync(this.path, 'a', OWNER_ONLY);
     // The line that a crash has cut must not swallow the next one.
-    if (!readText(this.path).endsWith('\n')) appendFileSync(this.file, '\n');
+    if (/[^\n]$/.test(readText(this.path))) appendFileSync(this.file, '\n');
   }
 
   /** Adds a line. Samples may be lost with the power; everything else is durable. */
@@ -87,26 +87,27 @@ export function readJournal(directory: string): readonly JournalEntry[] {
 
 type Phase = MigrationResult['phases'][number];
 
-/** Lists the phases of a migration with their last rates, the interrupted ones too. */
+/**
+ * Lists the phases of a migration, the interrupted ones too. What is repeated until the next step is one phase: its time is
+ * that of all its attempts, its records are those of the last one, and its rate follows from both.
+ */
 export function listPhases(entries: readonly JournalEntry[]): Phase[] {
   const phases: Phase[] = [];
-  let open: Phase | undefined;
+  const open = new Map<string, { readonly listed: Phase; before: number; isRunning: boolean }>();
   for (const line of entries) {
-    if (line.event !== 'sample' && line.event !== 'ended') {
-      open = undefined;
-      continue;
-    }
-    const { phase, seconds, records, perSecond } = line;
-    if (open === undefined || open.phase !== phase || seconds < open.seconds) {
-      const startedAt = new Date(Date.parse(line.time) - seconds * 1000).toISOString();
-      open = { phase, startedAt, seconds, records, perSecond, succeeded: false };
-      phases.push(open);
-    }
-    Object.assign(open, { seconds, records, perSecond });
-    if (line.event === 'ended') {
-      open.succeeded = line.succeeded;
-      open = undefined;
-    }
+    if (line.event === 'step') open.clear();
+    if (line.event === 'resumed') for (const attempt of open.values()) attempt.isRunning = false;
+    if (line.event !== 'sample' && line.event !== 'ended') continue;
+    const { phase, records } = line;
+    const known = open.get(phase);
+    const startedAt = new Date(Date.parse(line.time) - line.seconds * 1000).toISOString();
+    const listed = known?.listed ?? { phase, startedAt, seconds: 0, records, perSecond: 0, succeeded: false };
+    if (known === undefined) phases.push(listed);
+    const before = known?.isRunning === true ? known.before : listed.seconds;
+    const seconds = rounded(before + line.seconds);
+    const perSecond = seconds > 0 ? rounded(records / seconds) : 0;
+    Object.assign(listed, { seconds, records, perSecond, succeeded: line.event === 'ended' && line.succeeded });
+    open.set(phase, { listed, before, isRunning: line.event === 'sample' });
   }
   return phases;
 }

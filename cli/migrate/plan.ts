@@ -10,7 +10,7 @@ import { selectedKinds } from '../values.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
 import { importExport, inspectStaged } from './exportStage.ts';
-import { listPhases, readJournal } from './journal.ts';
+import { readJournal } from './journal.ts';
 import { loginTally } from './logins.ts';
 import { explain } from './proof.ts';
 import { sortNotices } from './result.ts';
@@ -142,8 +142,10 @@ function estimateWork(
   trialSeconds: number | undefined,
 ): Work {
   const { bytes = 0, organisations = 0 } = run.state.exported ?? {};
-  const exporting = listPhases(readJournal(run.directory)).findLast(({ phase }) => phase === 'exporting');
-  const exportSeconds = exporting?.seconds ?? 0;
+  const exporting = readJournal(run.directory).flatMap((line) =>
+    line.event === 'ended' && line.phase === 'exporting' ? [line.seconds] : [],
+  );
+  const exportSeconds = exporting.at(-1) ?? 0;
   const exports = [source, target].filter(({ kind }) => kind === 'zitadel').length;
   const calls = exports === 0 ? '' : `, by ${counted(exports * organisations, 'call')} of ZITADEL`;
   const { name } = target.place;

@@ -1,5 +1,6 @@
 import { type Counts, total } from '../../shared/collections/counts.ts';
 import type { Output } from '../command.ts';
+import { phaseText } from '../progress.ts';
 import { commandLine, type Line, section } from '../terminal.ts';
 import {
   counted,
@@ -102,8 +103,8 @@ function loginLines(logins: Logins | undefined): string[] {
 /** Returns a result as people read it. */
 export function resultText(result: MigrationResult, directory: string): Line[] {
   const { source, target, moved, proof, phases } = result;
-  // The last attempt of each phase.
-  const attempts = new Map(phases.map((phase) => [phase.phase, phase]));
+  // Both sides are read more than once: the last time counts.
+  const last = new Map(phases.map((phase) => [phase.phase, phase]));
   const imported = Object.entries(outcomesOf(moved)).filter(([, counts]) => total(counts) > 0);
   return [
     { text: resultHeadline(result), style: result.outcome === 'done' ? 'good' : 'bad' },
@@ -111,10 +112,7 @@ export function resultText(result: MigrationResult, directory: string): Line[] {
       `from ${source.place}`,
       `to   ${target.place}`,
       ...imported.map(([outcome, counts]) => `${outcome}: ${countList(counts)}`),
-      ...[...attempts.values()].map(({ phase, records, seconds, perSecond }) => {
-        const speed = `${seconds.toFixed(1)} s, ${numberText(Math.round(perSecond))}/s`;
-        return `${phase}: ${counted(records, 'record')} in ${speed}`;
-      }),
+      ...[...last.values()].map((phase) => `${phase.phase}: ${phaseText(phase)}`),
     ]),
     ...section('Proof', [proof.description, ...verdict(result)]),
     ...section('Differences', firstLines(proof.differences.flatMap(describe), 'difference')),

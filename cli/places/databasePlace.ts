@@ -100,7 +100,7 @@ async function importInto(
   const onInspected = (inspected: InspectedFile) => {
     meter.onStarted(() => {
       const { records, total: all } = inspected.progress();
-      return { records: countSettled(records), total: total(all) };
+      return { ...countSettled(records), total: total(all) };
     });
     const facts = { ...importFacts(options, source, inspected), ...account() };
     return audited.begin(facts, () => ({ counts: inspected.totals() }));

@@ -52,11 +52,11 @@ async function readEvents(
   body: AsyncIterable<Uint8Array>,
   meter: ImportMeter,
 ): Promise<Exclude<ImportEvent, { event: 'progress' }> | undefined> {
-  let settled: ImportSettled = { records: 0, total: 0 };
+  let settled: ImportSettled = { records: 0, unchanged: 0, total: 0 };
   for await (const line of lines(body)) {
     const event = importEvent.parse(JSON.parse(line));
     if (event.event !== 'progress') return event;
-    settled = { records: countSettled(event.records), total: total(event.total) };
+    settled = { ...countSettled(event.records), total: total(event.total) };
     meter.onStarted(() => settled);
   }
   return undefined;

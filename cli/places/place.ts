@@ -99,6 +99,8 @@ export interface PartSource extends AsyncDisposable {
 /** How far the target of an import has come: how many records of how many it has settled. */
 export interface ImportSettled {
   readonly records: number;
+  /** How many of the records were there before. */
+  readonly unchanged: number;
   readonly total: number;
 }
 
@@ -110,15 +112,16 @@ export interface ImportMeter {
   readonly onStarted: (settled: () => ImportSettled) => void;
 }
 
-/** Returns the number of records that an import has settled, by its counts by outcome: those that it takes at all. */
+/** Returns the numbers of records that an import has settled, by its counts by outcome: those that it takes at all. */
 export function countSettled({
   created = {},
   unchanged = {},
   overwritten = {},
   skipped = {},
   failed = {},
-}: Partial<ImportResponse['summary']>): number {
-  return [created, unchanged, overwritten, skipped, failed].reduce((sum, counts) => sum + total(counts), 0);
+}: Partial<ImportResponse['summary']>): Omit<ImportSettled, 'total'> {
+  const records = [created, unchanged, overwritten, skipped, failed].reduce((sum, counts) => sum + total(counts), 0);
+  return { records, unchanged: total(unchanged) };
 }
 
 /** A place with a database: it exports and imports organisations. */

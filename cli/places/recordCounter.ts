@@ -174,7 +174,7 @@ export async function trackImport(
 ): Promise<ImportResponse> {
   const begun = Promise.withResolvers<Parameters<ImportMeter['onBegun']>[0]>();
   const started = Promise.withResolvers<void>();
-  let settled = (): ImportSettled => ({ records: 0, total: 0 });
+  let settled = (): ImportSettled => ({ records: 0, unchanged: 0, total: 0 });
   const onStarted = (read: () => ImportSettled) => {
     settled = read;
     started.resolve();
@@ -188,10 +188,11 @@ export async function trackImport(
   await trackPhase(output, first, given, () => Promise.race([started.promise, importing]));
   const taken = {
     records: () => settled().records,
+    unchanged: () => settled().unchanged,
     fraction: () => (settled().total === 0 ? undefined : settled().records / settled().total),
   };
   const count = ({ summary }: ImportResponse) => countSettled(summary);
-  return await trackPhase(output, options.dryRun ? 'trying' : 'writing', taken, () => importing, count);
+  return await trackPhase(output, options.dryRun ? 'trying' : 'importing', taken, () => importing, count);
 }
 
 /** Stores content in a place, and shows how many records are read. */

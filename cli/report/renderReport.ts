@@ -1,7 +1,7 @@
 import { total } from '../../shared/collections/counts.ts';
 import type { Logins, MigrationResult, MigrationSide } from '../migrate/documents.ts';
 import { describeLogins } from '../migrate/logins.ts';
-import { span } from '../progress.ts';
+import { phaseText, span } from '../progress.ts';
 import { counted, named } from '../texts.ts';
 import { definitions, type Html, html, listSection, moment, words } from './html.ts';
 import { style } from './style.ts';
@@ -224,10 +224,10 @@ function timings({ phases }: MigrationResult): Html | undefined {
   const shown = phases.slice(-MAX_PHASES);
   const omitted = phases.length - shown.length;
   const rest = omitted === 0 ? undefined : html`<p class="soft">${omitted} earlier attempts are not shown</p>`;
-  const items = shown.map(({ phase, startedAt, seconds, records, perSecond, succeeded }) => {
-    const outcome = succeeded ? '' : ', interrupted';
-    return html`<li><strong>${phase}</strong>: ${counted(records, 'record')} in ${span(seconds)},
-${Math.round(perSecond)}/s${outcome} <span class="soft">from ${moment(startedAt)}</span></li>\n`;
+  const items = shown.map((phase) => {
+    const outcome = phase.succeeded ? '' : ', interrupted';
+    return html`<li><strong>${phase.phase}</strong>: ${phaseText(phase)}${outcome} <span class="soft">from
+${moment(phase.startedAt)}</span></li>\n`;
   });
   return html`<section><h2>Timings</h2>${rest}<ul>${items}</ul></section>`;
 }

@@ -78,8 +78,8 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
     },
     phases: [
       { phase: 'exporting', startedAt: at(2), ...phase },
-      { phase: 'writing', startedAt: at(62), ...phase, seconds: 20, records: 11_000, succeeded: false },
-      { phase: 'writing', startedAt: at(85), ...phase },
+      { phase: 'importing', startedAt: at(62), ...phase, seconds: 20, records: 11_000, succeeded: false },
+      { phase: 'importing', startedAt: at(85), ...phase },
     ],
     resumedAt: [at(84)],
     errors: [

@@ -62,7 +62,8 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   const plan = await ImportPlan.read({ ...inspection, source: file, survey, withKeys, ...known }, signal);
   const tally = new ImportTally(target, options);
   const total = [...survey.facts.sections.values()].reduce((sum, { records }) => sum + records, 0);
-  meter.onStarted(() => ({ records: tally.settled, total }));
+  const unchanged = tally.settled;
+  meter.onStarted(() => ({ records: tally.settled, unchanged, total }));
   if (!options.dryRun) await importOrganisations(connection, plan, tally);
   return tally.response(plan, inspection);
 }

@@ -47,7 +47,7 @@ describe('identity migrate', () => {
       logins: { people: 3, withPassword: 1, ready: 1, others: [] },
     });
     expect(result.phases.map(({ phase, succeeded }) => `${phase} ${succeeded}`)).toEqual(
-      expect.arrayContaining(['sending true', 'writing true']),
+      expect.arrayContaining(['sending true', 'importing true']),
     );
     const [name = ''] = await readdir(migrating.cwd);
     const directory = join(migrating.cwd, name);
@@ -227,7 +227,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const { records, exported, imported = { notCarried: {} } } = first.moved;
     expect(total(exported)).toBe(records);
     const written = records - total(imported.notCarried);
-    expect(first.phases).toContainEqual(expect.objectContaining({ phase: 'writing', records: written }));
+    expect(first.phases).toContainEqual(expect.objectContaining({ phase: 'importing', records: written }));
     const migrating = await prepareMigration(north);
     const again = await migrate(args, migrating);
     expect(again).toMatchObject({ outcome: 'done', errors: [], proof: { unexpected: 0, expected: 7 } });

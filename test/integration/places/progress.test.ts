@@ -75,7 +75,7 @@ describe('the progress of an import into an instance', { timeout: 120_000 }, () 
     expect(records).toContain(1_000);
     expect(shown.filter(({ event }) => event === 'phase')).toMatchObject([
       { phase: 'sending', records: 11, succeeded: true },
-      { phase: 'writing', records: 4_000, succeeded: true },
+      { phase: 'importing', records: 4_000, succeeded: true },
     ]);
     expect(shown.at(-1)).toMatchObject({ event: 'result', summary });
   });
@@ -115,10 +115,10 @@ describe('the progress of an import into an instance', { timeout: 120_000 }, () 
         .map((line) => JSON.parse(line)),
     );
     const counts = shown.flatMap(({ event, phase, records = 0 }) =>
-      event === 'progress' && phase === 'writing' ? [records] : [],
+      event === 'progress' && phase === 'importing' ? [records] : [],
     );
     expect(counts.filter((count) => count > 0 && count < 30_001).length).toBeGreaterThan(0);
     expect(counts).toEqual(counts.toSorted((a, b) => a - b));
-    expect(shown.at(-2)).toMatchObject({ event: 'phase', phase: 'writing', records: 30_001 });
+    expect(shown.at(-2)).toMatchObject({ event: 'phase', phase: 'importing', records: 30_001 });
   });
 });

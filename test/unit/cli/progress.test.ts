@@ -91,6 +91,37 @@ describe('the progress of a phase', () => {
     expect(passed.written.filter((line) => line.includes('left'))).toEqual([]);
   });
 
+  it('keeps its speed, and says no time, once everything has passed', async () => {
+    const target = stream();
+    const startedAt = performance.now();
+    const share = () => Math.min(1, (performance.now() - startedAt) / 10_000);
+    const work = () => new Promise<void>((resolve) => setTimeout(resolve, 21_000));
+    const meter = { records: () => share() * 1_000, fraction: share };
+    const phase = trackPhase(progressLines(target), 'sending', meter, work);
+    await vi.advanceTimersByTimeAsync(21_000);
+    await phase;
+    expect(target.written.slice(0, -1)).toEqual([
+      'sending: 500 records, 100/s, 5s left\n',
+      'sending: 1,000 records, 100/s\n',
+      'sending: 1,000 records, 100/s\n',
+      'sending: 1,000 records, 100/s\n',
+    ]);
+  });
+
+  it.each([
+    [2_500, { records: 20_010, unchanged: 20_000 }, 'importing: 20,010 records, 4/s, done in 2.5s\n'],
+    [2_500, { records: 20_010, unchanged: 20_010 }, 'importing: 20,010 records, done in 2.5s\n'],
+    [500, { records: 77, unchanged: 0 }, 'importing: 77 records, done in 0.5s\n'],
+  ])('has the speed of what was not there before, of a second at least: %#', async (ms, counts, line) => {
+    const target = stream();
+    const meter = { records: () => counts.records, unchanged: () => counts.unchanged };
+    const work = () => new Promise<void>((resolve) => setTimeout(resolve, ms));
+    const phase = trackPhase(progressLines(target), 'importing', meter, work, () => counts);
+    await vi.advanceTimersByTimeAsync(ms);
+    await phase;
+    expect(target.written).toEqual([line]);
+  });
+
   it('never falls, has no negative rate, and ends with the result, whatever is measured', async () => {
     const measured = fc.record({ records: fc.integer({ min: -5, max: 50 }), fraction: fc.double({ noNaN: true }) });
     const isEnding = fc.boolean();
@@ -108,7 +139,9 @@ describe('the progress of a phase', () => {
           if (!isDone) throw new Error('lost');
           return result;
         };
-        const phase = trackPhase(output, 'writing', meter, work, (count) => count).catch(() => undefined);
+        const phase = trackPhase(output, 'importing', meter, work, (records) => ({ records, unchanged: 0 })).catch(
+          () => undefined,
+        );
         await vi.advanceTimersByTimeAsync(700 * steps.length);
         await phase;
         const counts = states.map(({ records }) => records);

@@ -1,4 +1,4 @@
-import { appendFile } from 'node:fs/promises';
+import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Journal, type JournalEntry, listPhases, readJournal } from '../../../../cli/migrate/journal.ts';
@@ -14,8 +14,7 @@ const ended = (phase: string, seconds: number): JournalEntry => ({
 });
 
 describe('the phases of a journal', () => {
-  it('have their last rate, and an entry for each attempt', () => {
-    const phase = (seconds: number) => ({ phase: 'importing', seconds, records: seconds * 10, perSecond: 10 });
+  it('have the time of all their attempts until the next step, and the records of the last one', () => {
     const resumed: JournalEntry = { time, event: 'resumed' };
     const entries = [
       sample('importing', 2),
@@ -23,26 +22,31 @@ describe('the phases of a journal', () => {
       resumed,
       sample('importing', 6),
       ended('importing', 7),
+      { time, event: 'retry', problem: 'lost' },
+      ended('importing', 9),
+      { time, event: 'step', step: 'moved' },
+      sample('importing', 2),
     ];
+    const phase = (seconds: number, records: number, perSecond: number) => ({
+      phase: 'importing',
+      ...{ seconds, records, perSecond },
+      startedAt: '2026-01-01T00:00:58.000Z',
+    });
     expect(listPhases(entries)).toEqual([
-      { ...phase(4), startedAt: '2026-01-01T00:00:58.000Z', succeeded: false },
-      { ...phase(7), startedAt: '2026-01-01T00:00:54.000Z', succeeded: true },
+      { ...phase(20, 90, 4.5), succeeded: true },
+      { ...phase(2, 20, 10), succeeded: false },
     ]);
   });
 
-  it('are apart, and begin before their end', () => {
+  it('are apart, also at the same time, and begin before their end', () => {
     const phases = listPhases([
       sample('exporting', 1),
+      sample('importing', 30),
       ended('exporting', 2_000),
       ended('importing', 60),
-      ended('importing', 5),
     ]);
-    expect(phases.map(({ phase, seconds }) => `${phase} ${seconds}`)).toEqual([
-      'exporting 2000',
-      'importing 60',
-      'importing 5',
-    ]);
-    expect(phases[1]?.startedAt).toBe('2026-01-01T00:00:00.000Z');
+    expect(phases.map(({ phase, seconds }) => `${phase} ${seconds}`)).toEqual(['exporting 2000', 'importing 60']);
+    expect(phases[1]?.startedAt).toBe('2026-01-01T00:00:30.000Z');
   });
 });
 
@@ -60,5 +64,7 @@ describe('a journal', () => {
       journal.add({ event: 'resumed' });
     }
     expect(readJournal(path).map(({ event }) => event)).toEqual(['started', 'resumed']);
+    const text = await readFile(join(path, 'journal.ndjson'), 'utf8');
+    expect(text).toMatch(/^\{.*\}\n\{"time":"2026-01-\n\{.*\}\n$/);
   });
 });
