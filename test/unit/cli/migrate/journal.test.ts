@@ -16,7 +16,7 @@ const ended = (phase: string, seconds: number): JournalEntry => ({
 describe('the phases of a journal', () => {
   it('have the time of all their attempts until the next step, and the records of the last one', () => {
     const resumed: JournalEntry = { time, event: 'resumed' };
-    const entries = [
+    const entries: JournalEntry[] = [
       sample('importing', 2),
       sample('importing', 4),
       resumed,
