@@ -88,8 +88,8 @@ export function readJournal(directory: string): readonly JournalEntry[] {
 type Phase = MigrationResult['phases'][number];
 
 /**
- * Lists the phases of a migration, the interrupted ones too. What is repeated until the next step is one phase: its time is
- * that of all its attempts, its records are those of the last one, and its rate follows from both.
+ * Lists the phases of a migration, the interrupted ones too. What is repeated until the next step is one phase: its time
+ * is that of all its attempts, its records are those of the last one, and its rate follows from both.
  */
 export function listPhases(entries: readonly JournalEntry[]): Phase[] {
   const phases: Phase[] = [];
