@@ -161,7 +161,7 @@ export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options
   readonly instance: 'existing' | 'created';
   /** Whether the command changes something, or copies secrets: then each call is put on record in the audit trail. */
   readonly isAudited?: true;
-  /** Creates the database by other means than opening it. */
+  /** Checks the call before the database is opened, or creates the database by other means. */
   prepare?(call: Call<Arguments, Own>, location: StoreLocation): Promise<void>;
   /** Runs a call on something else than an instance of this service; undefined for any other call. */
   elsewhere?(call: Call<Arguments, Own>): Promise<Output | undefined>;

@@ -1,6 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { allRoutes } from '../functions/endpoints.ts';
 import { openAudit } from '../shared/audit/openAudit.ts';
@@ -17,6 +16,7 @@ import type { Store } from '../shared/store/store.ts';
 import { systemCode } from '../shared/systemCode.ts';
 import type { OpenInstance, Surroundings } from './command.ts';
 import { loadConfig } from './configuration.ts';
+import { readPem } from './tls.ts';
 
 /** What a server is told. */
 interface ServerSettings {
@@ -120,8 +120,8 @@ export interface CertificateFiles {
  * @throws IdentityError that says what is wrong with which file, and repeats nothing of it
  */
 async function readCertificate(files: CertificateFiles): Promise<Certificate> {
-  const cert = await readText(files.cert, CERT_OPTION);
-  const key = await readText(files.key, KEY_OPTION);
+  const cert = await readPem(files.cert, CERT_OPTION);
+  const key = await readPem(files.key, KEY_OPTION);
   const leaf = parse(() => new X509Certificate(cert), files.cert, CERT_OPTION, 'holds no PEM certificate');
   const privateKey = parse(
     () => createPrivateKey(key),
@@ -144,15 +144,6 @@ function renewOnSignal(files: CertificateFiles, server: RunningServer): Disposab
   };
   process.on('SIGHUP', renew);
   return { [Symbol.dispose]: () => void process.off('SIGHUP', renew) };
-}
-
-async function readText(file: string, option: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw certificateInvalid(file, `--${option}`, `cannot be read: ${reason}`);
-  }
 }
 
 function parse<Result>(work: () => Result, file: string, option: string, problem: string): Result {

@@ -80,6 +80,48 @@ export function noticeText({ type, id, message }: Notice): string {
   return id === undefined ? text : `${type} ${id}: ${text}`;
 }
 
+/** Notices with the same sentence: their number, and the ids of the first ones. */
+interface NoticeGroup {
+  readonly type: string;
+  readonly message: string;
+  readonly ids: string[];
+  count: number;
+}
+
+const MAX_IDS = 3;
+
+/** Joins the notices of records that say the same, in the order of the first ones. */
+export function groupNotices(notices: readonly Notice[]): NoticeGroup[] {
+  const groups = new Map<string, NoticeGroup>();
+  for (const { type, id, message } of notices) {
+    const key = JSON.stringify([type, message, id === undefined]);
+    const group = groups.get(key) ?? { type, message, ids: [], count: 0 };
+    groups.set(key, group);
+    group.count++;
+    if (id !== undefined && group.ids.length < MAX_IDS) group.ids.push(id);
+  }
+  return [...groups.values()];
+}
+
+/** Returns the number of a group's records, and the ids of the first ones; undefined for a single notice. */
+export function groupTexts({ type, ids, count }: NoticeGroup) {
+  if (count === 1 || ids.length === 0) return undefined;
+  const more = count > ids.length ? `, and ${numberText(count - ids.length)} more` : '';
+  return { records: counted(count, type === 'human_user' ? 'person' : type), ids: `${ids.join(', ')}${more}` };
+}
+
+/** Returns the first warnings, or things left to do, as lines: one for those that say the same. */
+export function noticeLines(notices: readonly Notice[], noun: string, omitted = 0): string[] {
+  const groups = groupNotices(notices);
+  const hidden = groups.slice(MAX_LINES).reduce((sum, { count }) => sum + count, 0);
+  const lines = groups.slice(0, MAX_LINES).map((group) => {
+    const texts = groupTexts(group);
+    if (texts === undefined) return noticeText({ ...group, id: group.ids[0] });
+    return `${texts.records}: ${humanMessage(group.message)}: ${texts.ids}`;
+  });
+  return firstLines(lines, noun, hidden + omitted);
+}
+
 const MAX_LINES = 20;
 
 /** Returns the first lines, and one with the number of the others, whose noun is given. */
@@ -107,7 +149,10 @@ export function noticeSection(
   others: readonly string[] = [],
 ): Line[] {
   const { heading, noun, style } = noticeKinds[kind];
-  const lines = [...firstLines(notices.map(noticeText), noun, omitted), ...others];
+  // Each error is about a record that needs its own attention.
+  const shown =
+    kind === 'error' ? firstLines(notices.map(noticeText), noun, omitted) : noticeLines(notices, noun, omitted);
+  const lines = [...shown, ...others];
   return section(
     heading,
     lines.map((text) => (style === undefined ? text : { text, style })),

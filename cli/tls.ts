@@ -9,15 +9,28 @@ import { systemCode } from '../shared/systemCode.ts';
 
 /**
  * Trusts the authorities of a PEM file, beside those of Node and the system.
- * @throws IdentityError for a file without certificates; an error of the system
+ * @throws IdentityError for a file that cannot be read, or has no certificates
  */
 export async function trustAuthorities(file: string | undefined): Promise<void> {
   if (file === undefined) return;
-  const text = await readFile(file, 'utf8');
+  const text = await readPem(file, 'ca-file');
   const certificates = text.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
   if (certificates.length === 0 || !certificates.every(isCertificate))
     throw certificateInvalid(file, '--ca-file', 'holds no PEM certificate');
   setDefaultCACertificates([...getCACertificates('default'), ...certificates]);
+}
+
+/**
+ * Reads the PEM file of an option.
+ * @throws IdentityError for a file that cannot be read
+ */
+export async function readPem(file: string, option: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw certificateInvalid(file, `--${option}`, `cannot be read: ${reason}`);
+  }
 }
 
 function isCertificate(pem: string): boolean {

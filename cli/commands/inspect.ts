@@ -4,7 +4,7 @@ import { eventsOption, exportChoices, exportOptions, progressOutput, secretOptio
 import type { FileFacts, PlaceInspection } from '../places/inspectPlace.ts';
 import type { UnexportedOrganisation } from '../places/place.ts';
 import { section } from '../terminal.ts';
-import { counted, countList, noticeText, numberText } from '../texts.ts';
+import { counted, countList, noticeLines, noticeSection, numberText } from '../texts.ts';
 
 export const inspect = defineCommand({
   name: 'inspect',
@@ -74,8 +74,8 @@ function inspected(
     `password hashes: ${countList(Object.fromEntries(hashFormats))}`,
     ...Object.entries(unknown).map(([field, count]) => `unknown, and not imported: ${field} (${numberText(count)})`),
     ...section('Not exported by ZITADEL', losses),
-    ...section('Left to do by hand', leftToDo.map(noticeText)),
-    ...section('Left to do in ZITADEL', onlyIn(leftToDoInZitadel, leftToDo).map(noticeText)),
+    ...noticeSection('left to do', leftToDo),
+    ...section('Left to do in ZITADEL', noticeLines(onlyIn(leftToDoInZitadel, leftToDo), 'thing left to do')),
   ];
   return {
     json,

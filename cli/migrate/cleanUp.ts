@@ -50,7 +50,7 @@ export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Ou
     `the migration ${describeRun(run, call.now)}`,
     ...(state.finishedAt === undefined ? [giveUp] : []),
     ...certain,
-    state.finishedAt === undefined ? `remove the run directory ${directory}` : keptText(directory),
+    state.finishedAt === undefined ? `remove the run directory ${directory}` : keptText(directory, state),
     ...kept.filter((one) => !isCertain(one)).map(cleanedText),
     ...warnings,
   ];
@@ -79,7 +79,7 @@ async function finish(directory: string, state: MigrationState, cleaned: readonl
   const again = `kept: the run directory ${directory}, to try again; it holds no secrets`;
   const text = [
     ...removed.map(cleanedText),
-    isGone ? `removed: the run directory ${directory}` : isDone ? keptText(directory) : again,
+    isGone ? `removed: the run directory ${directory}` : isDone ? keptText(directory, state) : again,
     ...cleaned.filter((one) => !one.removed).map(cleanedText),
     ...warnings,
   ];
@@ -90,7 +90,8 @@ async function finish(directory: string, state: MigrationState, cleaned: readonl
   };
 }
 
-function keptText(directory: string): string {
+function keptText(directory: string, { moved }: MigrationState): string {
+  if (moved === undefined) return `kept: the plan in ${directory}; nothing was moved, so there is no result`;
   const report = `identity migrate report --run-dir ${directory} --to FILE.html`;
   return `kept: the result in ${directory}, without export and secrets; ${report} shows it`;
 }

@@ -64,7 +64,7 @@ export class LoginTally implements PairVisitor {
     let ready = 0;
     for (const organisation of this.organisations.values()) {
       if (organisation.reason === undefined) ready += organisation.ready.count;
-      else addTo(others, organisation.reason, organisation.ready);
+      else if (organisation.ready.count > 0) addTo(others, organisation.reason, organisation.ready);
     }
     const { people, withPassword } = this;
     const sorted = [...others].toSorted(([, a], [, b]) => b.count - a.count);

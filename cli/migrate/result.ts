@@ -5,13 +5,14 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { type Counts, increase, total } from '../../shared/collections/counts.ts';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { migrationUnfinished } from '../../shared/errors/placeErrors.ts';
+import { UNVERIFIED_SOMEWHERE } from '../../shared/organisation/passwords.ts';
 import type { Output } from '../command.ts';
 import { openFile } from '../places/filePlace.ts';
 import { selectedKinds } from '../values.ts';
 import { type MigrationPlan, type MigrationResult, migrationResult } from './documents.ts';
 import { type JournalEntry, listPhases, readJournal } from './journal.ts';
 import type { Proved } from './proof.ts';
-import type { MigrationRun } from './run.ts';
+import { type MigrationRun, readState } from './run.ts';
 import { readJson, resumeCommand, writeJson } from './runDirectory.ts';
 import { leftOutLines } from './secretFilter.ts';
 import type { MigrationSettings } from './settings.ts';
@@ -117,14 +118,15 @@ type Notice = MigrationResult['errors'][number];
 
 /**
  * Sorts what a target says of an import, or of a trial of it. The warnings of ZITADEL's import are what remains to be done
- * there, but for those of the whole file and of secrets.
+ * there, but for those of the whole file and of secrets. An instance of this service verifies the hashes that it warns of.
  * @param leftToDo what the export leaves to do in an instance of this service
  */
 export function sortNotices(response: ImportResponse | undefined, { kind }: Side, leftToDo: readonly Notice[]) {
   const { errors = [], summary } = response ?? {};
   const { warnings = [], warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
-  const said = { errors, errorsOmitted, warnings, warningsOmitted, leftToDo: [...leftToDo], leftToDoOmitted: 0 };
-  if (kind !== 'zitadel') return said;
+  const said = { errors, errorsOmitted, warningsOmitted, leftToDo: [...leftToDo], leftToDoOmitted: 0 };
+  if (kind !== 'zitadel')
+    return { ...said, warnings: warnings.filter(({ message }) => !message.startsWith(UNVERIFIED_SOMEWHERE)) };
   const general = warnings.filter(({ type }) => type === 'manifest' || type === 'secrets');
   const remaining = warnings.filter((warning) => !general.includes(warning));
   return { ...said, warnings: general, warningsOmitted: 0, leftToDo: remaining, leftToDoOmitted: warningsOmitted };
@@ -145,7 +147,10 @@ export async function requireReportable({ report }: Settings): Promise<void> {
  */
 export async function reportMigration(directory: string, file: string): Promise<Output> {
   const result = await readResult(directory);
-  if (result === undefined) throw migrationUnfinished(directory, resumeCommand(directory));
+  if (result === undefined) {
+    const { finishedAt } = await readState(directory);
+    throw migrationUnfinished(directory, finishedAt === undefined ? resumeCommand(directory) : undefined);
+  }
   const report = resolve(file);
   await requireReportable({ report });
   await writeReport({ report }, result);

@@ -153,6 +153,10 @@ export async function workAlone<Result>(
   journal.add({ event });
   const shown = { output: progressOutput(call), signal: call.signal };
   const run = new MigrationRun(directory, await readState(directory), journal, shown);
+  // A second signal ends the process, which then says nothing.
+  const interrupting = () =>
+    call.stderr.write(`\ninterrupting the migration; continue with ${resumeCommand(directory)}\n`);
+  if (!call.options.json) call.signal.addEventListener('abort', interrupting);
   try {
     return await work(run);
   } catch (error) {
@@ -167,6 +171,8 @@ export async function workAlone<Result>(
     journal.add({ event: 'failed', problem: message });
     const problem = placeFailed.is(error) || placeBroke.is(error) || placeLost.is(error) ? error.text : message;
     throw migrationStopped(problem, resumeCommand(directory));
+  } finally {
+    call.signal.removeEventListener('abort', interrupting);
   }
 }
 

@@ -37,7 +37,8 @@ export async function chooseSecrets(
 ): Promise<MigrationSettings> {
   if (call.options.with !== undefined) return settings;
   const people = await countPeople(call, settings, source);
-  const who = people === undefined ? 'people' : counted(people, 'person');
+  const upTo = source.place.takes === 'files' ? '' : 'up to ';
+  const who = people === undefined ? 'people' : `${upTo}${counted(people, 'person')}`;
   const question = `Which secrets move? Without passwords, ${who} would have to set a new password.`;
   const choices = Object.keys(answers).map((label) => ({ value: label, label }));
   const answer = await askChoice(question, choices, call);

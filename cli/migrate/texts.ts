@@ -25,14 +25,15 @@ export function isEmpty({ sections }: MigrationPlan): boolean {
   return total(sections) === 0;
 }
 
-/** A secret that the export lacks: what it means for people matters more than what else is left to do. */
-const missingSecret = /`with_(?:passwords|otp|keys)`/;
+/** A secret that the export lacks: where it was to move, that is a warning. */
+const missingSecret = /`with_(passwords|otp|keys)`/;
 
 /** Returns a plan as people read it: what matters most for the decision stands last. */
 export function planText(plan: MigrationPlan): Line[] {
-  const { target, checks, leftOut, organisations, leftToDo } = plan;
+  const { target, checks, leftOut, organisations, leftToDo, secrets } = plan;
   const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
-  const isMissing = ({ message }: { readonly message: string }) => missingSecret.test(message);
+  const isMissing = ({ message }: { readonly message: string }) =>
+    secrets.selected.includes(missingSecret.exec(message)?.[1] ?? '');
   const byHand = leftToDo.filter((entry) => !isMissing(entry));
   const cautions = [...ofStatus('warning'), ...leftToDo.filter(isMissing).map(noticeText)];
   return [
@@ -45,10 +46,10 @@ export function planText(plan: MigrationPlan): Line[] {
     ...section('Checked', ofStatus('ok')),
     ...section('Does not move', plan.losses),
     ...section(`Changed by ${target.place}`, plan.changes),
-    ...section('Logins, if all arrive', loginLines(plan.logins)),
     ...noticeSection('left to do', byHand, plan.leftToDoOmitted),
     ...noticeSection('error', plan.refused, plan.refusedOmitted, conflictLine(plan)),
     ...noticeSection('warning', plan.warnings, plan.warningsOmitted, cautions),
+    ...section('Logins, if all arrive', loginLines(plan.logins)),
   ];
 }
 
@@ -95,7 +96,7 @@ function organisationLine({ orgId, name, people, records, before }: MigrationPla
 
 /** Returns who can log in as before. */
 function loginLines(logins: Logins | undefined): string[] {
-  if (logins === undefined) return [];
+  if (logins === undefined || logins.people === 0) return [];
   const { sentence, reasons } = describeLogins(logins);
   return [sentence, ...reasons.map((reason) => `not as before: ${reason}`)];
 }

@@ -48,11 +48,13 @@ export function listSection<Item>(
   items: readonly Item[],
   show: (item: Item) => Html,
   omitted = 0,
+  sizeOf: (item: Item) => number = () => 1,
 ): Html | undefined {
-  const all = items.length + omitted;
+  const size = (some: readonly Item[]) => some.reduce((sum, item) => sum + sizeOf(item), 0);
+  const all = size(items) + omitted;
   if (all === 0) return undefined;
   const listed = items.slice(0, MAX_LISTED);
-  const rest = all === listed.length ? undefined : html`<li class="soft">and ${all - listed.length} more</li>`;
+  const rest = all === size(listed) ? undefined : html`<li class="soft">and ${all - size(listed)} more</li>`;
   const lines = listed.map((item) => html`<li>${show(item)}</li>\n`);
   return html`<section><h2>${title} (${all})</h2><ul>${lines}${rest}</ul></section>`;
 }

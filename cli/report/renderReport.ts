@@ -2,7 +2,7 @@ import { total } from '../../shared/collections/counts.ts';
 import type { Logins, MigrationResult, MigrationSide } from '../migrate/documents.ts';
 import { describeLogins } from '../migrate/logins.ts';
 import { phaseText, span } from '../progress.ts';
-import { counted, named } from '../texts.ts';
+import { counted, groupNotices, groupTexts, type Notice, named } from '../texts.ts';
 import { definitions, type Html, html, listSection, moment, words } from './html.ts';
 import { style } from './style.ts';
 
@@ -18,20 +18,31 @@ export function renderReport(result: MigrationResult): string {
 <style>${style}</style></head><body>
 ${overview(result)}
 ${listSection('Errors', errors, noticeItem, errorsOmitted)}
-${listSection('Left to do', leftToDo, noticeItem, leftToDoOmitted)}
+${noticeList('Left to do', leftToDo, leftToDoOmitted)}
 ${differences(result)}
 ${places(result)}
 ${moved(result)}
 ${proof(result)}
 ${timings(result)}
-${listSection('Warnings', warnings, noticeItem, warningsOmitted)}
+${noticeList('Warnings', warnings, warningsOmitted)}
 ${listSection('Left out', leftOut, ({ orgId, reason }) => html`<code>${orgId}</code>: ${reason}`)}
 <footer><p class="soft">Equal records have equal digests. This report holds no secret.</p></footer>
 </body></html>
 `.toString();
 }
 
-function noticeItem({ type, id, message }: MigrationResult['errors'][number]): Html {
+/** Lists notices, those that say the same as one item. */
+function noticeList(title: string, notices: readonly Notice[], omitted: number): Html | undefined {
+  return listSection(title, groupNotices(notices), groupItem, omitted, ({ count }) => count);
+}
+
+function groupItem(group: ReturnType<typeof groupNotices>[number]): Html {
+  const texts = groupTexts(group);
+  if (texts === undefined) return noticeItem({ ...group, id: group.ids[0] });
+  return html`${texts.records}: ${group.message}: <code>${texts.ids}</code>`;
+}
+
+function noticeItem({ type, id, message }: Notice): Html {
   return html`${type}${id === undefined ? undefined : html` <code>${id}</code>`}: ${message}`;
 }
 
@@ -188,7 +199,8 @@ ${definitions({
 }
 
 /** Shows who can log in as before, and why the others cannot. */
-function loginsOf(logins: Logins): Html {
+function loginsOf(logins: Logins): Html | undefined {
+  if (logins.people === 0) return undefined;
   const { sentence, reasons } = describeLogins(logins);
   return html`<p>${sentence}. Sessions are not carried: each person logs in once.</p>
 <ul>${reasons.map((reason) => html`<li>${reason}</li>\n`)}</ul>`;

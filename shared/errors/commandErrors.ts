@@ -11,7 +11,7 @@ export const instanceInitialised = defineError('FAILED_PRECONDITION', 'INSTANCE_
 export const tokenFileForeign = defineError('INVALID_ARGUMENT', 'TOKEN_FILE_FOREIGN', {
   text: (file: string, problem: string) => `${file} ${problem}: specify a new file for the token, or one of your own`,
   example: ['./north.pat', 'is a link'],
-  when: 'The file for a new token exists, and is a link, a directory or device, or another account owns it. No token was created.',
+  when: 'The file for a new token is a link, a directory or device, another account owns it, or its directory does not exist. No token was created.',
   remedy: 'Specify another file, in a directory where only you can write.',
 });
 

@@ -182,10 +182,13 @@ export const migrationRunning = defineError('ABORTED', 'MIGRATION_RUNNING', {
 });
 
 export const migrationUnfinished = defineError('FAILED_PRECONDITION', 'MIGRATION_UNFINISHED', {
-  text: (path: string, next: string) => `the migration in ${path} has no result yet: continue with ${next}`,
+  text: (path: string, next: string | undefined) =>
+    next === undefined
+      ? `nothing was moved by the migration in ${path}, so there is no result`
+      : `the migration in ${path} has no result yet: continue with ${next}`,
   example: [directory, `identity migrate resume --run-dir ${directory}`],
-  when: 'A report is asked for before the end of a migration.',
-  remedy: 'Resume the migration, and repeat the command.',
+  when: 'A report is asked for before the end of a migration, or of one that had nothing to move.',
+  remedy: 'Resume the migration, and repeat the command. Without anything to move there is nothing to report.',
 });
 
 export const migrationStopped = defineError('UNAVAILABLE', 'MIGRATION_STOPPED', {

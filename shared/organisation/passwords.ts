@@ -91,12 +91,15 @@ const formats: ReadonlyMap<string, RegExp> = new Map([
   ['sha512crypt', /^\$6\$(?:rounds=\d+\$)?[^$]{0,16}\$[./0-9A-Za-z]{86}$/],
 ]);
 
+/** How the warning of a hash begins whose format this service verifies. */
+export const UNVERIFIED_SOMEWHERE = 'not every system verifies';
+
 /** Finds the warning of a hash that many systems cannot verify, such as a ZITADEL with default settings: a login fails there. */
 export function passwordHashWarning(hash: string): string | undefined {
   const format = passwordHashFormat(hash);
   if (format === 'bcrypt') return undefined;
   if (format !== undefined)
-    return `not every system verifies ${format === 'argon2' ? hash.split('$')[1] : format} hashes: where this one does not, the user cannot log in with this password; set a new one, or enable the verifier`;
+    return `${UNVERIFIED_SOMEWHERE} ${format === 'argon2' ? hash.split('$')[1] : format} hashes: where this one does not, the user cannot log in with this password; set a new one, or enable the verifier`;
   return `unsupported password hash format, the user cannot log in with this password: supported formats are ${[...formats.keys()].join(', ')}`;
 }
 

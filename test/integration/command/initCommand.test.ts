@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
@@ -6,6 +7,8 @@ import { exportFrom } from '../../support/http/wire.ts';
 import { daysFromNow, describeDatabases, init, serve, tokenPattern } from '../../support/instances/commandInstance.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+
+const remedy = 'specify a new file for the token, or one of your own';
 
 describeDatabases('identity init', (newDatabase) => {
   let database: readonly string[] = [];
@@ -51,9 +54,11 @@ describeDatabases('identity init', (newDatabase) => {
     const file = join(await testDirectory(), 'owner.pat');
     await symlink('elsewhere', file);
     const { code, stderr } = await identity(['init', '--token-file', file, ...database]);
-    const message = `${file} is a link: specify a new file for the token, or one of your own`;
-    expect({ code, stderr }).toEqual({ code: 64, stderr: `identity: ${message}\n` });
+    expect({ code, stderr }).toEqual({ code: 64, stderr: `identity: ${file} is a link: ${remedy}\n` });
     await init(database);
+    const data = join(await testDirectory(), 'nw');
+    expect((await identity(['init', '--data', data, '--token-file', file])).code).toBe(64);
+    expect(existsSync(data)).toBe(false);
   });
 
   it('refuses a name that no import would take', async () => {
@@ -64,8 +69,8 @@ describeDatabases('identity init', (newDatabase) => {
 
   it('makes nothing where the token cannot be written', async () => {
     const { code, stderr } = await identity(['init', '--token-file', '/nonexistent/owner.pat', ...database]);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^identity: ENOENT.*\/nonexistent\/owner\.pat\..*'\n$/);
+    const problem = '/nonexistent/owner.pat of --token-file is in a directory that does not exist';
+    expect({ code, stderr }).toEqual({ code: 64, stderr: `identity: ${problem}: ${remedy}\n` });
     await init(database);
   });
 });

@@ -53,6 +53,12 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { ti
     expect(stdout).toContain('secrets: passwords, otp, keys ');
     const interrupted = await identityAtTerminal([...args, '--org', 'acme'], [[which, '\u0003']]);
     expect(interrupted.code, interrupted.stdout).toBe(130);
+    // Without its secrets, a database does not show who has a password.
+    const { database } = await servedPlace(sqlite);
+    await identity(['import', from, '--to', database]);
+    const asked = ['migrate', '--from', database, '--to', target, '--run-dir', join(await testDirectory(), 'run')];
+    const upTo = which.replace('2 people', 'up to 3 people');
+    expect((await identityAtTerminal(asked, [[upTo, '\u0003']])).code).toBe(130);
   });
 
   it('asks for another token where a place rejects one, and goes on with it', async () => {

@@ -186,7 +186,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const migrate = ['--from', await exportFileWith(), '--to', south.database, ...none];
     const planned = await identity(['migrate', 'plan', ...migrate, '--run-dir', await runDirectory()]);
     expect(planned, planned.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing to move: /) });
-    expect(planned.stdout).not.toMatch(/resume|sha256:|0 records/);
+    expect(planned.stdout).not.toMatch(/resume|sha256:|0 records|log in as before/);
     const directory = await runDirectory();
     const migrated = await identity(['migrate', ...migrate, '--run-dir', directory, '--json']);
     expect(migrated.code, migrated.stderr).toBe(0);
@@ -194,6 +194,11 @@ describe('a migration', { timeout: 120_000 }, () => {
     const status = await identity(['migrate', 'status', '--run-dir', directory]);
     expect(status.stdout).toContain('\ndone: exported, planned, nothing to move\n');
     expect(status.stdout).not.toContain('resume');
+    const reported = await identity(['migrate', 'report', '--run-dir', directory, '--to', `${directory}.html`]);
+    const problem = `nothing was moved by the migration in ${directory}, so there is no result`;
+    expect(reported).toMatchObject({ code: 1, stderr: `identity: ${problem}\n` });
+    const { stdout } = await identity(['migrate', 'cleanup', '--run-dir', directory, '--yes']);
+    expect(stdout).toContain(`kept: the plan in ${directory}; nothing was moved, so there is no result`);
   });
 
   it('ends with 3 where records could not be imported, and with 0 where that was wanted', async () => {
@@ -262,6 +267,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const status = await identity(['migrate', 'status', '--run-dir', directory]);
     expect(status.stdout).toContain(`\nprocess ${first.pid} works on it\n`);
     const ended = await first.stop('SIGINT');
+    expect(ended.stderr).toContain(`\ninterrupting the migration; continue with identity migrate resume`);
     expect(ended).toMatchObject({
       code: 130,
       stderr: expect.stringContaining(

@@ -50,4 +50,18 @@ describe('what people read of a message of a server', () => {
     ]);
     expect(noticeSection('warning', [])).toEqual([]);
   });
+
+  it('stands once for all records of which it is said', () => {
+    const of = (id: string, message: string) => ({ type: 'human_user', id, message });
+    const many = Array.from({ length: 482 }, (_, index) => of(`${index}`, 'not every system verifies argon2id hashes'));
+    const texts = (notices: Parameters<typeof noticeSection>[1]) =>
+      noticeSection('warning', notices).flatMap((line) => (typeof line === 'string' ? [] : [line.text]));
+    expect(texts([...many, of('eve', 'no password')])).toEqual([
+      'Warnings',
+      '482 people: not every system verifies argon2id hashes: 0, 1, 2, and 479 more',
+      'human_user eve: no password',
+    ]);
+    const different = Array.from({ length: 20 }, (_, index) => of(`${index}`, `warning ${index}`));
+    expect(texts([...different, ...many]).at(-1)).toBe('482 more warnings; --json lists them');
+  });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { connectionError } from '../../../cli/tls.ts';
+import { connectionError, trustAuthorities } from '../../../cli/tls.ts';
 
 it.each([
   ['SELF_SIGNED_CERT_IN_CHAIN', 'is of an unknown authority (SELF_SIGNED_CERT_IN_CHAIN): name the file with'],
@@ -9,4 +9,10 @@ it.each([
 ])('says what is wrong with a certificate: %s', async (code, problem) => {
   const error = await connectionError('https://id.example.com', Object.assign(new Error('failed'), { code }));
   expect(error.message).toContain(`the certificate of https://id.example.com ${problem}`);
+});
+
+it('names the option and the file of authorities that cannot be read', async () => {
+  await expect(trustAuthorities('/nonexistent.pem')).rejects.toThrow(
+    /^\/nonexistent\.pem of --ca-file cannot be read: ENOENT/,
+  );
 });

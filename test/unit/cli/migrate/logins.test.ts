@@ -76,6 +76,9 @@ describe('the people who log in as before', () => {
       { first: content(), second: content({ state: 'LOCKED' }) },
     ];
     const people = [pair(both), pair(both), pair(locked), pair(both, { orgId: 'emca' })];
+    expect(
+      said(new LoginTally(knows), pair({ first: withoutHash, second: undefined }), organisation(source, 'INACTIVE')),
+    ).not.toContain('organisation');
     expect(said(new LoginTally(knows), ...people, organisation(source, 'INACTIVE'))).toBe(
       `1 of 4 people with a password log in as before | 2 of an organisation that is ${reason}: ada, ada | 1 locked in the target, active in the source: ada`,
     );
