@@ -66,6 +66,7 @@ describe('the recorded answers of a ZITADEL', () => {
     expect(await recogniseZitadel(connection)).toBeDefined();
     expect(await readInstance(connection)).toEqual({
       instance: 'ZITADEL',
+      instanceId: '400632721778412582',
       version: undefined,
       defaultOrgId: '400632721778478118',
       defaultOrgName: 'ZITADEL',
