@@ -1,3 +1,4 @@
+import { DEFAULT_COLUMNS, type TerminalStream } from './terminal.ts';
 import { counted, numberText } from './texts.ts';
 
 /** What is known of a running phase. */
@@ -123,16 +124,13 @@ class RollingRate {
 }
 
 /** A stream that may be a terminal. */
-interface TextStream {
+interface TextStream extends TerminalStream {
   write(text: string): unknown;
-  readonly isTTY?: boolean;
-  readonly columns?: number;
 }
 
 const LIVE_MS = 250;
 const LINES_MS = 5_000;
 const EVENTS_MS = 1_000;
-const DEFAULT_COLUMNS = 80;
 const CLEAR_TO_END = '\u001b[K';
 
 /** Shows one line per phase, which changes in its place; where the stream is no terminal, a new line every five seconds. */
@@ -145,7 +143,7 @@ export function progressLines(stream: TextStream): ProgressOutput {
     show: (state) => void draw(progressLine(state).slice(0, width), ''),
     finish: (state, hasSucceeded) => void draw(lastLine(state, hasSucceeded), '\n'),
     retry: (_problem, seconds) =>
-      void stream.write(`the connection was lost: trying again in ${seconds.toLocaleString('en')} s\n`),
+      void stream.write(`the connection was lost: trying again in ${numberText(seconds)} s\n`),
   };
 }
 

@@ -15,7 +15,8 @@ export interface TerminalStream {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const DEFAULT_COLUMNS = 80;
+/** The width of a terminal that does not tell its own. */
+export const DEFAULT_COLUMNS = 80;
 
 /** Returns the layout of what a stream shows: plain where it is no terminal. */
 export function layoutOf({ isTTY, columns }: TerminalStream, { NO_COLOR = '', TERM }: Environment): Layout {

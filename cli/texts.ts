@@ -103,11 +103,16 @@ export function groupNotices(notices: readonly Notice[]): NoticeGroup[] {
   return [...groups.values()];
 }
 
+/** Returns the first ones of several, and the number of the others, such as `ada, bob, and 20 more`. */
+export function firstOf(names: readonly string[], count: number): string {
+  const more = count > names.length ? `, and ${numberText(count - names.length)} more` : '';
+  return `${names.join(', ')}${more}`;
+}
+
 /** Returns the number of a group's records, and the ids of the first ones; undefined for a single notice. */
 export function groupTexts({ type, ids, count }: NoticeGroup) {
   if (count === 1 || ids.length === 0) return undefined;
-  const more = count > ids.length ? `, and ${numberText(count - ids.length)} more` : '';
-  return { records: counted(count, type === 'human_user' ? 'person' : type), ids: `${ids.join(', ')}${more}` };
+  return { records: counted(count, type === 'human_user' ? 'person' : type), ids: firstOf(ids, count) };
 }
 
 /** Returns the first warnings, or things left to do, as lines: one for those that say the same. */

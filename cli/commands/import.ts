@@ -1,7 +1,6 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
 import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
-import { leftOutLines } from '../migrate/secretFilter.ts';
 import {
   eventsOption,
   exportChoices,
@@ -14,6 +13,7 @@ import {
 } from '../places/callOptions.ts';
 import type { ImportOptions } from '../places/place.ts';
 import type { ExportedRequest } from '../places/recordCounter.ts';
+import { leftOutLines } from '../places/secretFilter.ts';
 import { type Line, section } from '../terminal.ts';
 import { counted, countList, noticeSection } from '../texts.ts';
 import { missingKinds, SECRET_CHOICES } from '../values.ts';

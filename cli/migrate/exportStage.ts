@@ -5,13 +5,9 @@ import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts
 import { selector } from '../../functions/import/selection.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { moveFile } from '../../shared/durableFiles.ts';
-import { textAt } from '../../shared/json/jsonObject.ts';
+import { type JsonObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { combine } from '../compare/compareSides.ts';
-import { openFile } from '../places/filePlace.ts';
-import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
-import type { DatabasePlace, ExportOptions, Place } from '../places/place.ts';
-import { RecordCounter, trackImport, trackStore } from '../places/recordCounter.ts';
 import {
   type ExportFilter,
   filterExport,
@@ -19,10 +15,14 @@ import {
   readManifest,
   refersTo,
   withManifest,
-} from './exportFilter.ts';
+} from '../places/exportFilter.ts';
+import { openFile } from '../places/filePlace.ts';
+import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
+import type { DatabasePlace, ExportOptions, Place } from '../places/place.ts';
+import { RecordCounter, trackImport, trackStore } from '../places/recordCounter.ts';
+import { LeftOutSecrets } from '../places/secretFilter.ts';
 import type { MigrationRun } from './run.ts';
 import { exportPath, removeExport } from './runDirectory.ts';
-import { LeftOutSecrets } from './secretFilter.ts';
 import { sourceOptions, stagedOptions, targetOptions } from './settings.ts';
 import type { Side } from './sides.ts';
 
@@ -38,10 +38,11 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
   const startedAt = new Date().toISOString();
   await storeExport(run, source.place, withoutOrganisation(sourceOptions(settings), defaultOrgId));
   // A file is exported whole, and only the export's manifest may name its default organisation, and who made it.
-  const manifest = (await readStaged(run, readManifest)) ?? {};
-  const exportedFrom = defaultOrgId ?? (textAt(manifest, 'defaultOrgId', '') || undefined);
+  const manifest = await readStaged(run, readManifest);
+  const said = manifest ?? {};
+  const exportedFrom = defaultOrgId ?? (textAt(said, 'defaultOrgId', '') || undefined);
   const ownDefault = settings.orgIds.length > 0 ? undefined : exportedFrom;
-  const userId = source.facts?.caller?.userId ?? (textAt(manifest, 'exportedBy.userId', '') || undefined);
+  const userId = source.facts?.caller?.userId ?? (textAt(said, 'exportedBy.userId', '') || undefined);
   const keeps = selector(withoutOrganisation(sourceOptions(settings), ownDefault));
   const references = new UserReferences(userId, keeps);
   const secrets = new LeftOutSecrets(settings, keeps);
@@ -50,7 +51,7 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
   const withoutUser = references.found ? userId : undefined;
   const isWhole = whole.organisations.every((one) => keeps(one.orgId)) && total(secretsLeftOut) === 0;
   const isFiltered = references.found || !isWhole;
-  if (isFiltered) await filterStaged(run, { keeps, withoutUser, secrets: settings });
+  if (isFiltered) await filterStaged(run, { keeps, withoutUser, secrets: settings }, manifest);
   const { bytes, tally, counts, ...staged } = isFiltered ? await inspectStaged(run) : whole;
   const { orgs = 0, org = 0 } = tally.counts;
   const name = source.facts?.defaultOrgName === undefined ? '' : `${source.facts.defaultOrgName}, `;
@@ -123,9 +124,8 @@ export function inspectStaged(run: MigrationRun, visitor?: RecordVisitor): Promi
   return inspectPlace(run.export, options, visitor, run.output, run.signal);
 }
 
-/** Replaces the export by what a filter keeps of it, with a manifest if it had one. */
-async function filterStaged(run: MigrationRun, filter: ExportFilter): Promise<void> {
-  const manifest = await readStaged(run, readManifest);
+/** Replaces the export by what a filter keeps of it, with the manifest of that if it had one. */
+async function filterStaged(run: MigrationRun, filter: ExportFilter, manifest: JsonObject | undefined): Promise<void> {
   await replaceStaged(run, (read) => filterExport(read, filter));
   if (manifest === undefined) return;
   const { tally } = await inspectStaged(run);

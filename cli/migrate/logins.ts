@@ -3,7 +3,7 @@ import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { RecordContent } from '../compare/comparedRecord.ts';
 import type { ComparedPair, PairVisitor } from '../compare/comparison.ts';
-import { numberText } from '../texts.ts';
+import { firstOf, numberText } from '../texts.ts';
 import type { Logins } from './documents.ts';
 import type { MigrationSettings } from './settings.ts';
 import type { Side } from './sides.ts';
@@ -157,9 +157,6 @@ export function describeLogins({ people, withPassword, ready, others }: Logins) 
   const rest = people === withPassword ? '' : `; ${without} of ${all} people have no password in the export`;
   return {
     sentence: `${able} of ${some} people with a password log in as before${rest}`,
-    reasons: others.map(({ reason, count, names }) => {
-      const more = count > names.length ? `, and ${numberText(count - names.length)} more` : '';
-      return `${numberText(count)} ${reason}: ${names.join(', ')}${more}`;
-    }),
+    reasons: others.map(({ reason, count, names }) => `${numberText(count)} ${reason}: ${firstOf(names, count)}`),
   };
 }

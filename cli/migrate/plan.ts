@@ -5,6 +5,7 @@ import { combine, compareSides, explainZitadels } from '../compare/compareSides.
 import { Comparison } from '../compare/comparison.ts';
 import { FileFacts } from '../places/inspectPlace.ts';
 import type { DatabasePlace } from '../places/place.ts';
+import { leftOutLines } from '../places/secretFilter.ts';
 import { counted } from '../texts.ts';
 import { selectedKinds } from '../values.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
@@ -16,7 +17,6 @@ import { explain } from './proof.ts';
 import { sortNotices } from './result.ts';
 import type { MigrationRun } from './run.ts';
 import { readJson, writeJson } from './runDirectory.ts';
-import { leftOutLines } from './secretFilter.ts';
 import { stagedOptions } from './settings.ts';
 import { describeSide, listChecks, onlyThese, type Side } from './sides.ts';
 import { OrganisationTally, organisationCounts } from './tallies.ts';

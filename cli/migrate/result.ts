@@ -8,13 +8,13 @@ import { migrationUnfinished } from '../../shared/errors/placeErrors.ts';
 import { UNVERIFIED_SOMEWHERE } from '../../shared/organisation/passwords.ts';
 import type { Output } from '../command.ts';
 import { openFile } from '../places/filePlace.ts';
+import { leftOutLines } from '../places/secretFilter.ts';
 import { selectedKinds } from '../values.ts';
 import { type MigrationPlan, type MigrationResult, migrationResult } from './documents.ts';
 import { type JournalEntry, listPhases, readJournal } from './journal.ts';
 import type { Proved } from './proof.ts';
 import { type MigrationRun, readState } from './run.ts';
 import { readJson, resumeCommand, writeJson } from './runDirectory.ts';
-import { leftOutLines } from './secretFilter.ts';
 import type { MigrationSettings } from './settings.ts';
 import type { Side } from './sides.ts';
 

@@ -1,11 +1,11 @@
 import type { Counts } from '../../shared/collections/counts.ts';
-import { filterExport, filteredManifest, readManifest, withManifest } from '../migrate/exportFilter.ts';
-import { LeftOutSecrets } from '../migrate/secretFilter.ts';
 import type { ProgressOutput } from '../progress.ts';
 import { repeatable } from './content.ts';
+import { filterExport, filteredManifest, readManifest, withManifest } from './exportFilter.ts';
 import { inspectPlace } from './inspectPlace.ts';
 import type { ExportContent, ExportOptions, FilePlace } from './place.ts';
 import type { ExportedRequest } from './recordCounter.ts';
+import { LeftOutSecrets } from './secretFilter.ts';
 
 /** A file's content without the secrets that a call does not select. */
 interface SelectedContent {

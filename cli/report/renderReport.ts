@@ -2,7 +2,7 @@ import { total } from '../../shared/collections/counts.ts';
 import type { Logins, MigrationResult, MigrationSide } from '../migrate/documents.ts';
 import { describeLogins } from '../migrate/logins.ts';
 import { phaseText, span } from '../progress.ts';
-import { counted, groupNotices, groupTexts, type Notice, named } from '../texts.ts';
+import { counted, groupNotices, groupTexts, type Notice, named, numberText } from '../texts.ts';
 import { definitions, type Html, html, listSection, moment, words } from './html.ts';
 import { style } from './style.ts';
 
@@ -79,15 +79,15 @@ ${definitions({
 
 function verdict({ outcome, errors, errorsOmitted, proof, moved: { records } }: MigrationResult): string {
   if (outcome === 'done' && proof.method === 'checksum')
-    return `Done: all ${records.toLocaleString('en')} records are stored, as the checksum proves.`;
+    return `Done: all ${numberText(records)} records are stored, as the checksum proves.`;
   const equal = Object.values(proof.sections).reduce((sum, counts) => sum + counts.equal, 0);
-  const expected = proof.expected === 0 ? '' : `, ${proof.expected.toLocaleString('en')} differ as expected`;
-  if (outcome === 'done') return `Done: ${equal.toLocaleString('en')} records are equal on both sides${expected}.`;
+  const expected = proof.expected === 0 ? '' : `, ${numberText(proof.expected)} differ as expected`;
+  if (outcome === 'done') return `Done: ${numberText(equal)} records are equal on both sides${expected}.`;
   const problems = [
     ...(proof.unexpected === 0 ? [] : [counted(proof.unexpected, 'difference')]),
     ...(errors.length + errorsOmitted === 0 ? [] : [counted(errors.length + errorsOmitted, 'error')]),
   ];
-  return `Finished, with ${problems.join(' and ')}; ${equal.toLocaleString('en')} records are equal${expected}.`;
+  return `Finished, with ${problems.join(' and ')}; ${numberText(equal)} records are equal${expected}.`;
 }
 
 /** The names of places' kinds, as people read them. */
@@ -145,9 +145,7 @@ function comparedItem(name: Html, records: number, { equal, different, absent }:
 function importedOf(outcomes: MigrationResult['moved']['imported']): Html | undefined {
   if (outcomes === undefined) return undefined;
   const items = Object.entries(outcomes).map(([outcome, counts]) => {
-    const sections = Object.entries(counts).map(
-      ([section, count]) => `${words(section)} ${count.toLocaleString('en')}`,
-    );
+    const sections = Object.entries(counts).map(([section, count]) => `${words(section)} ${numberText(count)}`);
     return sections.length === 0
       ? undefined
       : html`<li>${total(counts)} ${words(outcome)}: ${sections.join(', ')}</li>\n`;

@@ -5,7 +5,7 @@ import {
   filteredManifest,
   readManifest,
   withManifest,
-} from '../../../../cli/migrate/exportFilter.ts';
+} from '../../../../cli/places/exportFilter.ts';
 import { secretSelection } from '../../../../cli/values.ts';
 import { organisation, person } from '../../../support/fixtures/organisations.ts';
 
