@@ -89,7 +89,13 @@ resource "google_storage_bucket_iam_member" "build" {
 }
 
 # Cloud Functions copies each archive to a bucket of its own, which exists only after the first deployment: the role is
-# granted on the project, and its condition leaves only that bucket. It must not read the transfer buckets.
+# granted on the project, and its condition leaves only that bucket. It must not read the transfer buckets. With a key, the
+# bucket's name ends in a hash of the key's name (https://cloud.google.com/functions/docs/building). The condition admits
+# objects, not their list: a build is told its object, and the first deployment in a project shows whether that is enough.
+locals {
+  function_sources = "projects/_/buckets/gcf-v2-sources-${data.google_project.this.number}-${var.region}${var.kms_key == null ? "/" : "-"}"
+}
+
 resource "google_project_iam_member" "build_source" {
   project = var.project_id
   role    = "roles/storage.objectViewer"
@@ -97,6 +103,19 @@ resource "google_project_iam_member" "build_source" {
 
   condition {
     title      = "function-sources"
-    expression = "resource.name.startsWith(\"projects/_/buckets/gcf-v2-sources-${data.google_project.this.number}-${var.region}/\")"
+    expression = "resource.name.startsWith(\"${local.function_sources}\")"
   }
+}
+
+# Roles take effect a while after they are granted: a build that starts at once may be denied its sources.
+resource "time_sleep" "build_roles" {
+  create_duration = "120s"
+  triggers        = { account = google_service_account.build.unique_id }
+
+  depends_on = [
+    google_artifact_registry_repository_iam_member.build,
+    google_project_iam_member.build_log,
+    google_project_iam_member.build_source,
+    google_storage_bucket_iam_member.build,
+  ]
 }

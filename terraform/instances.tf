@@ -31,13 +31,7 @@ module "instance" {
   public_access           = var.public_access
   transfer_retention_days = var.transfer_retention_days
 
-  depends_on = [
-    google_project_service.this,
-    google_artifact_registry_repository_iam_member.build,
-    google_project_iam_member.build_log,
-    google_project_iam_member.build_source,
-    google_storage_bucket_iam_member.build,
-  ]
+  depends_on = [google_project_service.this, time_sleep.build_roles]
 }
 
 module "edge" {

@@ -5,7 +5,11 @@ terraform {
     google = {
       source = "hashicorp/google"
       # The first release in which every resource type of a database has a deletion policy.
-      version = ">= 7.45.0, < 8.0.0"
+      version = ">= 7.45.0, < 9.0.0"
+    }
+    time = {
+      source  = "hashicorp/time"
+      version = "~> 0.14"
     }
   }
 

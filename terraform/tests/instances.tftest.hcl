@@ -1,5 +1,7 @@
 # The root module with two instances. Nothing is created: the provider is a mock with its real schema.
 
+mock_provider "time" {}
+
 mock_provider "google" {
   mock_resource "google_compute_global_address" {
     defaults = { address = "203.0.113.7" }
@@ -127,8 +129,31 @@ run "builds_with_the_least_privileged_account" {
     error_message = "The build must read the bucket of archives, and no transfer bucket."
   }
   assert {
-    condition     = [for condition in google_project_iam_member.build_source.condition : condition.expression] == ["resource.name.startsWith(\"projects/_/buckets/gcf-v2-sources-123456789012-europe-west1/\")"]
-    error_message = "The build must read the archives' copies only, and no transfer bucket."
+    condition = [for bucket in [
+      "gcf-v2-sources-123456789012-europe-west1", "gcf-v2-sources-123456789012-europe-west10", "gcf-v2-sources-99-europe-west1", "acme-identity-north-imports",
+    ] : startswith("projects/_/buckets/${bucket}/objects/north-export/source.zip", regex("^resource\\.name\\.startsWith\\(\"(.+)\"\\)$", google_project_iam_member.build_source.condition[0].expression)[0])] == [true, false, false, false]
+    error_message = "The build must read the archives' copies of its region only, and no transfer bucket."
+  }
+}
+
+run "builds_with_the_customers_key" {
+  command = plan
+  variables {
+    kms_key = "projects/acme-keys/locations/europe-west1/keyRings/identity/cryptoKeys/identity"
+  }
+
+  assert {
+    condition = [for bucket in [
+      "gcf-v2-sources-123456789012-europe-west1-0a1b2c3d", "gcf-v2-sources-123456789012-europe-west10-0a1b2c3d", "gcf-v2-sources-99-europe-west1-0a1b2c3d", "acme-identity-north-imports",
+    ] : startswith("projects/_/buckets/${bucket}/objects/north-export/source.zip", regex("^resource\\.name\\.startsWith\\(\"(.+)\"\\)$", google_project_iam_member.build_source.condition[0].expression)[0])] == [true, false, false, false]
+    error_message = "With a key, the bucket of the copies ends in a hash of the key's name."
+  }
+}
+
+run "builds_when_the_builds_roles_hold" {
+  assert {
+    condition     = time_sleep.build_roles.create_duration == "120s" && time_sleep.build_roles.triggers == tomap({ account = google_service_account.build.unique_id })
+    error_message = "Roles take effect a while after they are granted, again for a new account."
   }
 }
 
@@ -228,6 +253,65 @@ run "creates_an_instance_per_entry" {
   assert {
     condition     = output.base_urls.east == "https://east.example.com" && length(output.dns_records.east) == 2 && length(output.next_commands) == 3
     error_message = "The new instance must have the same outputs as the others."
+  }
+}
+
+run "gives_each_instance_its_own_settings" {
+  command = plan
+  variables {
+    instances = {
+      north = { domain = "north.example.com" }
+      south = {
+        domain             = "south.example.com"
+        database_kms_key   = "projects/acme-keys/locations/europe/keyRings/identity/cryptoKeys/south"
+        location           = "eur3"
+        exporters          = ["serviceAccount:exporter@acme-identity.iam.gserviceaccount.com"]
+        importers          = ["serviceAccount:importer@acme-identity.iam.gserviceaccount.com"]
+        cors_origins       = ["https://console.example.com"]
+        log_level          = "debug"
+        min_instances      = 3
+        master_key_secret  = "south-secret"
+        master_key_version = "2"
+        job                = { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@${format("sha256:%064d", 7)}", tasks = 4 }
+      }
+    }
+  }
+
+  assert {
+    condition     = [for id in ["north", "south"] : module.instance[id].settings.location] == ["europe-west1", "eur3"]
+    error_message = "A database must be in its instance's location, by default the region: it can never move."
+  }
+  assert {
+    condition     = module.instance["north"].settings.database_kms_key == null && module.instance["south"].settings.database_kms_key == var.instances.south.database_kms_key
+    error_message = "A database must be encrypted with its instance's own key."
+  }
+  assert {
+    condition     = [for id in ["north", "south"] : module.instance[id].settings.domain] == ["north.example.com", "south.example.com"]
+    error_message = "Each instance must be checked at its own domain."
+  }
+  assert {
+    condition     = [for id in ["north", "south"] : join(" ", concat(tolist(module.instance[id].settings.exporters), tolist(module.instance[id].settings.importers)))] == ["", "serviceAccount:exporter@acme-identity.iam.gserviceaccount.com serviceAccount:importer@acme-identity.iam.gserviceaccount.com"]
+    error_message = "An instance's exporters and importers must have access to its buckets, and nobody else."
+  }
+  assert {
+    condition = alltrue([for environment in values(module.instance["south"].settings.environment) :
+      [environment.CORS_ORIGINS, environment.LOG_LEVEL, environment.FIRESTORE_DATABASE] == ["https://console.example.com", "debug", "south"]
+      ]) && alltrue([for environment in values(module.instance["north"].settings.environment) :
+      [try(environment.CORS_ORIGINS, "none"), environment.LOG_LEVEL, environment.FIRESTORE_DATABASE] == ["none", "info", "north"]
+    ])
+    error_message = "The functions must have their instance's origins, log level and database."
+  }
+  assert {
+    condition     = [for id in ["north", "south"] : module.instance[id].settings.min_instances["removeOtpEmail"]] == [0, 3]
+    error_message = "Only an instance that asks for idle processes may have them."
+  }
+  assert {
+    condition     = [for id in ["north", "south"] : module.instance[id].settings.master_keys["import"]] == [["north-master-key@1"], ["south-secret@2"]]
+    error_message = "The functions must have their instance's own key, in the version of its entry."
+  }
+  assert {
+    condition     = module.instance["north"].settings.job == null && module.instance["south"].settings.job == { image = var.instances.south.job.image, tasks = 4 }
+    error_message = "A job must have its entry's image and tasks."
   }
 }
 

@@ -1,5 +1,7 @@
 # One run for each value that the variables reject.
 
+mock_provider "time" {}
+
 mock_provider "google" {}
 
 variables {

@@ -1,6 +1,8 @@
 /** Writes a test of Terraform that applies settings: what is assigned in them is assigned in a test alike. The archives are the tests' own. */
 export function appliedBy(assignments: string): string {
   return `
+mock_provider "time" {}
+
 mock_provider "google" {
   mock_resource "google_compute_global_address" {
     defaults = { address = "203.0.113.7" }

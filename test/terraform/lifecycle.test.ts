@@ -27,7 +27,29 @@ describe('resources that others use', () => {
   });
 });
 
+describe('builds', () => {
+  it('wait until every role of their account has taken effect', async () => {
+    const roles = (await resources()).filter(({ body }) =>
+      /^ {2}member += google_service_account\.build\.member$/m.test(body),
+    );
+    const awaited = /^resource "time_sleep" "build_roles" \{\n[\s\S]*?depends_on = \[([^\]]+)\]/m.exec(
+      await readTerraform('build.tf'),
+    );
+    expect(awaited?.[1]?.match(/[\w.]+/g)?.toSorted()).toEqual(roles.map(({ address }) => address).toSorted());
+    expect(roles).toHaveLength(4);
+    expect(await readTerraform('instances.tf')).toMatch(
+      /^module "instance" \{[\s\S]*?^ {2}depends_on = \[.*\btime_sleep\.build_roles\b.*\]$/m,
+    );
+  });
+});
+
 describe('the provider', () => {
+  it("bills the project for calls with a user's credentials, which the Firebase Rules API demands", async () => {
+    const versions = await readTerraform('versions.tf');
+    expect(versions).toMatch(/^ {2}billing_project += var\.project_id$/m);
+    expect(versions).toMatch(/^ {2}user_project_override = true$/m);
+  });
+
   it('gives all resources the labels', async () => {
     expect(await readTerraform('versions.tf')).toMatch(/^ {2}default_labels = local\.labels$/m);
   });

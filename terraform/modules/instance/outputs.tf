@@ -31,6 +31,21 @@ output "services" {
   value       = { for key, function in google_cloudfunctions2_function.this : key => function.name }
 }
 
+output "settings" {
+  description = "What the instance's resources have of its settings."
+  value = {
+    database_kms_key = one(google_firestore_database.this.cmek_config[*].kms_key_name)
+    domain           = google_monitoring_uptime_check_config.this.monitored_resource[0].labels.host
+    environment      = { for key, function in google_cloudfunctions2_function.this : key => function.service_config[0].environment_variables }
+    exporters        = toset(values(google_storage_bucket_iam_member.exporter)[*].member)
+    importers        = toset(values(google_storage_bucket_iam_member.importer)[*].member)
+    job              = one([for job in google_cloud_run_v2_job.this : { image = job.template[0].template[0].containers[0].image, tasks = job.template[0].task_count }])
+    location         = google_firestore_database.this.location_id
+    master_keys      = { for key, function in google_cloudfunctions2_function.this : key => [for variable in function.service_config[0].secret_environment_variables : "${variable.secret}@${variable.version}"] }
+    min_instances    = { for key, function in google_cloudfunctions2_function.this : key => function.service_config[0].min_instance_count }
+  }
+}
+
 output "uptime_check_id" {
   description = "The id of the uptime check, which alerts name."
   value       = google_monitoring_uptime_check_config.this.uptime_check_id

@@ -97,6 +97,18 @@ const access: readonly Mutation[] = [
     to: '/buckets/',
   },
   {
+    promise: 'a build with a key reads its sources, whose bucket is named after the key',
+    file: 'build.tf',
+    from: 'var.kms_key == null ? "/" : "-"',
+    to: '"/"',
+  },
+  {
+    promise: 'a build reads the sources of its own region only',
+    file: 'build.tf',
+    from: '${var.kms_key == null ? "/" : "-"}',
+    to: '',
+  },
+  {
     promise: 'the load balancer reaches functions over TLS',
     file: 'modules/edge/backends.tf',
     from: '"HTTPS"',
@@ -106,6 +118,12 @@ const access: readonly Mutation[] = [
 ];
 
 const data: readonly Mutation[] = [
+  {
+    promise: "a database is in its instance's location, which cannot change later",
+    file: 'instances.tf',
+    from: 'coalesce(each.value.location, var.region)',
+    to: 'var.region',
+  },
   {
     promise: 'a database cannot be deleted by mistake',
     file: 'modules/instance/database.tf',
@@ -157,6 +175,30 @@ const data: readonly Mutation[] = [
 ];
 
 const operation: readonly Mutation[] = [
+  {
+    promise: 'the first build waits until its roles have taken effect',
+    file: 'instances.tf',
+    from: ', time_sleep.build_roles',
+    to: '',
+  },
+  {
+    promise: 'the first build waits for its right to read the sources',
+    file: 'build.tf',
+    from: '    google_project_iam_member.build_source,\n',
+    to: '',
+  },
+  {
+    promise: "calls with a user's credentials have a quota project",
+    file: 'versions.tf',
+    from: 'user_project_override = true',
+    to: 'user_project_override = false',
+  },
+  {
+    promise: 'a second plan is empty: the dashboard writes no position of zero',
+    file: 'modules/monitoring/dashboard.tf',
+    from: ' if position != 0',
+    to: '',
+  },
   {
     promise: 'imports have as many processes as was measured, not 100 more',
     file: settings,
