@@ -105,8 +105,8 @@ const access: readonly Mutation[] = [
   {
     promise: 'a build reads the sources of its own region only',
     file: 'build.tf',
-    from: '${var.kms_key == null ? "/" : "-"}',
-    to: '',
+    from: 'var.kms_key == null ? "/" : "-"',
+    to: '""',
   },
   {
     promise: 'the load balancer reaches functions over TLS',
