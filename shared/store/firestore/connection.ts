@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { FirestoreClient } from '@google-cloud/firestore-api/client_v1';
+import firestore from '@google-cloud/firestore';
 import { GoogleAuth, PassThroughClient } from 'google-auth-library';
 import { type CallOptions, type ClientOptions, grpc } from 'google-gax';
 import { type FieldName, fieldNames, type MutableDocument, setField, storedFieldNames } from '../documentFields.ts';
@@ -9,7 +9,7 @@ import type { CommitLimiter, Ramp } from './pace.ts';
 
 /** A connection to one database. */
 export interface FirestoreConnection {
-  readonly client: FirestoreClient;
+  readonly client: InstanceType<typeof firestore.v1.FirestoreClient>;
   /** The database's path. */
   readonly database: string;
   /** The parent path of the collections. */
@@ -53,7 +53,7 @@ export function connect(address: DatabaseAddress, emulatorHost: string | undefin
   const database = `projects/${projectId}/databases/${databaseId}`;
   const endpoint = emulatorHost === undefined ? {} : emulatorOptions(emulatorHost);
   return {
-    client: new FirestoreClient({ projectId, ...channelOptions, ...endpoint }),
+    client: new firestore.v1.FirestoreClient({ projectId, ...channelOptions, ...endpoint }),
     database,
     parent: `${database}/documents`,
     options: emulatorHost === undefined ? noRetries : { ...noRetries, otherArgs: { headers: ownerHeader } },
