@@ -65,6 +65,7 @@ export const helpFormat = (tables: readonly CommandTable[]): HelpConfiguration =
     const changed = {
       visibleCommands: descendants,
       commandUsage: (one: Commander) => wrapUsage(Help.prototype.commandUsage.call(helper, one), columns),
+      boxWrap: (text: string, width: number) => Help.prototype.boxWrap.call(helper, breakWords(text, width), width),
     };
     return Help.prototype.formatHelp.call(Object.assign(helper, changed), command, helper);
   },
@@ -129,6 +130,11 @@ const USAGE = 'Usage: ';
 function wrapUsage(usage: string, columns: number): string {
   const whole = usage.replace(/\([^)]*\)|\[[^\]]*\]|--\S+ [A-Z]\S*/g, (part) => part.replaceAll(' ', '\u00a0'));
   return layOut([whole], { columns: columns - USAGE.length, isColoured: false }).replaceAll('\u00a0', ' ');
+}
+
+/** Breaks the words of meanings that are longer than their column. */
+function breakWords(text: string, width: number): string {
+  return text.replace(new RegExp(`\\S{${width}}(?=\\S)`, 'g'), '$& ');
 }
 
 /** Lists the commands below one, at any depth. */

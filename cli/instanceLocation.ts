@@ -1,6 +1,7 @@
-import { basename, relative, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { StoreLocation } from '../shared/store/openStore.ts';
 import { optional, UsageError } from './command.ts';
+import { shellWord } from './terminal.ts';
 
 /** The options that name an instance, in every command on one. */
 export const instanceOptions = {
@@ -51,11 +52,11 @@ export function instanceLocation(
   };
 }
 
-/** Returns the option that names an instance, as a shell takes it. */
+/** Returns the option that names an instance, as a shell takes it in any directory. */
 export function databaseOption(location: StoreLocation): string {
-  if (location.kind === 'firestore') return `--firestore ${location.projectId}/${location.databaseId}`;
-  const directory = relative('.', location.directory) || '.';
-  return `--data ${/^[\w./-]+$/.test(directory) ? directory : `'${directory.replaceAll("'", `'\\''`)}'`}`;
+  if (location.kind === 'sqlite') return `--data ${shellWord(location.directory)}`;
+  const { projectId, databaseId } = location;
+  return `--firestore ${shellWord(databaseId === '(default)' ? projectId : `${projectId}/${databaseId}`)}`;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { NewToken } from '../shared/accounts/personalAccessTokens.ts';
 import { optional, type Values } from './command.ts';
 
 /** The option of commands that create a token. */
-export const newTokenFile = { 'token-file': optional('FILE', 'write the token to a file instead of printing it') };
+export const newTokenFile = { 'token-file': optional('FILE', 'write the token to a new file instead of printing it') };
 
 /** A new token as a command shows it: in its file, or itself. */
 type ShownToken = Omit<NewToken, 'token'> & { readonly token?: string; readonly tokenFile?: string };

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
-import { link, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /** The mode of files with secrets or personal data. */
 export const OWNER_ONLY = 0o600;
 
-/** A file's content, or a function that fills the empty file. */
-type FileContent = string | Uint8Array | ((path: string) => Promise<void>);
+/** A file's content, or a function that fills the empty file: by its handle, which nobody can replace, or by its path. */
+type FileContent = string | Uint8Array | ((file: FileHandle, path: string) => Promise<void>);
 
 /**
  * Writes a file that only its owner can read. It appears under its name when it is complete and durable: a crash leaves
@@ -33,7 +33,7 @@ export async function completeFile(
 
 async function writePartial(partial: string, content: FileContent): Promise<void> {
   await using file = await open(partial, 'wx', OWNER_ONLY);
-  await (typeof content === 'function' ? content(partial) : file.writeFile(content));
+  await (typeof content === 'function' ? content(file, partial) : file.writeFile(content));
   await file.sync();
 }
 

@@ -17,8 +17,8 @@ export const init = defineInstanceCommand({
   examples: ['init --data ./north --token-file owner.pat', 'init --firestore my-project/north --name north'],
   prepare: async ({ options }) => {
     if (options['token-file'] === undefined) return;
-    const { requireReplaceable } = await import('../../shared/auth/tokenFile.ts');
-    await requireReplaceable(options['token-file']);
+    const { requireNewFile } = await import('../../shared/auth/tokenFile.ts');
+    requireNewFile(options['token-file']);
   },
   run: async ({ store, options, location, defaultName, environment, now }) => {
     const { tokenLifetime } = await import('../configuration.ts');

@@ -1,7 +1,7 @@
-import type { StoreLocation } from '../../shared/store/openStore.ts';
-import { defineInstanceCommand, type Output, optional, required, UsageError } from '../command.ts';
+import { defineInstanceCommand, type Output, optional, repeatable, required, UsageError } from '../command.ts';
+import { databaseOption } from '../instanceLocation.ts';
 import { createToken, tokenText } from '../newToken.ts';
-import { commandLine, section } from '../terminal.ts';
+import { commandLine, section, shellWord } from '../terminal.ts';
 import { DAY_MS } from '../values.ts';
 
 const day = { text: '1d', milliseconds: DAY_MS };
@@ -13,7 +13,10 @@ export const migratePrepare = defineInstanceCommand({
   arguments: [optional('PLACE', "instead of an instance: a ZITADEL's address, to print the steps in its console")],
   options: {
     'token-file': required('FILE', 'the new file for the token'),
-    only: optional('OPERATIONS', 'what the token permits: export for a source; by default export,import, for a target'),
+    only: repeatable(
+      'OPERATIONS',
+      'what the token permits: export for a source; by default export,import, for a target',
+    ),
   },
   examples: [
     'migrate prepare --only export --token-file north.pat --data ./north',
@@ -30,12 +33,13 @@ export const migratePrepare = defineInstanceCommand({
   run: async ({ options, store, location, environment, now }) => {
     const { tokenLifetime } = await import('../configuration.ts');
     const { createMigrationUser } = await import('../../shared/accounts/serviceUsers.ts');
-    const { only = ['export', 'import'] } = options;
+    const named = [...new Set(options.only.flat())];
+    const only = named.length === 0 ? (['export', 'import'] as const) : named;
     const lifetimeMs = tokenLifetime(day, { environment });
     const created = await createToken(options, () => createMigrationUser(store, only, lifetimeMs, now));
     const side = only.includes('import') ? 'to' : 'from';
-    const next = `identity migrate plan --${side} PLACE --${side}-token-file ${options['token-file']} …`;
-    const undo = `identity service-user delete ${created.userId} ${locationOption(location)}`;
+    const next = `identity migrate plan --${side} PLACE --${side}-token-file ${shellWord(options['token-file'])} …`;
+    const undo = `identity service-user delete ${created.userId} ${databaseOption(location)}`;
     return {
       json: { ...created, undo },
       text: [
@@ -47,11 +51,6 @@ export const migratePrepare = defineInstanceCommand({
   },
 });
 
-function locationOption(location: StoreLocation): string {
-  if (location.kind === 'sqlite') return `--data ${location.directory}`;
-  return `--firestore ${location.projectId}/${location.databaseId}`;
-}
-
 /** Says what a person does in a ZITADEL's console: the command has no rights there yet. */
 function zitadelSteps(origin: string, file: string): Output {
   const steps = [
@@ -60,7 +59,7 @@ function zitadelSteps(origin: string, file: string): Output {
     `3. store the token alone in ${file}, which only you can read (chmod 600)`,
     '4. Default settings, Administrators, New: the user with the role Iam Owner; Iam Owner Viewer is enough for a source',
   ];
-  const next = `identity doctor ${origin} --token-file ${file}`;
+  const next = `identity doctor ${origin} --token-file ${shellWord(file)}`;
   return {
     json: { place: origin, steps, next },
     text: [

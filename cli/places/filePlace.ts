@@ -1,5 +1,5 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { access, type FileHandle, stat } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { completeFile } from '../../shared/durableFiles.ts';
@@ -41,8 +41,8 @@ async function requireFree(path: string): Promise<void> {
 
 async function storeFile(path: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile> {
   await requireFree(path);
-  const write = (partial: string) =>
-    pipeline(compressFor(path, content), createWriteStream(partial, { flags: 'a' }), { signal });
+  const write = (file: FileHandle) =>
+    pipeline(compressFor(path, content), (chunks) => file.writeFile(chunks), { signal });
   await completeFile(path, write, 'new').catch((error: unknown) => {
     throw storeError(error, path);
   });

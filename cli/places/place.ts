@@ -222,17 +222,14 @@ export interface DescribedPlace {
 }
 
 /**
- * Requires that two places are not one instance at two addresses. The names tell databases apart, also where one is a copy
- * of another with its id.
+ * Requires that two places are not one instance with two names.
  * @throws UsageError
  */
 export function requireOtherInstance(first: DescribedPlace, second: DescribedPlace): void {
   if (first.facts?.instanceId === undefined || first.facts.instanceId !== second.facts?.instanceId) return;
-  const hasAddress = [first, second].some(({ place }) => place.takes === 'imports' && place.isRemote);
-  if (hasAddress)
-    throw new UsageError(
-      `${first.place.name} and ${second.place.name} are one instance: specify two; from a copy of a database that identity restore did not make, export to a file first`,
-    );
+  throw new UsageError(
+    `${first.place.name} and ${second.place.name} are one instance: specify two; from a copy of a database that identity restore did not make, export to a file first`,
+  );
 }
 
 /** The service that answers at an address, as far as it describes itself to everybody. */

@@ -8,11 +8,12 @@ export const instanceInitialised = defineError('FAILED_PRECONDITION', 'INSTANCE_
   remedy: "Create a token for the instance's service user with `identity pat create`.",
 });
 
-export const tokenFileForeign = defineError('INVALID_ARGUMENT', 'TOKEN_FILE_FOREIGN', {
-  text: (file: string, problem: string) => `${file} ${problem}: specify a new file for the token, or one of your own`,
-  example: ['./north.pat', 'is a link'],
-  when: 'The file for a new token is a link, a directory or device, another account owns it, or its directory does not exist. No token was created.',
-  remedy: 'Specify another file, in a directory where only you can write.',
+export const tokenFileUnusable = defineError('INVALID_ARGUMENT', 'TOKEN_FILE_UNUSABLE', {
+  text: (file: string, problem: string) => `${file} ${problem}: specify a new file for the token`,
+  example: ['./north.pat', 'exists'],
+  when: 'The file for a new token exists, or its directory does not. No token was created.',
+  remedy:
+    'Specify another file, in a directory where only you can write; or delete the earlier token and its file first.',
 });
 
 export const userUnknown = defineError('NOT_FOUND', 'USER_UNKNOWN', {

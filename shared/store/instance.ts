@@ -25,7 +25,7 @@ export interface InstanceDescription {
   readonly instance: string;
   /** Undefined before `identity init`. */
   readonly defaultOrgId: string | undefined;
-  /** The same at all addresses of the instance; undefined before `identity init`. */
+  /** The same at all addresses of the instance; undefined before `identity init`, and where an earlier version did that. */
   readonly instanceId?: string | undefined;
 }
 
@@ -33,9 +33,7 @@ export interface InstanceDescription {
 export async function describeInstance(reader: Reader): Promise<InstanceDescription> {
   const [document] = await reader.getMany([instanceKey]);
   const { name, id } = parseBody(document);
-  const defaultOrgId = document?.orgId;
-  // Earlier versions stored no id. The default organisation's is as unique, and reading it needs no permission to write.
-  return { instance: name, defaultOrgId, instanceId: id ?? defaultOrgId };
+  return { instance: name, defaultOrgId: document?.orgId, instanceId: id };
 }
 
 /** Returns the body of a new instance's document. */

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { completeFile, makeDirectory, moveFile } from '../../shared/durableFiles.ts';
@@ -37,14 +37,26 @@ describe('completeFile', () => {
     await writeFile(target, 'earlier');
     await completeFile(
       target,
-      async (path) => {
-        await writeFile(path, 'later');
+      async (file, path) => {
+        await file.writeFile('later');
         expect((await stat(path)).mode & 0o777).toBe(0o600);
         expect(await readFile(target, 'utf8')).toBe('earlier');
       },
       'replacing',
     );
     expect(await readFile(target, 'utf8')).toBe('later');
+  });
+
+  it('writes to the file that it has made, whatever has taken its partial name meanwhile', async () => {
+    const other = join(directory, 'other');
+    const content = async (file: FileHandle, path: string) => {
+      await rename(path, other);
+      await writeFile(path, '');
+      await file.writeFile('secret');
+    };
+    await completeFile(target, content, 'new');
+    expect(await readFile(target, 'utf8')).toBe('');
+    expect(await readFile(other, 'utf8')).toBe('secret');
   });
 
   it('does not replace a file where it must be a new one, even if that has appeared meanwhile', async () => {
@@ -58,7 +70,7 @@ describe('completeFile', () => {
     const failure = new Error('no more');
     const content = () => Promise.reject(failure);
     await expect(completeFile(target, content, appearance)).rejects.toBe(failure);
-    await expect(completeFile(target, rm, appearance)).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(completeFile(target, (_, path) => rm(path), appearance)).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await readdir(directory)).toEqual([]);
     await expect(completeFile(join(target, 'below'), '', appearance)).rejects.toMatchObject({ code: 'ENOENT' });
   });

@@ -139,7 +139,7 @@ export interface CopyOptions {
  */
 export async function copyDatabase(source: string, target: string, options: CopyOptions): Promise<void> {
   await access(source);
-  const write = async (partial: string) => {
+  const write = async (_: unknown, partial: string) => {
     await copyPages(source, partial);
     await makeSelfContained(partial, options);
   };

@@ -57,7 +57,7 @@ describeDatabases('a command on accounts', (newDatabase) => {
     const create = ['pat', 'create', '--user', owner, ...database];
     const newRestricted = async (...args: string[]) => restricted.parse(await identityJson([...create, ...args])).token;
     const otpEmail = await newRestricted('--only', 'otp-email', '--org', orgId);
-    const exporting = await newRestricted('--only', 'export', '--org', orgId, '--org', 'other');
+    const exporting = await newRestricted('--only', 'export', '--org', orgId, '--org', 'B');
     const body = { response_output: true, org_ids: [orgId] };
     expectError(await post({ ...instance, token: otpEmail }, 'export', body), 403, 7);
     expectError(await post({ ...instance, token: otpEmail }, 'import', { data_orgs: { orgs: [] } }), 403, 7);
@@ -68,22 +68,36 @@ describeDatabases('a command on accounts', (newDatabase) => {
     expectError(await post({ ...instance, token: exporting }, 'export', beyond), 403, 7);
     const { orgs } = await exportFrom({ ...instance, token: exporting }, { org_ids: [orgId] });
     expect(orgs).toMatchObject([{ orgId }]);
-    const elsewhere = await newRestricted('--org', 'other');
+    const elsewhere = await newRestricted('--only', 'otp-email,import', '--org', 'other');
     expectError(await removeOtpEmail(instance, people.owner, elsewhere), 403, 7);
     expectError(await removeOtpEmail(instance, 'nobody', elsewhere), 403, 7);
     const { stdout } = await identity(['pat', 'list', '--user', owner, ...database]);
-    expect(stdout).toMatch(new RegExp(`\\texport\\t${orgId},other\\n`));
+    expect(stdout).toMatch(new RegExp(`\\texport\\t${orgId},B\\n`));
   });
+
+  it.each([[], ['--only', 'export'], ['--only', 'export,otp-email']])(
+    'pat create --org refuses an unknown organisation, which only a token for imports may have: %j',
+    async (...only) => {
+      const create = ['pat', 'create', '--user', owner, '--org', 'nowhere', ...only, ...database];
+      const problem =
+        'organisation nowhere not found: correct --org, or add --only import if an import is to create it';
+      expect(await identity(create)).toMatchObject({ code: 64, stdout: '', stderr: `identity: ${problem}\n` });
+      expect((await identity([...create, '--only', 'import'])).code).toBe(0);
+    },
+  );
 
   it('pat create --only takes several operations, and --token-file the token instead of the output', async () => {
     const file = join(await testDirectory(), 'migration.pat');
-    const args = ['--user', owner, '--only', 'export,import', '--token-file', file, ...database];
-    const { code, stdout, stderr } = await identity(['pat', 'create', ...args]);
+    const args = ['--user', owner, '--token-file', file, ...database];
+    const only = ['--only', 'export', '--only', 'import,export'];
+    const { code, stdout, stderr } = await identity(['pat', 'create', ...args, ...only]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(new RegExp(`^token in ${file} \\(id [0-9a-f]{32}\\), valid until \\S+\n$`));
     const token = await readFile(file, 'utf8');
     await exportFrom({ ...instance, token }, { org_ids: ['A'] });
     await importInto({ ...instance, token }, { data_orgs: { orgs: [] } });
+    const again = await identity(['pat', 'create', ...args]);
+    expect(again).toMatchObject({ code: 64, stderr: `identity: ${file} exists: specify a new file for the token\n` });
     const { message } = expectError(await removeOtpEmail({ ...instance, token }, people.ada), 403, 7);
     expect(message).toContain('valid for export, import only: use one that is valid for otp-email');
   });

@@ -61,6 +61,10 @@ describe('a wrong command line', () => {
       ['pat', 'create', '--user', '1', '--only', 'export,all'],
       'invalid --only export,all: specify some of export, import, otp-email, separated by commas',
     ],
+    [
+      ['export', 'firestore:p', '--to', 'gs://exports/north.json', '--parts', '2', '--org', 'nowhere'],
+      '--parts excludes --org and --for-zitadel: export without --parts',
+    ],
     [['pat', 'create', '--user', '1', '--expires', '1 d'], `invalid --expires "1 d": ${spans}`],
     [
       ['pat', 'revoke', `idpat_${'x'.repeat(51)}`],
@@ -194,6 +198,18 @@ describe('the help', () => {
       for (const line of columns === 80 ? lines.slice(0, lines.indexOf('Example:')) : usage)
         expect(line.length).toBeLessThanOrEqual(columns);
       for (const line of usage) expect(line).toMatch(/^[^[]*(?:\[[^\]]+\](?:\.\.\.)? ?)*$/);
+    }
+  });
+
+  it.skipIf(terminalMissing !== undefined)('breaks the words of a meaning that its column cannot hold', async () => {
+    for (const words of [['export'], ['import'], ['migrate', 'plan']]) {
+      const lines = seenLines(await identityAtTerminal(['help', ...words], [], { columns: 50 }));
+      const options = lines.slice(
+        lines.indexOf('Options:'),
+        lines.findIndex((line) => line.startsWith('Example')),
+      );
+      expect(options.length).toBeGreaterThan(10);
+      for (const line of options) expect(line.length).toBeLessThanOrEqual(50);
     }
   });
 

@@ -8,7 +8,7 @@ import { daysFromNow, describeDatabases, init, serve, tokenPattern } from '../..
 import { testDirectory } from '../../support/places/servedPlace.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
-const remedy = 'specify a new file for the token, or one of your own';
+const remedy = 'specify a new file for the token';
 
 describeDatabases('identity init', (newDatabase) => {
   let database: readonly string[] = [];
@@ -36,25 +36,27 @@ describeDatabases('identity init', (newDatabase) => {
     expect(stderr).toMatch(/^identity: the instance is already initialised: .*pat create.*\n$/);
   });
 
-  it('writes the token into a file that only its owner can read, also where there is one that others can', async () => {
+  it('writes the token into a new file that only its owner can read, and names the command to serve in any directory', async () => {
     const directory = await temporaryDirectory();
     const file = join(directory.path, 'owner.pat');
-    await writeFile(file, 'something longer than a token '.repeat(10), { mode: 0o644 });
     const { code, stdout } = await identity(['init', '--token-file', file, ...database]);
     expect(code).toBe(0);
     expect(stdout).toContain(`token in ${file}`);
-    expect(stdout).toMatch(/\n\nNext\n {2}identity serve --(?:data|firestore) \S+\n$/);
+    expect(stdout).toMatch(new RegExp(`\\n\\nNext\\n {2}identity serve ${database.join(' ')}\\n$`));
     expect(stdout).not.toContain('idpat_');
     expect(await readFile(file, 'utf8')).toMatch(tokenPattern);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     await directory.remove();
   });
 
-  it('makes nothing where the file of the token is a link', async () => {
+  it.each([
+    ['a file', (file: string) => writeFile(file, 'earlier')],
+    ['a link', (file: string) => symlink('elsewhere', file)],
+  ])('makes nothing where there is %s in place of the token', async (_, prepare) => {
     const file = join(await testDirectory(), 'owner.pat');
-    await symlink('elsewhere', file);
+    await prepare(file);
     const { code, stderr } = await identity(['init', '--token-file', file, ...database]);
-    expect({ code, stderr }).toEqual({ code: 64, stderr: `identity: ${file} is a link: ${remedy}\n` });
+    expect({ code, stderr }).toEqual({ code: 64, stderr: `identity: ${file} exists: ${remedy}\n` });
     await init(database);
     const data = join(await testDirectory(), 'nw');
     expect((await identity(['init', '--data', data, '--token-file', file])).code).toBe(64);
@@ -69,7 +71,7 @@ describeDatabases('identity init', (newDatabase) => {
 
   it('makes nothing where the token cannot be written', async () => {
     const { code, stderr } = await identity(['init', '--token-file', '/nonexistent/owner.pat', ...database]);
-    const problem = '/nonexistent/owner.pat of --token-file is in a directory that does not exist';
+    const problem = '/nonexistent/owner.pat is in a directory that does not exist';
     expect({ code, stderr }).toEqual({ code: 64, stderr: `identity: ${problem}: ${remedy}\n` });
     await init(database);
   });

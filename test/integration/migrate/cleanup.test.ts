@@ -72,15 +72,18 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     const places = betweenServers({ ...north, ...source }, { ...south, ...target });
     await migrate([...places, '--with', 'none', '--run-dir', directory, '--yes'], await prepareMigration(north));
     const { stdout } = await identity(['migrate', 'cleanup', '--run-dir', directory, '--yes']);
-    for (const { url, userId } of [
-      { ...north, ...source },
-      { ...south, ...target },
-    ])
-      expect(stdout).toContain(
-        `by hand: the service user ${userId} of identity migrate prepare on ${url}: run identity service-user delete ${userId} `,
-      );
-    const undone = await identity(['service-user', 'delete', source.userId, ...databaseOptions(north.location)]);
-    expect(undone.code, undone.stderr).toBe(0);
+    for (const [served, { userId, tokenFile }] of [
+      [north, source],
+      [south, target],
+    ] as const) {
+      const byHand = `by hand: the service user ${userId} of identity migrate prepare on ${served.url}: run identity `;
+      const [, command = '', options] = new RegExp(`${byHand}(\\S.*) with (.*) of ${served.url}\n`).exec(stdout) ?? [];
+      expect(options).toBe('--data or --firestore');
+      const undone = await identity([...command.split(' '), ...databaseOptions(served.location)]);
+      expect(undone.code, undone.stderr).toBe(0);
+      const refused = await identity(['doctor', served.url, '--token-file', tokenFile]);
+      expect(refused.stdout, refused.stderr).toContain('rejects the token of --token-file');
+    }
   });
 
   it('follows a preparation that prints the steps for a ZITADEL, and creates nothing for any other place', async () => {

@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { cp, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -112,7 +112,7 @@ describe('identity compare', () => {
   });
 });
 
-describe('an instance at another address', () => {
+describe('an instance with another name', () => {
   const [from, to] = ['--from-token-file', '--to-token-file'];
   const verbs: readonly ((first: string, second: string) => string[])[] = [
     (first, second) => ['import', first, '--to', second],
@@ -129,10 +129,13 @@ describe('an instance at another address', () => {
     const data = database.replace('sqlite:', '');
     const other = url.replace('127.0.0.1', 'localhost');
     const [backup, restored, file] = ['a.backup', 'restored', 'a.json'].map((name) => join(directory, name));
+    const copy = join(await testDirectory(), 'copy');
+    await cp(data, copy, { recursive: true });
     const calls = [
       ...verbs.map((verb) => [...verb(url, other), from, tokenFile, to, tokenFile]),
       ...verbs.map((verb) => [...verb(url, database), from, tokenFile]),
       ...verbs.map((verb) => [...verb(database, other), to, tokenFile]),
+      ...verbs.map((verb) => verb(database, `sqlite:${copy}`)),
     ];
     for (const call of calls) {
       const { code, stderr } = await identity(call, { cwd: directory });

@@ -76,6 +76,6 @@ describe('a reported file', () => {
       stderr,
     });
     expect(await readFile(file, 'utf8')).not.toBe('');
-    expect(listCalls()).toEqual(['sync the content', 'rename to tokens', `sync ${directory}`]);
+    expect(listCalls()).toEqual(['sync the content', 'link as tokens', `sync ${directory}`]);
   });
 });
