@@ -3,10 +3,11 @@ import { resolve } from 'node:path';
 import { extractTrail, hasTrail, storeTrail } from '../shared/audit/file/readTrail.ts';
 import { backupKeyMissing, fileExists, instanceExists } from '../shared/errors/commandErrors.ts';
 import { masterKeyMissing } from '../shared/errors/storeErrors.ts';
+import { checkOwn } from '../shared/ownFiles.ts';
 import { databaseFile, openKeyring, type StoreLocation } from '../shared/store/openStore.ts';
 import { changeKeyFile, fileKeyring, keyFilePath } from '../shared/store/secrets/keyring.ts';
 import type { Connection } from '../shared/store/sqlite/connection.ts';
-import { copyDatabase, makeOtherInstance } from '../shared/store/sqlite/databaseFile.ts';
+import { copyDatabase, makeOtherInstance, protectFiles } from '../shared/store/sqlite/databaseFile.ts';
 import { UsageError } from './command.ts';
 import { embeddedDirectory } from './instanceLocation.ts';
 
@@ -22,11 +23,16 @@ export async function backUp(location: StoreLocation, file: string): Promise<voi
 
 /**
  * Copies a backup to the place of a database.
- * @param key a file with the instance's master key
+ * @param options a file with the instance's master key, and what takes warnings
  */
-export async function restoreBackup(location: StoreLocation, file: string, key: string | undefined): Promise<void> {
+export async function restoreBackup(
+  location: StoreLocation,
+  file: string,
+  { key, warn }: { readonly key: string | undefined; readonly warn: (warning: string) => void },
+): Promise<void> {
   const directory = embeddedDirectory(location, NO_FILES);
   const database = databaseFile(directory);
+  if (existsSync(directory)) protectFiles(database);
   // SQLite would apply the log of another database to the restored one.
   if (['', '-wal', '-journal'].some((suffix) => existsSync(`${database}${suffix}`)))
     throw instanceExists('an instance, or its log,', directory);
@@ -34,6 +40,7 @@ export async function restoreBackup(location: StoreLocation, file: string, key: 
   const keyFile = keyFilePath(directory);
   if (key !== undefined && (existsSync(keyFile) || location.masterKey !== undefined))
     throw new UsageError(`--key is mutually exclusive with ${keyFile} and IDENTITY_MASTER_KEY: use one of them`);
+  for (const secret of [file, key]) if (secret !== undefined) checkOwn(secret, 'secret', warn);
   const keyring = key === undefined ? openKeyring(location) : fileKeyring(resolve(key));
   const complete = async (copy: Connection) => {
     makeOtherInstance(copy);

@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import { createSecureContext } from 'node:tls';
 import { allRoutes } from '../functions/endpoints.ts';
 import { openAudit } from '../shared/audit/openAudit.ts';
@@ -16,6 +17,7 @@ import type { Store } from '../shared/store/store.ts';
 import { systemCode } from '../shared/systemCode.ts';
 import type { OpenInstance, Surroundings } from './command.ts';
 import { loadConfig } from './configuration.ts';
+import { warnOn } from './terminal.ts';
 import { readPem } from './tls.ts';
 
 /** What a server is told. */
@@ -37,7 +39,7 @@ export async function serve(
   // A database with another master key, or another format, fails now and not at the first request.
   await store.getMany([instanceKey], []);
   configureLog(config.logLevel, stderr);
-  const certificate = certificates && (await readCertificate(certificates));
+  const certificate = certificates && (await readCertificate(certificates, stderr));
   await using resources = new AsyncDisposableStack();
   const metrics = await startMetrics(config, store);
   resources.defer(async () => void (await metrics?.server.close()));
@@ -62,7 +64,7 @@ export async function serve(
     serveApp({ app, ...address, drainMs: config.shutdownMs, limits, certificate }),
   );
   resources.defer(async () => void (await server.close()));
-  if (certificates !== undefined) resources.use(renewOnSignal(certificates, server));
+  if (certificates !== undefined) resources.use(renewOnSignal(certificates, server, stderr));
   stdout.write(`listening on ${server.url}\n`);
   if (metrics !== undefined) stdout.write(`metrics at ${metrics.server.url}/metrics\n`);
   if (stdout.isTTY === true) stdout.write(`next: identity doctor ${server.url}; Ctrl-C stops the server\n`);
@@ -119,9 +121,9 @@ export interface CertificateFiles {
  * Reads a certificate and its key.
  * @throws IdentityError that says what is wrong with which file, and repeats nothing of it
  */
-async function readCertificate(files: CertificateFiles): Promise<Certificate> {
-  const cert = await readPem(files.cert, CERT_OPTION);
-  const key = await readPem(files.key, KEY_OPTION);
+async function readCertificate(files: CertificateFiles, stderr: Writable): Promise<Certificate> {
+  const cert = await readPem(files.cert, { option: CERT_OPTION, kind: 'certificate' });
+  const key = await readPem(files.key, { option: KEY_OPTION, kind: 'secret', warn: warnOn(stderr) });
   const leaf = parse(() => new X509Certificate(cert), files.cert, CERT_OPTION, 'holds no PEM certificate');
   const privateKey = parse(
     () => createPrivateKey(key),
@@ -138,9 +140,9 @@ async function readCertificate(files: CertificateFiles): Promise<Certificate> {
 }
 
 /** Gives a server the certificate of its files again at each SIGHUP, such as after they were renewed. */
-function renewOnSignal(files: CertificateFiles, server: RunningServer): Disposable {
+function renewOnSignal(files: CertificateFiles, server: RunningServer, stderr: Writable): Disposable {
   const renew = () => {
-    readCertificate(files).then(server.renewCertificate).catch(log.certificateRejected);
+    readCertificate(files, stderr).then(server.renewCertificate).catch(log.certificateRejected);
   };
   process.on('SIGHUP', renew);
   return { [Symbol.dispose]: () => void process.off('SIGHUP', renew) };

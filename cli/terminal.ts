@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 
 /** How text is laid out. */
@@ -52,6 +53,11 @@ export type Line = string | StyledLine;
 /** Returns a command that a person may run, such as `identity migrate resume`. */
 export function commandLine(text: string): Line {
   return { text, isCommand: true };
+}
+
+/** Returns what warns of something on a stream. */
+export function warnOn(stream: Writable): (warning: string) => void {
+  return (warning) => void stream.write(`identity: ${printable(warning)}\n`);
 }
 
 /** Returns a path or name of a command, as a shell takes it. */

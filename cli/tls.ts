@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { connect, getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { certificateInvalid } from '../shared/errors/commandErrors.ts';
+import { certificateInvalid, fileNotOwn } from '../shared/errors/commandErrors.ts';
 import type { IdentityError } from '../shared/errors/identityError.ts';
 import { placeProtocolWrong, placeUnreachable, placeUntrusted } from '../shared/errors/placeErrors.ts';
+import { type FileKind, readOwnFile } from '../shared/ownFiles.ts';
 import { systemCode } from '../shared/systemCode.ts';
 
 /**
@@ -13,21 +13,29 @@ import { systemCode } from '../shared/systemCode.ts';
  */
 export async function trustAuthorities(file: string | undefined): Promise<void> {
   if (file === undefined) return;
-  const text = await readPem(file, 'ca-file');
+  const text = await readPem(file, { option: 'ca-file', kind: 'certificate' });
   const certificates = text.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
   if (certificates.length === 0 || !certificates.every(isCertificate))
     throw certificateInvalid(file, '--ca-file', 'holds no PEM certificate');
   setDefaultCACertificates([...getCACertificates('default'), ...certificates]);
 }
 
+/** How a call names a PEM file, and what the file holds. */
+interface PemOption {
+  readonly option: string;
+  readonly kind: FileKind;
+  readonly warn?: (warning: string) => void;
+}
+
 /**
  * Reads the PEM file of an option.
- * @throws IdentityError for a file that cannot be read
+ * @throws IdentityError for a file that cannot be read, or that others could have written
  */
-export async function readPem(file: string, option: string): Promise<string> {
+export async function readPem(file: string, { option, kind, warn }: PemOption): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return await readOwnFile(file, kind, warn);
   } catch (error) {
+    if (fileNotOwn.is(error)) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw certificateInvalid(file, `--${option}`, `cannot be read: ${reason}`);
   }

@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { allRoutes } from '../functions/endpoints.ts';
 import { importOrganisations } from '../functions/import/operation.ts';
@@ -88,6 +88,7 @@ export async function prepareInstance(
 ): Promise<string> {
   const savedToken = (await readIfExists(tokenFile))?.trim();
   if (savedToken !== undefined && (await isValid(store, savedToken, now))) return savedToken;
+  await rm(tokenFile, { force: true });
   const { token } = await storeNewToken(tokenFile, async () => {
     const created = (await isNew(store))
       ? await initialise(store, name, TOKEN_LIFETIME_MS, now)

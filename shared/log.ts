@@ -141,6 +141,11 @@ export const log = {
     logger.error({ stack_trace: describeError(error) }, 'certificate not renewed');
   },
 
+  /** Logs that others could read a file with secrets, which only its owner can read from now on. */
+  fileProtected(file: string): void {
+    logger.warn({ file }, 'others could read a file: its mode is now 0600');
+  },
+
   shuttingDown(signal: string): void {
     logger.info({ signal }, 'shutting down');
   },

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { defineInstanceCommand, optional, required } from '../command.ts';
+import { warnOn } from '../terminal.ts';
 
 export const backup = defineInstanceCommand({
   name: 'backup',
@@ -33,9 +34,9 @@ export const restore = defineInstanceCommand({
     ),
   },
   examples: ['restore north.backup --data ./restored --key north.key'],
-  prepare: async ({ arguments: [file], options }, location) => {
+  prepare: async ({ arguments: [file], options: { key }, stderr }, location) => {
     const { restoreBackup } = await import('../backups.ts');
-    await restoreBackup(location, file, options.key);
+    await restoreBackup(location, file, { key, warn: warnOn(stderr) });
   },
   run: async ({ store, location }) => {
     const { describeInstance } = await import('../../shared/store/instance.ts');

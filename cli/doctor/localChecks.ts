@@ -1,10 +1,11 @@
 import { constants, existsSync } from 'node:fs';
-import { access, stat, statfs } from 'node:fs/promises';
+import { access, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
+import { checkOwn } from '../../shared/ownFiles.ts';
 import { instanceKey } from '../../shared/store/instance.ts';
 import { openExistingStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import type { Surroundings } from '../command.ts';
@@ -12,7 +13,6 @@ import { loadConfig } from '../configuration.ts';
 import { describeFault } from '../faults.ts';
 import { exportOptions } from '../places/callOptions.ts';
 import { openFile } from '../places/filePlace.ts';
-import { isOpenToOthers } from '../places/openPlaces.ts';
 import { RecordCounter } from '../places/recordCounter.ts';
 import { counted } from '../texts.ts';
 
@@ -43,7 +43,6 @@ export async function check(subject: string, find: () => Promise<Finding> | Find
   }
 }
 
-const OTHERS_WRITE = 0o022;
 const MIN_FREE_BYTES = 1_000_000_000;
 
 /** Checks what the environment configures, and its database. */
@@ -87,19 +86,9 @@ export async function checkDatabase(location: StoreLocation): Promise<Check[]> {
   const { directory } = location;
   return [
     opened,
-    await check('permissions', () => findPermissions(directory)),
     await check('audit trail', () => findTrail(directory)),
     await check('disk', () => findSpace(directory)),
   ];
-}
-
-/** Opening a database keeps its files from others; its directory is the operator's. */
-async function findPermissions(directory: string): Promise<Finding> {
-  if (process.platform === 'win32') return ok('left to the operating system');
-  const isOpen = ((await stat(directory)).mode & OTHERS_WRITE) !== 0;
-  return isOpen
-    ? warning(`others can replace the files in ${directory}: run chmod 700 ${directory}`)
-    : ok(`only its owner can change ${directory}`);
 }
 
 async function findTrail(directory: string): Promise<Finding> {
@@ -139,14 +128,16 @@ export async function checkFile(path: string, signal: AbortSignal): Promise<Chec
         `${path} holds ${counted(counter.organisations, 'organisation')} with ${counted(counter.records, 'record')}, ${counted(bytes, 'byte')}`,
       );
     }),
-    await check('file permissions', () => findOpenFile(path)),
+    await check('file permissions', () => findExposure(path)),
   ];
 }
 
-async function findOpenFile(path: string): Promise<Finding> {
-  return (await isOpenToOthers(path))
-    ? warning(`others can read ${path}: run chmod 600 ${path}`)
-    : ok('only its owner can read it');
+function findExposure(path: string): Finding {
+  let finding = ok('only its owner can read and change it');
+  checkOwn(path, 'examined', (problem) => {
+    finding = warning(problem);
+  });
+  return finding;
 }
 
 /** Checks an object, its bucket and the credentials, without writing. */

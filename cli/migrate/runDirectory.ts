@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { chmod, lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { z } from 'zod';
-import { completeFile, makeDirectory, OWNER_ONLY } from '../../shared/durableFiles.ts';
-import { migrationMissing, migrationRunning, runNotOwn } from '../../shared/errors/placeErrors.ts';
+import { completeFile, makeDirectory } from '../../shared/durableFiles.ts';
+import { migrationMissing, migrationRunning } from '../../shared/errors/placeErrors.ts';
+import { checkOwn } from '../../shared/ownFiles.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { UsageError } from '../command.ts';
 
@@ -21,7 +22,7 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
   const time = now.toISOString().replace(/\.\d+Z$/, 'Z');
   const directory = resolve(path ?? `${PREFIX}${time.replaceAll(':', '-')}`);
   makeDirectory(directory);
-  await requireOwn(directory);
+  requireOwn(directory);
   const content = await readdir(directory);
   if (content.includes(STATE))
     throw new UsageError(`${directory} holds a migration: continue with ${resumeCommand(directory)}`);
@@ -38,28 +39,23 @@ export async function listRunDirectories(): Promise<string[]> {
   return named.filter((name) => existsSync(join(name, STATE))).map((name) => resolve(name));
 }
 
-const WRITABLE_BY_OTHERS = 0o022;
-
 /**
  * Requires that nobody else can have written what a run directory holds: its state names the places that get tokens.
  * @throws IdentityError NOT_FOUND, PERMISSION_DENIED
  */
 export async function requireOwnRun(directory: string): Promise<void> {
-  await requireOwn(directory);
+  requireOwn(directory);
   const names = await readdir(directory);
   if (!names.includes(STATE)) throw migrationMissing(directory);
-  for (const name of names) await requireOwn(join(directory, name));
+  for (const name of names) requireOwn(join(directory, name));
 }
 
-async function requireOwn(path: string): Promise<void> {
-  const status = await lstat(path).catch((error: unknown) => {
+function requireOwn(path: string): void {
+  try {
+    checkOwn(path, 'run');
+  } catch (error) {
     throw systemCode(error) === 'ENOENT' ? migrationMissing(path) : error;
-  });
-  if (status.isSymbolicLink()) throw runNotOwn(path, 'is a symbolic link');
-  // Windows has neither owners nor modes of this kind.
-  if (process.getuid === undefined) return;
-  if (status.uid !== process.getuid()) throw runNotOwn(path, 'belongs to another user');
-  if ((status.mode & WRITABLE_BY_OTHERS) !== 0) throw runNotOwn(path, 'can be changed by other users');
+  }
 }
 
 /** Reads a JSON file of a run directory; undefined if it does not exist. */
@@ -113,7 +109,7 @@ export async function lockRunDirectory(directory: string): Promise<Disposable> {
     const isBusy = error instanceof Error && 'errcode' in error && error.errcode === BUSY;
     throw isBusy ? migrationRunning(directory, await readPid(pidFile)) : error;
   }
-  await writeFile(pidFile, String(process.pid), { mode: OWNER_ONLY });
+  await completeFile(pidFile, String(process.pid), 'replacing');
   return { [Symbol.dispose]: () => database.close() };
 }
 

@@ -1,14 +1,16 @@
-import { readFile, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { sourceMissing } from '../../shared/errors/placeErrors.ts';
 import { DEFAULT_CREDENTIALS, type ServiceAccount } from '../../shared/objectStorage/objectStorage.ts';
 import { readServiceAccount } from '../../shared/objectStorage/serviceAccount.ts';
+import { checkOwn, readOwnFile } from '../../shared/ownFiles.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { type Surroundings, UsageError } from '../command.ts';
 import { loadConfig } from '../configuration.ts';
 import { askSecret, canAsk } from '../consent.ts';
 import { instanceLocation } from '../instanceLocation.ts';
+import { warnOn } from '../terminal.ts';
 import { trustAuthorities } from '../tls.ts';
 import type { SecretFiles } from './callOptions.ts';
 import { type ParsedPlace, parsePlace } from './parsePlace.ts';
@@ -47,6 +49,7 @@ async function openPlace(call: Surroundings, { parsed }: GivenPlace, secret: Sec
     case 'stream':
       return (await import('./filePlace.ts')).openStreams(call);
     case 'file':
+      if (existsSync(parsed.path)) checkOwn(parsed.path, 'export', warnOn(call.stderr));
       return (await import('./filePlace.ts')).openFile(parsed.path);
     case 'object': {
       const { file, option = '' } = secret ?? {};
@@ -176,17 +179,9 @@ export async function readKeyFile(file: string, option: string, stderr: Writable
 
 async function readSecretFile(file: string, stderr: Writable): Promise<string> {
   try {
-    if (await isOpenToOthers(file)) stderr.write(`identity: others can read ${file}: run chmod 600 ${file}\n`);
-    return await readFile(file, 'utf8');
+    return await readOwnFile(file, 'secret', warnOn(stderr));
   } catch (error) {
     if (systemCode(error) === 'ENOENT') throw sourceMissing(file);
     throw error;
   }
-}
-
-const OTHERS = 0o077;
-
-/** Whether others than its owner can read or change a file, where files have such permissions. */
-export async function isOpenToOthers(file: string): Promise<boolean> {
-  return process.platform !== 'win32' && ((await stat(file)).mode & OTHERS) !== 0;
 }

@@ -16,6 +16,14 @@ export const tokenFileUnusable = defineError('INVALID_ARGUMENT', 'TOKEN_FILE_UNU
     'Specify another file, in a directory where only you can write; or delete the earlier token and its file first.',
 });
 
+export const fileNotOwn = defineError('PERMISSION_DENIED', 'FILE_NOT_OWN', {
+  text: (problem: string) => problem,
+  example: ['others can change ./north: run chmod go-w ./north'],
+  when: 'A file or directory that the command believes belongs to another user than the one who runs it and root, others can change it, or a file of a run directory is a symbolic link. Nothing of it was read. [SECURITY.md](../SECURITY.md#logs-and-files) says which files these are.',
+  remedy:
+    'Run the command as the owner. If the file is yours, and you know that nobody has changed it, take the permission from all others with `chmod go-w`.',
+});
+
 export const userUnknown = defineError('NOT_FOUND', 'USER_UNKNOWN', {
   text: (userId: string) => `user ${userId} not found`,
   example: ['310716089541329'],

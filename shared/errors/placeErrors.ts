@@ -164,15 +164,6 @@ export const migrationMissing = defineError('NOT_FOUND', 'MIGRATION_MISSING', {
   remedy: 'Change to the directory in which the migration was started, or specify `--run-dir`.',
 });
 
-export const runNotOwn = defineError('PERMISSION_DENIED', 'RUN_NOT_OWN', {
-  text: (path: string, reason: string) =>
-    `${path} ${reason}, and could send tokens to a server of somebody else: only the user who began the migration can continue it`,
-  example: [`${directory}/state.json`, 'belongs to another user'],
-  when: 'A run directory or a file in it belongs to another user, can be changed by others, or is a symbolic link. Nothing of it is read.',
-  remedy:
-    'Run the command as the user who began the migration. If the files are yours, take the permission to write from all others with `chmod -R go-w`.',
-});
-
 export const migrationRunning = defineError('ABORTED', 'MIGRATION_RUNNING', {
   text: (path: string, pid: string) =>
     `process ${pid} works on the migration in ${path}: wait until it ends, or stop it`,

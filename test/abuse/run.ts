@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { fileRows } from '../support/files/fileTable.ts';
 import { runSuite } from '../support/suite.ts';
 import { missingOutcomes, type Outcome, outcomeTable } from './support/abuseTable.ts';
 
@@ -38,5 +39,11 @@ has it. The peak is the largest resident set of the process, as Linux records it
 After each abuse, the process serves the next request. The limits are in [configuration.md](../configuration.md#limits).
 
 ${outcomeTable(all)}
+
+## Files of other users
+
+What other users of the machine could have planted or changed is checked before the command believes it.
+
+${fileRows()}
 `;
 }

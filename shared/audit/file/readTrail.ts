@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { completeFile } from '../../durableFiles.ts';
 import { notInstanceFile } from '../../errors/commandErrors.ts';
 import { parseIfJson } from '../../json/jsonObject.ts';
+import { checkOwn } from '../../ownFiles.ts';
 import type { Connection } from '../../store/sqlite/connection.ts';
 import { type AuditEvent, auditEvent } from '../auditEvent.ts';
 import { holdTrail, isTrailFile, listTrailFiles, rotationTime } from './trailFiles.ts';
@@ -44,6 +45,7 @@ export async function* readAuditEvents(
 function openFiles(directory: string, since: Date): Promise<readonly ReadableFile[]> {
   return holdTrail(directory, () => {
     const names = listTrailFiles(directory).filter((name) => (rotationTime(name) ?? since) >= since);
+    for (const name of names) checkOwn(join(directory, name), 'data');
     return names.map((name) => {
       const path = join(directory, name);
       const descriptor = openSync(path, 'r');

@@ -16,6 +16,7 @@ import {
 import { join } from 'node:path';
 import { z } from 'zod';
 import { OWNER_ONLY, syncDirectory } from '../../durableFiles.ts';
+import { checkStatus } from '../../ownFiles.ts';
 import { connect, waitForLock } from '../../store/sqlite/connection.ts';
 
 /** The file that takes new events. */
@@ -45,10 +46,20 @@ export function listTrailFiles(directory: string): readonly string[] {
   return names.includes(CURRENT) ? [...rotated, CURRENT] : rotated;
 }
 
-/** Opens a file that only its owner can read. */
+/**
+ * Opens a file that only its owner can read.
+ * @throws IdentityError PERMISSION_DENIED for one that others could have written; Error of the file system
+ */
 function openOwnerOnly(file: string, flags: string): number {
   const descriptor = openSync(file, flags, OWNER_ONLY);
-  if ((fstatSync(descriptor).mode & 0o777) !== OWNER_ONLY) fchmodSync(descriptor, OWNER_ONLY);
+  const status = fstatSync(descriptor);
+  try {
+    checkStatus(file, 'data', status);
+    if ((status.mode & 0o777) !== OWNER_ONLY) fchmodSync(descriptor, OWNER_ONLY);
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
   return descriptor;
 }
 

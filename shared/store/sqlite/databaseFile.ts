@@ -6,6 +6,8 @@ import { z } from 'zod';
 import { completeFile, makeDirectory, OWNER_ONLY } from '../../durableFiles.ts';
 import { notInstanceFile } from '../../errors/commandErrors.ts';
 import { databaseFormatUnsupported } from '../../errors/storeErrors.ts';
+import { log } from '../../log.ts';
+import { checkOwn, checkStatus } from '../../ownFiles.ts';
 import { documentFieldTypes, storedFieldNames } from '../documentFields.ts';
 import { FORMAT, instanceKey, newIdWrite, requireInstanceFormat } from '../instance.ts';
 import { type KeyRecord, keyRecordKey, keyRecordWrite, parseKeyRecord, requireKeys } from '../secrets/keyRecord.ts';
@@ -24,8 +26,8 @@ const PAUSE_MILLISECONDS = 10;
  */
 export function prepareDatabaseFile(file: string, keyring: Keyring): void {
   makeDirectory(dirname(file));
+  protectFiles(file);
   closeSync(openSync(file, 'a', OWNER_ONLY));
-  for (const name of [file, `${file}-wal`, `${file}-shm`, keyFilePath(dirname(file))]) protect(name);
   const connection = connect({ file, busyTimeout: OPEN_TIMEOUT_MILLISECONDS });
   try {
     if (isUnused(connection)) {
@@ -43,10 +45,26 @@ export function prepareDatabaseFile(file: string, keyring: Keyring): void {
   }
 }
 
+/**
+ * Checks that nobody else could have written the files beside a database, as far as they exist, and that only their owner
+ * can read them.
+ * @throws IdentityError PERMISSION_DENIED
+ */
+export function protectFiles(file: string): void {
+  checkOwn(dirname(file), 'data');
+  for (const name of [file, `${file}-wal`, `${file}-shm`, keyFilePath(dirname(file))]) protect(name);
+}
+
+const OTHERS_READ = 0o044;
+
 // Another process may remove the journal files meanwhile.
 function protect(file: string): void {
   const status = statSync(file, { throwIfNoEntry: false });
-  if (status !== undefined && (status.mode & 0o777) !== OWNER_ONLY) chmodSync(file, OWNER_ONLY);
+  if (status === undefined) return;
+  checkStatus(file, 'data', status);
+  if ((status.mode & 0o777) === OWNER_ONLY) return;
+  chmodSync(file, OWNER_ONLY);
+  if ((status.mode & OTHERS_READ) !== 0) log.fileProtected(file);
 }
 
 /**

@@ -27,7 +27,7 @@ describeStores('identity doctor', (kind) => {
     const server = await examine([url, '--token-file', tokenFile]);
     const tokens = { 'token for exports': good, 'token for imports': good };
     expect(server).toEqual({ code: 0, address: good, clock: good, database: good, ...tokens });
-    const files = { permissions: good, 'audit trail': good, disk: good };
+    const files = { 'audit trail': good, disk: good };
     const env = keyEnvironment(location);
     const expected = { code: 0, database: good, ...(location.kind === 'sqlite' ? files : {}) };
     expect(await examine([database], env)).toEqual(expected);
@@ -74,8 +74,8 @@ describe('identity doctor', { timeout: 240_000 }, () => {
     expect(await examine([join(directory, 'new.json')])).toMatchObject(free);
     const data = location.kind === 'sqlite' ? location.directory : '';
     await chmod(data, 0o777);
-    const writable = ['warning', `others can replace the files in ${data}: run chmod 700 ${data}`];
-    expect(await examine([database])).toMatchObject({ code: 0, permissions: writable });
+    const writable = ['failed', `others can change ${data}: run chmod go-w ${data}`];
+    expect(await examine([database])).toEqual({ code: 1, database: writable });
     const missing = ['failed', `no instance in ${directory}: create one with identity init`];
     expect(await examine([`sqlite:${directory}`])).toEqual({ code: 1, database: missing });
     expect(await examine([], { DATA_DIR: directory, LOG_LEVEL: 'loud', MAX_IMPORTS: 'x' })).toMatchObject({

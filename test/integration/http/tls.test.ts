@@ -128,7 +128,7 @@ describe('identity serve with TLS', () => {
     const files = { cert: `${directory.path}/tls.crt`, key: `${directory.path}/tls.key` };
     const use = async (name: string) => {
       await copyFile(fixture(`${name}.crt`), files.cert);
-      await copyFile(fixture(`${name}.key`), files.key);
+      await writeFile(files.key, read(`${name}.key`), { mode: 0o600 });
     };
     await use('first');
     const data = ['--data', `${directory.path}/data`];
@@ -158,7 +158,7 @@ describe('identity serve with TLS', () => {
     ['a key that is none', 'first.crt', 'holds no PEM private key without a passphrase'],
   ])('does not start with %s, and says so', async (_name, key, problem) => {
     const { data, files, options } = await prepare();
-    await copyFile(fixture(key), files.key);
+    await writeFile(files.key, read(key));
     const { code, stderr } = await identity(['serve', ...data, '--port', '0', ...options]);
     expect({ code, stderr }).toEqual({
       code: 1,

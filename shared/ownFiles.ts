@@ -1,0 +1,75 @@
+import { lstatSync, type Stats, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { fileNotOwn } from './errors/commandErrors.ts';
+
+/** What others than its owner and root can do with a file, and what a person does about it. */
+const exposures = {
+  link: (path: string) => `${path} is a symbolic link: specify what it leads to`,
+  foreign: (path: string) => `${path} belongs to another user: run the command as that user, or change it with chown`,
+  written: (path: string) => `others can change ${path}: run chmod go-w ${path}`,
+  read: (path: string) => `others can read ${path}: run chmod 600 ${path}`,
+};
+
+type Rule = Readonly<Partial<Record<keyof typeof exposures, 'refused' | 'said'>>>;
+
+const refused: Rule = { foreign: 'refused', written: 'refused' };
+
+/** The kinds of files that the service believes, and what becomes of those with which others can do something. */
+const rules = {
+  /** A run directory and each file in it. Its state names the places that get tokens. */
+  run: { ...refused, link: 'refused' },
+  /** A data directory, its database, master key and audit trail. Those that others can read are mended. */
+  data: refused,
+  /** A file with a token, a key or a backup. */
+  secret: { ...refused, read: 'said' },
+  /** A certificate, or the authorities to trust. */
+  certificate: refused,
+  /** A file of organisations, for which whoever imports it vouches. */
+  export: { foreign: 'said', written: 'said' },
+  /** The same where a person asks about it. */
+  examined: { foreign: 'said', written: 'said', read: 'said' },
+} as const satisfies Readonly<Record<string, Rule>>;
+
+/** A kind of files that the service believes. */
+export type FileKind = keyof typeof rules;
+
+/** Takes a sentence about a file that is accepted nevertheless. */
+type Say = (problem: string) => void;
+
+/**
+ * Checks who else could have written or read a file or directory, before anything in it is believed.
+ * @param say needed where the kind's rule says something
+ * @throws IdentityError PERMISSION_DENIED; Error of the file system, ENOENT where there is none
+ */
+export function checkOwn(path: string, kind: FileKind, say?: Say): void {
+  checkStatus(path, kind, kind === 'run' ? lstatSync(path) : statSync(path), say);
+}
+
+/** Checks the same of a file whose status is known, such as that of a descriptor, which nobody can replace. */
+export function checkStatus(path: string, kind: FileKind, status: Stats, say?: Say): void {
+  const exposure = findExposure(status);
+  if (exposure === undefined) return;
+  const rule: Rule = rules[kind];
+  const problem = exposures[exposure](path);
+  if (rule[exposure] === 'refused') throw fileNotOwn(problem);
+  if (rule[exposure] === 'said') say?.(problem);
+}
+
+/**
+ * Reads a file that a call names, after a check of what was opened.
+ * @throws the errors of `checkOwn`
+ */
+export async function readOwnFile(path: string, kind: FileKind, say?: Say): Promise<string> {
+  await using file = await open(path);
+  checkStatus(path, kind, await file.stat(), say);
+  return file.readFile('utf8');
+}
+
+function findExposure(status: Stats): keyof typeof exposures | undefined {
+  if (status.isSymbolicLink()) return 'link';
+  // Windows has neither such owners nor modes; and pipes and terminals are not stored.
+  if (process.geteuid === undefined || !(status.isFile() || status.isDirectory())) return undefined;
+  if (status.uid !== process.geteuid() && status.uid !== 0) return 'foreign';
+  if ((status.mode & 0o022) !== 0) return 'written';
+  return (status.mode & 0o044) === 0 ? undefined : 'read';
+}

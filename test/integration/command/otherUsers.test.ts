@@ -1,0 +1,156 @@
+import { chmod, chown, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { identity, identityJson } from '../../support/command.ts';
+import { type FileName, fileRows, fileTable } from '../../support/files/fileTable.ts';
+import { organisation } from '../../support/fixtures/organisations.ts';
+import { testDirectory } from '../../support/places/servedPlace.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+/** A call that believes a file. */
+interface Call {
+  readonly path: string;
+  readonly args: readonly string[];
+}
+
+let directory: TemporaryDirectory;
+let data = '';
+let source = '';
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  data = join(directory.path, 'north');
+  await identityJson(['init', '--data', data, '--token-file', join(directory.path, 'owner.pat')]);
+  source = at('north.json');
+  await writeFile(source, JSON.stringify({ orgs: [organisation('acme')] }));
+  for (const name of ['tls.crt', 'tls.key']) {
+    const fixture = name.replace('tls', 'test/fixtures/tls/first');
+    await writeFile(at(name), await readFile(fixture), { mode: 0o600 });
+  }
+  await writeFile(at('account.json'), '{}', { mode: 0o600 });
+});
+afterAll(() => directory.remove());
+
+const at = (name: string) => join(directory.path, name);
+const doctor = ['doctor', 'http://127.0.0.1:9'];
+// The server reads its files before it finds that this machine does not have the address.
+const serve = () => [
+  'serve',
+  '--data',
+  data,
+  '--host',
+  '192.0.2.1',
+  '--tls-cert-file',
+  at('tls.crt'),
+  '--tls-key-file',
+  at('tls.key'),
+];
+const audited = () => ['user', 'lock', 'nobody', '--data', data];
+const list = () => ['org', 'list', '--data', data];
+
+/** Plans a migration, and returns its run directory. */
+async function planned(): Promise<string> {
+  const run = join(await testDirectory(), 'run');
+  const places = ['--from', source, '--to', `${run}.json`, '--with', 'none', '--run-dir', run];
+  expect((await identity(['migrate', 'plan', ...places])).code).toBe(0);
+  return run;
+}
+
+/** Backs the instance up, and returns a call that restores it. */
+async function restoring(path: 'backup' | 'key'): Promise<Call> {
+  const folder = await testDirectory();
+  const [backup, key] = [join(folder, 'north.backup'), join(folder, 'north.key')];
+  await identityJson(['backup', backup, '--data', data]);
+  await writeFile(key, await readFile(join(data, 'master.key')), { mode: 0o600 });
+  const args = ['restore', backup, '--data', join(folder, 'restored'), '--key', key];
+  return { path: path === 'backup' ? backup : key, args };
+}
+
+const resume = (run: string) => ['migrate', 'status', '--run-dir', run];
+
+/** What believes each kind of file. */
+const calls: Readonly<Record<FileName, () => Promise<Call> | Call>> = {
+  runDirectory: async () => {
+    const run = await planned();
+    return { path: run, args: resume(run) };
+  },
+  state: async () => {
+    const run = await planned();
+    return { path: join(run, 'state.json'), args: resume(run) };
+  },
+  token: () => ({ path: at('owner.pat'), args: [...doctor, '--token-file', at('owner.pat')] }),
+  accountKey: () => ({
+    path: at('account.json'),
+    args: ['inspect', 'gs://exports/north.json', '--credentials-file', at('account.json')],
+  }),
+  tlsKey: () => ({ path: at('tls.key'), args: serve() }),
+  certificate: () => ({ path: at('tls.crt'), args: serve() }),
+  authorities: () => ({
+    path: at('tls.crt'),
+    args: ['inspect', 'http://127.0.0.1:9', '--token-file', at('owner.pat'), '--ca-file', at('tls.crt')],
+  }),
+  backup: () => restoring('backup'),
+  backupKey: () => restoring('key'),
+  dataDirectory: () => ({ path: data, args: list() }),
+  database: () => ({ path: join(data, 'identity.sqlite'), args: list() }),
+  masterKey: () => ({ path: join(data, 'master.key'), args: list() }),
+  trail: () => ({ path: join(data, 'audit.ndjson'), args: audited() }),
+  export: () => ({ path: source, args: ['inspect', source] }),
+};
+
+const names = Object.keys(fileTable).filter((name): name is FileName => name in fileTable);
+
+/** Changes a file, calls the command, and changes it back. */
+async function callWith({ path, args }: Call, change: () => Promise<void>) {
+  const { mode } = await stat(path);
+  await change();
+  const result = await identity(args);
+  const after = (await stat(path)).mode & 0o777;
+  await chown(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
+  await chmod(path, mode);
+  return { ...result, mode: after };
+}
+
+describe.each(names)('what others could have written: %s', { timeout: 60_000 }, (name) => {
+  const { believed, read } = fileTable[name];
+
+  const expectOutcome = ({ code, stderr, stdout }: Awaited<ReturnType<typeof callWith>>, problem: string) => {
+    expect(stdout + stderr).toContain(problem);
+    expect({ code, stdout: believed === 'refused' ? stdout : '' }).toEqual({
+      code: believed === 'refused' ? 1 : 0,
+      stdout: '',
+    });
+  };
+
+  it('is not believed where others can write to it', async () => {
+    const call = await calls[name]();
+    for (const bit of [0o020, 0o002]) {
+      const result = await callWith(call, async () => chmod(call.path, (await stat(call.path)).mode | bit));
+      expectOutcome(result, `others can change ${call.path}: run chmod go-w ${call.path}`);
+    }
+  });
+
+  it.skipIf(!isRoot)('is not believed where it is of another user', async () => {
+    const call = await calls[name]();
+    const problem = `${call.path} belongs to another user: run the command as that user, or change it with chown`;
+    expectOutcome(await callWith(call, () => chown(call.path, NOBODY, NOBODY)), problem);
+  });
+
+  it(`is, where others can read it: ${read}`, async () => {
+    const call = await calls[name]();
+    const { stderr, mode } = await callWith(call, async () => chmod(call.path, (await stat(call.path)).mode | 0o044));
+    const warned = stderr.includes(`others can read ${call.path}: run chmod 600 ${call.path}`);
+    expect({ warned, isMended: (mode & 0o044) === 0 }).toEqual({
+      warned: read === 'a warning',
+      isMended: read.startsWith('mended'),
+    });
+    expect(stderr.includes('others could read a file')).toBe(read.includes('log'));
+    expect(stderr).not.toContain('others can change');
+  });
+});
+
+it('every kind of file is a row of the report on abuse', async () => {
+  expect(await readFile('docs/reliability/abuse.md', 'utf8')).toContain(`\n${fileRows()}\n`);
+});
