@@ -3,7 +3,11 @@ import { setImmediate } from 'node:timers';
 /** For this long after a request, further ones are likely to arrive. */
 const ATTENDED_MS = 250;
 
+/** So long may bulk work keep a turn, where it can stop between two records. */
+const TURN_MS = 10;
+
 let requestedAt = Number.NEGATIVE_INFINITY;
+let turnStartedAt = Number.NEGATIVE_INFINITY;
 const waiting: (() => void)[] = [];
 
 /** Takes note of a request, so that bulk work keeps its turns short for a moment. */
@@ -28,8 +32,17 @@ export function yieldToEventLoop(): Promise<void> {
 }
 
 function startNext(): void {
+  turnStartedAt = performance.now();
   waiting.shift()?.();
   if (waiting.length > 0) setImmediate(startNext);
+}
+
+/** Yields items, and a turn of the event loop whenever those so far have taken their time. */
+export async function* itemsInTurns<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
+  for (const item of items) {
+    if (performance.now() - turnStartedAt > TURN_MS) await yieldToEventLoop();
+    yield item;
+  }
 }
 
 /** Takes a millisecond or two to parse, check and plan. */

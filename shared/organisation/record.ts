@@ -10,6 +10,7 @@ import {
   type Adjustment,
   type Credential,
   type Credentials,
+  isList,
   type Section,
   sectionPartition,
   usualState,
@@ -95,6 +96,9 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   const { json, unknown } = readMessage(recordSchema(section), converted, checked ? section : undefined);
   if (section.inner !== undefined && json[section.inner] === undefined)
     throw new InvalidRecordError([{ path: section.inner, reason: 'value is required' }]);
+  // Nothing writes one, and millions of them fit into little.
+  if (checked && isList(section) && Object.keys(json).length === 0)
+    throw new InvalidRecordError([{ path: '', reason: 'the record is empty' }]);
   if (checked) checkState(unknown, 'state');
   const state = additionalState(section, value);
   if (state !== undefined && state !== usualState(section)) json.state = state;

@@ -29,9 +29,12 @@ interface FieldCheck {
 const EMBEDDED = 'embedded message failed validation';
 const compiled = new Map<string, readonly FieldCheck[]>();
 
+/** So many issues of a file are named; a list in one record could have hundreds of thousands. */
+export const MAX_ISSUES = 100;
+
 /**
  * Checks a message and its nested messages against the rules of its descriptor (zitadel 3).
- * @returns at most one broken rule for each value
+ * @returns at most one broken rule for each value, the first 100 of them
  */
 export function checkRules(schema: DescMessage, message: Message): RuleIssue[] {
   const issues: RuleIssue[] = [];
@@ -58,6 +61,7 @@ function checkMessage(
     const value: unknown = Reflect.get(message, check.field.localName);
     const values = Array.isArray(value) && check.field.fieldKind === 'list' ? value : [value];
     for (const [index, element] of values.entries()) {
+      if (issues.length >= MAX_ISSUES) return;
       const position = check.field.fieldKind === 'list' ? `[${index}]` : '';
       checkField(check, element, `${path}${check.field.jsonName}${position}`, position, prefix, issues);
     }

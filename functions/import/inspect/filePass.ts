@@ -9,11 +9,11 @@ import { fixedLimits } from '../../../shared/limits.ts';
 import { type Manifest, ManifestTally, manifestSchema } from '../../../shared/organisation/exportFile.ts';
 import { type FieldIssue, InvalidRecordError, type UnknownContent } from '../../../shared/organisation/message.ts';
 import { type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
-import { causedBy } from '../../../shared/organisation/rules.ts';
+import { causedBy, MAX_ISSUES } from '../../../shared/organisation/rules.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
-import { chunksInTurns } from '../../../shared/turns.ts';
+import { chunksInTurns, itemsInTurns } from '../../../shared/turns.ts';
 import { type ExportFileItem, ExportFileReader, type ExportFileSource } from '../source/exportFileReader.ts';
 import { checkIds, checkOrganisationId } from './fileLimits.ts';
 import { OrganisationDraft, withAdditions } from './organisationDraft.ts';
@@ -66,7 +66,10 @@ export async function readFile(
       if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw new JsonError([], TOO_MUCH_WHITE_SPACE);
       const items = reader.push(chunk);
       onOrganisations(reader.organisations);
-      for (const item of items) violations.capture(item.path, () => addItem(item, pass, onRecord, knownDrafts));
+      for await (const item of itemsInTurns(items)) {
+        violations.capture(item.path, () => addItem(item, pass, onRecord, knownDrafts));
+        if (violations.full) break;
+      }
       if (violations.full) break;
     }
     if (!violations.full) reader.end();
@@ -182,8 +185,6 @@ class UnknownFields {
   }
 }
 
-const MAX_VIOLATIONS = 100;
-
 /** The issues of an export file, each with its path, up to the limit of one response. */
 export class Violations {
   private readonly violations: FieldViolation[] = [];
@@ -196,7 +197,7 @@ export class Violations {
   }
 
   get full(): boolean {
-    return this.violations.length >= MAX_VIOLATIONS;
+    return this.violations.length >= MAX_ISSUES;
   }
 
   /** Runs `work` on the value at `path` and captures its issues. Other errors are rethrown. */
@@ -220,7 +221,7 @@ export class Violations {
   }
 
   private error(): IdentityError {
-    return invalidRequest(this.violations.slice(0, MAX_VIOLATIONS), this.firstMessage);
+    return invalidRequest(this.violations.slice(0, MAX_ISSUES), this.firstMessage);
   }
 
   private push(violation: FieldViolation, message: string | undefined): void {

@@ -5,7 +5,8 @@ import type { Manifest, ManifestTally } from '../../../shared/organisation/expor
 import { nestedRecords, type OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { isList } from '../../../shared/organisation/section.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
-import type { ExportFileSource } from '../source/exportFileReader.ts';
+import { chunksInTurns } from '../../../shared/turns.ts';
+import { ExportFileReader, type ExportFileSource } from '../source/exportFileReader.ts';
 import { FileBudget, type FileLimits } from './fileLimits.ts';
 import { type FilePass, readFile, Violations } from './filePass.ts';
 import type { OrganisationDraft, OrganisationHeader } from './organisationDraft.ts';
@@ -71,6 +72,7 @@ export async function inspect(
   options: InspectionOptions = {},
 ): Promise<Inspection> {
   using resources = new DisposableStack();
+  await countOrganisations(source, signal, options.limits);
   const { isSelected = () => true, isElsewhere = () => false } = options;
   const repeated = options.repeated ?? resources.use(new RepeatedRecords());
   const reading = { ...options, isSelected, isElsewhere, repeated };
@@ -99,6 +101,26 @@ export async function inspect(
     tally: { counts: tally.counts, digest: tally.digest },
     digest,
   };
+}
+
+/**
+ * Counts the organisations of a file inside the request, before their fields are read, which takes much longer. One in a
+ * bucket would be sent twice for it.
+ * @throws IdentityError 413
+ */
+async function countOrganisations(source: ExportFileSource, signal: AbortSignal, limits: FileLimits = {}) {
+  if (source.field === undefined || limits.organisations === undefined) return;
+  const budget = new FileBudget(limits);
+  const reader = new ExportFileReader(() => false);
+  try {
+    for await (const chunk of chunksInTurns(source.open(signal))) {
+      reader.push(chunk);
+      budget.checkOrganisations(reader.organisations);
+    }
+  } catch (error) {
+    // The file's reading names all of its errors.
+    if (!(error instanceof JsonError)) throw error;
+  }
 }
 
 /** Removes the organisations that are left out. */

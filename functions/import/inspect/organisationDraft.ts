@@ -63,7 +63,7 @@ export class OrganisationDraft {
   /** The fields that are set, each with the position of its entry in the file. */
   private readonly entries = new Map<string, number>();
   private readonly entry: number;
-  readonly additions = new Map<Section, Record<string, readonly unknown[]>>();
+  readonly additions = new Map<Section, Record<string, unknown[]>>();
   /** Whether a record precedes the organisation's id in the file. */
   hasEarlyRecords = false;
   private readonly fields: JsonObject = {};
@@ -92,7 +92,8 @@ export class OrganisationDraft {
   addField(name: string, value: unknown): readonly string[] {
     const owner = v1ListOwners.get(name);
     if (owner !== undefined) {
-      this.set(name, [...this.listAt(owner, name), owner.v1?.lists?.[name]?.(value)], this.entry);
+      this.entries.set(name, this.entry);
+      this.listAt(owner, name).push(owner.v1?.lists?.[name]?.(value));
       const schema = organisationFields.get(name)?.schema;
       return schema === undefined ? [] : readMessage(schema, value, {}).unknown.fields.map((path) => `${name}.${path}`);
     }
@@ -163,8 +164,11 @@ export class OrganisationDraft {
     else if (Array.isArray(value)) this.additions.set(owner, { ...this.additions.get(owner), [name]: value });
   }
 
-  private listAt(section: Section, name: string): readonly unknown[] {
-    return this.additions.get(section)?.[name] ?? [];
+  private listAt(section: Section, name: string): unknown[] {
+    const lists = this.additions.get(section) ?? {};
+    this.additions.set(section, lists);
+    lists[name] ??= [];
+    return lists[name];
   }
 
   private countOrphaned(): Record<string, number> {

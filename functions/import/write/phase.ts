@@ -7,7 +7,7 @@ import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import { documentPath } from '../../../shared/store/store.ts';
-import { chunksInTurns } from '../../../shared/turns.ts';
+import { chunksInTurns, itemsInTurns } from '../../../shared/turns.ts';
 import type { Inspection } from '../inspect/inspection.ts';
 import { type OrganisationHeader, withAdditions } from '../inspect/organisationDraft.ts';
 import type { RepeatedRecords } from '../inspect/repeatedRecords.ts';
@@ -47,7 +47,7 @@ export async function writePhase(work: ImportWork, phase: Section['phase'], read
     await using writer = new RecordWriter(context, ({ plan, outcome }) => planner.settle(plan, outcome));
     // The embedded database is synchronous: without turns no timer fires, not even the timeout.
     for await (const chunk of chunksInTurns(source.open(signal))) {
-      await writer.add(reader.push(chunk).flatMap((item) => planner.plan(item)));
+      for await (const item of itemsInTurns(reader.push(chunk))) await writer.add(planner.plan(item));
       await progress.saveIfDue();
       if (signal.aborted) break;
     }
