@@ -122,7 +122,7 @@ async function runAudited(
     await call.begin(commandFacts(command, given), () => createdIds(output));
     try {
       output = await run();
-      await call.end(output?.exitStatus?.() === 'consentMissing' ? consentMissing() : undefined);
+      await call.end(output?.exitStatus?.() === 'unconfirmed' ? unconfirmed() : undefined);
       return output;
     } catch (error) {
       await call.end(asOutcome(error));
@@ -159,8 +159,8 @@ function createdIds(output: AnyOutput): AuditFacts {
 }
 
 /** The outcome of a call that only said what it would do. */
-function consentMissing(): IdentityError {
-  return new IdentityError({ code: 'CANCELLED', text: 'consent missing: nothing is changed' });
+function unconfirmed(): IdentityError {
+  return new IdentityError({ code: 'CANCELLED', text: 'not confirmed: nothing is changed' });
 }
 
 /** Gives the errors of a call the code with which they are on record. */

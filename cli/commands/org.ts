@@ -1,6 +1,6 @@
 import type { RemovableOrganisation } from '../../shared/accounts/organisationRemoval.ts';
 import { defineInstanceCommand, flag, interruptible, oneOrMore, toList, UsageError } from '../command.ts';
-import { askConsent } from '../consent.ts';
+import { askConfirmation } from '../questions.ts';
 import { counted } from '../texts.ts';
 
 export const orgList = defineInstanceCommand({
@@ -45,9 +45,9 @@ export const orgDelete = defineInstanceCommand({
     const organisations = await describeRemoval(store, orgIds);
     const lines = organisations.map(describe);
     const question = `Delete with all their records, and everything that others have because of them?\n${lines.join('\n')}`;
-    if (!(await askConsent(question, call))) {
+    if (!(await askConfirmation(question, call))) {
       const text = `would delete, with everything that others have because of them:\n${lines.join('\n')}\nnothing is deleted: add --yes`;
-      return { json: { organisations, deleted: false }, text, exitStatus: () => 'consentMissing' };
+      return { json: { organisations, deleted: false }, text, exitStatus: () => 'unconfirmed' };
     }
     const interruption = 'interrupted: the organisations are deleted in part; repeat the command to continue';
     const records = await interruptible(signal, interruption, () => removeOrganisations(store, orgIds, signal));

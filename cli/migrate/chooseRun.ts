@@ -83,8 +83,8 @@ async function listRuns() {
 
 /** Whether a migration was begun and not ended. A plan is carried out only by its name. */
 function isOpen({ state }: ExistingRun): boolean {
-  const { isPlan = false, plannedAt, consentedAt, finishedAt } = state;
-  return finishedAt === undefined && (consentedAt !== undefined || (plannedAt === undefined && !isPlan));
+  const { isPlan = false, plannedAt, confirmedAt, finishedAt } = state;
+  return finishedAt === undefined && (confirmedAt !== undefined || (plannedAt === undefined && !isPlan));
 }
 
 function listText(problem: string, runs: readonly ExistingRun[], verb: Verb, now: Date): string {

@@ -5,10 +5,10 @@ import { isWellFormed, tokenId } from '../../shared/auth/token.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { objectNotFound } from '../../shared/errors/storageErrors.ts';
 import { interruptible, NOTHING_CHANGED, type Output, UsageError } from '../command.ts';
-import { askConsent } from '../consent.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
 import type { Place } from '../places/place.ts';
+import { askConfirmation } from '../questions.ts';
 import { printableLines } from '../texts.ts';
 import type { MigrationCall } from './callOptions.ts';
 import { describeRun, type ExistingRun } from './chooseRun.ts';
@@ -54,12 +54,12 @@ export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Ou
     ...kept.filter((one) => !isCertain(one)).map(cleanedText),
     ...warnings,
   ];
-  if (!(await askConsent(`${printableLines(lines)}\nClean up?`, call))) {
+  if (!(await askConfirmation(`${printableLines(lines)}\nClean up?`, call))) {
     const byHand = kept.filter(isCertain).map(cleanedText);
     return {
       json: { event: 'result', removed: false, remainders, warnings },
       text: printableLines([...lines, ...byHand, 'nothing is removed: add --yes']),
-      exitStatus: () => 'consentMissing',
+      exitStatus: () => 'unconfirmed',
     };
   }
   const chosen = await choose(call, remainders);
@@ -107,7 +107,7 @@ async function choose(call: MigrationCall, remainders: readonly Remainder[]): Pr
   const asked = { ...call, options: {} };
   for (const one of remainders) {
     if (chosen.has(one) || one.remove === undefined || call.options.yes) continue;
-    if (await askConsent(printableLines([`${one.what}: ${one.reason}`, 'Remove it nevertheless?']), asked))
+    if (await askConfirmation(printableLines([`${one.what}: ${one.reason}`, 'Remove it nevertheless?']), asked))
       chosen.add(one);
   }
   return chosen;

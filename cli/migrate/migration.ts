@@ -3,9 +3,9 @@ import { rm } from 'node:fs/promises';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeTokenRejected } from '../../shared/errors/placeErrors.ts';
 import { type Output, type Surroundings, UsageError } from '../command.ts';
-import { askConsent, askText, canAsk } from '../consent.ts';
 import type { FilePlace, StoredFile } from '../places/place.ts';
 import { trackStore } from '../places/recordCounter.ts';
+import { askConfirmation, askText, canAsk } from '../questions.ts';
 import { commandLine, layOut, layoutOf, section } from '../terminal.ts';
 import type { MigrationCall, PlanningCall } from './callOptions.ts';
 import { chooseRun, describeRun } from './chooseRun.ts';
@@ -91,11 +91,11 @@ async function migrateBetween(call: MigratingCall, run: MigrationRun, opened?: S
 async function doSteps(call: MigratingCall, run: MigrationRun, sides: Sides): Promise<Output> {
   const planned = await plan(run, sides);
   if (isEmpty(planned)) return planOutput(planned, run);
-  if (run.state.consentedAt === undefined) {
+  if (run.state.confirmedAt === undefined) {
     if (call.options.yes || canAsk(call)) show(call, planned);
-    if (!(await askConsent('Migrate?', call)))
-      return { ...(await planOutput(planned, run)), exitStatus: () => 'consentMissing' };
-    await run.advance('consented', { consentedAt: new Date().toISOString() });
+    if (!(await askConfirmation('Migrate?', call)))
+      return { ...(await planOutput(planned, run)), exitStatus: () => 'unconfirmed' };
+    await run.advance('confirmed', { confirmedAt: new Date().toISOString() });
   }
   if (run.state.moved === undefined) await moveExport(run, sides.target);
   const proved = await prove(run, planned, sides);
@@ -110,8 +110,8 @@ async function plan(run: MigrationRun, { source, target }: Sides): Promise<Migra
   const { plannedAt, moved, settings } = run.state;
   const isPlanned = plannedAt !== undefined && run.hasExport;
   if (isPlanned || moved !== undefined) return readPlan(run.directory);
-  // A plan of another export is void, and so is the consent to it.
-  await run.advance('planning', { plannedAt: undefined, consentedAt: undefined });
+  // A plan of another export is void, and so is its confirmation.
+  await run.advance('planning', { plannedAt: undefined, confirmedAt: undefined });
   await stageExport(run, source, defaultOrganisation(source, settings));
   const made = await makePlan(run, source, target);
   await run.advance('planned', { plannedAt: new Date().toISOString() });

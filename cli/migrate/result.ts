@@ -110,7 +110,7 @@ const UNCOUNTED = {
 function isUncounted(summary: ImportResponse['summary'] | undefined, journal: readonly JournalEntry[]): boolean {
   if (summary === undefined || summary.earlier !== undefined || total(summary.unchanged) === 0) return false;
   const isStep = (name: string) => (line: JournalEntry) => line.event === 'step' && line.step === name;
-  const moving = journal.slice(journal.findLastIndex(isStep('consented')), journal.findLastIndex(isStep('moved')));
+  const moving = journal.slice(journal.findLastIndex(isStep('confirmed')), journal.findLastIndex(isStep('moved')));
   return moving.some(({ event }) => event === 'resumed' || event === 'retry');
 }
 

@@ -61,7 +61,7 @@ const migrationState = z.strictObject({
   callers: z.strictObject({ from: z.string().optional(), to: z.string().optional() }).optional(),
   exported: stagedExport.optional(),
   plannedAt: time.optional(),
-  consentedAt: time.optional(),
+  confirmedAt: time.optional(),
   moved: moved.optional(),
   finishedAt: time.optional(),
 });
@@ -161,7 +161,7 @@ export async function workAlone<Result>(
     return await work(run);
   } catch (error) {
     // Until somebody confirms, the export and its secrets wait for nobody.
-    if (run.state.consentedAt === undefined) await removeExport(directory);
+    if (run.state.confirmedAt === undefined) await removeExport(directory);
     if (error instanceof UsageError) throw error;
     if (call.signal.aborted || error instanceof InterruptedError) {
       journal.add({ event: 'failed', problem: 'interrupted' });
@@ -176,7 +176,7 @@ export async function workAlone<Result>(
   }
 }
 
-function leftBehind({ consentedAt, moved, settings }: MigrationState): string {
+function leftBehind({ confirmedAt, moved, settings }: MigrationState): string {
   if (moved !== undefined) return `everything is in ${settings.to}, and not yet proved`;
-  return consentedAt === undefined ? 'nothing is changed' : `what has reached ${settings.to} so far stays`;
+  return confirmedAt === undefined ? 'nothing is changed' : `what has reached ${settings.to} so far stays`;
 }

@@ -2,9 +2,9 @@ import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { UsageError } from '../command.ts';
-import { askChoice, canAsk } from '../consent.ts';
 import { progressOutput } from '../places/callOptions.ts';
 import { inspectPlace } from '../places/inspectPlace.ts';
+import { askChoice, canAsk } from '../questions.ts';
 import { counted } from '../texts.ts';
 import { SECRET_CHOICES, type SecretKind, secretSelection } from '../values.ts';
 import type { PlanningCall } from './callOptions.ts';
@@ -40,8 +40,7 @@ export async function chooseSecrets(
   const upTo = source.place.takes === 'files' ? '' : 'up to ';
   const who = people === undefined ? 'people' : `${upTo}${counted(people, 'person')}`;
   const question = `Which secrets move? Without passwords, ${who} would have to set a new password.`;
-  const choices = Object.keys(answers).map((label) => ({ value: label, label }));
-  const answer = await askChoice(question, choices, call);
+  const answer = await askChoice(question, Object.keys(answers), call);
   return { ...settings, ...secretSelection(answers[answer]) };
 }
 

@@ -169,9 +169,9 @@ function describe(difference: MigrationResult['proof']['differences'][number]): 
 const steps = [
   ['exported', 'exported'],
   ['plannedAt', 'planned'],
-  ['consentedAt', 'confirmed'],
+  ['confirmedAt', 'confirmed'],
   ['moved', 'moved'],
-  ['finishedAt', 'proved'],
+  ['finishedAt', 'finished'],
 ] as const;
 
 /** Describes how far a migration has come, and the command that continues it. */

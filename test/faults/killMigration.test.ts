@@ -56,7 +56,7 @@ async function migrateKilled(north: RestartablePlace, random: () => number): Pro
   const [command, script] = identityProgram;
   for (let kills = 0; ; kills++) {
     const victim = victims[Math.floor(random() * victims.length)] ?? 'client';
-    const isPlanned = existsSync(file) && (await readFile(file, 'utf8')).includes('"consentedAt"');
+    const isPlanned = existsSync(file) && (await readFile(file, 'utf8')).includes('"confirmedAt"');
     const running = await startProgram(
       command,
       [script, ...(existsSync(file) ? resume : begin), '--yes', '--json'],

@@ -9,7 +9,7 @@ import { testDirectory } from '../../support/places/servedPlace.ts';
 /** What `state.json` says of a migration's stage. */
 const stages = {
   planned: { plannedAt: '2026-11-20T10:01:00.000Z' },
-  interrupted: { plannedAt: '2026-11-20T10:01:00.000Z', consentedAt: '2026-11-20T10:02:00.000Z' },
+  interrupted: { plannedAt: '2026-11-20T10:01:00.000Z', confirmedAt: '2026-11-20T10:02:00.000Z' },
   begun: {},
 };
 

@@ -3,6 +3,7 @@ import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { readJournal } from '../../../cli/migrate/journal.ts';
 import { run, startProgram } from '../../../tools/program.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
@@ -158,7 +159,10 @@ describe('a migration', { timeout: 120_000 }, () => {
     const resumed = await identity(next.split(' ').slice(1));
     expect(resumed, resumed.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('\n  3 records equal') });
     const status = await identity(['migrate', 'status', '--run-dir', directory]);
-    expect(status.stdout).toContain('done: exported, planned, confirmed, moved, proved\n');
+    const done = ['exported', 'planned', 'confirmed', 'moved', 'finished'];
+    expect(status.stdout).toContain(`done: ${done.join(', ')}\n`);
+    const steps = readJournal(directory).flatMap((line) => (line.event === 'step' ? [line.step] : []));
+    expect(steps.slice(-done.length)).toEqual(done);
   });
 
   it('says the same of a record of which the target has more: unchanged, in the import and in the proof', async () => {

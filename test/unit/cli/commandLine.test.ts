@@ -188,7 +188,7 @@ describe('the exit codes', () => {
     expect(Object.fromEntries(codes)).toEqual({
       done: 0,
       failed: 1,
-      consentMissing: 2,
+      unconfirmed: 2,
       listed: 3,
       usage: 64,
       interrupted: 130,
