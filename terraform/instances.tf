@@ -52,10 +52,11 @@ module "monitoring" {
   source = "./modules/monitoring"
 
   labels                = local.labels
-  notification_channels = var.notification_channels
+  notification_channels = local.notification_channels
   project_id            = var.project_id
   instances = { for id, instance in var.instances : id => {
     domain          = instance.domain
+    job             = module.instance[id].job
     services        = module.instance[id].services
     uptime_check_id = module.instance[id].uptime_check_id
   } }

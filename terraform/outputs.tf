@@ -4,11 +4,11 @@ output "base_urls" {
 }
 
 output "dns_records" {
-  description = "The DNS records to create for each instance: the first authorises its certificate, the second points its domain at the load balancer."
-  value = { for id, host in module.edge.hosts : id => [
-    module.edge.certificate_records[id],
-    { name = "${host}.", type = "A", data = module.edge.address },
-  ] }
+  description = "The DNS records to create for each instance: the first authorises its certificate, the others point its domain at the load balancer."
+  value = { for id, host in module.edge.hosts : id => concat(
+    [module.edge.certificate_records[id]],
+    [for type, address in module.edge.addresses : { name = "${host}.", type = type, data = address }],
+  ) }
 }
 
 output "invoker_commands" {

@@ -32,8 +32,19 @@ variable "dist_directory" {
   }
 }
 
+variable "alert_email" {
+  description = "The address that receives alerts."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.alert_email == null ? true : can(regex("^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$", var.alert_email))
+    error_message = "alert_email must be an e-mail address, such as \"operations@example.com\"."
+  }
+}
+
 variable "notification_channels" {
-  description = "The full names of the notification channels that receive alerts. Without a channel, alerts appear only in the console."
+  description = "The full names of further notification channels that receive alerts. Without a channel and `alert_email`, alerts appear only in the console."
   type        = set(string)
   default     = []
   nullable    = false
@@ -78,6 +89,13 @@ variable "audit_retention_days" {
     condition     = var.audit_retention_days >= 1 && var.audit_retention_days <= 3650 && floor(var.audit_retention_days) == var.audit_retention_days
     error_message = "audit_retention_days must be a whole number from 1 to 3650."
   }
+}
+
+variable "data_access_logs" {
+  description = "Whether Google logs who reads the databases with other accounts than the instances' own, the master keys and Cloud Run. It replaces the project's own setting of these services."
+  type        = bool
+  default     = true
+  nullable    = false
 }
 
 variable "budget" {

@@ -31,6 +31,7 @@ variables {
   project_id     = "acme-identity"
   region         = "europe-west1"
   dist_directory = "tests/archives"
+  alert_email    = "operations@example.com"
   instances = {
     north = { domain = "north.example.com" }
     south = { domain = "south.example.com", location = "eur3" }
@@ -50,6 +51,7 @@ run "outputs_the_next_steps" {
     condition = tolist(output.dns_records.south) == tolist([
       { name = "_acme-challenge.example.com.", type = "CNAME", data = "1.authorize.certificatemanager.goog." },
       { name = "south.example.com.", type = "A", data = "203.0.113.7" },
+      { name = "south.example.com.", type = "AAAA", data = "203.0.113.7" },
     ])
     error_message = "The DNS records must be the certificate's and the load balancer's."
   }
@@ -157,6 +159,78 @@ run "builds_when_the_builds_roles_hold" {
   }
 }
 
+run "notifies_the_address_and_the_given_channels" {
+  variables {
+    notification_channels = ["projects/acme-identity/notificationChannels/1"]
+  }
+
+  assert {
+    condition     = [for channel in google_monitoring_notification_channel.email : [channel.type, channel.labels.email_address]] == [["email", "operations@example.com"]]
+    error_message = "The address must have a channel."
+  }
+  assert {
+    condition     = toset(module.monitoring.notified) == setunion(var.notification_channels, google_monitoring_notification_channel.email[*].name)
+    error_message = "Alerts must reach the address and the channels."
+  }
+}
+
+run "warns_while_nobody_is_notified" {
+  command = plan
+  variables {
+    alert_email = null
+  }
+
+  assert {
+    condition     = length(google_monitoring_notification_channel.email) == 0
+    error_message = "Without an address there must be no channel."
+  }
+  expect_failures = [check.alerts_reach_somebody]
+}
+
+run "is_content_with_a_channel_instead_of_an_address" {
+  command = plan
+  variables {
+    alert_email           = null
+    notification_channels = ["projects/acme-identity/notificationChannels/1"]
+  }
+
+  assert {
+    condition     = length(local.notification_channels) == 1
+    error_message = "The channel must be enough."
+  }
+}
+
+run "logs_who_reads_data_but_not_the_instances_own_calls" {
+  assert {
+    condition = { for service, config in google_project_iam_audit_config.data_access : service => toset(config.audit_log_config[*].log_type) } == {
+      for service in ["datastore.googleapis.com", "run.googleapis.com", "secretmanager.googleapis.com"] : service => toset(["DATA_READ", "DATA_WRITE"])
+    }
+    error_message = "Reading and writing the databases, the keys and Cloud Run must be logged."
+  }
+  assert {
+    condition = alltrue([for log in google_project_iam_audit_config.data_access["datastore.googleapis.com"].audit_log_config :
+    log.exempted_members == toset(flatten(values(module.instance)[*].accounts))])
+    error_message = "Each commit of an import would be an entry of the log."
+  }
+  assert {
+    condition = alltrue(flatten([for service in ["run.googleapis.com", "secretmanager.googleapis.com"] :
+    [for log in google_project_iam_audit_config.data_access[service].audit_log_config : length(coalesce(log.exempted_members, [])) == 0]]))
+    error_message = "Whoever reads a key or runs a job must be in the log."
+  }
+}
+
+run "leaves_the_projects_logs_alone_where_asked" {
+  command = plan
+  variables {
+    data_access_logs = false
+  }
+
+  assert {
+    condition     = length(google_project_iam_audit_config.data_access) == 0
+    error_message = "The project may have a setting of its own."
+  }
+}
+
 run "disables_no_service" {
   command = plan
 
@@ -251,7 +325,7 @@ run "creates_an_instance_per_entry" {
   }
 
   assert {
-    condition     = output.base_urls.east == "https://east.example.com" && length(output.dns_records.east) == 2 && length(output.next_commands) == 3
+    condition     = output.base_urls.east == "https://east.example.com" && length(output.dns_records.east) == 3 && length(output.next_commands) == 3
     error_message = "The new instance must have the same outputs as the others."
   }
 }
@@ -272,7 +346,7 @@ run "gives_each_instance_its_own_settings" {
         min_instances      = 3
         master_key_secret  = "south-secret"
         master_key_version = "2"
-        job                = { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@${format("sha256:%064d", 7)}", tasks = 4 }
+        job                = { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@${format("sha256:%064d", 7)}", tasks = 4, cpu = 2 }
       }
     }
   }
@@ -310,8 +384,8 @@ run "gives_each_instance_its_own_settings" {
     error_message = "The functions must have their instance's own key, in the version of its entry."
   }
   assert {
-    condition     = module.instance["north"].settings.job == null && module.instance["south"].settings.job == { image = var.instances.south.job.image, tasks = 4 }
-    error_message = "A job must have its entry's image and tasks."
+    condition     = module.instance["north"].settings.job == null && module.instance["south"].settings.job == { image = var.instances.south.job.image, tasks = 4, cpu = "2" }
+    error_message = "A job must have its entry's image, tasks and processors."
   }
 }
 

@@ -8,6 +8,7 @@ variables {
   project_id     = "acme-identity"
   region         = "europe-west1"
   dist_directory = "tests/archives"
+  alert_email    = "operations@example.com"
   instances      = { north = { domain = "north.example.com" } }
 }
 
@@ -450,6 +451,22 @@ run "rejects_the_21st_job" {
       domain = "id-${number}.example.com"
       job    = { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@${format("sha256:%064d", 0)}" }
     } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "rejects_an_address_that_is_none" {
+  command = plan
+  variables {
+    alert_email = "operations"
+  }
+  expect_failures = [var.alert_email]
+}
+
+run "rejects_a_number_of_processors_that_cloud_run_does_not_have" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com", job = { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@${format("sha256:%064d", 0)}", cpu = 3 } } }
   }
   expect_failures = [var.instances]
 }

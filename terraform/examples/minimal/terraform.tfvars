@@ -1,5 +1,6 @@
-project_id = "acme-identity"
-region     = "europe-west1"
+project_id  = "acme-identity"
+region      = "europe-west1"
+alert_email = "operations@example.com"
 
 instances = {
   north = {

@@ -1,5 +1,12 @@
+locals {
+  addresses = { IPV4 = "identity", IPV6 = "identity-ipv6" }
+}
+
 resource "google_compute_global_address" "this" {
-  name = "identity"
+  for_each = local.addresses
+
+  name       = each.value
+  ip_version = each.key
 }
 
 resource "google_compute_ssl_policy" "this" {
@@ -17,9 +24,11 @@ resource "google_compute_target_https_proxy" "this" {
 
 # Port 80 stays closed, even for redirects: a token sent to it would already have crossed the network in clear text.
 resource "google_compute_global_forwarding_rule" "https" {
-  name                  = "identity"
+  for_each = local.addresses
+
+  name                  = each.value
   load_balancing_scheme = "EXTERNAL_MANAGED"
-  ip_address            = google_compute_global_address.this.id
+  ip_address            = google_compute_global_address.this[each.key].id
   port_range            = "443"
   target                = google_compute_target_https_proxy.this.id
 }

@@ -1,6 +1,6 @@
-output "address" {
-  description = "The load balancer's IP address."
-  value       = google_compute_global_address.this.address
+output "addresses" {
+  description = "The load balancer's addresses, by the type of the DNS record that leads to each."
+  value       = { A = google_compute_global_address.this["IPV4"].address, AAAA = google_compute_global_address.this["IPV6"].address }
 }
 
 output "certificate_records" {

@@ -99,7 +99,7 @@ resource "google_cloud_run_v2_job" "this" {
 
         resources {
           limits = {
-            cpu    = "1"
+            cpu    = tostring(var.job.cpu)
             memory = "${local.job.memory}Mi"
           }
         }

@@ -61,8 +61,8 @@ variable "importers" {
 }
 
 variable "job" {
-  description = "The image of the Cloud Run job for exports and imports beyond a function's limits, by its digest, and its number of tasks; null for no job."
-  type        = object({ image = string, tasks = number })
+  description = "The image of the Cloud Run job for exports and imports beyond a function's limits, by its digest, its number of tasks and their processors; null for no job."
+  type        = object({ image = string, tasks = number, cpu = number })
   default     = null
 }
 

@@ -206,6 +206,18 @@ const operation: readonly Mutation[] = [
     to: 'max_instances = 120\n    }\n  }\n}',
   },
   {
+    promise: 'a job has the processors of its entry',
+    file: job,
+    from: 'tostring(var.job.cpu)',
+    to: '"1"',
+  },
+  {
+    promise: 'clients without IPv4 reach the load balancer',
+    file: 'modules/edge/frontend.tf',
+    from: 'ip_version = each.key',
+    to: 'ip_version = "IPV4"',
+  },
+  {
     promise: 'all tasks of a job run at the same time',
     file: job,
     from: 'parallelism = var.job.tasks',
@@ -304,6 +316,30 @@ const monitoring: readonly Mutation[] = [
     file: 'modules/monitoring/alerts.tf',
     from: 'ALIGN_NEXT_OLDER',
     to: 'ALIGN_COUNT',
+  },
+  {
+    promise: 'an execution of a job that fails raises an alert',
+    file: 'modules/monitoring/alerts.tf',
+    from: 'metric.labels.result = \\"failed\\"',
+    to: 'metric.labels.result = \\"succeeded\\"',
+  },
+  {
+    promise: 'alerts reach the address',
+    file: 'instances.tf',
+    from: 'local.notification_channels',
+    to: 'var.notification_channels',
+  },
+  {
+    promise: 'a plan warns while nobody is notified of alerts',
+    file: 'alerts.tf',
+    from: 'var.alert_email != null || length',
+    to: 'true || length',
+  },
+  {
+    promise: 'reading a key is in the log, whoever does it',
+    file: 'audit.tf',
+    from: '"secretmanager.googleapis.com" = []',
+    to: '"secretmanager.googleapis.com" = flatten(values(module.instance)[*].accounts)',
   },
   {
     promise: 'a failed backup is an error, not a warning',

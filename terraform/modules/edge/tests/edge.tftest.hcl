@@ -32,8 +32,8 @@ run "is_a_load_balancer_of_the_kind_that_knows_path_templates" {
     error_message = "Every backend must reach its own function, over TLS."
   }
   assert {
-    condition     = google_compute_global_forwarding_rule.https.load_balancing_scheme == "EXTERNAL_MANAGED"
-    error_message = "The forwarding rule must be EXTERNAL_MANAGED."
+    condition     = alltrue([for rule in google_compute_global_forwarding_rule.https : rule.load_balancing_scheme == "EXTERNAL_MANAGED"])
+    error_message = "The forwarding rules must be EXTERNAL_MANAGED."
   }
 }
 
@@ -182,7 +182,7 @@ run "accepts_only_tls_1_2_or_later_on_port_443" {
     error_message = "The proxy must use that policy."
   }
   assert {
-    condition     = google_compute_global_forwarding_rule.https.port_range == "443" && google_compute_global_forwarding_rule.https.target == google_compute_target_https_proxy.this.id
+    condition     = alltrue([for rule in google_compute_global_forwarding_rule.https : rule.port_range == "443" && rule.target == google_compute_target_https_proxy.this.id])
     error_message = "Port 443 must be the only port."
   }
 }
@@ -222,5 +222,20 @@ run "writes_a_log_line_for_every_request" {
   assert {
     condition     = alltrue([for backend in google_compute_backend_service.this : backend.log_config[0].enable && backend.log_config[0].sample_rate == 1])
     error_message = "The load balancer's log is the only record of all requests."
+  }
+}
+
+run "has_an_address_of_each_family" {
+  assert {
+    condition     = { for family, address in google_compute_global_address.this : family => address.ip_version } == { IPV4 = "IPV4", IPV6 = "IPV6" }
+    error_message = "Clients without IPv4 must reach the load balancer too."
+  }
+  assert {
+    condition     = { for family, rule in google_compute_global_forwarding_rule.https : family => rule.ip_address } == { for family, address in google_compute_global_address.this : family => address.id }
+    error_message = "Each address must lead to the load balancer."
+  }
+  assert {
+    condition     = output.addresses == { A = google_compute_global_address.this["IPV4"].address, AAAA = google_compute_global_address.this["IPV6"].address }
+    error_message = "Each address must have the DNS record of its family."
   }
 }

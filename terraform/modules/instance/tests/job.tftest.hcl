@@ -41,7 +41,7 @@ variables {
     export         = { bucket = "sources", object = "export/2.zip" }
     import         = { bucket = "sources", object = "import/3.zip" }
   }
-  job = { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@sha256:0", tasks = 4 }
+  job = { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@sha256:0", tasks = 4, cpu = 2 }
 }
 
 run "has_no_job_by_default" {
@@ -87,7 +87,7 @@ run "runs_all_tasks_at_the_same_time_for_up_to_a_week" {
 
 run "has_memory_and_half_of_it_as_heap" {
   assert {
-    condition     = google_cloud_run_v2_job.this[0].template[0].template[0].containers[0].resources[0].limits == tomap({ cpu = "1", memory = "4096Mi" })
+    condition     = google_cloud_run_v2_job.this[0].template[0].template[0].containers[0].resources[0].limits == tomap({ cpu = "2", memory = "4096Mi" })
     error_message = "A task must have 4 GiB."
   }
   assert {
