@@ -11,6 +11,8 @@ export interface Cloud {
   /** The domain below which the instances `north` and `south` are. */
   readonly domain: string;
   readonly region: string;
+  /** The customer's key that encrypts sources, images, functions and buckets. */
+  readonly kmsKey?: string | undefined;
 }
 
 /** Runs a program to its end. */
@@ -23,6 +25,7 @@ const environment = z.object({
     .string()
     .regex(/^[a-z]+-[a-z]+[0-9]{1,2}$/)
     .default('europe-west1'),
+  CLOUD_KMS_KEY: z.string().optional(),
 });
 
 /**
@@ -31,8 +34,8 @@ const environment = z.object({
  */
 export function readCloud(env: NodeJS.ProcessEnv): Cloud | undefined {
   if (env.CLOUD_PROJECT === undefined && env.CLOUD_DOMAIN === undefined) return undefined;
-  const { CLOUD_PROJECT, CLOUD_DOMAIN, CLOUD_REGION } = environment.parse(env);
-  return { project: CLOUD_PROJECT, domain: CLOUD_DOMAIN, region: CLOUD_REGION };
+  const { CLOUD_PROJECT, CLOUD_DOMAIN, CLOUD_REGION, CLOUD_KMS_KEY } = environment.parse(env);
+  return { project: CLOUD_PROJECT, domain: CLOUD_DOMAIN, region: CLOUD_REGION, kmsKey: CLOUD_KMS_KEY };
 }
 
 /** The label that allows the tests to create and delete in a project. */
@@ -42,6 +45,9 @@ const projectLabels = z.object({ labels: z.record(z.string(), z.string()).defaul
 const services = ['cloudresourcemanager', 'firestore', 'iam', 'orgpolicy', 'run', 'secretmanager', 'serviceusage'];
 const instances = ['north', 'south'] as const;
 const accounts = ['exporter', 'importer'] as const;
+
+/** Where the database of `south` is: a database can never move, so its location must be the one that was asked for. */
+export const MULTI_REGION = 'eur3';
 
 const LOCAL_STATE = 'terraform {\n  backend "local" {}\n}\n';
 const END_OF_OUTPUT = 2_000;
@@ -117,9 +123,11 @@ export function variables(cloud: Cloud, south: object): string {
     dist_directory: join(root, 'dist'),
     requests_per_minute: 10_000,
     admin_requests_per_minute: 10_000,
+    alert_email: `alerts@${cloud.domain}`,
+    kms_key: cloud.kmsKey,
     instances: {
       north: { domain: `north.${cloud.domain}`, ...access },
-      south: { domain: `south.${cloud.domain}`, ...access, ...south },
+      south: { domain: `south.${cloud.domain}`, location: MULTI_REGION, ...access, ...south },
     },
   });
 }

@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Code } from '@connectrpc/connect';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { run } from '../../tools/program.ts';
-import { readCloud, strict, variables } from './deployment.ts';
+import { rpcClients } from '../support/http/rpcClients.ts';
+import { MULTI_REGION, readCloud, strict, variables } from './deployment.ts';
 
 const cloud = readCloud(process.env) ?? { project: '', domain: '', region: '' };
 const { CLOUD_WORK: work = '', ACCEPTANCE_SOURCE_TOKEN: token } = process.env;
@@ -42,8 +44,26 @@ const imported = z.object({ summary: z.object({ created: counts, unchanged: coun
 const exported = z.object({ manifest: z.object({ counts }) });
 
 describe('Google Cloud', () => {
-  it('has no difference to the configuration after the first apply', async () => {
+  it('has no difference to the configuration after the first apply, nor after the second', async () => {
     expect(await terraform('plan', '-input=false', '-detailed-exitcode')).toContain('No changes');
+    await terraform('apply', '-input=false', '-auto-approve');
+    expect(await terraform('plan', '-input=false', '-detailed-exitcode')).toContain('No changes');
+  });
+
+  it('has each database where its entry says', async () => {
+    const places = { north: cloud.region, south: MULTI_REGION };
+    for (const [instance, location] of Object.entries(places)) {
+      const described = await gcloud(`firestore databases describe --database=${instance} --format=value(locationId)`);
+      expect(described.trim()).toBe(location);
+    }
+  });
+
+  it('forwards no native gRPC, as docs/clients.md says', async () => {
+    const client = rpcClients.find(({ name }) => name === '@connectrpc/connect-node: gRPC, gzip');
+    const call = client?.call({ method: 'removeOTPEmail', url: north, token: 'none', userId: 'none' });
+    const thrown = await call?.catch((error: unknown) => error);
+    // Not the service's own answer to this token.
+    expect(client?.refusal(thrown).code).not.toBe(Code.Unauthenticated);
   });
 
   it('keeps versions of documents for seven days, and one index of its own for a record', async () => {
