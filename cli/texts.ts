@@ -49,6 +49,11 @@ const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
   [/^ID=IMPORT-ownOrgState /, "an import does not change the state of the caller's own organisation"],
   [/^ID=IMPORT-ownState /, 'an import does not change the state of its caller'],
   [/^ID=IMPORT-instanceMemberState /, 'an import does not change the state of a member of the instance'],
+  [
+    /^ID=IMPORT-instanceMemberOrgState /,
+    'an import does not change the state of an organisation that has a member of the instance',
+  ],
+  [/^ID=IMPORT-restrictedDomain /, 'a token for some organisations verifies no domain that they do not have'],
   [/ Errors\.\S*DomainNotAllowedAsUsername/, "the user name ends with another organisation's verified domain"],
   [/ Errors\.\S*(?:Already\.?Exist|NoChanges)/, EXISTS],
   [/ Errors\.\S*NotFound/, 'refers to a record that neither the file nor the target has'],

@@ -91,8 +91,9 @@ export function stagedOptions(settings: MigrationSettings): ExportOptions {
   return { ...sourceOptions(settings), ...everything };
 }
 
-/** Returns how a migration imports its export. */
+/** Returns how a migration imports its export. Organisations are named again: a token may be valid for them only. */
 export function targetOptions(settings: MigrationSettings, dryRun: boolean): ImportOptions {
-  const { withKeys, onConflict, newOrgsOnly, timeoutMs } = settings;
-  return { ...everything, withKeys, onConflict, newOrgsOnly, dryRun, timeoutMs, ids: false };
+  const { excludedOrgIds, withKeys, onConflict, newOrgsOnly, timeoutMs } = settings;
+  const orgIds = settings.orgIds.filter((orgId) => !excludedOrgIds.includes(orgId));
+  return { ...everything, orgIds, withKeys, onConflict, newOrgsOnly, dryRun, timeoutMs, ids: false };
 }

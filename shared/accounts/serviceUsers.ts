@@ -9,7 +9,7 @@ import { defaultOrganisation } from '../store/instance.ts';
 import type { DocumentKey, Store, Transaction } from '../store/store.ts';
 import { endCheckpointEpoch } from './checkpointEpoch.ts';
 import { deleteWithClaims, findReferring, readStored, refersTo, type Stored } from './dependents.ts';
-import { createMember, holdOtherOwner } from './members.ts';
+import { createMember, holdOtherOwner, noteInstanceMember } from './members.ts';
 import { createPersonalAccessToken, type NewToken } from './personalAccessTokens.ts';
 import { generateId, holdOrganisation, planServiceUser, requireUser } from './users.ts';
 
@@ -50,6 +50,7 @@ export function createMigrationUser(
   return store.transaction(async (transaction) => {
     await addServiceUser(transaction, { userId, name: userId, orgId: undefined, now });
     transaction.write([createMember({ userId, orgId: undefined }, ['IAM_OWNER'], now), write]);
+    await noteInstanceMember(transaction);
     return { userId, ...created };
   });
 }

@@ -68,8 +68,8 @@ interface OverwriteRules {
 export interface KeptState {
   /** The issue of the calling user's own record, or of its organisation's. */
   readonly ofCaller: RecordIssue;
-  /** The issue of the record of a user with a role of the instance. */
-  readonly ofInstanceMember?: RecordIssue;
+  /** The issue of the record of a user with a role of the instance, or of its organisation's. */
+  readonly ofInstanceMember: RecordIssue;
 }
 
 /** The privilege that a record gives in another one: a user's manager roles, or an organisation's verified domain. */
@@ -83,6 +83,8 @@ export interface GivenPrivilege {
   /** The record in which it is given, by its key and as warnings call it. */
   readonly within: { readonly collection: Collection; readonly key: readonly FieldPath[] };
   readonly noun: string;
+  /** The issue of a record that adds it with a token for some organisations only, if that reaches others too. */
+  readonly restricted?: RecordIssue;
 }
 
 /** A field that imports fill where it is absent, with the id of the record that has claimed a name. */

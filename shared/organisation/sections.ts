@@ -24,7 +24,12 @@ export const organisationSection: Section = {
   },
   values: { 'org.name': trimmedText({ id: 'COMM-deLSk', key: 'Errors.Org.Invalid' }) },
   unique: [{ type: 'organisation', parts: ['org.name'], taken: taken('Errors.Org.AlreadyExists'), lookAlikes: true }],
-  overwrite: { keepsState: { ofCaller: { id: 'IMPORT-ownOrgState', key: 'Errors.Org.OwnState' } } },
+  overwrite: {
+    keepsState: {
+      ofCaller: { id: 'IMPORT-ownOrgState', key: 'Errors.Org.OwnState' },
+      ofInstanceMember: { id: 'IMPORT-instanceMemberOrgState', key: 'Errors.Org.InstanceMemberState' },
+    },
+  },
   error: { type: 'org', id: ['$orgId'], exists: { id: 'ORG-lapo2n', key: 'Errors.Org.AlreadyExisting' } },
 };
 

@@ -141,7 +141,20 @@ function canOverwrite(model: Model, record: ModelRecord, stored: ModelRecord): b
   const isInstanceMember = isUser && (model.instanceRoles.get(textAt(record, 'userId')) ?? []).length > 0;
   const changesState = record.json.state !== undefined && !keeps('state');
   if (isInstanceMember && changesState) return false;
+  if (
+    record.section === 'org' &&
+    hasInstanceMember(model, record.orgId) &&
+    record.json.orgState !== undefined &&
+    !keeps('orgState')
+  )
+    return false;
   return fixed.every(keeps) && !model.changesScope(record) && !movesIntoForeignDomain;
+}
+
+function hasInstanceMember(model: Model, orgId: string): boolean {
+  return [...model.instanceRoles].some(
+    ([userId, roles]) => roles.length > 0 && model.find('user', userId)?.orgId === orgId,
+  );
 }
 
 /** Settles the scope of login names of organisations whose users an import begins to write. */

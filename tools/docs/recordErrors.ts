@@ -22,6 +22,7 @@ export function recordErrors(): RecordError[] {
         when: `The part of \`${suffixOf}\` behind the last \`@\` is a ${type} of another organisation.`,
       })),
       ...keptStates(section),
+      ...restrictedPrivilege(section),
       ...checkErrors(section),
     ]).map((condition) => ({ section: section.name, type: section.error.type, ...condition })),
   );
@@ -41,17 +42,25 @@ function mergeConditions(conditions: readonly Condition[]): Condition[] {
 
 const EXISTS = 'The record exists with other content, belongs to another organisation, or is in the file twice.';
 
-function keptStates({ overwrite: { keepsState } = {} }: Section): Condition[] {
+function keptStates(section: Section): Condition[] {
+  const { keepsState } = section.overwrite ?? {};
   if (keepsState === undefined) return [];
   const { ofCaller, ofInstanceMember } = keepsState;
   const leftAlone = 'and would change the state with `on_conflict: overwrite`; it is left alone.';
   const own = 'The record is the calling user’s own or its organisation’s';
+  const member = 'a user with a role of the instance';
+  const other = section === organisationSection ? `The organisation has ${member}` : `The record is that of ${member}`;
   return [
     { ...ofCaller, when: `${own}, ${leftAlone}` },
-    ...(ofInstanceMember === undefined
-      ? []
-      : [{ ...ofInstanceMember, when: `The record is that of a user with a role of the instance, ${leftAlone}` }]),
+    { ...ofInstanceMember, when: `${other}, ${leftAlone}` },
   ];
+}
+
+function restrictedPrivilege({ privilege }: Section): Condition[] {
+  if (privilege?.restricted === undefined) return [];
+  const { restricted, onlyIf } = privilege;
+  const when = `\`${onlyIf}\` is true, the caller’s token is valid for some organisations only, and the organisation does not have it so already.`;
+  return [{ ...restricted, when }];
 }
 
 function takenName({ parts, taken, lookAlikes, onlyIf, perOrganisationByDomainPolicy }: UniqueName): Condition {

@@ -24,6 +24,8 @@ export interface BatchContext {
   readonly pace?: Pick<Store, 'commitsInFlight' | 'recordsPerCommit'>;
   /** The paths of the calling user's record and of its organisation's. */
   readonly callerPaths?: ReadonlySet<string>;
+  /** Whether the caller's token is valid for some organisations only. */
+  readonly isRestricted?: boolean;
   /** Whether an earlier call may have overwritten a record and been interrupted before it had withdrawn everything. */
   readonly mayHaveOverwritten: boolean;
   /** The number of batches so far. */

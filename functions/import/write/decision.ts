@@ -23,7 +23,8 @@ import {
   overwriteRecord,
   overwrittenFields,
 } from './comparison.ts';
-import { findKeptStates, type Privileges, writeWarnings } from './privileges.ts';
+import { type Privileges, writeWarnings } from './privileges.ts';
+import { findProtected } from './protectedRecords.ts';
 
 /** The records of a batch that are not decided yet. */
 export interface UndecidedBatch {
@@ -35,9 +36,9 @@ export interface UndecidedBatch {
   readonly comparison: BatchComparison;
 }
 
-/** The records that would change a state which an import must keep, each with its issue. */
-interface Kept {
-  readonly kept: ReadonlyMap<RecordPlan, RecordIssue>;
+/** The records that the import must not write as they are, each with its issue. */
+interface Protected {
+  readonly protectedRecords: ReadonlyMap<RecordPlan, RecordIssue>;
 }
 
 /**
@@ -72,7 +73,7 @@ export async function decideBatch(
     const findStored = (plan: RecordPlan) => documents.get(documentPath(plan.key));
     await batch.comparison.comparePasswords(plans.map((plan) => [plan, findStored(plan)]));
     const ledger = new ClaimLedger(documents);
-    const kept = await findKeptStates(context, transaction, documents, plans);
+    const protectedRecords = await findProtected(context, transaction, documents, plans);
     const outcomes = new Map<RecordPlan, Outcome>();
     const allPlaced: Candidate[] = [];
     const written = new Set<string>();
@@ -83,7 +84,7 @@ export async function decideBatch(
         const isDuplicate = written.has(documentPath(plan.key));
         const decision = isDuplicate
           ? decideDuplicate(plan)
-          : decideRecord(context, { ...batch, kept }, plan, stored, stamp);
+          : decideRecord(context, { ...batch, protectedRecords }, plan, stored, stamp);
         outcomes.set(plan, decision.outcome);
         if (decision.write !== undefined) candidates.push({ plan, held: heldClaims(plan, stored), stored, decision });
       }
@@ -176,13 +177,13 @@ async function readStored(
  */
 function decideRecord(
   context: BatchContext,
-  batch: UndecidedBatch & Kept,
+  batch: UndecidedBatch & Protected,
   plan: RecordPlan,
   stored: StoredDocument | undefined,
   ownStamp: string,
 ): Decision {
   if (stored === undefined) {
-    const issue = batch.reserved.get(plan);
+    const issue = batch.reserved.get(plan) ?? batch.protectedRecords.get(plan);
     return issue === undefined ? { outcome: { kind: 'created' }, write: 'create' } : fail(issue);
   }
   const equal = batch.comparison.isEqual(plan, stored);
@@ -202,15 +203,15 @@ function decideDuplicate(plan: RecordPlan): Decision {
 }
 
 function decideOverwriting(
-  { reserved, kept }: UndecidedBatch & Kept,
+  { reserved, protectedRecords }: UndecidedBatch & Protected,
   plan: RecordPlan,
   stored: StoredDocument,
 ): Decision {
   if (!canOverwrite(plan, stored)) return failExisting(plan);
   const issue = reserved.get(plan);
   if (issue !== undefined && !keepsReservedNames(plan, stored)) return fail(issue);
-  const changing = kept.get(plan);
-  if (changing !== undefined) return fail(changing);
+  const protecting = protectedRecords.get(plan);
+  if (protecting !== undefined) return fail(protecting);
   return { outcome: { kind: 'overwritten' }, write: 'overwrite' };
 }
 

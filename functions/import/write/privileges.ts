@@ -1,22 +1,19 @@
 import { domainToASCII } from 'node:url';
 import providers from 'email-providers/all.json' with { type: 'json' };
-import { instanceMemberKey, parseRoles } from '../../../shared/auth/authorise.ts';
 import { type JsonObject, parseObject, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
-import type { GivenPrivilege, KeptState } from '../../../shared/organisation/section.ts';
+import type { GivenPrivilege } from '../../../shared/organisation/section.ts';
 import {
   type DocumentStore,
   documentId,
   documentPath,
   readByPath,
   type StoredDocument,
-  type Transaction,
 } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
 import type { ImportNotes } from '../resume/notes.ts';
-import type { BatchContext } from './batchContext.ts';
-import { isSameRecord, stateChange } from './comparison.ts';
+import { stateChange } from './comparison.ts';
 
 /** A record that gives privileges, and whether the record in which it does so existed before the import. */
 interface Privilege {
@@ -85,8 +82,7 @@ function privilegeWarning(
   if (privilege === undefined) return undefined;
   const { json, orgId } = plan.record;
   const { given, texts, existed } = privilege;
-  const before = new Set(stored === undefined ? [] : givenTexts(given, parseObject(stored.body), orgId));
-  const added = texts.filter((text) => !before.has(text));
+  const added = addedTexts({ given, texts }, orgId, stored);
   const isPublic = given.type === 'domain' && added.some(isPublicMailProvider);
   if (added.length === 0 || !(existed || isPublic)) return undefined;
   const target = `${given.noun} ${given.within.key.map((path) => textAt(json, path, orgId)).join(' ')}`;
@@ -96,6 +92,25 @@ function privilegeWarning(
       ? `adds the verified domain ${added.join(', ')}${isPublic ? ' of a public mail provider' : ''} to ${place}`
       : `gives the user ${textAt(json, 'userId', orgId)} ${added.join(', ')} in ${place}`;
   return { type: given.type, message };
+}
+
+/** Returns the roles or the domain that a record adds to what the stored one gives. */
+function addedTexts(
+  { given, texts }: Pick<Privilege, 'given' | 'texts'>,
+  orgId: string,
+  stored: StoredDocument | undefined,
+): readonly string[] {
+  const before = new Set(stored === undefined ? [] : givenTexts(given, parseObject(stored.body), orgId));
+  return texts.filter((text) => !before.has(text));
+}
+
+/** Returns the issue of a record that gives what a token for some organisations only may not add; undefined for others. */
+export function restrictedIssue({ record }: RecordPlan, stored?: StoredDocument): RecordIssue | undefined {
+  const { section, json, orgId } = record;
+  const given = section.privilege;
+  if (given?.restricted === undefined) return undefined;
+  const texts = givenTexts(given, json, orgId);
+  return addedTexts({ given, texts }, orgId, stored).length > 0 ? given.restricted : undefined;
 }
 
 /** The list has a domain that belongs to nobody, and stands in examples of all kinds (RFC 2606). */
@@ -110,61 +125,4 @@ const domains: ReadonlySet<string> = new Set(
 export function isPublicMailProvider(domain: string): boolean {
   const ascii = domainToASCII(domain);
   return ascii !== '' && domains.has(ascii);
-}
-
-/** A record that would change a state, and the issues if it is one to keep. */
-interface Change {
-  readonly plan: RecordPlan;
-  readonly keepsState: KeptState;
-}
-
-/**
- * Finds the records whose overwriting would change a state that an import must keep: that of the caller, of its
- * organisation, or of a user with a role of the instance. The roles that it reads must not change before the commit.
- * @param documents the stored records, by `documentPath`
- * @returns the records, each with its issue
- */
-export async function findKeptStates(
-  { onConflict, callerPaths }: BatchContext,
-  transaction: Transaction,
-  documents: ReadonlyMap<string, StoredDocument>,
-  plans: readonly RecordPlan[],
-): Promise<Map<RecordPlan, RecordIssue>> {
-  const kept = new Map<RecordPlan, RecordIssue>();
-  if (onConflict !== 'overwrite') return kept;
-  const changes = plans.flatMap((plan) => toChange(plan, documents.get(documentPath(plan.key))));
-  const members = await findInstanceMembers(transaction, changes);
-  for (const { plan, keepsState } of changes) {
-    const isOfCaller = callerPaths?.has(documentPath(plan.key)) === true;
-    const issue = isOfCaller ? keepsState.ofCaller : members.get(plan);
-    if (issue !== undefined) kept.set(plan, issue);
-  }
-  return kept;
-}
-
-function toChange(plan: RecordPlan, stored: StoredDocument | undefined): Change[] {
-  const { keepsState } = plan.record.section.overwrite ?? {};
-  if (keepsState === undefined || stored === undefined || !isSameRecord(plan, stored)) return [];
-  return stateChange(plan, stored) === undefined ? [] : [{ plan, keepsState }];
-}
-
-/** Finds the records of users with a role of the instance, each with its issue. */
-async function findInstanceMembers(
-  transaction: Transaction,
-  changes: readonly Change[],
-): Promise<Map<RecordPlan, RecordIssue>> {
-  const users = changes.flatMap(({ plan, keepsState: { ofInstanceMember: issue } }) =>
-    issue === undefined ? [] : [{ plan, issue, key: memberKey(plan) }],
-  );
-  if (users.length === 0) return new Map();
-  const keys = users.map(({ key }) => key);
-  const members = await transaction.getMany(keys, ['body']);
-  transaction.hold(keys);
-  return new Map(
-    users.filter((_, index) => parseRoles(members[index]).length > 0).map(({ plan, issue }) => [plan, issue] as const),
-  );
-}
-
-function memberKey({ record: { json, orgId } }: RecordPlan) {
-  return instanceMemberKey(textAt(json, 'userId', orgId));
 }

@@ -23,7 +23,14 @@ export const domainSection: Section = {
   ],
   marks: primaryMarks,
   adjust: keepOnePrimary,
-  privilege: { type: 'domain', texts: 'domainName', onlyIf: 'isVerified', ...inOrganisation },
+  privilege: {
+    type: 'domain',
+    texts: 'domainName',
+    onlyIf: 'isVerified',
+    ...inOrganisation,
+    // It reserves user names in all other organisations.
+    restricted: { id: 'IMPORT-restrictedDomain', key: 'Errors.Org.Domain.RestrictedToken' },
+  },
   error: { type: 'domain', id: ['$orgId', 'domainName'], exists: { id: 'V2-e1wse', key: 'Errors.Already.Exists' } },
   success: { field: 'domains', entry: ['domainName'] },
 };

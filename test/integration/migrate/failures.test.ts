@@ -124,6 +124,17 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(existsSync(directory)).toBe(false);
   });
 
+  it('names in its plan the domains that a token for some organisations does not verify', async () => {
+    const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
+    const acme = organisation('acme', { domains: [{ domainName: 'acme.example', isVerified: true }] });
+    expect((await identity(['import', await exportFileWith(acme), '--to', north.database])).code).toBe(0);
+    const { file } = await newTokenFile(south, '--only', 'export,import', '--org', 'acme');
+    const tokens = ['--from-token-file', north.tokenFile, '--to-token-file', file];
+    const args = ['migrate', 'plan', '--from', north.url, '--to', south.url, ...tokens, ...none, '--org', 'acme'];
+    const { stdout, stderr } = await identity([...args, '--run-dir', await runDirectory()]);
+    expect(stdout, stderr).toContain('a token for some organisations verifies no domain that they do not have');
+  });
+
   it('asks for permissions by calls that succeed, and a source for no import', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     const { file } = await newTokenFile(north, '--only', 'export');

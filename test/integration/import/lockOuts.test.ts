@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest';
+import { changeRole } from '../../../shared/accounts/members.ts';
+import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
+import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+
+const DAY_MS = 86_400_000;
+const robot = (user: object = {}, more: object = {}) => ({
+  userId: 'robot',
+  user: { userName: 'robot', name: 'Robot', accessTokenType: 'ACCESS_TOKEN_TYPE_BEARER', ...user },
+  ...more,
+});
+const home = (more: object = {}) => organisation('home', { machineUsers: [robot()], ...more });
+const other = (more: object) => organisation('other', more);
+
+/** An instance with a second IAM_OWNER, and what exports and imports with its token return. */
+async function withSecondOwner(kind: StoreKind) {
+  const store = await openTestStore(kind);
+  const first = await testInstance(store);
+  await first.import({ data_orgs: { orgs: [home()] } });
+  const membership = { userId: 'robot', orgId: undefined };
+  await changeRole(store, membership, 'IAM_OWNER', 'add', new Date());
+  const { token } = await issueToken(store, 'robot', new Date(), DAY_MS);
+  return { first, second: servedInstance(store, { orgId: 'home', userId: 'robot', token }) };
+}
+
+describeStores('an import', (kind) => {
+  it.each<[string, readonly object[]]>([
+    ['the user inactive', [home({ machineUsers: [robot({}, { state: 'USER_STATE_INACTIVE' })] })]],
+    ['the user deleted', [home({ machineUsers: [robot({}, { state: 'USER_STATE_DELETED' })] })]],
+    ['the user as a person', [organisation('home', { humanUsers: [person('robot')] })]],
+    ['the user in another organisation', [other({ machineUsers: [robot()] })]],
+    ['the user there, the organisation without it', [organisation('home'), other({ machineUsers: [robot()] })]],
+    [
+      'the user with another name and another type of token',
+      [home({ machineUsers: [robot({ userName: 'renamed', accessTokenType: 'ACCESS_TOKEN_TYPE_JWT' })] })],
+    ],
+    [
+      "the user's name for somebody else",
+      [
+        home({
+          machineUsers: [robot({ userName: 'renamed' })],
+          humanUsers: [person('mallory', { userName: 'robot' })],
+        }),
+      ],
+    ],
+    ['the organisation inactive', [home({ orgState: 'ORG_STATE_INACTIVE' })]],
+    ['the organisation removed', [home({ orgState: 'ORG_STATE_REMOVED' })]],
+    ['the state apart from the organisation', [{ orgId: 'home', orgState: 'ORG_STATE_INACTIVE' }]],
+    [
+      'the organisation renamed and inactive, twice in the file',
+      [home({ org: { name: 'new' } }), { orgId: 'home', orgState: 'ORG_STATE_INACTIVE' }],
+    ],
+    [
+      'a key of the user',
+      [home({ machineKeys: [{ keyId: 'k', userId: 'robot', type: 'KEY_TYPE_JSON', publicKey: 'eA==' }] })],
+    ],
+    [
+      'a membership of the instance, and one without roles',
+      [{ ...home({ orgMembers: [{ userId: 'robot', roles: [] }] }), iamMembers: [{ userId: 'robot', roles: [] }] }],
+    ],
+  ])('takes no access from another IAM_OWNER by %s', async (_name, orgs) => {
+    const { first, second } = await withSecondOwner(kind);
+    await first.import({ on_conflict: 'overwrite', with_keys: true, data_orgs: { orgs } });
+    expect((await second.attempt('export', { response_output: true })).status).toBe(200);
+    expect((await second.import({ data_orgs: { orgs: [organisation('proof')] } })).errors).toBeUndefined();
+  });
+});
