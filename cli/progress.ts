@@ -16,6 +16,9 @@ export interface PhaseState {
   readonly phase: string;
   readonly seconds: number;
   readonly records: number;
+  /** How many of the records were there before. */
+  readonly unchanged: number;
+  /** The speed of the others. */
   readonly perSecond: number;
   readonly secondsLeft: number | undefined;
   /** Whether a time left was shown, or everything has passed: the time so far would look like the time left. */
@@ -55,11 +58,12 @@ export async function trackPhase<Result>(
     records = Math.max(records, meter.records());
     const share = meter.fraction?.();
     if (share !== undefined) fraction = Math.max(fraction ?? 0, Math.min(1, share));
-    moved = Math.max(moved, records - (meter.unchanged?.() ?? 0));
+    moved = Math.max(moved, records - Math.max(0, meter.unchanged?.() ?? 0));
     rate.add({ atMs: performance.now(), records: moved, fraction });
     const secondsLeft = elapsed() < MIN_MEASURED_SECONDS ? undefined : rate.secondsLeft;
     isEnding ||= secondsLeft !== undefined || fraction === 1;
-    return { phase, seconds: rounded(elapsed()), records, perSecond: rounded(rate.perSecond), secondsLeft, isEnding };
+    const times = { seconds: rounded(elapsed()), perSecond: rounded(rate.perSecond), secondsLeft, isEnding };
+    return { phase, records, unchanged: records - moved, ...times };
   };
   measure();
   const timer = setInterval(() => output.show(measure()), output.intervalMs);
@@ -73,11 +77,12 @@ export async function trackPhase<Result>(
   } finally {
     clearInterval(timer);
     const last = measure();
-    const total = final?.records ?? last.records;
-    const written = final === undefined ? moved : final.records - final.unchanged;
+    const counts = final ?? { records: last.records, unchanged: last.unchanged };
     // At the end, the speed of the whole phase says more than that of its last seconds.
-    const perSecond = last.seconds > 0 ? rounded(written / last.seconds) : 0;
-    output.finish({ ...last, records: total, perSecond, secondsLeft: undefined }, hasSucceeded);
+    output.finish(
+      { ...last, ...counts, perSecond: pace({ ...last, ...counts }), secondsLeft: undefined },
+      hasSucceeded,
+    );
   }
 }
 
@@ -149,9 +154,9 @@ export function progressLines(stream: TextStream): ProgressOutput {
 
 /** Writes one JSON object a line, for programs. */
 export function progressEvents(stream: TextStream): ProgressOutput {
-  const write = (event: string, { phase, records, seconds, perSecond, secondsLeft }: PhaseState, more: object = {}) => {
+  const write = (event: string, { isEnding: _, secondsLeft, ...state }: PhaseState, more: object = {}) => {
     const left = secondsLeft === undefined ? {} : { secondsLeft: Math.ceil(secondsLeft) };
-    const facts = { phase, records, seconds, perSecond, ...left, ...more };
+    const facts = { ...state, ...left, ...more };
     stream.write(`${JSON.stringify({ event, ...facts })}\n`);
   };
   return {
@@ -175,18 +180,28 @@ function progressLine(state: PhaseState): string {
 }
 
 function lastLine(state: PhaseState, hasSucceeded: boolean): string {
-  return `${amount(state)}, ${hasSucceeded ? 'done in' : 'stopped after'} ${span(state.seconds)}`;
+  const { phase, seconds } = state;
+  return `${phase}: ${settledText(state)}${speed(state)}, ${hasSucceeded ? 'done in' : 'stopped after'} ${span(seconds)}`;
 }
 
 function amount(state: PhaseState): string {
   return `${state.phase}: ${counted(state.records, 'record')}${speed(state)}`;
 }
 
-type Pace = Pick<PhaseState, 'seconds' | 'records' | 'perSecond'>;
+type Pace = Pick<PhaseState, 'seconds' | 'records' | 'unchanged' | 'perSecond'>;
 
-/** Returns what a phase that is over did: `12,000 records in 4.1s, 2,927/s`. */
+/** Returns what a phase that is over did: `12,000 records (2,000 unchanged) in 5s, 2,000/s`. */
 export function phaseText(phase: Pace): string {
-  return `${counted(phase.records, 'record')} in ${span(phase.seconds)}${speed(phase)}`;
+  return `${settledText(phase)} in ${span(phase.seconds)}${speed(phase)}`;
+}
+
+function settledText({ records, unchanged }: Pace): string {
+  return `${counted(records, 'record')}${unchanged === 0 ? '' : ` (${numberText(unchanged)} unchanged)`}`;
+}
+
+/** Returns the records per second of a phase, without those that were there before. */
+export function pace({ seconds, records, unchanged }: Omit<Pace, 'perSecond'>): number {
+  return seconds > 0 ? rounded((records - unchanged) / seconds) : 0;
 }
 
 /** A second is the least time that says something of a speed. */

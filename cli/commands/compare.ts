@@ -69,8 +69,9 @@ function compared(
   names: readonly [string, string],
 ): Output {
   const notCompared = missingKinds(options);
-  const sections = [...counts].map(([name, { equal, different, onlyFirst, onlySecond }]) => {
-    const others = { different, [`only in ${names[0]}`]: onlyFirst, [`only in ${names[1]}`]: onlySecond };
+  const sections = [...counts].map(([name, { equal, different, differentAsExpected, onlyFirst, onlySecond }]) => {
+    const both = { different, 'different as expected': differentAsExpected };
+    const others = { ...both, [`only in ${names[0]}`]: onlyFirst, [`only in ${names[1]}`]: onlySecond };
     return `${name}: ${[`${numberText(equal)} equal`, ...figures(others)].join(', ')}`;
   });
   const verdict = isEqual ? (expected.size === 0 ? 'equal' : 'equal, but for what ZITADEL makes differ') : 'different';

@@ -64,7 +64,8 @@ export interface PairVisitor {
   reset(): void;
 }
 
-type Counts = Record<Outcome, number>;
+/** Numbers of records; those that both sides have and that may differ are not among the `different` ones. */
+type Counts = Record<Outcome | 'differentAsExpected', number>;
 
 function readContent(text: string): RecordContent {
   return content.parse(JSON.parse(text));
@@ -179,23 +180,24 @@ export class Comparison implements Disposable {
     difference: RecordDifference,
     { first, second }: { first?: RecordContent; second?: RecordContent },
   ): void {
-    this.count(difference, difference.outcome);
     const content = first ?? second;
     const name = content && recordName(content);
     const found = name === undefined ? difference : { ...difference, name };
     const reason = this.options.explain?.(found, first);
+    const isExpected = difference.outcome === 'different' && reason !== undefined;
+    this.count(difference, isExpected ? 'differentAsExpected' : difference.outcome);
     if (reason === undefined) this.differences.add(found);
     else this.expected.add({ ...found, reason });
   }
 
-  private count({ section, orgId }: Pick<ComparedRecord, 'section' | 'orgId'>, outcome: Outcome): void {
+  private count({ section, orgId }: Pick<ComparedRecord, 'section' | 'orgId'>, outcome: keyof Counts): void {
     increment(this.counts, section, outcome);
     increment(this.organisations, orgId, outcome);
   }
 }
 
-function increment(all: Map<string, Counts>, name: string, outcome: Outcome): void {
-  const counts = all.get(name) ?? { equal: 0, different: 0, onlyFirst: 0, onlySecond: 0 };
+function increment(all: Map<string, Counts>, name: string, outcome: keyof Counts): void {
+  const counts = all.get(name) ?? { equal: 0, different: 0, differentAsExpected: 0, onlyFirst: 0, onlySecond: 0 };
   counts[outcome]++;
   all.set(name, counts);
 }

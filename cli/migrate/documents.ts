@@ -31,7 +31,9 @@ const migrationSide = z.strictObject({
 
 export type MigrationSide = z.infer<typeof migrationSide>;
 
-const organisationCounts = z.strictObject({ absent: count, equal: count, different: count, onlyTarget: count });
+/** Records that both sides have and that differ as they should are not among the `different` ones. */
+const ofBothSides = { equal: count, different: count, differentAsExpected: count };
+const organisationCounts = z.strictObject({ absent: count, ...ofBothSides, onlyTarget: count });
 
 export type OrganisationCounts = z.infer<typeof organisationCounts>;
 
@@ -55,6 +57,9 @@ const phase = z.strictObject({
   /** Of all its attempts. */
   seconds: z.number(),
   records: count,
+  /** How many of the records were there before the migration. */
+  unchanged: count,
+  /** The speed of the others. */
   perSecond: z.number(),
   succeeded: z.boolean(),
 });
@@ -89,10 +94,7 @@ const proof = z.strictObject({
   /** The secrets that were compared. */
   secrets: z.array(z.string()),
   /** Numbers of records by section; none after a proof by checksum. */
-  sections: z.record(
-    z.string(),
-    z.strictObject({ equal: count, different: count, onlySource: count, onlyTarget: count }),
-  ),
+  sections: z.record(z.string(), z.strictObject({ ...ofBothSides, onlySource: count, onlyTarget: count })),
   /** Numbers of all differing records. */
   expected: count,
   unexpected: count,
@@ -187,7 +189,7 @@ export const migrationPlan = z.strictObject({
   organisationsOmitted: count,
   /** Numbers of records by section. */
   sections: z.record(z.string(), count),
-  /** What becomes of records that exist with other content, and how many there are. */
+  /** What becomes of records that exist with other content, and how many there are: as many as in all organisations. */
   onConflict: migrationResult.shape.options.shape.onConflict,
   different: count,
   /** The size of the export's JSON. */

@@ -1,12 +1,19 @@
-import { appendFileSync, closeSync, existsSync, fsyncSync, openSync, readFileSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { OWNER_ONLY } from '../../shared/durableFiles.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import { type PhaseState, type ProgressOutput, rounded } from '../progress.ts';
+import { IMPORTING } from '../places/recordCounter.ts';
+import { type PhaseState, type ProgressOutput, pace, rounded } from '../progress.ts';
 import type { MigrationResult } from './documents.ts';
 
-const rate = { phase: z.string(), seconds: z.number(), records: z.int(), perSecond: z.number() };
+const rate = {
+  phase: z.string(),
+  seconds: z.number(),
+  records: z.int(),
+  unchanged: z.int(),
+  perSecond: z.number(),
+};
 const entry = z.discriminatedUnion('event', [
   z.object({ time: z.iso.datetime(), event: z.literal('started') }),
   z.object({ time: z.iso.datetime(), event: z.literal('resumed') }),
@@ -28,13 +35,12 @@ const SAMPLE_MS = 2_000;
 /** What a migration has done, line by line: it survives the process. It holds no content of an export. */
 export class Journal implements Disposable {
   private readonly file: number;
-  private readonly path: string;
 
   constructor(directory: string) {
-    this.path = join(directory, 'journal.ndjson');
-    this.file = openSync(this.path, 'a', OWNER_ONLY);
+    const path = join(directory, 'journal.ndjson');
+    this.file = openSync(path, 'a', OWNER_ONLY);
     // The line that a crash has cut must not swallow the next one.
-    if (/[^\n]$/.test(readText(this.path))) appendFileSync(this.file, '\n');
+    ftruncateSync(this.file, readFileSync(path).lastIndexOf('\n') + 1);
   }
 
   /** Adds a line. Samples may be lost with the power; everything else is durable. */
@@ -46,7 +52,7 @@ export class Journal implements Disposable {
   /** Returns an output that keeps the rates of the phases that it shows. */
   keepRates(output: ProgressOutput): ProgressOutput {
     let sampledMs = 0;
-    const facts = ({ phase, seconds, records, perSecond }: PhaseState) => ({ phase, seconds, records, perSecond });
+    const facts = ({ isEnding: _, secondsLeft: __, ...state }: PhaseState) => state;
     return {
       intervalMs: output.intervalMs,
       show: (state) => {
@@ -71,18 +77,14 @@ export class Journal implements Disposable {
   }
 }
 
-function readText(path: string): string {
-  return existsSync(path) ? readFileSync(path, 'utf8') : '';
-}
-
 /** Reads the lines of a journal, without those that a crash has damaged. */
 export function readJournal(directory: string): readonly JournalEntry[] {
-  return readText(join(directory, 'journal.ndjson'))
-    .split('\n')
-    .flatMap((line) => {
-      const { data } = entry.safeParse(parseIfJson(line));
-      return data === undefined ? [] : [data];
-    });
+  const path = join(directory, 'journal.ndjson');
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
+  return lines.flatMap((line) => {
+    const { data } = entry.safeParse(parseIfJson(line));
+    return data === undefined ? [] : [data];
+  });
 }
 
 type Phase = MigrationResult['phases'][number];
@@ -90,24 +92,33 @@ type Phase = MigrationResult['phases'][number];
 /**
  * Lists the phases of a migration, the interrupted ones too. What is repeated until the next step is one phase: its time
  * is that of all its attempts, its records are those of the last one, and its rate follows from both.
+ * @param unchanged the records that were there before the migration, as the import's end says: an attempt takes for those
+ * also what earlier ones moved
  */
-export function listPhases(entries: readonly JournalEntry[]): Phase[] {
+export function listPhases(entries: readonly JournalEntry[], unchanged?: number): Phase[] {
   const phases: Phase[] = [];
   const open = new Map<string, { readonly listed: Phase; before: number; isRunning: boolean }>();
   for (const line of entries) {
     if (line.event === 'step') open.clear();
     if (line.event === 'resumed') for (const attempt of open.values()) attempt.isRunning = false;
     if (line.event !== 'sample' && line.event !== 'ended') continue;
-    const { phase, records } = line;
-    const known = open.get(phase);
-    const startedAt = new Date(Date.parse(line.time) - line.seconds * 1000).toISOString();
-    const listed = known?.listed ?? { phase, startedAt, seconds: 0, records, perSecond: 0, succeeded: false };
+    const { time, event, seconds: lasted, ...measured } = line;
+    const known = open.get(line.phase);
+    const startedAt = new Date(Date.parse(time) - lasted * 1000).toISOString();
+    const listed = known?.listed ?? { ...measured, startedAt, seconds: 0, succeeded: false };
     if (known === undefined) phases.push(listed);
     const before = known?.isRunning === true ? known.before : listed.seconds;
-    const seconds = rounded(before + line.seconds);
-    const perSecond = seconds > 0 ? rounded(records / seconds) : 0;
-    Object.assign(listed, { seconds, records, perSecond, succeeded: line.event === 'ended' && line.succeeded });
-    open.set(phase, { listed, before, isRunning: line.event === 'sample' });
+    setFigures(listed, { ...measured, seconds: rounded(before + lasted) });
+    listed.succeeded = event === 'ended' && line.succeeded;
+    open.set(line.phase, { listed, before, isRunning: event === 'sample' });
   }
+  const importing = phases.findLast(({ phase }) => phase === IMPORTING);
+  if (importing !== undefined && unchanged !== undefined) setFigures(importing, { ...importing, unchanged });
   return phases;
+}
+
+type Figures = Pick<Phase, 'seconds' | 'records' | 'unchanged'>;
+
+function setFigures(phase: Phase, { seconds, records, unchanged }: Figures): void {
+  Object.assign(phase, { seconds, records, unchanged, perSecond: pace({ seconds, records, unchanged }) });
 }

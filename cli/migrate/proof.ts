@@ -9,13 +9,13 @@ import type { Place } from '../places/place.ts';
 import { valueText } from '../texts.ts';
 import { selectedKinds } from '../values.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
-import type { MigrationPlan, MigrationResult, OrganisationCounts } from './documents.ts';
+import type { MigrationPlan, MigrationResult } from './documents.ts';
 import { currentSelection } from './exportStage.ts';
 import { loginTally } from './logins.ts';
 import type { MigrationRun } from './run.ts';
 import { type MigrationSettings, stagedOptions } from './settings.ts';
 import { MAX_NAMED, onlyThese, type Side, type Sides } from './sides.ts';
-import { OrganisationTally, organisationCounts } from './tallies.ts';
+import { nothing, OrganisationTally, organisationCounts } from './tallies.ts';
 
 /** What the proof adds to a result. */
 export interface Proved extends Pick<MigrationResult, 'proof' | 'logins' | 'organisations' | 'organisationsOmitted'> {
@@ -56,7 +56,6 @@ function openSource(run: MigrationRun, { place, kind }: Side) {
 const BOTH_COMPARED = 'both sides were exported and compared, record by record and field by field';
 const COPY_COMPARED =
   'the target was exported and compared with what standard input held, record by record and field by field';
-const nothing: OrganisationCounts = { absent: 0, equal: 0, different: 0, onlyTarget: 0 };
 
 async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, target }: Sides): Promise<Proved> {
   const { settings, moved, exported } = run.state;
@@ -73,9 +72,10 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
   const [before, after] = await run.reconnecting(() => compareSides(sides, run));
   const { differences, expected } = comparison;
   const isStream = source.kind === 'stream';
-  const sections = [...comparison.counts].map(([name, { equal, different, onlyFirst, onlySecond }]) => {
-    return [name, { equal, different, onlySource: onlyFirst, onlyTarget: onlySecond }] as const;
-  });
+  const sections = [...comparison.counts].map(
+    ([name, { onlyFirst, onlySecond, ...both }]) =>
+      [name, { ...both, onlySource: onlyFirst, onlyTarget: onlySecond }] as const,
+  );
   const listed = organisations.listed;
   const names = new Map(listed.map(({ orgId, name }) => [orgId, name]));
   const planned = new Map(plan.organisations.map((one) => [one.orgId, one.before]));

@@ -36,6 +36,7 @@ export async function makeResult(
   const { proof, logins, organisations, organisationsOmitted, sourceDigest, targetDigest } = proved;
   const journal = readJournal(run.directory);
   const { summary } = response ?? {};
+  const imported = summary && importedCounts(summary);
   const notices = sortNotices(response, target, plan.leftToDo);
   const { orgIds, excludedOrgIds, onConflict, newOrgsOnly } = settings;
   const { place: _, ...object } = stored ?? { place: '' };
@@ -55,9 +56,9 @@ export async function makeResult(
       organisations: exported?.organisations ?? 0,
       records: exported?.records ?? 0,
       exported: plan.sections,
-      ...(summary === undefined ? {} : { imported: importedCounts(summary) }),
+      ...(imported === undefined ? {} : { imported }),
     },
-    phases: listPhases(journal),
+    phases: listPhases(journal, imported && total(imported.unchanged)),
     resumedAt: journal.flatMap(({ event, time }) => (event === 'resumed' ? [time] : [])),
     ...notices,
     warnings: [

@@ -38,8 +38,11 @@ export class OrganisationTally implements RecordVisitor {
   }
 }
 
+/** The counts of an organisation that neither side has. */
+export const nothing: OrganisationCounts = { absent: 0, equal: 0, different: 0, differentAsExpected: 0, onlyTarget: 0 };
+
 /** Returns how an organisation's records on both sides stand to each other. */
 export function organisationCounts({ organisations }: Comparison, orgId: string): OrganisationCounts {
-  const { equal = 0, different = 0, onlyFirst = 0, onlySecond = 0 } = organisations.get(orgId) ?? {};
-  return { absent: onlyFirst, equal, different, onlyTarget: onlySecond };
+  const { onlyFirst: absent = 0, onlySecond: onlyTarget = 0, ...both } = organisations.get(orgId) ?? {};
+  return { ...nothing, ...both, absent, onlyTarget };
 }

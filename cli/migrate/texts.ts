@@ -88,8 +88,9 @@ function conflictLine({ different, onConflict, refused }: MigrationPlan): string
 }
 
 function organisationLine({ orgId, name, people, records, before }: MigrationPlan['organisations'][number]): string {
-  const { absent, equal, different, onlyTarget } = before;
-  const there = { new: absent, equal, different, 'only in the target': onlyTarget };
+  const { absent, equal, different, differentAsExpected, onlyTarget } = before;
+  const others = { 'different as expected': differentAsExpected, 'only in the target': onlyTarget };
+  const there = { new: absent, equal, different, ...others };
   const size = `${counted(records, 'record')}, ${counted(people, 'person')}`;
   return `${named(orgId, name)}: ${size}: ${figures(there).join(', ')}`;
 }

@@ -162,6 +162,9 @@ interface ReadContent {
   readonly counter?: RecordCounter;
 }
 
+/** The phase in which a target settles what it is given. */
+export const IMPORTING = 'importing';
+
 /**
  * Imports content into a place, and shows two phases: what the target is given, and what it has settled of that.
  */
@@ -192,7 +195,7 @@ export async function trackImport(
     fraction: () => (settled().total === 0 ? undefined : settled().records / settled().total),
   };
   const count = ({ summary }: ImportResponse) => countSettled(summary);
-  return await trackPhase(output, options.dryRun ? 'trying' : 'importing', taken, () => importing, count);
+  return await trackPhase(output, options.dryRun ? 'trying' : IMPORTING, taken, () => importing, count);
 }
 
 /** Stores content in a place, and shows how many records are read. */

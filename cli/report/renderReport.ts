@@ -2,7 +2,7 @@ import { total } from '../../shared/collections/counts.ts';
 import type { Logins, MigrationResult, MigrationSide } from '../migrate/documents.ts';
 import { describeLogins } from '../migrate/logins.ts';
 import { phaseText, span } from '../progress.ts';
-import { counted, groupNotices, groupTexts, type Notice, named, numberText } from '../texts.ts';
+import { counted, figures, groupNotices, groupTexts, type Notice, named, numberText } from '../texts.ts';
 import { definitions, type Html, html, listSection, moment, words } from './html.ts';
 import { style } from './style.ts';
 
@@ -115,10 +115,11 @@ function side(title: string, shown: MigrationSide): Html {
 }
 
 /** The records of a section or organisation, by how the target has them. */
-interface Compared {
-  readonly equal: number;
-  readonly different: number;
-  readonly absent: number;
+type Compared = Omit<MigrationResult['organisations'][number]['after'], 'onlyTarget'>;
+
+/** The counts of records that a checksum proves. */
+function allEqual(records: number): Compared {
+  return { equal: records, different: 0, differentAsExpected: 0, absent: 0 };
 }
 
 /** Shows what moved: by section, by what the import did, and by organisation. */
@@ -128,18 +129,20 @@ function moved(result: MigrationResult): Html {
   const names = [...new Set([...Object.keys(exported), ...Object.keys(sections)])];
   const rows = names.map((section) => {
     const all = exported[section] ?? 0;
-    const { equal, different, onlySource: absent } = sections[section] ?? { equal: all, different: 0, onlySource: 0 };
-    return { all, line: comparedItem(html`${words(section)}`, all, { equal, different, absent }) };
+    const found = sections[section];
+    const counts = found === undefined ? allEqual(all) : { ...found, absent: found.onlySource };
+    return { all, line: comparedItem(html`${words(section)}`, all, counts) };
   });
   return html`<section><h2>What moved</h2>
 <p>${counted(records, 'record')} of ${counted(organisations, 'organisation')}.</p>
 <ul>${rows.toSorted((a, b) => b.all - a.all).map(({ line }) => line)}</ul></section>${importedOf(imported)}${organisationList(result)}`;
 }
 
-function comparedItem(name: Html, records: number, { equal, different, absent }: Compared): Html {
-  const parts = { equal: equal === records ? 0 : equal, different, 'in the source only': absent };
-  const texts = Object.entries(parts).map(([text, count]) => (count === 0 ? undefined : html`, ${count} ${text}`));
-  return html`<li>${name}: ${counted(records, 'record')}${texts}</li>\n`;
+function comparedItem(name: Html, records: number, counts: Compared): Html {
+  const { equal, different, differentAsExpected, absent } = counts;
+  const expected = { 'different as expected': differentAsExpected };
+  const parts = figures({ equal: equal === records ? 0 : equal, different, ...expected, 'in the source only': absent });
+  return html`<li>${name}: ${[counted(records, 'record'), ...parts].join(', ')}</li>\n`;
 }
 
 function importedOf(outcomes: MigrationResult['moved']['imported']): Html | undefined {
@@ -162,7 +165,7 @@ function organisationList({ organisations: all, organisationsOmitted, proof }: M
   const differing = ({ after }: (typeof all)[number]) => after.different + after.absent;
   const sorted = all.toSorted((a, b) => differing(b) - differing(a) || b.records - a.records);
   const items = sorted.slice(0, MAX_ORGANISATIONS).map(({ orgId, name, people, records, after }) => {
-    const counts = proof.method === 'checksum' ? { equal: records, different: 0, absent: 0 } : after;
+    const counts = proof.method === 'checksum' ? allEqual(records) : after;
     return comparedItem(
       html`${name} <span class="soft">${orgId}</span>, ${counted(people, 'person')}`,
       records,

@@ -9,8 +9,9 @@ type Organisation = MigrationResult['organisations'][number];
 export function resultOrganisations(count: number): Organisation[] {
   return Array.from({ length: count }, (_, index) => {
     const records = Math.max(2, 4_000 - index * 37);
-    const after = { absent: 0, equal: records, different: 0, onlyTarget: 0 };
-    const before = { absent: records, equal: 0, different: 0, onlyTarget: 0 };
+    const none = { different: 0, differentAsExpected: 0, onlyTarget: 0 };
+    const after = { ...none, absent: 0, equal: records };
+    const before = { ...none, absent: records, equal: 0 };
     return {
       orgId: `33000000000000${index}`,
       name: `Organisation ${index}`,
@@ -32,7 +33,8 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
     projectRoles: 120,
     userGrants: 9_000,
   };
-  const phase = { records: 33_180, seconds: 60, perSecond: 553, succeeded: true };
+  const noDifference = { different: 0, differentAsExpected: 0, onlySource: 0, onlyTarget: 0 };
+  const phase = { records: 33_180, unchanged: 0, seconds: 60, perSecond: 553, succeeded: true };
   return {
     version: 1,
     outcome: 'listed',
@@ -98,9 +100,9 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
       description: 'both sides were exported and compared, record by record and field by field',
       secrets: ['passwords', 'otp'],
       sections: {
-        org: { equal: 12, different: 0, onlySource: 0, onlyTarget: 0 },
-        humanUsers: { equal: 23_990, different: 9, onlySource: 1, onlyTarget: 2 },
-        userGrants: { equal: 9_000, different: 0, onlySource: 0, onlyTarget: 0 },
+        org: { ...noDifference, equal: 12 },
+        humanUsers: { equal: 23_990, different: 8, differentAsExpected: 1, onlySource: 1, onlyTarget: 2 },
+        userGrants: { ...noDifference, equal: 9_000 },
       },
       expected: 2,
       unexpected: 10,

@@ -1,7 +1,6 @@
 import { inspect, type RecordVisitor } from '../../../functions/import/inspect/inspection.ts';
 import type { ExportFileSource } from '../../../functions/import/source/exportFileReader.ts';
 import type { BoundedList } from '../../../shared/collections/boundedList.ts';
-import { type Counts, increase } from '../../../shared/collections/counts.ts';
 import { organisationsExist } from '../../../shared/errors/errors.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
@@ -49,8 +48,6 @@ const nothing = {
 export class TargetState implements Disposable {
   private readonly comparison: Comparison;
   private readonly orgIds: ReadonlySet<string>;
-  /** The numbers of records that differ only as a ZITADEL makes them differ, by section. */
-  private explained: Counts = {};
   /**
    * The organisations that no import of this file can have created: they have records that it does not have, or has with
    * other content.
@@ -107,10 +104,10 @@ export class TargetState implements Disposable {
   /** The numbers of records by section. Keys are counted only where they are imported. */
   get sections(): ReadonlyMap<string, SectionState> {
     return new Map(
-      [...this.comparison.counts].map(([section, { equal, different, onlySecond }]) => {
-        const explained = this.explained[section] ?? 0;
-        return [section, { equal: equal + explained, different: different - explained, missing: onlySecond }];
-      }),
+      [...this.comparison.counts].map(([section, { equal, different, differentAsExpected, onlySecond }]) => [
+        section,
+        { equal: equal + differentAsExpected, different, missing: onlySecond },
+      ]),
     );
   }
 
@@ -130,13 +127,11 @@ export class TargetState implements Disposable {
     const reason = zitadelReason(difference, zitadel);
     if (reason === undefined) this.foreign.add(orgId);
     if (outcome === 'onlyFirst') return 'the file does not have it';
-    if (reason !== undefined) increase(this.explained, section);
-    else if (section === humanUserSection.name) this.otherPeople.add(id);
+    if (reason === undefined && section === humanUserSection.name) this.otherPeople.add(id);
     return reason;
   }
 
   private reset(): void {
-    this.explained = {};
     for (const found of [this.foreign, this.otherPeople]) found.clear();
   }
 }

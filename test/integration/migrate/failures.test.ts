@@ -182,8 +182,13 @@ describe('a migration', { timeout: 120_000 }, () => {
     const changed = organisation('acme', { humanUsers: [person('ada'), person('bob', { userName: 'robert' })] });
     expect((await identity(['import', await exportFileWith(fuller), '--to', south.database])).code).toBe(0);
     const migrate = ['migrate', '--from', await exportFileWith(changed), '--to', south.database, '--with', 'otp'];
-    const { code, stdout, stderr } = await identity([...migrate, '--yes', '--run-dir', await runDirectory()]);
+    const directory = await runDirectory();
+    const { code, stdout, stderr } = await identity([...migrate, '--yes', '--run-dir', directory]);
     expect(code, stderr).toBe(3);
+    const found = { equal: 1, different: 1, differentAsExpected: 1 };
+    const planned = JSON.parse(await readFile(join(directory, 'plan.json'), 'utf8'));
+    expect(planned).toMatchObject({ different: 1, organisations: [{ before: found }] });
+    expect(stderr).toContain('3 records, 2 people: 1 equal, 1 different, 1 different as expected\n');
     const error = 'human_user bob: exists with other content';
     for (const text of [stdout, stderr])
       expect(text.match(/\nErrors\n(?: {2}.*\n)+/g)).toEqual([expect.stringContaining(error)]);
@@ -320,10 +325,12 @@ describe('a migration', { timeout: 120_000 }, () => {
     const { code, stdout, stderr } = await running.stop('SIGCONT');
     expect(code, stderr).toBe(0);
     expect(stdout).toContain('"event":"retry"');
-    expect(readResult(stdout).moved.imported).toMatchObject({
-      created: { org: 1, humanUsers: 8_000 },
-      unchanged: {},
-    });
+    const { moved, phases } = readResult(stdout);
+    expect(moved.imported).toMatchObject({ created: { org: 1, humanUsers: 8_000 }, unchanged: {} });
+    expect(phases.at(-1)?.phase).not.toBe('importing');
+    const importing = phases.findLast(({ phase }) => phase === 'importing');
+    expect(importing).toMatchObject({ records: 8_001, unchanged: 0, succeeded: true });
+    expect(importing?.perSecond).toBeCloseTo(8_001 / (importing?.seconds ?? 0), 0);
   });
 
   it('says that the target has died, and goes on when it is back', async () => {

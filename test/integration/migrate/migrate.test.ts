@@ -62,6 +62,8 @@ describe('identity migrate', () => {
     const again = await migrate([...betweenServers(north, south), ...all, '--yes'], await prepareMigration(north));
     expect(again.moved.imported).toMatchObject({ created: {}, unchanged: { org: 2, humanUsers: 3 } });
     expect(again.organisations).toMatchObject([{ before: { equal: 3, absent: 0 } }, { before: { equal: 2 } }]);
+    const importing = again.phases.find(({ phase }) => phase === 'importing');
+    expect(importing).toMatchObject({ records: 5, unchanged: 5, perSecond: 0 });
   });
 });
 

@@ -103,7 +103,7 @@ describe('the progress of an import into an instance', { timeout: 120_000 }, () 
 
   it('comes from an instance of this service', async () => {
     const { url, tokenFile } = await servedPlace(sqlite);
-    const people = Array.from({ length: 30_000 }, (_, index) => person(`person-${index}`));
+    const people = Array.from({ length: 60_000 }, (_, index) => person(`person-${index}`));
     const file = join(await testDirectory(), 'many.json');
     await writeFile(file, JSON.stringify({ orgs: [organisation('acme', { humanUsers: people })] }));
     const { code, stdout, stderr } = await identity(['import', file, '--to', url, '--token-file', tokenFile, '--json']);
@@ -117,8 +117,8 @@ describe('the progress of an import into an instance', { timeout: 120_000 }, () 
     const counts = shown.flatMap(({ event, phase, records = 0 }) =>
       event === 'progress' && phase === 'importing' ? [records] : [],
     );
-    expect(counts.filter((count) => count > 0 && count < 30_001).length).toBeGreaterThan(0);
+    expect(counts.filter((count) => count > 0 && count < 60_001).length).toBeGreaterThan(0);
     expect(counts).toEqual(counts.toSorted((a, b) => a - b));
-    expect(shown.at(-2)).toMatchObject({ event: 'phase', phase: 'importing', records: 30_001 });
+    expect(shown.at(-2)).toMatchObject({ event: 'phase', phase: 'importing', records: 60_001 });
   });
 });

@@ -56,6 +56,7 @@ describe('the progress of a phase', () => {
       event: 'progress',
       phase: 'exporting',
       records: 1000,
+      unchanged: 0,
       seconds: 10,
       perSecond: 100,
       secondsLeft: 30,
@@ -109,8 +110,12 @@ describe('the progress of a phase', () => {
   });
 
   it.each([
-    [2_500, { records: 20_010, unchanged: 20_000 }, 'importing: 20,010 records, 4/s, done in 2.5s\n'],
-    [2_500, { records: 20_010, unchanged: 20_010 }, 'importing: 20,010 records, done in 2.5s\n'],
+    [
+      2_500,
+      { records: 20_010, unchanged: 20_000 },
+      'importing: 20,010 records (20,000 unchanged), 4/s, done in 2.5s\n',
+    ],
+    [2_500, { records: 20_010, unchanged: 20_010 }, 'importing: 20,010 records (20,010 unchanged), done in 2.5s\n'],
     [500, { records: 77, unchanged: 0 }, 'importing: 77 records, done in 0.5s\n'],
   ])('has the speed of what was not there before, of a second at least: %#', async (ms, counts, line) => {
     const target = stream();
@@ -123,7 +128,8 @@ describe('the progress of a phase', () => {
   });
 
   it('never falls, has no negative rate, and ends with the result, whatever is measured', async () => {
-    const measured = fc.record({ records: fc.integer({ min: -5, max: 50 }), fraction: fc.double({ noNaN: true }) });
+    const number = fc.integer({ min: -5, max: 50 });
+    const measured = fc.record({ records: number, unchanged: number, fraction: fc.double({ noNaN: true }) });
     const isEnding = fc.boolean();
     await fc.assert(
       fc.asyncProperty(fc.array(measured, { minLength: 1 }), fc.nat(100), isEnding, async (steps, result, isDone) => {
@@ -132,8 +138,12 @@ describe('the progress of a phase', () => {
         const show = (state: PhaseState) => void states.push(state);
         const output = { intervalMs: 100, show, finish: (state: PhaseState) => void last.push(state), retry() {} };
         let step = 0;
-        const at = () => steps[Math.min(step, steps.length - 1)] ?? { records: 0, fraction: 0 };
-        const meter = { records: () => at().records, fraction: () => at().fraction };
+        const at = () => steps[Math.min(step, steps.length - 1)] ?? { records: 0, unchanged: 0, fraction: 0 };
+        const meter = {
+          records: () => at().records,
+          unchanged: () => at().unchanged,
+          fraction: () => at().fraction,
+        };
         const work = async () => {
           for (; step < steps.length; step++) await new Promise((resolve) => setTimeout(resolve, 700));
           if (!isDone) throw new Error('lost');
@@ -147,8 +157,10 @@ describe('the progress of a phase', () => {
         const counts = states.map(({ records }) => records);
         expect(counts).toEqual(counts.toSorted((a, b) => a - b));
         expect(Math.max(0, ...counts)).toBeLessThanOrEqual(Math.max(0, ...steps.map(({ records }) => records)));
-        for (const { perSecond, secondsLeft = 0 } of [...states, ...last]) {
+        for (const { perSecond, secondsLeft = 0, records, unchanged } of [...states, ...last]) {
           expect(perSecond).toBeGreaterThanOrEqual(0);
+          expect(unchanged).toBeGreaterThanOrEqual(0);
+          expect(unchanged).toBeLessThanOrEqual(records);
           expect(secondsLeft).toBeGreaterThanOrEqual(0);
         }
         expect(last).toHaveLength(1);

@@ -5,7 +5,8 @@ import { Journal, type JournalEntry, listPhases, readJournal } from '../../../..
 import { temporaryDirectory } from '../../../support/processes/temporaryDirectory.ts';
 
 const time = '2026-01-01T00:01:00.000Z';
-const rate = (phase: string, seconds: number) => ({ time, phase, seconds, records: seconds * 10, perSecond: 10 });
+const counts = { records: 0, unchanged: 0, perSecond: 10 };
+const rate = (phase: string, seconds: number) => ({ time, phase, seconds, ...counts, records: seconds * 10 });
 const sample = (phase: string, seconds: number): JournalEntry => ({ event: 'sample', ...rate(phase, seconds) });
 const ended = (phase: string, seconds: number): JournalEntry => ({
   event: 'ended',
@@ -29,13 +30,25 @@ describe('the phases of a journal', () => {
     ];
     const phase = (seconds: number, records: number, perSecond: number) => ({
       phase: 'importing',
-      ...{ seconds, records, perSecond },
+      ...{ seconds, records, unchanged: 0, perSecond },
       startedAt: '2026-01-01T00:00:58.000Z',
     });
     expect(listPhases(entries)).toEqual([
       { ...phase(20, 90, 4.5), succeeded: true },
       { ...phase(2, 20, 10), succeeded: false },
     ]);
+  });
+
+  it('count for their speed what was not there before the migration, whichever attempt moved it', () => {
+    const attempt = { records: 90, unchanged: 50 };
+    const entries: JournalEntry[] = [
+      sample('importing', 4),
+      { time, event: 'resumed' },
+      { ...ended('importing', 4), ...attempt },
+    ];
+    expect(listPhases(entries)).toMatchObject([{ seconds: 8, ...attempt, perSecond: 5 }]);
+    expect(listPhases(entries, 10)).toMatchObject([{ seconds: 8, records: 90, unchanged: 10, perSecond: 10 }]);
+    expect(listPhases([{ ...ended('trying', 5), ...attempt }], 10)).toMatchObject([{ ...attempt, perSecond: 8 }]);
   });
 
   it('are apart, also at the same time, and begin before their end', () => {
@@ -51,7 +64,7 @@ describe('the phases of a journal', () => {
 });
 
 describe('a journal', () => {
-  it('survives the line that a crash has cut', async () => {
+  it('loses the line that a crash has cut, and nothing else', async () => {
     const { path, remove } = await temporaryDirectory();
     onTestFinished(remove);
     {
@@ -63,8 +76,9 @@ describe('a journal', () => {
       using journal = new Journal(path);
       journal.add({ event: 'resumed' });
     }
-    expect(readJournal(path).map(({ event }) => event)).toEqual(['started', 'resumed']);
-    const text = await readFile(join(path, 'journal.ndjson'), 'utf8');
-    expect(text).toMatch(/^\{.*\}\n\{"time":"2026-01-\n\{.*\}\n$/);
+    const lines = (await readFile(join(path, 'journal.ndjson'), 'utf8')).split('\n');
+    expect(lines.slice(0, -1).map((line) => JSON.parse(line).event)).toEqual(['started', 'resumed']);
+    expect(lines.at(-1)).toBe('');
+    expect(readJournal(path)).toHaveLength(2);
   });
 });
