@@ -193,7 +193,7 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
       code: 0,
       lines: [
         'equal, but for what ZITADEL makes differ',
-        'humanUsers: 1 equal, 1 different',
+        'humanUsers: 1 equal, 1 different as expected',
         `domains: 0 equal, 1 only in ${zitadel.url}`,
         `orgMembers: 0 equal, 1 only in ${zitadel.url}`,
         'org: 1 equal',
