@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ImportShare } from '../functions/import/tasks.ts';
+import type { ImportTask } from '../functions/import/tasks.ts';
 import { type Surroundings, UsageError } from './command.ts';
 import type { DatabasePlace, ImportOptions, Place } from './places/place.ts';
 
@@ -46,25 +46,27 @@ export function readTask(variables: Readonly<Record<string, string | undefined>>
   return { index: data.CLOUD_RUN_TASK_INDEX, count: data.CLOUD_RUN_TASK_COUNT, execution: data.CLOUD_RUN_EXECUTION };
 }
 
+/** Milliseconds for all tasks to start: what waits is billed, and a quota may keep some of them from starting at all. */
+const START_MS = 5 * 60_000;
 /** Milliseconds without any sign of another task: a container that is started again takes minutes. */
 const PATIENCE_MS = 15 * 60_000;
 
 /**
- * Reads the share of this task in an import.
+ * Reads which task of an import this process is.
  * @returns undefined for the only task
  * @throws UsageError where tasks cannot divide the import: all must read the same bytes, and write to the same database
  */
-export function readShare(
+export function readImportTask(
   { environment }: Pick<Surroundings, 'environment'>,
   source: Place,
   target: DatabasePlace,
   { onConflict, dryRun }: ImportOptions,
-): ImportShare | undefined {
+): ImportTask | undefined {
   const { index, count, execution } = readTask(environment);
   if (count === 1) return undefined;
   if (source.takes !== 'files' || source.name === '-' || target.openParts === undefined)
     throw new UsageError('CLOUD_RUN_TASK_COUNT above 1 needs a file or an object as source, and firestore: as target');
   if (onConflict === 'overwrite' || dryRun)
     throw new UsageError('CLOUD_RUN_TASK_COUNT above 1 excludes --on-conflict overwrite and --dry-run: use one task');
-  return { index, count, execution, patienceMs: PATIENCE_MS };
+  return { index, count, execution, startMs: START_MS, patienceMs: PATIENCE_MS };
 }

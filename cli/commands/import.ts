@@ -43,7 +43,7 @@ export const importPlace = defineCommand({
     const { openPlaces } = await import('../places/openPlaces.ts');
     const { requireOther } = await import('../places/parsePlace.ts');
     const { requireOtherInstance } = await import('../places/place.ts');
-    const { readShare } = await import('../tasks.ts');
+    const { readImportTask } = await import('../tasks.ts');
     const { RecordCounter, requestLines, trackImport } = await import('../places/recordCounter.ts');
     const { openSelected } = await import('../places/selectedSecrets.ts');
     const {
@@ -55,7 +55,7 @@ export const importPlace = defineCommand({
       throw new UsageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);
     requireOther(source.name, target.name);
     const given = importOptions(call);
-    const options = { ...given, share: readShare(call, source, target, given) };
+    const options = { ...given, task: readImportTask(call, source, target, given) };
     return interruptible(signal, interruption(target.name, options), async () => {
       if (source.takes === 'imports') {
         const sourceFacts = await source.facts(['export'], signal);

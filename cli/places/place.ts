@@ -1,7 +1,7 @@
 import type { ExportSelection, OrganisationExport } from '../../functions/export/operation.ts';
 import type { OrganisationRange } from '../../functions/export/selection.ts';
 import type { ImportResponse, OnConflict } from '../../functions/import/contract.ts';
-import type { ImportShare } from '../../functions/import/tasks.ts';
+import type { ImportTask } from '../../functions/import/tasks.ts';
 import { total } from '../../shared/collections/counts.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 import { UsageError } from '../command.ts';
@@ -27,8 +27,8 @@ export interface ImportOptions
   readonly onConflict: OnConflict;
   readonly newOrgsOnly: boolean;
   readonly dryRun: boolean;
-  /** The share of this task, if several divide the import among them; for databases only. */
-  readonly share?: ImportShare | undefined;
+  /** Which task this process is, if several divide the import among them; for databases only. */
+  readonly task?: ImportTask | undefined;
   /** Whether the response lists the ids of the written records; by default it does. */
   readonly ids?: false;
 }

@@ -31,7 +31,7 @@ import {
   wholeIdentity,
 } from './selection.ts';
 import type { ExportFileSource } from './source/exportFileReader.ts';
-import { PhaseBarrier } from './tasks.ts';
+import { type ImportTask, PhaseBarrier } from './tasks.ts';
 import { type BatchContext, stampPrefix } from './write/batchContext.ts';
 import { ReservedNames } from './write/claimedNames.ts';
 import { RemovalWatch } from './write/guardedStore.ts';
@@ -50,7 +50,9 @@ export interface InspectedFile {
 }
 
 /** The options of an import. */
-export interface ImportOptions extends ImportSelection, Partial<Pick<ImportRequest, 'dryRun' | 'ids'>> {
+export interface ImportOptions extends Omit<ImportSelection, 'share'>, Partial<Pick<ImportRequest, 'dryRun' | 'ids'>> {
+  /** Which of several tasks this call is; not with `overwrite` and `dryRun`. */
+  readonly task?: ImportTask | undefined;
   /** The calling user, whom the import must not lock out, and what the token is restricted to. */
   readonly caller?: Pick<Caller, 'userId' | 'orgId' | 'restriction'>;
   /** How clear passwords are hashed; by default as every ZITADEL can verify. */
@@ -124,15 +126,17 @@ interface ImportRun {
   /** The database without this call's unfinished writes. */
   readonly base: Store;
   readonly source: ExportFileSource;
-  readonly options: ImportOptions;
+  readonly options: ImportOptions & Pick<ImportSelection, 'share'>;
   readonly stamp: string;
   readonly signal: AbortSignal;
   readonly report: ImportReport;
   readonly repeated: RepeatedRecords;
 }
 
-async function importInto(run: ImportRun): Promise<ImportResponse> {
-  await using barrier = await PhaseBarrier.begin(run.store, run.options.share, run.signal);
+async function importInto(call: ImportRun): Promise<ImportResponse> {
+  await using barrier = await PhaseBarrier.begin(call.store, call.options.task, call.signal);
+  const run = barrier === undefined ? call : { ...call, options: { ...call.options, share: barrier.share } };
+  if (barrier?.warning !== undefined) run.report.addFileWarning(barrier.warning);
   let inspection: Inspection | undefined;
   try {
     inspection = await inspectFile(run);

@@ -3,7 +3,7 @@ import { organisationSection, sections } from '../../shared/organisation/section
 import type { ImportRequest } from './contract.ts';
 import type { Inspection, OrganisationSelection } from './inspect/inspection.ts';
 import type { ImportReport } from './results/report.ts';
-import { type ImportShare, isInShare } from './tasks.ts';
+import { type ImportShare, isFirst, isInShare } from './tasks.ts';
 
 /** The options that determine what of a file is imported, and that make one import of it another one than the next. */
 export interface ImportSelection extends Partial<Pick<ImportRequest, 'newOrgsOnly' | 'onConflict'>> {
@@ -13,7 +13,7 @@ export interface ImportSelection extends Partial<Pick<ImportRequest, 'newOrgsOnl
   readonly excludedOrgIds?: readonly string[];
   /** Whether machine and application keys are imported. */
   readonly withKeys: boolean;
-  /** The share of a task in an import that several divide among them; not with `overwrite` and `dryRun`. */
+  /** The share of a task in an import that several divide among them. */
   readonly share?: ImportShare | undefined;
 }
 
@@ -53,7 +53,7 @@ export function warnOfMissing({ organisations }: Inspection, selection: Organisa
 export function importIdentity(inspection: Inspection, options: ImportSelection): string {
   const { share } = options;
   const whole = wholeIdentity(inspection, options);
-  return share === undefined ? whole : `${whole} task ${share.index} of ${share.count}`;
+  return share === undefined ? whole : `${whole} task ${share.index} of ${share.members.join(',')}`;
 }
 
 /** Returns the identity of an import without its division among tasks. */
@@ -103,7 +103,7 @@ export function countNotCarried(
     report.count('notCarried', section.name, counts[section.name] ?? 0);
   }
   // What belongs to no organisation's share is counted by one task.
-  const unshared = share === undefined || share.index === 0 ? [unknown] : [];
+  const unshared = share === undefined || isFirst(share) ? [unknown] : [];
   for (const fields of [...unshared, leftOut, ...organisations.map(({ orphaned }) => orphaned)]) {
     for (const [name, count] of Object.entries(fields)) report.count('notCarried', name, count);
   }

@@ -1,3 +1,4 @@
+import { formatDuration } from '../duration.ts';
 import { defineError } from './identityError.ts';
 
 // Errors of the `identity` command about places, and migrations between them. No text holds a token.
@@ -125,11 +126,11 @@ export const partsFinished = defineError('ALREADY_EXISTS', 'PARTS_FINISHED', {
 });
 
 export const tasksMissing = defineError('UNAVAILABLE', 'TASKS_MISSING', {
-  text: (indexes: readonly number[], count: number) =>
-    `waiting for task ${indexes.join(', ')} of ${count}, without a sign of it: run all tasks at the same time, and repeat what failed`,
-  example: [[2], 4],
-  when: 'A task of a divided import waits for another one at the end of a phase, which was not started or has failed.',
-  remedy: 'Run as many tasks in parallel as there are tasks. Start a task that has failed again: it resumes.',
+  text: (indexes: readonly number[], count: number, waitedMs: number) =>
+    `waited ${formatDuration(waitedMs)} for task ${indexes.join(', ')} of ${count}, without a sign of it: start it again, and then what failed`,
+  example: [[2], 4, 900_000],
+  when: 'A task of a divided import waited for another one at the end of a phase, which has failed.',
+  remedy: 'Start a task that has failed again: it resumes.',
 });
 
 export const taskDiffers = defineError('FAILED_PRECONDITION', 'TASK_DIFFERS', {

@@ -80,6 +80,17 @@ export async function saveMark(store: DocumentStore, key: DocumentKey, body: str
   await isApplied(store.commit([{ type: 'create', key, fields }]));
 }
 
+/** Saves the body of a mark for a day, unless there is one. @returns the body that holds for all callers */
+export function agreeOnMark(store: DocumentStore, key: DocumentKey, body: string, now: Date): Promise<string> {
+  return store.transaction(async (transaction) => {
+    const [document] = await transaction.getMany([key], ['body', 'expiresAt']);
+    if (document?.body !== undefined && !isExpired(document.expiresAt, now)) return document.body;
+    const fields = { body, expiresAt: new Date(now.getTime() + MAX_AGE_MS).toISOString() };
+    transaction.write([{ type: document === undefined ? 'create' : 'update', key, fields }]);
+    return body;
+  });
+}
+
 /**
  * Deletes the checkpoints that have expired, from which nobody can resume.
  * @param base the database without the import's unfinished writes, for reading ranges

@@ -81,7 +81,7 @@ resource "google_cloud_run_v2_job" "this" {
   deletion_protection = false
 
   template {
-    # Tasks of an import wait for each other, so all must run at the same time.
+    # Tasks of an import wait for each other, and one that starts much later has no share.
     task_count  = var.job.tasks
     parallelism = var.job.tasks
 
