@@ -14,7 +14,7 @@ import {
 } from './comparedRecord.ts';
 
 /** How a record of one side stands to the other side. */
-export type Outcome = 'equal' | 'different' | 'onlyFirst' | 'onlySecond';
+type Outcome = 'equal' | 'different' | 'onlyFirst' | 'onlySecond';
 
 /** A record that differs. */
 export interface RecordDifference {
