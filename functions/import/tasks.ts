@@ -127,7 +127,7 @@ export class PhaseBarrier implements AsyncDisposable {
       const lost = [...waiting].filter(([, { seenAt }]) => performance.now() - seenAt > task.patienceMs);
       if (lost.length === 0) continue;
       const indexes = lost.map(([index]) => index);
-      throw tasksMissing(indexes, task.count, task.patienceMs);
+      throw tasksMissing(indexes, task.count, formatDuration(task.patienceMs));
     }
   }
 }

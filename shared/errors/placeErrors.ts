@@ -1,4 +1,3 @@
-import { formatDuration } from '../duration.ts';
 import { defineError } from './identityError.ts';
 
 // Errors of the `identity` command about places, and migrations between them. No text holds a token.
@@ -126,9 +125,9 @@ export const partsFinished = defineError('ALREADY_EXISTS', 'PARTS_FINISHED', {
 });
 
 export const tasksMissing = defineError('UNAVAILABLE', 'TASKS_MISSING', {
-  text: (indexes: readonly number[], count: number, waitedMs: number) =>
-    `waited ${formatDuration(waitedMs)} for task ${indexes.join(', ')} of ${count}, without a sign of it: start it again, and then what failed`,
-  example: [[2], 4, 900_000],
+  text: (indexes: readonly number[], count: number, waited: string) =>
+    `waited ${waited} for task ${indexes.join(', ')} of ${count}, without a sign of it: start it again, and then what failed`,
+  example: [[2], 4, '15m'],
   when: 'A task of a divided import waited for another one at the end of a phase, which has failed.',
   remedy: 'Start a task that has failed again: it resumes.',
 });
