@@ -13,11 +13,12 @@ import { type Store, storeForCall } from '../../shared/store/store.ts';
 import { objectLocation } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { importFacts } from './auditFacts.ts';
-import { type ImportResponse, importEndpoint } from './contract.ts';
+import { type ImportRequest, type ImportResponse, importEndpoint } from './contract.ts';
 import { type InspectedFile, importOrganisations, uniqueStamp } from './operation.ts';
 import { type ImportClient, respond } from './results/responses.ts';
 import { importWithReport, type WholeReport } from './results/wholeReport.ts';
 import { findSource, readEnvelope } from './source/envelope.ts';
+import { isFileRequest, readFileOptions, readFileRequest } from './source/fileRequest.ts';
 
 const ADVICE_IF_LARGER = 'upload the file to a bucket and set data_orgsv1_gcs';
 
@@ -64,6 +65,12 @@ async function runImport(
   using call = callSignal(signal, limits.timeoutMs);
   const called = storeForCall(ports.store, { signal: call.signal });
   using _watch = watchAuthorisation(() => authorise(called), call.end);
+  const limitTime = ({ timeout }: Pick<ImportRequest, 'timeout'>) => {
+    if (timeout !== undefined) call.limit(parseDuration(timeout, limits.timeoutMs));
+  };
+  // An invalid query is rejected before the file is received.
+  const options = isFileRequest(request) ? readFileOptions(request) : undefined;
+  if (options !== undefined) limitTime(options);
   const body = await receiveBody(request, {
     maxBytes: limits.requestBytes,
     adviceIfLarger: ADVICE_IF_LARGER,
@@ -74,10 +81,10 @@ async function runImport(
     // The body may have taken its time.
     const caller = await authorise(called);
     using _place = concurrency.enter();
-    const envelope = await readEnvelope(body.open());
-    const { timeout, reportGcs, ...requested } = envelope.request;
+    const envelope = await (options === undefined ? readEnvelope(body.open()) : readFileRequest(options, body));
+    const { reportGcs, ...requested } = envelope.request;
     checkOrganisations(caller.restriction, requested.orgIds);
-    if (timeout !== undefined) call.limit(parseDuration(timeout, limits.timeoutMs));
+    limitTime(requested);
     const report = reportGcs && objectLocation(reportGcs, 'report_gcs');
     const source = await findSource(envelope, body, objectStorage, call.signal);
     const onInspected = async (file: InspectedFile) => {
@@ -86,10 +93,10 @@ async function runImport(
     };
     const { ignored } = envelope;
     const onPhase = () => events?.enterPhase();
-    const options = { ...requested, ignored, caller, passwordHashing, limits, onInspected, onPhase };
+    const importing = { ...requested, ignored, caller, passwordHashing, limits, onInspected, onPhase };
     const store = storeForCall(ports.store, { signal: call.signal, isBulk: true });
     const run = (whole?: WholeReport) =>
-      importOrganisations(store, source, { ...options, whole }, uniqueStamp(ports.now()), call.signal);
+      importOrganisations(store, source, { ...importing, whole }, uniqueStamp(ports.now()), call.signal);
     return report === undefined ? await run() : await importWithReport(objectStorage, report, run, call.signal);
   } finally {
     await body.close();

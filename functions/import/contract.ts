@@ -21,7 +21,11 @@ export const onConflicts = z.enum(['report', 'skip', 'overwrite']);
 
 const bucketSource = bucketRequest.optional().describe('The object that contains the export file.');
 
-const shape = {
+/** The media type of a body that is the export file alone; the query then holds the options. */
+export const EXPORT_FILE = 'application/vnd.identity.export+json';
+
+/** The options of an import. None holds a credential, so a query may hold them: logs keep queries. */
+export const importOptions = {
   timeout: timeout.optional(),
   orgIds: z.array(z.string()).default([]).describe('Organisations to import; an empty list imports all of the file.'),
   excludedOrgIds: z.array(z.string()).default([]).describe('Organisations of the file to leave out.'),
@@ -34,10 +38,14 @@ const shape = {
   onConflict: onConflicts
     .default('report')
     .describe('The handling of records that exist with other content: report them as errors, skip or overwrite them.'),
+  ids: z.boolean().default(true).describe('Whether the response lists the ids of the written records.'),
+};
+
+const shape = {
+  ...importOptions,
   reportGcs: bucketRequest
     .optional()
     .describe('The object to create from the response without the limits of its lists. Never overwrites an object.'),
-  ids: z.boolean().default(true).describe('Whether the response lists the ids of the written records.'),
   dataOrgsGcs: bucketSource,
   dataOrgsv1Gcs: bucketSource,
   dataOrgsLocal: unsupportedField,
@@ -211,10 +219,11 @@ const operation = (): Operation => ({
   operationId: 'importOrganisations',
   tag: 'Organisations',
   summary: 'Import organisations',
-  description:
-    'Imports an export file from the request or from Cloud Storage. Requires the role IAM_OWNER. The whole file is validated before anything is written. Imports are idempotent: after an interruption, the same request resumes. Field names are accepted in snake_case and camelCase.',
+  description: `Imports an export file from the request or from Cloud Storage. Requires the role IAM_OWNER. The whole file is validated before anything is written. Imports are idempotent: after an interruption, the same request resumes. Field names are accepted in snake_case and camelCase. A body of the type \`${EXPORT_FILE}\` is the file alone, and the query holds the options; beside other bodies, the query is ignored.`,
+  query: Object.fromEntries(Object.entries(importOptions).map(([name, contract]) => [snakeCase(name), contract])),
   request: {
     schema: describeRequest(importRequest, oneSource()),
+    others: { [EXPORT_FILE]: { type: 'string', format: 'binary', description: 'An export file.' } },
     examples: {
       'Try an import without writing': {
         dry_run: true,

@@ -4,7 +4,7 @@ import { httpMalformed, methodNotAllowed, pathMalformed, routeNotFound, rpcNotFo
 import type { Limits } from '../limits.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import { BodyBudget } from './bodyStorage.ts';
-import type { HttpEnv } from './exchange.ts';
+import { type HttpEnv, isPercentEncodedUtf8 } from './exchange.ts';
 import { identify, type RequestObserver } from './requestLog.ts';
 import { errorResponse, isGrpc } from './responses.ts';
 
@@ -60,15 +60,6 @@ const rejectMalformedUrl: MiddlewareHandler<HttpEnv> = (context, next) => {
   if (!URL.canParse(context.req.url)) throw httpMalformed();
   return next();
 };
-
-function isPercentEncodedUtf8(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 function getContentType(context: Context<HttpEnv>): string {
   return context.req.header('content-type') ?? '';

@@ -95,6 +95,16 @@ export function isBodyExpected(request: Request): boolean {
   return expectedBodies.has(request);
 }
 
+/** Whether every escape of a path or query is valid. */
+export function isPercentEncodedUtf8(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Returns the trace of W3C's header or Google's own. Callers can choose it, like the request id. */
 export function traceFrom(readHeader: (name: string) => string | undefined): string | undefined {
   const [traceparent = '', cloudTrace = ''] = [readHeader('traceparent'), readHeader('x-cloud-trace-context')];

@@ -32,6 +32,8 @@ export interface Operation {
     readonly schema: JsonSchema;
     /** Complete request bodies, by their summaries. */
     readonly examples: Readonly<Record<string, object>>;
+    /** The schemas of bodies of other media types than JSON, by media type. */
+    readonly others?: Readonly<Record<string, JsonSchema>>;
   };
   readonly response: {
     readonly description: string;

@@ -63,15 +63,19 @@ function describe(operation: Operation, schemas: Schemas) {
 }
 
 function describeParameter(contract: z.ZodType) {
-  const { description, ...schema } = requestSchema(contract);
+  // Pages that try operations would send the default.
+  const { description, default: _unsent, ...schema } = requestSchema(contract);
   return { description, schema };
 }
 
-function describeRequest({ schema, examples }: NonNullable<Operation['request']>, schemas: Schemas) {
+function describeRequest({ schema, examples, others = {} }: NonNullable<Operation['request']>, schemas: Schemas) {
   const numbered = Object.entries(examples).map(
     ([summary, value], index) => [`example${index + 1}`, { summary, value }] as const,
   );
-  return { 'application/json': { schema: hoist(schema, schemas), examples: Object.fromEntries(numbered) } };
+  return {
+    'application/json': { schema: hoist(schema, schemas), examples: Object.fromEntries(numbered) },
+    ...Object.fromEntries(Object.entries(others).map(([type, body]) => [type, { schema: body }])),
+  };
 }
 
 function describeResponse({ description, contract, others = {} }: Operation['response'], schemas: Schemas) {

@@ -44,7 +44,8 @@ export function ignoredFields(body: unknown, known: ReadonlyMap<string, string>)
   return ignored.list;
 }
 
-function shortened(name: string): string {
+/** Returns an unknown name as responses repeat it. */
+export function shortened(name: string): string {
   const characters = [...name.slice(0, 2 * MAX_CHARACTERS + 2)];
   return characters.length <= MAX_CHARACTERS ? name : `${characters.slice(0, MAX_CHARACTERS - 1).join('')}…`;
 }

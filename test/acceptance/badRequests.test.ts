@@ -6,6 +6,7 @@ import type { BadRequest } from './badRequests/badRequest.ts';
 import { badBodies } from './badRequests/bodies.ts';
 import { badDocuments } from './badRequests/documents.ts';
 import { badExports } from './badRequests/exports.ts';
+import { badFileRequests } from './badRequests/fileRequests.ts';
 import { badImports } from './badRequests/imports.ts';
 import { badRoutes } from './badRequests/routes.ts';
 
@@ -13,6 +14,7 @@ const groups = [
   { group: 'bodies', rows: badBodies },
   { group: 'export requests', rows: badExports },
   { group: 'import requests', rows: badImports },
+  { group: 'requests whose body is the file', rows: badFileRequests },
   { group: 'documents', rows: badDocuments },
   { group: 'routes', rows: badRoutes },
 ];

@@ -189,7 +189,7 @@ class UnknownFields {
 export class Violations {
   private readonly violations: FieldViolation[] = [];
   private firstMessage: string | undefined;
-  /** The request's field that holds the file; undefined for a file in a bucket. */
+  /** The request's field that holds the file, if one does. */
   private readonly field: string | undefined;
 
   constructor(field: string | undefined) {

@@ -109,7 +109,7 @@ export async function inspect(
  * @throws IdentityError 413
  */
 async function countOrganisations(source: ExportFileSource, signal: AbortSignal, limits: FileLimits = {}) {
-  if (source.field === undefined || limits.organisations === undefined) return;
+  if (source.isInRequest !== true || limits.organisations === undefined) return;
   const budget = new FileBudget(limits);
   const reader = new ExportFileReader(() => false);
   try {

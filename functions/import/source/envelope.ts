@@ -26,6 +26,7 @@ import { IgnoredFields } from '../../../shared/wire/ignoredFields.ts';
 import { objectLocation, readRequest, snakeCase } from '../../../shared/wire/requestMessage.ts';
 import {
   bucketFields,
+  EXPORT_FILE,
   type ImportRequest,
   importFields,
   importRequest,
@@ -47,6 +48,8 @@ interface InlineFile {
 export interface ImportEnvelope {
   readonly request: ImportRequest;
   readonly inline: readonly InlineFile[];
+  /** Whether the body is the export file. */
+  readonly isFile?: true;
   /** The fields that the service does not know. */
   readonly ignored: readonly IgnoredField[];
 }
@@ -121,17 +124,18 @@ export interface RequestBytes {
 }
 
 /**
- * Returns the one export file that a request names (specification 4.3): inline, as an object or a string, or in a
+ * Returns the one export file of a request (specification 4.3): its body, inline, as an object or a string, or in a
  * bucket, also in parts. The objects' generations are pinned, so that every read returns the same bytes.
  * @throws IdentityError INVALID_ARGUMENT for no source or more than one; UNIMPLEMENTED for ZITADEL's local and S3
  * sources
  */
 export async function findSource(
-  { request, inline }: ImportEnvelope,
+  { request, inline, isFile }: ImportEnvelope,
   body: RequestBytes,
   objectStorage: ObjectStorage,
   signal: AbortSignal,
 ): Promise<FoundSource> {
+  if (isFile === true) return { isInRequest: true, open: () => body.open() };
   const unsupported = unsupportedSources.find((name) => request[name] !== undefined);
   if (unsupported !== undefined) throw sourceUnsupported(snakeCase(unsupported));
   const inBucket = bucketFields.filter((name) => request[name] !== undefined);
@@ -151,7 +155,7 @@ export async function findSource(
 }
 
 function inlineSource({ field, kind, start, end }: InlineFile, body: RequestBytes): ExportFileSource {
-  const named = { field, isV1: field === 'data_orgsv1' };
+  const named = { field, isInRequest: true, isV1: field === 'data_orgsv1' };
   if (kind === 'object') return { ...named, open: () => body.open(start, end) };
   if (kind === 'string') return { ...named, open: () => stringContent(body.open(start + 1, end - 1)) };
   throw invalidRequest([
@@ -161,6 +165,8 @@ function inlineSource({ field, kind, start, end }: InlineFile, body: RequestByte
 
 function sourceCountViolation(fields: readonly string[]): FieldViolation {
   const problem = fields.length === 0 ? 'no source' : `several sources, ${fields.join(' and ')}`;
-  const description = `${problem}: set exactly one of data_orgsv1, data_orgsv1_gcs, data_orgs and data_orgs_gcs`;
+  const remedy = 'set exactly one of data_orgsv1, data_orgsv1_gcs, data_orgs and data_orgs_gcs';
+  const orFile = fields.length === 0 ? `, or send the file as the body with Content-Type: ${EXPORT_FILE}` : '';
+  const description = `${problem}: ${remedy}${orFile}`;
   return { field: fields[0] ?? 'data_orgsv1', description };
 }

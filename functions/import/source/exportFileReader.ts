@@ -6,8 +6,10 @@ import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
 
 /** An export file that can be read repeatedly. */
 export interface ExportFileSource {
-  /** The request's field that holds the file; undefined for a file in a bucket. */
+  /** The request's field that holds the file; undefined for a file that is the body, or in a bucket. */
   readonly field?: string;
+  /** Whether the request holds the file, which can then be read once more without a transfer. */
+  readonly isInRequest?: boolean;
   /** Whether the request names the file as one of v1. */
   readonly isV1?: boolean;
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;

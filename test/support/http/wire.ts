@@ -70,6 +70,25 @@ export function post(instance: Instance, operation: 'export' | 'import', body: u
   return send(instance, { method: 'POST', path, token: instance.token, body: JSON.stringify(body), headers });
 }
 
+/** The media type of a body that is an export file alone. */
+export const EXPORT_FILE = 'application/vnd.identity.export+json';
+
+/** Imports a file that is the body, with the options in the query, as the instance's owner. */
+export function postFile(
+  instance: Instance,
+  query: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const request = { method: 'POST', path: `/admin/v1/import${query}`, token: instance.token, body };
+  return send(instance, { ...request, headers: { 'content-type': EXPORT_FILE, ...headers } });
+}
+
+/** Imports so, and expects the import to be answered with its report. */
+export async function importFile(...call: Parameters<typeof postFile>): Promise<z.infer<typeof importAnswer>> {
+  return importAnswer.parse(parseOk(await postFile(...call)));
+}
+
 /** Exports to the response: everything with credentials, unless told otherwise. */
 export async function exportFrom(instance: Instance, selection: object = {}): Promise<ExportFile> {
   const all = { with_passwords: true, with_otp: true, response_output: true };

@@ -12,7 +12,8 @@ const operation: Operation = {
   summary: 'Make a thing',
   description: 'Makes it.',
   parameters: { id: { contract: z.string().meta({ minLength: 1 }), example: '7' } },
-  query: { 'size.inches': z.boolean().describe('How large.') },
+  query: { 'size.inches': z.boolean().default(false).describe('How large.') },
+  request: { schema: { type: 'object' }, examples: {}, others: { 'text/plain': { type: 'string', format: 'binary' } } },
   response: { description: 'It is made.', contract: z.strictObject({ thing }) },
   errors: { 409: 'It is there.' },
 };
@@ -28,6 +29,13 @@ describe('the description of an endpoint', async () => {
       { name: 'id', in: 'path', required: true, schema: { type: 'string', minLength: 1 }, example: '7' },
       { name: 'size.inches', in: 'query', description: 'How large.', schema: { type: 'boolean' } },
     ]);
+  });
+
+  it('takes the media types of its request', () => {
+    expect(document.paths['/things/{id}']?.post?.requestBody?.content).toEqual({
+      'application/json': { schema: { type: 'object' }, examples: {} },
+      'text/plain': { schema: { type: 'string', format: 'binary' } },
+    });
   });
 
   it('says whose address it has, under which licence, and what its tags mean', () => {

@@ -22,7 +22,7 @@ function* repeated(start: string, entry: string, entries: number, end: string): 
 /** What an inspection of a file took: the processor's time in all, and the longest between two turns of the event loop. */
 async function cost(open: () => Generator<Buffer>) {
   const source = {
-    field: 'data_orgs',
+    isInRequest: true,
     open: async function* () {
       yield* open();
     },

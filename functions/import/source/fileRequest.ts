@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { byteOrderMark, type FieldViolation, invalidRequest } from '../../../shared/errors/errors.ts';
+import { isPercentEncodedUtf8 } from '../../../shared/http/exchange.ts';
+import { hasByteOrderMark } from '../../../shared/json/bytes.ts';
+import { MAX_ISSUES } from '../../../shared/organisation/rules.ts';
+import { nearestName, shortened } from '../../../shared/wire/ignoredFields.ts';
+import { readRequest, snakeCase, spellings } from '../../../shared/wire/requestMessage.ts';
+import {
+  EXPORT_FILE,
+  type ImportRequest,
+  importFields,
+  importOptions,
+  importRequest,
+  inlineFields,
+} from '../contract.ts';
+import type { ImportEnvelope, RequestBytes } from './envelope.ts';
+
+/** Whether a request's body is the export file alone, as its media type says. */
+export function isFileRequest({ headers }: Request): boolean {
+  const [type = ''] = (headers.get('content-type') ?? '').split(';');
+  return type.trim().toLowerCase() === EXPORT_FILE;
+}
+
+/** The fields that a query may hold, by both spellings. */
+const parameters = spellings(importOptions);
+const parameterNames = [...new Set([...parameters.values()].map(snakeCase))];
+
+/** What an option's parameter is converted to before the contract reads it. */
+type ParameterKind = 'list' | 'flag' | 'text';
+const kinds = new Map(Object.entries(importOptions).map(([name, schema]) => [name, kindOf(schema)]));
+
+function kindOf(schema: z.ZodType): ParameterKind {
+  const inner = schema instanceof z.ZodDefault || schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+  if (inner instanceof z.ZodArray) return 'list';
+  return inner instanceof z.ZodBoolean ? 'flag' : 'text';
+}
+
+/**
+ * Reads the options of a request whose body is the export file. They are in its query, and keep the contract of the JSON
+ * form. Errors name parameters, and repeat no value.
+ * @throws IdentityError INVALID_ARGUMENT for an unknown parameter, one that is given twice, or an invalid value
+ */
+export function readFileOptions({ url }: Pick<Request, 'url'>): ImportRequest {
+  const { search, searchParams } = new URL(url);
+  // The parameters would have other values than the client meant.
+  if (!isPercentEncodedUtf8(search))
+    throw invalidRequest([{ field: '', description: 'the query is not percent-encoded UTF-8' }]);
+  const fields: Record<string, unknown> = {};
+  const violations: FieldViolation[] = [];
+  for (const name of new Set(searchParams.keys())) {
+    const issue = readParameter(name, searchParams.getAll(name), fields);
+    if (issue !== undefined) violations.push({ field: shortened(name), description: issue });
+    if (violations.length === MAX_ISSUES) break;
+  }
+  if (violations.length > 0) throw invalidRequest(violations);
+  return readRequest(importRequest, fields);
+}
+
+/** Adds a parameter to the fields, or returns its issue. */
+function readParameter(name: string, values: readonly string[], fields: Record<string, unknown>): string | undefined {
+  const kind = kinds.get(parameters.get(name) ?? '');
+  if (kind === undefined) return unknownParameter(name);
+  const [value] = values;
+  if (kind === 'list') fields[name] = values;
+  else if (values.length > 1) return `given ${values.length} times: give it once`;
+  else fields[name] = kind === 'flag' && (value === 'true' || value === 'false') ? value === 'true' : value;
+  return undefined;
+}
+
+function unknownParameter(name: string): string {
+  if (importFields.has(name) || inlineFields.has(name))
+    return `no query may hold it, as logs keep queries: send it as a field of a JSON request, with Content-Type: application/json`;
+  const nearest = nearestName(name, parameterNames);
+  return `unknown parameter${nearest === undefined ? `: known are ${parameterNames.join(', ')}` : `, the nearest known one is ${nearest}`}`;
+}
+
+/**
+ * Describes a request whose body is the export file.
+ * @throws IdentityError INVALID_ARGUMENT for a body that begins with a byte order mark
+ */
+export async function readFileRequest(request: ImportRequest, body: RequestBytes): Promise<ImportEnvelope> {
+  for await (const chunk of body.open(0, 1)) if (hasByteOrderMark(chunk)) throw byteOrderMark();
+  return { request, inline: [], isFile: true, ignored: [] };
+}

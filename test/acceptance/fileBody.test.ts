@@ -1,0 +1,183 @@
+import { gzipSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { comparable } from '../support/fixtures/comparable.ts';
+import { sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
+import {
+  EXPORT_FILE,
+  expectError,
+  exportFrom,
+  importFile,
+  importInto,
+  post,
+  postFile,
+  send,
+} from '../support/http/wire.ts';
+import { describeDeployments } from '../support/instances/deployments.ts';
+
+const events = z.array(z.looseObject({ event: z.string() }));
+const description = z.object({
+  paths: z.object({
+    '/admin/v1/import': z.object({
+      post: z.object({
+        parameters: z.array(z.looseObject({ name: z.string(), in: z.literal('query') })),
+        requestBody: z.object({ content: z.record(z.string(), z.looseObject({ schema: z.unknown() })) }),
+      }),
+    }),
+  }),
+});
+
+/** A file in v1's form: the lists of a login policy stand beside it. */
+const asV1 = (organisation: object) => ({
+  ...organisation,
+  loginPolicy: { allowUsernamePassword: true },
+  secondFactors: [{ type: 'SECOND_FACTOR_TYPE_OTP' }],
+  multiFactors: [],
+});
+
+describeDeployments('an import whose body is the file', (get) => {
+  const fileOf = (...orgs: readonly object[]) => JSON.stringify({ orgs });
+  const exported = async (orgId: string) => (await exportFrom(get().target, { org_ids: [orgId] })).orgs;
+
+  it('takes an exported file as it is, proves it, and nothing new the second time, also in the JSON form', async () => {
+    const { source, target } = get();
+    const organisation = sampleOrganisation();
+    await importInto(source, { data_orgs: { orgs: [organisation] } });
+    const file = await exportFrom(source, { org_ids: [organisation.orgId] });
+    const text = JSON.stringify(file);
+    const first = await importFile(target, '?timeout=5m', text);
+    expect(first.errors).toBeUndefined();
+    expect(first.summary).toMatchObject({ created: { org: 1, humanUsers: 4 }, failed: {}, proved: true });
+    expect(comparable(await exported(organisation.orgId))).toEqual(comparable(file.orgs));
+    const second = await importFile(target, '', text);
+    expect(second.summary).toMatchObject({ created: {}, unchanged: first.summary.created, failed: {} });
+    const third = await importInto(target, { data_orgsv1: file });
+    expect(third.summary).toMatchObject({ created: {}, unchanged: first.summary.created, failed: {} });
+  });
+
+  it.each(['gzip', 'x-gzip'])('takes a file that is compressed by %s', async (coding) => {
+    const organisation = sampleOrganisation();
+    const { summary } = await importFile(get().target, '', gzipSync(fileOf(organisation)), {
+      'content-encoding': coding,
+    });
+    expect(summary).toMatchObject({ created: { org: 1, humanUsers: 4 }, failed: {} });
+  });
+
+  it('takes a file of v1', async () => {
+    const organisation = sampleOrganisation();
+    const { errors } = await importFile(get().target, '', fileOf(asV1(organisation)));
+    expect(errors).toBeUndefined();
+    expect(await exported(organisation.orgId)).toMatchObject([
+      { loginPolicy: { secondFactors: ['SECOND_FACTOR_TYPE_OTP'] } },
+    ]);
+  });
+
+  it.each([`${EXPORT_FILE}; charset=utf-8`, EXPORT_FILE.toUpperCase(), ` ${EXPORT_FILE} ;x=y`])(
+    'knows its media type as %s',
+    async (type) => {
+      const query = '?dry_run=true';
+      const { summary } = await importFile(get().target, query, fileOf(sampleOrganisation()), { 'content-type': type });
+      expect(summary).toMatchObject({ dryRun: true });
+    },
+  );
+
+  it.each(['dry_run', 'dryRun'])('writes nothing with %s=true', async (name) => {
+    const organisation = sampleOrganisation();
+    const { summary } = await importFile(get().target, `?${name}=true`, fileOf(organisation));
+    expect(summary).toMatchObject({ created: { org: 1, humanUsers: 4 }, dryRun: true });
+    expect(await exported(organisation.orgId)).toEqual([]);
+  });
+
+  it('takes the organisations that the query names, percent-encoded or not', async () => {
+    const [one, two, three] = [sampleOrganisation(), sampleOrganisation(), sampleOrganisation()];
+    const [id, encoded] = [one.orgId, two.orgId.replace(/\d/, (digit) => `%3${digit}`)];
+    const query = `?org_ids=${id}&excluded_org_ids=${three.orgId}&org_ids=${encoded}&org_ids=${three.orgId}`;
+    const { summary } = await importFile(get().target, query, fileOf(one, two, three));
+    expect(summary).toMatchObject({ created: { org: 2 }, notCarried: { org: 1 } });
+    expect(await exported(three.orgId)).toEqual([]);
+    const rest = await importFile(get().target, `?excludedOrgIds=${one.orgId}`, fileOf(one, two, three));
+    expect(rest.summary).toMatchObject({ created: { org: 1 }, notCarried: { org: 1 } });
+  });
+
+  it('handles conflicts, keys, ids and new organisations as the query says', async () => {
+    const { target } = get();
+    const organisation = sampleOrganisation();
+    const first = await importFile(target, '?ids=false', fileOf(organisation));
+    expect(first.summary).toMatchObject({ created: { org: 1 }, idsOmitted: true });
+    const renamed = { ...organisation, org: { name: `${organisation.org.name} renamed` } };
+    const reported = await importFile(target, '?on_conflict=report', fileOf(renamed));
+    expect(reported.summary).toMatchObject({ failed: { org: 1 } });
+    const overwritten = await importFile(target, '?onConflict=overwrite', fileOf(renamed));
+    expect(overwritten.summary).toMatchObject({ overwritten: { org: 1 } });
+    expectError(await postFile(target, '?new_orgs_only=true', fileOf(organisation)), 409, 6);
+    const key = { keyId: `key-${organisation.orgId}`, userId: organisation.machineUsers[0]?.userId, type: 1 };
+    const withKeys = fileOf({ ...organisation, machineKeys: [key] });
+    expect((await importFile(target, '', withKeys)).summary).toMatchObject({ notCarried: { machineKeys: 1 } });
+    const carried = await importFile(target, '?with_keys=true', withKeys);
+    expect(carried.summary.notCarried).toEqual({});
+  });
+
+  it('ends with 504 at its timeout', async () => {
+    expectError(await postFile(get().target, '?timeout=1ns', fileOf(sampleOrganisation())), 504, 4);
+  });
+
+  it('responds with events to a client that accepts them', async () => {
+    const answer = await postFile(get().target, '', fileOf(sampleOrganisation()), { accept: 'application/x-ndjson' });
+    const lines = events.parse(
+      answer.text
+        .trim()
+        .split('\n')
+        .map((line): unknown => JSON.parse(line)),
+    );
+    expect(lines[0]).toMatchObject({ event: 'progress', total: { org: 1, humanUsers: 4 } });
+    expect(lines.at(-1)).toMatchObject({ event: 'result', response: { summary: { created: { org: 1 } } } });
+  });
+
+  it('has no option of the file', async () => {
+    const { target } = get();
+    const organisation = sampleOrganisation();
+    await importFile(target, '', fileOf(organisation));
+    const renamed = { ...organisation, org: { name: `${organisation.org.name} renamed` } };
+    const options = { on_conflict: 'overwrite', dry_run: true, ids: false, report_gcs: { bucket: 'b', path: 'p' } };
+    const file = JSON.stringify({ ...options, orgs: [renamed], data_orgs: { orgs: [renamed] } });
+    const { summary, success } = await importFile(target, '', file);
+    expect(summary).toMatchObject({ failed: { org: 1 } });
+    expect(summary).not.toMatchObject({ dryRun: true });
+    expect(success.orgs).toMatchObject([{ orgId: organisation.orgId }]);
+  });
+
+  it('is refused without a token, with a token of nobody, and before its query is read', async () => {
+    const request = { method: 'POST', path: '/admin/v1/import?colour=red', body: fileOf(sampleOrganisation()) };
+    const headers = { 'content-type': EXPORT_FILE };
+    expectError(await send(get().target, { ...request, headers }), 401, 16);
+    expectError(await send(get().target, { ...request, headers, token: 'nobody' }), 401, 16);
+  });
+
+  it('is the only form that reads the query', async () => {
+    const { target } = get();
+    const organisation = sampleOrganisation();
+    const request = { method: 'POST', path: '/admin/v1/import?dry_run=true&colour=%ff', token: target.token };
+    const body = JSON.stringify({ data_orgs: { orgs: [organisation] } });
+    const answer = await send(target, { ...request, body, headers: { 'content-type': 'application/json' } });
+    expect(JSON.parse(answer.text)).toMatchObject({ summary: { created: { org: 1 } } });
+    expect(await exported(organisation.orgId)).toHaveLength(1);
+    expectError(await post(target, 'import', { dry_run: true }), 400, 3);
+  });
+
+  it('is described, with parameters that have neither default nor example', async () => {
+    const { text } = await send(get().target, { method: 'GET', path: '/openapi.json' });
+    const { post: operation } = description.parse(JSON.parse(text)).paths['/admin/v1/import'];
+    expect(operation.requestBody.content[EXPORT_FILE]).toMatchObject({ schema: { type: 'string', format: 'binary' } });
+    expect(operation.parameters.map(({ name }) => name)).toEqual([
+      'timeout',
+      'org_ids',
+      'excluded_org_ids',
+      'new_orgs_only',
+      'with_keys',
+      'dry_run',
+      'on_conflict',
+      'ids',
+    ]);
+    expect(JSON.stringify(operation.parameters)).not.toMatch(/"default"|"example/);
+  });
+});
