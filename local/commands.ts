@@ -1,3 +1,4 @@
+import { EXPORT_FILE } from '../functions/import/contract.ts';
 import { samplePerson } from './instance.ts';
 
 /** The addresses and files that the commands contain. */
@@ -49,7 +50,7 @@ export function localCommands(addresses: Addresses): readonly LocalCommand[] {
     {
       name: 'import',
       title: 'Import the file into target',
-      line: `{ printf '{"timeout":"10m","data_orgsv1":'; cat ${file}; printf '}'; } | ${post(target, 'import')} -T -`,
+      line: `${CURL} -X POST '${target.url}/admin/v1/import?timeout=10m' ${authorization(target.tokenFile)} -H 'Content-Type: ${EXPORT_FILE}' -T ${file}`,
     },
     {
       name: 'exportToBucket',
