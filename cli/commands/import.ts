@@ -45,7 +45,7 @@ export const importPlace = defineCommand({
     const { requireOtherInstance } = await import('../places/place.ts');
     const { readImportTask } = await import('../tasks.ts');
     const { RecordCounter, requestLines, trackImport } = await import('../places/recordCounter.ts');
-    const { openSelected } = await import('../places/selectedSecrets.ts');
+    const { openSelected } = await import('../places/filteredContent.ts');
     const {
       arguments: [from],
       signal,

@@ -8,15 +8,9 @@ import { moveFile } from '../../shared/durableFiles.ts';
 import { type JsonObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { combine } from '../compare/compareSides.ts';
-import {
-  type ExportFilter,
-  filterExport,
-  filteredManifest,
-  readManifest,
-  refersTo,
-  withManifest,
-} from '../places/exportFilter.ts';
+import { type ExportFilter, readManifest, refersTo } from '../places/exportFilter.ts';
 import { openFile } from '../places/filePlace.ts';
+import { filteredContent } from '../places/filteredContent.ts';
 import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
 import type { DatabasePlace, ExportOptions, Place } from '../places/place.ts';
 import { RecordCounter, trackImport, trackStore } from '../places/recordCounter.ts';
@@ -38,8 +32,7 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
   const startedAt = new Date().toISOString();
   await storeExport(run, source.place, withoutOrganisation(sourceOptions(settings), defaultOrgId));
   // A file is exported whole, and only the export's manifest may name its default organisation, and who made it.
-  const manifest = await readStaged(run, readManifest);
-  const said = manifest ?? {};
+  const said = (await readStagedManifest(run)) ?? {};
   const exportedFrom = defaultOrgId ?? (textAt(said, 'defaultOrgId', '') || undefined);
   const ownDefault = settings.orgIds.length > 0 ? undefined : exportedFrom;
   const userId = source.facts?.caller?.userId ?? (textAt(said, 'exportedBy.userId', '') || undefined);
@@ -51,7 +44,7 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
   const withoutUser = references.found ? userId : undefined;
   const isWhole = whole.organisations.every((one) => keeps(one.orgId)) && total(secretsLeftOut) === 0;
   const isFiltered = references.found || !isWhole;
-  if (isFiltered) await filterStaged(run, { keeps, withoutUser, secrets: settings }, manifest);
+  if (isFiltered) await filterStaged(run, { keeps, withoutUser });
   const { bytes, tally, counts, ...staged } = isFiltered ? await inspectStaged(run) : whole;
   const { orgs = 0, org = 0 } = tally.counts;
   const name = source.facts?.defaultOrgName === undefined ? '' : `${source.facts.defaultOrgName}, `;
@@ -72,6 +65,11 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
       secretsLeftOut,
     },
   });
+}
+
+async function readStagedManifest(run: MigrationRun): Promise<JsonObject | undefined> {
+  await using content = await run.openExport();
+  return await readManifest(() => content.open(run.signal));
 }
 
 /** Finds out whether the organisations that move hold a user, or refer to it: as owner of what it created, for one. */
@@ -125,25 +123,15 @@ export function inspectStaged(run: MigrationRun, visitor?: RecordVisitor): Promi
 }
 
 /** Replaces the export by what a filter keeps of it, with the manifest of that if it had one. */
-async function filterStaged(run: MigrationRun, filter: ExportFilter, manifest: JsonObject | undefined): Promise<void> {
-  await replaceStaged(run, (read) => filterExport(read, filter));
-  if (manifest === undefined) return;
-  const { tally } = await inspectStaged(run);
-  const kept = filteredManifest(manifest, tally, run.state.settings);
-  await replaceStaged(run, (read) => withManifest(read(), kept));
-}
-
-type Read = () => AsyncIterable<Uint8Array>;
-
-async function replaceStaged(run: MigrationRun, change: (read: Read) => AsyncIterable<Uint8Array>): Promise<void> {
-  const kept = join(run.directory, 'export.kept.json.gz');
-  await readStaged(run, (read) => openFile(kept).store(change(read), run.signal));
-  await moveFile(kept, exportPath(run.directory));
-}
-
-async function readStaged<Result>(run: MigrationRun, use: (read: Read) => Promise<Result>): Promise<Result> {
+async function filterStaged(run: MigrationRun, filter: ExportFilter): Promise<void> {
+  const { directory, export: staged, output, signal, state } = run;
+  const kept = join(directory, 'export.kept.json.gz');
   await using content = await run.openExport();
-  return await use(() => content.open(run.signal));
+  const options = stagedOptions(state.settings);
+  const filtering = { filter: { ...filter, secrets: state.settings }, options, output, signal };
+  const filtered = await filteredContent(staged, content, filtering);
+  await openFile(kept).store(filtered.open(signal), signal);
+  await moveFile(kept, exportPath(directory));
 }
 
 /** Imports the export into a target, or tries that. */
