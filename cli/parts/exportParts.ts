@@ -55,8 +55,10 @@ function partsExport({ source, target: { object }, count, options, environment }
   const { name, openParts } = source.takes === 'imports' ? source : { name: source.name };
   if (openParts === undefined)
     throw new UsageError(`${name} cannot be exported in parts: specify firestore:PROJECT[/DATABASE]`);
-  if (options.orgIds.length > 0 || options.forZitadel)
-    throw new UsageError('--parts excludes --org and --for-zitadel: export without --parts');
+  if (options.orgIds.length > 0)
+    throw new UsageError('--parts and --org are mutually exclusive: specify --exclude-org, or export without --parts');
+  if (options.forZitadel)
+    throw new UsageError('--parts and --for-zitadel are mutually exclusive: export without --parts');
   if (count < 1 || count > MAX_PARTS) throw new UsageError(`--parts must be a number from 1 to ${MAX_PARTS}`);
   return { source: { name, openParts }, target: object, options, count, task: readTask(environment) };
 }

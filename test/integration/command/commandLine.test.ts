@@ -63,7 +63,11 @@ describe('a wrong command line', () => {
     ],
     [
       ['export', 'firestore:p', '--to', 'gs://exports/north.json', '--parts', '2', '--org', 'nowhere'],
-      '--parts excludes --org and --for-zitadel: export without --parts',
+      '--parts and --org are mutually exclusive: specify --exclude-org, or export without --parts',
+    ],
+    [
+      ['export', 'firestore:p', '--to', 'gs://exports/north.json', '--parts', '2', '--for-zitadel'],
+      '--parts and --for-zitadel are mutually exclusive: export without --parts',
     ],
     [['pat', 'create', '--user', '1', '--expires', '1 d'], `invalid --expires "1 d": ${spans}`],
     [
