@@ -1,5 +1,5 @@
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
-import { humanUserSection } from '../../shared/organisation/sections/users.ts';
+import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { RecordContent } from '../compare/comparedRecord.ts';
 import type { ComparedPair, PairVisitor } from '../compare/comparison.ts';
@@ -24,7 +24,7 @@ interface OrganisationLogins {
 /** Bounds the people who are named for each reason. */
 const MAX_NAMES = 3;
 
-const [passwordPath, clearPath, totpPath] = ['user.hashedPassword.value', 'user.password', 'user.otpCode'];
+const { password, totp } = personCredentials;
 
 /** Counts the people who can log in at the target with the password of the source, and names the others by reason. */
 export class LoginTally implements PairVisitor {
@@ -83,7 +83,7 @@ export class LoginTally implements PairVisitor {
     target: RecordContent | undefined,
   ): void {
     this.people++;
-    if (source.hashFormat === undefined && source.secrets[clearPath] === undefined) return;
+    if (source.hashFormat === undefined && source.secrets[password.clear] === undefined) return;
     this.withPassword++;
     const person = parseObject(source.body);
     const reason = this.reason(source, target);
@@ -109,7 +109,7 @@ export class LoginTally implements PairVisitor {
     const { hashFormat } = source;
     if (hashFormat === undefined) return 'with a clear password, which the target hashes: not compared';
     if (target.hashFormat === undefined) return 'without a password in the target';
-    if (source.secrets[passwordPath] !== target.secrets[passwordPath]) return 'with another password in the target';
+    if (source.secrets[password.path] !== target.secrets[password.path]) return 'with another password in the target';
     return this.verifies(hashFormat) ? undefined : `with a hash that the target does not verify (${hashFormat})`;
   }
 }
@@ -122,8 +122,8 @@ function stateReason(states: readonly string[]): string | undefined {
 }
 
 function totpReason({ secrets: source }: RecordContent, { secrets: target }: RecordContent): string | undefined {
-  if (source[totpPath] === target[totpPath]) return undefined;
-  return target[totpPath] === undefined
+  if (source[totp.path] === target[totp.path]) return undefined;
+  return target[totp.path] === undefined
     ? 'without the TOTP seed in the target'
     : 'with another TOTP seed in the target';
 }

@@ -1,5 +1,6 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
+import { personCredentials } from '../../shared/organisation/sections/users.ts';
 import type { FieldDifference } from '../compare/comparedRecord.ts';
 import { compareSides, explainZitadels } from '../compare/compareSides.ts';
 import { Comparison, type RecordDifference } from '../compare/comparison.ts';
@@ -160,7 +161,7 @@ function filteredPlace(place: Place, filter: ExportFilter): Place {
 }
 
 /** The fields of a password: a clear one in a file becomes a hash in the target. */
-const passwordFields = new Set(['user.password', 'user.hashedPassword.value']);
+const passwordFields = new Set<string>([personCredentials.password.clear, personCredentials.password.path]);
 
 /** Whether an import takes a record as unchanged in spite of the field: a credential or factor that only the target has. */
 function isOnlyOnTarget(field: FieldDifference): boolean {

@@ -17,6 +17,7 @@ import { describeRun, type ExistingRun } from './chooseRun.ts';
 import type { Logins, MigrationPlan, MigrationResult } from './documents.ts';
 import { readJournal } from './journal.ts';
 import { describeLogins } from './logins.ts';
+import { endText, equalRecords } from './outcome.ts';
 import { readResult } from './result.ts';
 import { findWorker, resumeCommand } from './runDirectory.ts';
 
@@ -127,12 +128,11 @@ export function resultText(result: MigrationResult, directory: string): Line[] {
 }
 
 /** Says what a migration has done, by what the target has said of each record. */
-function resultHeadline({ outcome, target, moved, proof, errors, errorsOmitted }: MigrationResult): string {
+function resultHeadline(result: MigrationResult): string {
+  const { target, moved } = result;
   const { imported } = moved;
   const what = `${counted(moved.records, 'record')} of ${counted(moved.organisations, 'organisation')}`;
-  const failures = { difference: proof.unexpected, error: errors.length + errorsOmitted };
-  const problems = Object.entries(failures).flatMap(([noun, count]) => (count === 0 ? [] : [counted(count, noun)]));
-  const start = outcome === 'done' ? 'Done' : `Finished with ${problems.join(' and ')}`;
+  const start = endText(result);
   if (imported === undefined) return `${start}: ${what} stored in ${target.place}`;
   const totals = Object.entries(outcomesOf(moved)).map(([name, counts]) => [name, total(counts)]);
   const isWritten = total(imported.created) + total(imported.overwritten) > 0;
@@ -146,10 +146,11 @@ function outcomesOf({ imported }: MigrationResult['moved']): Record<string, Coun
   return { ...outcomes, 'not carried': notCarried };
 }
 
-function verdict({ proof, source, target }: MigrationResult): string[] {
-  const { method, expected, unexpected, sections, sourceUnchanged } = proof;
+function verdict(result: MigrationResult): string[] {
+  const { source, target } = result;
+  const { method, expected, unexpected, sourceUnchanged } = result.proof;
   if (method === 'checksum') return [];
-  const equal = Object.values(sections).reduce((sum, counts) => sum + counts.equal, 0);
+  const equal = equalRecords(result);
   // The digest of no record proves nothing.
   const isSame = equal > 0 && source.digest !== undefined && source.digest === target.digest;
   const changed = 'the source has changed since it was exported: migrate again to move the changes';

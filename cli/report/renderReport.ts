@@ -1,8 +1,9 @@
 import { total } from '../../shared/collections/counts.ts';
 import type { Logins, MigrationResult, MigrationSide } from '../migrate/documents.ts';
 import { describeLogins } from '../migrate/logins.ts';
+import { endText, equalRecords } from '../migrate/outcome.ts';
 import { phaseText, span } from '../progress.ts';
-import { counted, figures, groupNotices, groupTexts, type Notice, named, numberText } from '../texts.ts';
+import { counted, figures, groupNotices, groupTexts, humanMessage, type Notice, named, numberText } from '../texts.ts';
 import { definitions, type Html, html, listSection, moment, words } from './html.ts';
 import { style } from './style.ts';
 
@@ -39,11 +40,11 @@ function noticeList(title: string, notices: readonly Notice[], omitted: number):
 function groupItem(group: ReturnType<typeof groupNotices>[number]): Html {
   const texts = groupTexts(group);
   if (texts === undefined) return noticeItem({ ...group, id: group.ids[0] });
-  return html`${texts.records}: ${group.message}: <code>${texts.ids}</code>`;
+  return html`${texts.records}: ${humanMessage(group.message)}: <code>${texts.ids}</code>`;
 }
 
 function noticeItem({ type, id, message }: Notice): Html {
-  return html`${type}${id === undefined ? undefined : html` <code>${id}</code>`}: ${message}`;
+  return html`${type}${id === undefined ? undefined : html` <code>${id}</code>`}: ${humanMessage(message)}`;
 }
 
 /** Shows what happened in a sentence, whom it concerns, who can log in, and when it was. */
@@ -77,17 +78,13 @@ ${definitions({
 })}</section>`;
 }
 
-function verdict({ outcome, errors, errorsOmitted, proof, moved: { records } }: MigrationResult): string {
+function verdict(result: MigrationResult): string {
+  const { outcome, proof, moved } = result;
   if (outcome === 'done' && proof.method === 'checksum')
-    return `Done: all ${numberText(records)} records are stored, as the checksum proves.`;
-  const equal = Object.values(proof.sections).reduce((sum, counts) => sum + counts.equal, 0);
+    return `Done: all ${numberText(moved.records)} records are stored, as the checksum proves.`;
+  const where = outcome === 'done' ? ' on both sides' : '';
   const expected = proof.expected === 0 ? '' : `, ${numberText(proof.expected)} differ as expected`;
-  if (outcome === 'done') return `Done: ${numberText(equal)} records are equal on both sides${expected}.`;
-  const problems = [
-    ...(proof.unexpected === 0 ? [] : [counted(proof.unexpected, 'difference')]),
-    ...(errors.length + errorsOmitted === 0 ? [] : [counted(errors.length + errorsOmitted, 'error')]),
-  ];
-  return `Finished, with ${problems.join(' and ')}; ${numberText(equal)} records are equal${expected}.`;
+  return `${endText(result)}: ${numberText(equalRecords(result))} records are equal${where}${expected}.`;
 }
 
 /** The names of places' kinds, as people read them. */

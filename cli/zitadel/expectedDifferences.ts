@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import { personCredentials } from '../../shared/organisation/sections/users.ts';
 import type { FieldDifference, RecordContent } from '../compare/comparedRecord.ts';
 import type { RecordDifference } from '../compare/comparison.ts';
 import type { FileLosses } from './fileLosses.ts';
@@ -129,7 +130,7 @@ function fieldReason(
   field: FieldDifference,
   { side, losses }: ZitadelSide,
 ): string | undefined {
-  if ('secret' in field) return field.path === 'user.password' ? CLEAR_PASSWORD : undefined;
+  if ('secret' in field) return field.path === personCredentials.password.clear ? CLEAR_PASSWORD : undefined;
   const values: Values = side === 'second' ? [field.first, field.second] : [field.second, field.first];
   if (section === 'loginPolicy' && field.path === 'idps')
     return losses !== undefined && lacksOnlyMissing(values, (id) => losses.hasProvider(orgId, id))

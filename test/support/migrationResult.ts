@@ -88,7 +88,10 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
       { type: 'human_user', id: '330000000000000201', message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting' },
     ],
     errorsOmitted: 0,
-    warnings: [{ type: 'org', message: 'the file has no manifest: its completeness cannot be verified' }],
+    warnings: [
+      { type: 'org', message: 'the file has no manifest: its completeness cannot be verified' },
+      { type: 'secrets', message: 'the passwords are not in the file: export with `with_passwords`' },
+    ],
     warningsOmitted: 3,
     leftToDo: [
       { type: 'machine_user', message: 'personal access tokens are in no export: create new ones in the target' },

@@ -3,7 +3,7 @@ import type { PartitionRange, StoredDocument } from '../../store/store.ts';
 import { isTotpSeed, passwordHashWarning } from '../passwords.ts';
 import { deriveId, reorder } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
-import { type ImportedRecord, type KeptState, type Section, serviceUsers } from '../section.ts';
+import { type Credential, type ImportedRecord, type KeptState, type Section, serviceUsers } from '../section.ts';
 import { emailInvalid, isPlainEmailAddress, languageTag, phoneNumber, trimmed } from '../valueRules.ts';
 import { nestedLinks } from './identityProviders.ts';
 import { identityProvider, own, taken, user } from './references.ts';
@@ -22,6 +22,12 @@ const keepsState: KeptState = {
   ofCaller: { id: 'IMPORT-ownState', key: 'Errors.User.OwnState' },
   ofInstanceMember: { id: 'IMPORT-instanceMemberState', key: 'Errors.User.InstanceMemberState' },
 };
+
+/** The credentials of people. */
+export const personCredentials = {
+  password: { path: 'user.hashedPassword.value', clear: 'user.password', field: 'passwordHash', flag: 'withPasswords' },
+  totp: { path: 'user.otpCode', field: 'totpSeed', flag: 'withOtp' },
+} as const satisfies Readonly<Record<string, Credential>>;
 
 /** The section of people. */
 export const humanUserSection: Section = {
@@ -42,10 +48,7 @@ export const humanUserSection: Section = {
   references: [{ ...identityProvider('user.idps[].configId', 'COMMAND-39nfs'), inFile: true }],
   nested: nestedLinks,
   check: checkPerson,
-  credentials: [
-    { path: 'user.hashedPassword.value', clear: 'user.password', field: 'passwordHash', flag: 'withPasswords' },
-    { path: 'user.otpCode', field: 'totpSeed', flag: 'withOtp' },
-  ],
+  credentials: Object.values(personCredentials),
   values: {
     'user.userName': trimmed,
     'user.profile.preferredLanguage': languageTag,

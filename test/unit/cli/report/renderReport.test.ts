@@ -18,7 +18,7 @@ describe('the report of a migration', () => {
     const text = plainText(renderReport(migrationResult()));
     for (const part of [
       'Migration of 24,000 people in 12 organisations',
-      'Finished, with 10 differences and 1 error; 33,002 records are equal, 2 differ as expected.',
+      'Finished with 10 differences and 1 error: 33,002 records are equal, 2 differ as expected.',
       '2026-11-22 20:00:00 UTC to 2026-11-22 20:02:32 UTC, 2m 32s; identity 1.0.0',
       'From https://zitadel.example.com Kind a ZITADEL instance Instance ZITADEL Digest sha256:4d4d',
       'To https://id.example.com Kind an instance of this service Version 1.0.0 Digest sha256:5e5e',
@@ -34,8 +34,9 @@ describe('the report of a migration', () => {
       'human users 330000000000000201 (ada) of 330000000000000 (Organisation 0) user.userName : &quot;ada&quot; → &quot;countess&quot;',
       'user.hashedPassword.value : a secret, differs',
       '(the target has it besides: an import deletes nothing)',
-      'human_user 330000000000000201 : ID=COMMAND-ziuna',
-      'Warnings (4)',
+      'human_user 330000000000000201 : exists with other content',
+      'export with --with passwords',
+      'Warnings (5)',
       'and 3 more',
       'personal access tokens are in no export',
       '400000000000000001 : the default organisation of the source',
