@@ -42,7 +42,9 @@ function inspected(
   facts: FileFacts,
   requested: readonly string[],
 ): Output {
-  const { sections, hashFormats, secrets, leftToDo, leftToDoInZitadel } = facts;
+  const { sections, hashFormats, secrets } = facts;
+  const leftToDo = facts.leftToDo(request);
+  const leftToDoInZitadel = facts.leftToDoInZitadel(request);
   const json = {
     event: 'result',
     bytes,

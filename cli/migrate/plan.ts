@@ -3,7 +3,7 @@ import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
 import { combine, compareSides, explainZitadels } from '../compare/compareSides.ts';
 import { Comparison } from '../compare/comparison.ts';
-import { FileFacts } from '../places/inspectPlace.ts';
+import { FileFacts, type PlaceInspection } from '../places/inspectPlace.ts';
 import type { DatabasePlace } from '../places/place.ts';
 import { leftOutLines } from '../places/secretFilter.ts';
 import { counted } from '../texts.ts';
@@ -46,7 +46,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
         : 'no conflict',
     pairs: logins,
   });
-  await readSides(run, target, comparison, [facts, organisations, losses]);
+  const { request } = await readSides(run, target, comparison, [facts, organisations, losses]);
   const trial = target.place.takes === 'imports' ? await tryImport(run, target.place) : undefined;
   if (target.place.takes === 'files') await target.place.requireFree?.();
   const { exported } = run.state;
@@ -55,7 +55,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     errors: refused,
     errorsOmitted: refusedOmitted,
     ...notices
-  } = sortNotices(trial?.response, target, facts.leftToDo);
+  } = sortNotices(trial?.response, target, facts.leftToDo(request));
   const plan: MigrationPlan = {
     source: {
       ...describeSide(source),
@@ -91,16 +91,17 @@ async function readSides(
   target: Side,
   comparison: Comparison,
   visitors: readonly RecordVisitor[],
-): Promise<void> {
+): Promise<PlaceInspection> {
   const options = stagedOptions(run.state.settings);
   const first = { place: run.export, options, isLagging: false };
   if (target.place.takes === 'imports') {
     const second = { ...onlyThese(target, options), isLagging: false };
-    await run.reconnecting(() => compareSides({ comparison, first, second, visitors }, run));
-    return;
+    const [read] = await run.reconnecting(() => compareSides({ comparison, first, second, visitors }, run));
+    return read;
   }
-  await inspectStaged(run, combine([comparison.first, ...visitors]));
+  const read = await inspectStaged(run, combine([comparison.first, ...visitors]));
   comparison.finish();
+  return read;
 }
 
 /** What the target would do, and how long it takes for that. */

@@ -107,14 +107,24 @@ export class FileFacts implements RecordVisitor {
     this.lists = newLists();
   }
 
-  /** What must be done by hand after an import into an instance of this service. */
-  get leftToDo(): readonly LeftToDoEntry[] {
-    return this.lists.ours.entriesFor({ ...this.content, forZitadel: false });
+  /** Returns what must be done by hand after an import into an instance of this service. */
+  leftToDo(request: ExportedRequest): readonly LeftToDoEntry[] {
+    return this.lists.ours.entriesFor({ ...this.asked(request), forZitadel: false });
   }
 
-  /** The same after an import into a ZITADEL, with what that does otherwise. */
-  get leftToDoInZitadel(): readonly LeftToDoEntry[] {
-    return this.lists.zitadel.entriesFor({ ...this.content, forZitadel: true });
+  /** Returns the same after an import into a ZITADEL, with what that does otherwise. */
+  leftToDoInZitadel(request: ExportedRequest): readonly LeftToDoEntry[] {
+    return this.lists.zitadel.entriesFor({ ...this.asked(request), forZitadel: true });
+  }
+
+  /** Which secrets the file contains, or would if the source had any. */
+  private asked({ secrets }: ExportedRequest) {
+    const { withPasswords, withOtp, withKeys } = this.content;
+    return {
+      withPasswords: withPasswords || secrets?.passwords === true,
+      withOtp: withOtp || secrets?.otp === true,
+      withKeys: withKeys || secrets?.keys === true,
+    };
   }
 
   /** Which secrets the file contains. */
