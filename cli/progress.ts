@@ -79,10 +79,8 @@ export async function trackPhase<Result>(
     const last = measure();
     const counts = final ?? { records: last.records, unchanged: last.unchanged };
     // At the end, the speed of the whole phase says more than that of its last seconds.
-    output.finish(
-      { ...last, ...counts, perSecond: pace({ ...last, ...counts }), secondsLeft: undefined },
-      hasSucceeded,
-    );
+    const perSecond = pace(counts.records - counts.unchanged, last.seconds);
+    output.finish({ ...last, ...counts, perSecond, secondsLeft: undefined }, hasSucceeded);
   }
 }
 
@@ -142,10 +140,11 @@ const CLEAR_TO_END = '\u001b[K';
 export function progressLines(stream: TextStream): ProgressOutput {
   const isLive = stream.isTTY === true;
   const draw = (line: string, end: string) => stream.write(isLive ? `\r${line}${CLEAR_TO_END}${end}` : `${line}\n`);
-  const width = isLive ? (stream.columns ?? DEFAULT_COLUMNS) - 1 : undefined;
+  // A terminal of unknown size has 0 columns.
+  const width = isLive ? (stream.columns || DEFAULT_COLUMNS) - 1 : Number.POSITIVE_INFINITY;
   return {
     intervalMs: isLive ? LIVE_MS : LINES_MS,
-    show: (state) => void draw(progressLine(state).slice(0, width), ''),
+    show: (state) => void draw(fitted(progressLine(state), width), ''),
     finish: (state, hasSucceeded) => void draw(lastLine(state, hasSucceeded), '\n'),
     retry: (_problem, seconds) =>
       void stream.write(`the connection was lost: trying again in ${numberText(seconds)} s\n`),
@@ -170,6 +169,14 @@ export function progressEvents(stream: TextStream): ProgressOutput {
 /** Returns a number with one digit after the point. */
 export function rounded(number: number): number {
   return Math.round(number * 10) / 10;
+}
+
+const SEPARATOR = ', ';
+
+/** Returns a line without the last parts that a terminal has no room for: half a number would be another one. */
+function fitted(line: string, width: number): string {
+  const end = line.lastIndexOf(SEPARATOR);
+  return line.length <= width || end < 0 ? line.slice(0, width) : fitted(line.slice(0, end), width);
 }
 
 /** Returns a state as people read it: `exporting: 12,000 records, 3,000/s, 15s left`. */
@@ -199,9 +206,9 @@ function settledText({ records, unchanged }: Pace): string {
   return `${counted(records, 'record')}${unchanged === 0 ? '' : ` (${numberText(unchanged)} unchanged)`}`;
 }
 
-/** Returns the records per second of a phase, without those that were there before. */
-export function pace({ seconds, records, unchanged }: Omit<Pace, 'perSecond'>): number {
-  return seconds > 0 ? rounded((records - unchanged) / seconds) : 0;
+/** Returns the speed of a phase. */
+export function pace(records: number, seconds: number): number {
+  return seconds > 0 ? rounded(records / seconds) : 0;
 }
 
 /** A second is the least time that says something of a speed. */

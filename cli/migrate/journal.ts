@@ -89,36 +89,65 @@ export function readJournal(directory: string): readonly JournalEntry[] {
 
 type Phase = MigrationResult['phases'][number];
 
+/** What attempts at a phase took, and how many records they moved: not those that were there before. */
+interface Effort {
+  readonly seconds: number;
+  readonly moved: number;
+}
+
+/** A phase while its lines are read. */
+interface OpenPhase {
+  readonly listed: Phase;
+  /** The attempts before the last one. */
+  before: Effort;
+  all: Effort;
+  /** Whether the last attempt goes on. */
+  isRunning: boolean;
+}
+
 /**
  * Lists the phases of a migration, the interrupted ones too. What is repeated until the next step is one phase: its time
- * is that of all its attempts, its records are those of the last one, and its rate follows from both.
+ * is that of all its attempts, its records are those of the last one, and its speed is what was measured of both.
  * @param unchanged the records that were there before the migration, as the import's end says: an attempt takes for those
  * also what earlier ones moved
  */
 export function listPhases(entries: readonly JournalEntry[], unchanged?: number): Phase[] {
-  const phases: Phase[] = [];
-  const open = new Map<string, { readonly listed: Phase; before: number; isRunning: boolean }>();
+  const phases: OpenPhase[] = [];
+  const open = new Map<string, OpenPhase>();
   for (const line of entries) {
     if (line.event === 'step') open.clear();
-    if (line.event === 'resumed') for (const attempt of open.values()) attempt.isRunning = false;
+    if (line.event === 'resumed') for (const phase of open.values()) phase.isRunning = false;
     if (line.event !== 'sample' && line.event !== 'ended') continue;
-    const { time, event, seconds: lasted, ...measured } = line;
     const known = open.get(line.phase);
-    const startedAt = new Date(Date.parse(time) - lasted * 1000).toISOString();
-    const listed = known?.listed ?? { ...measured, startedAt, seconds: 0, succeeded: false };
-    if (known === undefined) phases.push(listed);
-    const before = known?.isRunning === true ? known.before : listed.seconds;
-    setFigures(listed, { ...measured, seconds: rounded(before + lasted) });
-    listed.succeeded = event === 'ended' && line.succeeded;
-    open.set(line.phase, { listed, before, isRunning: event === 'sample' });
+    const phase = known ?? openPhase(line);
+    if (known === undefined) phases.push(phase);
+    open.set(line.phase, phase);
+    addLine(phase, line);
   }
-  const importing = phases.findLast(({ phase }) => phase === IMPORTING);
-  if (importing !== undefined && unchanged !== undefined) setFigures(importing, { ...importing, unchanged });
-  return phases;
+  const imported = phases.findLast(({ listed }) => listed.phase === IMPORTING);
+  return phases.map((phase) => {
+    const listed =
+      phase === imported ? { ...phase.listed, unchanged: unchanged ?? phase.listed.unchanged } : phase.listed;
+    const moved = Math.min(phase.all.moved, listed.records - listed.unchanged);
+    return { ...listed, perSecond: pace(moved, listed.seconds) };
+  });
 }
 
-type Figures = Pick<Phase, 'seconds' | 'records' | 'unchanged'>;
+type RateLine = Extract<JournalEntry, { readonly phase: string }>;
 
-function setFigures(phase: Phase, { seconds, records, unchanged }: Figures): void {
-  Object.assign(phase, { seconds, records, unchanged, perSecond: pace({ seconds, records, unchanged }) });
+function openPhase({ time, phase, seconds, records, unchanged }: RateLine): OpenPhase {
+  const startedAt = new Date(Date.parse(time) - seconds * 1000).toISOString();
+  const listed = { phase, startedAt, seconds: 0, records, unchanged, perSecond: 0, succeeded: false };
+  const none = { seconds: 0, moved: 0 };
+  return { listed, before: none, all: none, isRunning: false };
+}
+
+function addLine(phase: OpenPhase, line: RateLine): void {
+  const { records, unchanged } = line;
+  if (!phase.isRunning) phase.before = phase.all;
+  const { seconds, moved } = phase.before;
+  phase.all = { seconds: seconds + line.seconds, moved: moved + records - unchanged };
+  phase.isRunning = line.event === 'sample';
+  const succeeded = line.event === 'ended' && line.succeeded;
+  Object.assign(phase.listed, { seconds: rounded(phase.all.seconds), records, unchanged, succeeded });
 }

@@ -42,7 +42,7 @@ export async function resumeMigration(call: MigrationCall): Promise<Output> {
     if (!call.options.json)
       call.stderr.write(`resuming the migration ${describeRun(chosen, call.now)}: ${directory}\n`);
     const settings = replaceSecretFiles(run.state.settings, call.options);
-    await run.advance('resumed', { isPlan: undefined, settings });
+    await run.change({ isPlan: undefined, settings });
     const result = run.state.finishedAt === undefined ? undefined : await readResult(directory);
     return result === undefined ? await migrateBetween(call, run) : await resultOutput(run, result);
   });
@@ -83,7 +83,7 @@ async function migrateBetween(call: MigratingCall, run: MigrationRun, opened?: S
       if (!placeTokenRejected.is(error) || error.option === undefined || !canAsk(call)) throw error;
       const file = await askText(`${error.message}\nThe file of ${error.option}:`, call);
       const given = { [error.option.slice('--'.length)]: file };
-      await run.advance('another token', { settings: replaceSecretFiles(run.state.settings, given) });
+      await run.change({ settings: replaceSecretFiles(run.state.settings, given) });
     }
   }
 }

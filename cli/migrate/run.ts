@@ -130,9 +130,14 @@ export class MigrationRun {
 
   /** Keeps that a step is done, durably. */
   async advance(step: string, change: Partial<MigrationState>): Promise<void> {
+    await this.change(change);
+    this.journal.add({ event: 'step', step });
+  }
+
+  /** Changes how the migration goes on, durably. */
+  async change(change: Partial<MigrationState>): Promise<void> {
     this.current = { ...this.current, ...change };
     await writeState(this.directory, this.current);
-    this.journal.add({ event: 'step', step });
   }
 }
 

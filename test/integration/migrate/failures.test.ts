@@ -298,6 +298,29 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect((await identity(resume)).code).toBe(0);
   });
 
+  it('measures all attempts at its import, where it was interrupted and resumed', async () => {
+    const [north, south] = [await filledPlace(8_000), await servedPlace(sqlite)];
+    const directory = await runDirectory();
+    const args = [...betweenServers(north, south), ...none, '--run-dir', directory, '--yes', '--json'];
+    const writing = /"phase":"trying".*"event":"phase","phase":"sending"/s;
+    const running = await startProgram(command, [script, 'migrate', ...args], writing);
+    expect((await running.stop('SIGINT')).code).toBe(130);
+    const { code, stdout, stderr } = await identity(['migrate', 'resume', '--run-dir', directory, '--json']);
+    expect(code, stderr).toBe(0);
+    const { phases, moved } = readResult(stdout);
+    const attempts = readJournal(directory).flatMap((line) =>
+      line.event === 'ended' && line.phase === 'importing' ? [line] : [],
+    );
+    expect(attempts).toHaveLength(2);
+    const seconds = attempts.reduce((sum, attempt) => sum + attempt.seconds, 0);
+    const written = attempts.reduce((sum, { records, unchanged }) => sum + records - unchanged, 0);
+    const importing = phases.filter(({ phase }) => phase === 'importing');
+    expect(importing).toMatchObject([{ records: 8_001, unchanged: 0, succeeded: true }]);
+    expect(importing[0]?.seconds).toBeCloseTo(seconds, 1);
+    expect(importing[0]?.perSecond).toBeLessThanOrEqual(written / (seconds - 0.05));
+    expect(moved.imported).toMatchObject({ created: { humanUsers: 8_000 }, unchanged: {} });
+  });
+
   it('leaves nothing where it is interrupted before its plan', async () => {
     const asked = Promise.withResolvers<void>();
     const waiting = await startFakeInstance(() => asked.resolve());

@@ -42,6 +42,10 @@ describe('the progress of a phase', () => {
     await runPhase(progressLines(target));
     expect(target.written.length).toBeGreaterThan(80);
     expect(target.written[3]).toBe('\rexporting: 100 reco\u001b[K');
+    const wider = stream({ isTTY: true, columns: 27 });
+    await runPhase(progressLines(wider));
+    expect(wider.written[3]).toBe('\rexporting: 100 records\u001b[K');
+    expect(wider.written.at(-2)).toBe('\rexporting: 2,000 records\u001b[K');
     expect(target.written.slice(0, -1).join('')).not.toContain('\n');
     expect(target.written.at(-1)).toBe('\rexporting: 2,000 records, 98/s, done in 21s\u001b[K\n');
   });
