@@ -28,7 +28,7 @@ const limitTable = {
     variable: 'MAX_BUFFERED_BYTES',
     unit: 'bytes',
     limits:
-      'the bodies of all imports and exports together, from their first byte to the response; in temporary files, also half of the free space',
+      'the bodies of all imports and exports together, from their first byte to the response; in temporary files, also half of the free space. One token gets half of both',
     selfHosted: 2_000_000_000,
     cloud: UNLIMITED,
     reason: 'the database needs space too; in the cloud each process has few requests',

@@ -50,7 +50,7 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   const request = context.req.raw;
   const authorise = (called: Store) =>
     requireOwner(called, context.req.header('authorization'), 'export', now(), audited.identify);
-  await authorise(ports.store);
+  const { tokenId } = await authorise(ports.store);
   expectBody(request);
   concurrency.check();
   await using resources = new AsyncDisposableStack();
@@ -59,7 +59,8 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   const { signal } = call;
   const store = storeForCall(ports.store, { signal });
   resources.use(watchAuthorisation(() => authorise(store), call.end));
-  const body = await readJsonBody(request, { maxBytes: MAX_REQUEST_BYTES, budget: context.get('bodies'), signal });
+  const place = { budget: context.get('bodies'), holder: tokenId };
+  const body = await readJsonBody(request, { maxBytes: MAX_REQUEST_BYTES, ...place, signal });
   const options = readExportRequest(body);
   const timeoutMs = options.timeout === undefined ? undefined : parseDuration(options.timeout, limits.timeoutMs);
   if (timeoutMs !== undefined) call.limit(timeoutMs);

@@ -36,10 +36,10 @@ export function routes(ports: Ports): readonly Route[] {
           requireOwner(store, context.req.header('authorization'), 'import', ports.now(), audited.identify);
         return respond(context, ports.limits.responseBytes, (client) =>
           audited.run(async () => {
-            await authorise(ports.store);
+            const { tokenId } = await authorise(ports.store);
             expectBody(request);
             concurrency.check();
-            return runImport({ ...client, ports, authorise, concurrency, bodies, audited }, request);
+            return runImport({ ...client, ports, authorise, concurrency, bodies, tokenId, audited }, request);
           }),
         );
       },
@@ -54,11 +54,12 @@ interface ImportCall extends ImportClient {
   readonly authorise: (store: Store) => Promise<Caller>;
   readonly concurrency: ConcurrencyLimit;
   readonly bodies: BodyBudget;
+  readonly tokenId: string;
   readonly audited: AuditedCall;
 }
 
 async function runImport(
-  { ports, authorise, concurrency, bodies, audited, signal, events }: ImportCall,
+  { ports, authorise, concurrency, bodies, tokenId, audited, signal, events }: ImportCall,
   request: Request,
 ): Promise<ImportResponse> {
   const { passwordHashing, limits, objectStorage } = ports;
@@ -75,6 +76,7 @@ async function runImport(
     maxBytes: limits.requestBytes,
     adviceIfLarger: ADVICE_IF_LARGER,
     budget: bodies,
+    holder: tokenId,
     signal: call.signal,
   });
   try {

@@ -118,8 +118,8 @@ export const tooManyRequests = defineError('UNAVAILABLE', 'TOO_MANY_REQUESTS', {
 
 export const tooManyBytes = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_BYTES', {
   retryAfterSeconds: 5,
-  text: 'the bodies of other requests take all the space: retry the request later',
-  when: 'All bodies together would take more than `MAX_BUFFERED_BYTES`, or more than half of the free space for temporary files. Nothing is written.',
+  text: 'the bodies of running requests take all the space: retry the request later',
+  when: 'All bodies together would take more than `MAX_BUFFERED_BYTES`, or more than half of the free space for temporary files; or those of one token would take half of either. Nothing is written.',
   remedy:
     'Retry the request after the seconds in `retry-after`; as an operator, set `MAX_BUFFERED_BYTES`, or give the directory of `TMPDIR` more space.',
 });
