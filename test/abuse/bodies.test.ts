@@ -1,11 +1,14 @@
-import { readFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { startLocalBucket } from '../support/emulators/localBucket.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
+import { openConnection } from '../support/http/rawHttp.ts';
 import { post } from '../support/http/wire.ts';
-import { startAbusedSqlite } from './support/abusedServer.ts';
+import { restrictedToken, startAbusedSqlite } from './support/abusedServer.ts';
 import { sizes } from './support/abuseTable.ts';
 import { askMeanwhile, sendStream } from './support/requests.ts';
 
@@ -80,4 +83,52 @@ it(`${sizes.whiteSpaceMegabytes} MB of white space are rejected early, wherever 
   const answer = await post(server, 'import', { data_orgs_gcs: location });
   expect(answer).toMatchObject({ status: 400, text: expect.stringContaining('bytes of white space') });
   await server.expectSound(context, 'whiteSpace');
+});
+
+/** 12 MB of a file that gzip makes almost a hundredth of, as much as is accepted; it lacks its end. */
+function unfinishedGzip(): Uint8Array {
+  const block = Buffer.alloc(25_000, 'a');
+  const blocks = Array.from({ length: 480 }, () =>
+    Buffer.concat([Buffer.from(randomBytes(200).toString('base64')), block]),
+  );
+  return gzipSync(Buffer.concat([Buffer.from('{"data_orgs":{"orgs":[{"orgId":"a","x":"'), ...blocks]), { level: 9 });
+}
+
+/** The bytes of a process's files that have no name. */
+async function spooledBytes(pid: number): Promise<number> {
+  const descriptors = `/proc/${pid}/fd`;
+  const sizes = (await readdir(descriptors)).map(async (descriptor) => {
+    const path = join(descriptors, descriptor);
+    const target = await readlink(path).catch(() => '');
+    return /identity-[^/]* \(deleted\)$/.test(target) ? (await stat(path)).size : 0;
+  });
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+it('the bodies of one restricted token leave space for those of others', async (context) => {
+  const server = await startAbusedSqlite({ MAX_BUFFERED_BYTES: '200000000' });
+  const weak = await restrictedToken(server);
+  const body = unfinishedGzip();
+  const answers: string[] = [];
+  for (let held = 0; held < 40; held++) {
+    const socket = await openConnection(server.url);
+    socket.on('error', () => undefined).on('data', (bytes) => answers.push(bytes.toString().slice(9, 12)));
+    const headers = `Authorization: Bearer ${weak}\r\nContent-Encoding: gzip\r\nContent-Length: 1000000000`;
+    socket.write(`POST /admin/v1/import HTTP/1.1\r\nHost: a\r\n${headers}\r\n\r\n`);
+    socket.write(body.subarray(0, -100));
+    const dripping = setInterval(() => socket.write('\0'), 1_000);
+    onTestFinished(() => {
+      clearInterval(dripping);
+      socket.destroy();
+    });
+  }
+  // Some are refused while others have not taken all of theirs.
+  await expect.poll(() => answers.length, { timeout: 120_000 }).toBeGreaterThan(20);
+  await expect.poll(() => spooledBytes(server.pid), { timeout: 120_000 }).toBeGreaterThan(50_000_000);
+  const large = JSON.stringify({ data_orgs: { orgs: [organisation('o')] } }) + ' '.repeat(50_000_000);
+  expect((await sendStream(server, '/admin/v1/import', [large])).status).toBe(200);
+  expect(await post(server, 'export', { response_output: true })).toMatchObject({ status: 200 });
+  expect(await spooledBytes(server.pid)).toBeLessThanOrEqual(100_000_000);
+  expect(new Set(answers)).toEqual(new Set(['429']));
+  await server.expectSound(context, 'spooledBodies');
 });

@@ -65,6 +65,12 @@ const abuseTable = {
     places: one,
     response: '401 and ended at once; 408 and DEADLINE_EXCEEDED after 10 s; others are answered meanwhile',
   },
+  spooledBodies: {
+    abuse:
+      '40 imports with one token for one organisation, 6 MB of gzip that become 480 MB, which then bring a byte a second, at `MAX_BUFFERED_BYTES` of 200 MB',
+    places: one,
+    response: '100 MB are kept, the rest is 429; imports and exports of others are answered',
+  },
   pipelined: {
     abuse: '13,000 requests for `/openapi.json` from ten connections that read nothing',
     places: one,

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, type TestContext } from 'vitest';
+import { z } from 'zod';
+import { identityJson } from '../../support/command.ts';
 import { init, serve } from '../../support/instances/commandInstance.ts';
 import type { Instance } from '../../support/instances/deployments.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
@@ -13,6 +15,7 @@ const MEMORY_BYTES = 2 ** 30;
 /** A server process with the memory of a function. */
 export interface AbusedServer extends Instance {
   readonly pid: number;
+  readonly database: readonly string[];
   /** Expects that the process still serves after an abuse, and that it stayed within its memory. */
   expectSound(context: Pick<TestContext, 'task'>, name: AbuseName): Promise<void>;
 }
@@ -48,6 +51,17 @@ export async function startAbusedSqlite(env: Readonly<Record<string, string>> = 
   onTestFinished(() => directory.remove());
   return startAbused(['--data', directory.path], env);
 }
+
+/** Creates a token of the server's owner that imports into one organisation only. */
+export async function restrictedToken({ database }: Pick<AbusedServer, 'database'>): Promise<string> {
+  const { users } = listedUsers.parse(await identityJson(['user', 'list', ...database]));
+  const user = users[0]?.userId ?? '';
+  const only = ['--only', 'import', '--org', 'a'];
+  return newToken.parse(await identityJson(['pat', 'create', '--user', user, ...only, ...database])).token;
+}
+
+const listedUsers = z.looseObject({ users: z.array(z.looseObject({ userId: z.string() })) });
+const newToken = z.looseObject({ token: z.string() });
 
 /** Returns the largest resident set that a process ever had, as the system recorded it. */
 async function peakOf(pid: number): Promise<number> {

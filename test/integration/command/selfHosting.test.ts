@@ -106,9 +106,11 @@ describe('the container', () => {
 
   it('is built of what the repository has, for the Node of the lock file', async () => {
     const containerfile = await readSelfHosting('Containerfile');
-    const images = Array.from(containerfile.matchAll(/^FROM (\S+)/gm), ([, image]) => image);
-    const major = nodeMajor(await readLockFile());
-    expect(images).toEqual([`docker.io/library/node:${major}-slim`, `docker.io/library/node:${major}-slim`]);
+    const images = Array.from(containerfile.matchAll(/^FROM (?:\$\{(\w+)\})?/gm), ([, argument]) => argument);
+    expect(images).toEqual(['NODE_IMAGE', 'NODE_IMAGE']);
+    const image = `docker.io/library/node:${nodeMajor(await readLockFile())}-slim`;
+    expect(containerfile).toMatch(new RegExp(`^ARG NODE_IMAGE=${image}$`, 'm'));
+    expect(await readSelfHosting('compose.yaml')).toMatch(new RegExp(`NODE_IMAGE: \\$.NODE_IMAGE:-${image}}$`, 'm'));
     const sources = Array.from(containerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm), ([, names = '']) =>
       names.split(' '),
     );
@@ -116,5 +118,39 @@ describe('the container', () => {
     const scripts = Array.from(containerfile.matchAll(/npm run (\S+)/g), ([, script = '']) => script);
     expect(Object.keys(packageFile.scripts)).toEqual(expect.arrayContaining(scripts));
     expect(scripts).not.toEqual([]);
+  });
+
+  it('runs as a user of its own, which owns its volumes', async () => {
+    const containerfile = await readSelfHosting('Containerfile');
+    const [, uid = '', gid = ''] = /^USER (\d+):(\d+)$/m.exec(containerfile) ?? [];
+    expect(Number(uid)).toBeGreaterThan(1000);
+    expect(containerfile).toContain(`groupadd --gid ${gid} identity `);
+    expect(containerfile).toContain(`useradd --uid ${uid} --gid identity `);
+    expect(containerfile).toMatch(/install --directory --owner=identity --group=identity --mode=0700 (.*)$/m);
+    const [, owned = ''] = /--mode=0700 (.*)$/m.exec(containerfile) ?? [];
+    expect(words(containerfile, '^VOLUME')).toEqual(owned.split(' '));
+  });
+
+  it('and its proxy have a read-only root, limits, and no rights but to the ports', async () => {
+    const [, list = ''] = (await readSelfHosting('compose.yaml')).split(/^(?:services|volumes):$/m);
+    const services = list.split(/^ {2}(?=\w+:$)/m).slice(1);
+    expect(services.map((service) => service.split(':')[0])).toEqual(['identity', 'caddy']);
+    for (const service of services) {
+      for (const setting of ['read_only: true', 'cap_drop: [ALL]', "security_opt: ['no-new-privileges:true']"])
+        expect(service).toContain(`    ${setting}\n`);
+      expect(service).toMatch(/^ {4}mem_limit: \d+[mg]$/m);
+      expect(service).toMatch(/^ {4}pids_limit: \d+$/m);
+    }
+    expect(list.match(/cap_add: .*/g)).toEqual(['cap_add: [NET_BIND_SERVICE]']);
+    expect(await readSelfHosting('Caddyfile')).toMatch(/^\tpersist_config off$/m);
+  });
+});
+
+describe('the file of settings', () => {
+  it('is made for root only, before the units that read it', async () => {
+    const document = await readFile(join(root, 'docs/self-hosting.md'), 'utf8');
+    const made = document.indexOf('install --mode=0600 /dev/null /etc/identity.conf\n');
+    expect(made).toBeGreaterThan(-1);
+    expect(made).toBeLessThan(document.indexOf('systemctl enable'));
   });
 });
