@@ -31,7 +31,7 @@ describe('what Terraform lets in', () => {
     ]);
   });
 
-  it('is everyone at one place only: the invoker of functions that nobody but the load balancer reaches', () => {
+  it('is everyone at one place only: the invoker of functions that the internet reaches through the load balancer only', () => {
     const open = files.filter(({ text }) => /member\s*=\s*"all(Authenticated)?Users"/.test(text));
     expect(open.map(({ path }) => path)).toEqual([join('modules', 'instance', 'invoker.tf')]);
   });

@@ -1,5 +1,6 @@
 # The load balancer sends no identity, so everyone may invoke. The ingress setting rejects public requests that bypass the
-# load balancer, and the function authorises each request by its bearer token.
+# load balancer, and the function authorises each request by its bearer token. Requests from the project's own networks pass
+# both the setting and Cloud Armor.
 # Where an organisation policy forbids allUsers, the check of invokers is disabled instead. The resource type of functions has
 # no argument for that: the output invoker_commands has the commands.
 resource "google_cloud_run_v2_service_iam_member" "invoker" {

@@ -73,7 +73,7 @@ const access: readonly Mutation[] = [
     to: 'expression = "true"',
   },
   {
-    promise: 'a function is reached through the load balancer only',
+    promise: 'a function is reached from the internet through the load balancer only',
     file: functions,
     from: 'ALLOW_INTERNAL_AND_GCLB',
     to: 'ALLOW_ALL',

@@ -354,7 +354,7 @@ run "configures_the_functions" {
   }
 }
 
-run "admits_only_the_load_balancer" {
+run "admits_public_requests_through_the_load_balancer_only" {
   command = plan
 
   assert {
