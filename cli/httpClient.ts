@@ -14,7 +14,8 @@ export interface HttpCall {
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether the server is asked for the body first: a call that it rejects then costs no upload, and no reset. */
   readonly asksFirst?: boolean;
-  /** JSON. */
+  /** The media type of the body; by default JSON. */
+  readonly contentType?: string;
   readonly body?: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
@@ -33,13 +34,13 @@ export interface HttpResponse extends Disposable {
  * @throws IdentityError when there is no response; the errors of `body`; the signal's reason
  */
 export async function callServer(origin: string, call: HttpCall, signal: AbortSignal): Promise<HttpResponse> {
-  const { method, path, token, accept = 'application/json', body = [] } = call;
+  const { method, path, token, accept = 'application/json', contentType = 'application/json', body = [] } = call;
   const url = new URL(path, origin);
   const headers = {
     ...call.headers,
     accept,
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(call.body === undefined ? {} : { 'content-type': contentType }),
     ...(call.asksFirst === true ? { expect: '100-continue' } : {}),
   };
   const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers, signal });

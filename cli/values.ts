@@ -34,7 +34,7 @@ function parseSpan(text: string): Span {
 }
 
 /** The secrets that an export contains only on request. */
-const secretNames = ['passwords', 'otp', 'keys'] as const;
+export const secretNames = ['passwords', 'otp', 'keys'] as const;
 
 /** The choices of the secrets that a call moves. */
 export const SECRET_CHOICES = 'passwords,otp,keys, or some of them, all or none';

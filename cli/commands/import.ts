@@ -16,7 +16,7 @@ import type { ExportedRequest } from '../places/recordCounter.ts';
 import { leftOutLines } from '../places/secretFilter.ts';
 import { type Line, section } from '../terminal.ts';
 import { counted, countList, noticeSection } from '../texts.ts';
-import { missingKinds, SECRET_CHOICES } from '../values.ts';
+import { missingKinds, SECRET_CHOICES, secretNames, secretSelection } from '../values.ts';
 
 export const importPlace = defineCommand({
   name: 'import',
@@ -45,6 +45,8 @@ export const importPlace = defineCommand({
     const { requireOtherInstance } = await import('../places/place.ts');
     const { readImportTask } = await import('../tasks.ts');
     const { RecordCounter, requestLines, trackImport } = await import('../places/recordCounter.ts');
+    const { selector } = await import('../../functions/import/selection.ts');
+    const { fitsQuery } = await import('../places/importQuery.ts');
     const { openSelected } = await import('../places/filteredContent.ts');
     const {
       arguments: [from],
@@ -55,7 +57,10 @@ export const importPlace = defineCommand({
       throw new UsageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);
     requireOther(source.name, target.name);
     const given = importOptions(call);
-    const options = { ...given, task: readImportTask(call, source, target, given) };
+    // A file is sent without the organisations that a query has no space to name.
+    const keeps = target.isRemote === true && !fitsQuery(given) ? selector(given) : undefined;
+    const named = keeps === undefined ? given : { ...given, orgIds: [], excludedOrgIds: [] };
+    const options = { ...named, task: readImportTask(call, source, target, given) };
     return interruptible(signal, interruption(target.name, options), async () => {
       if (source.takes === 'imports') {
         const sourceFacts = await source.facts(['export'], signal);
@@ -63,9 +68,10 @@ export const importPlace = defineCommand({
         requireOtherInstance({ place: source, facts: sourceFacts }, { place: target, facts: targetFacts });
       }
       const [output, selection] = [progressOutput(call), exportOptions(call)];
-      const isSelective = call.options.with !== undefined && missingKinds(selection).length > 0;
-      const hasOthers = isSelective && source.takes === 'files';
-      const selected = hasOthers ? await openSelected(source, selection, output, signal) : undefined;
+      const secrets = secretSelection(call.options.with ?? secretNames);
+      const filtering = { filter: { secrets, keeps }, options: selection, output, signal };
+      const isFiltered = source.takes === 'files' && (missingKinds(secrets).length > 0 || keeps !== undefined);
+      const selected = isFiltered ? await openSelected(source, filtering) : undefined;
       await using content = selected?.content ?? (await source.readExport(selection, signal));
       const counter = new RecordCounter(source.name, given);
       const response = await trackImport(target, { name: source.name, content, counter }, options, output, signal);

@@ -11,7 +11,7 @@ import { keepSecrets } from './secretFilter.ts';
 
 /** What to leave out of an export file; by default nothing. */
 export interface ExportFilter {
-  readonly keeps?: (orgId: string) => boolean;
+  readonly keeps?: ((orgId: string) => boolean) | undefined;
   /** The user who is left out with everything that refers to it. */
   readonly withoutUser?: string | undefined;
   /** The secrets to keep. */

@@ -37,7 +37,7 @@ export async function filteredContent(
   return { ...filtered, open: (reading) => withManifest(open(reading), own) };
 }
 
-/** A file's content without the secrets that a call does not select. */
+/** A file's content without what a call does not select. */
 interface SelectedContent {
   readonly content: ExportContent;
   /** What the file's manifest says of the request for it. */
@@ -47,21 +47,16 @@ interface SelectedContent {
 }
 
 /**
- * Opens a file without the secrets that are not selected: verified, and with the manifest of what is left.
+ * Opens a file without the secrets and organisations that are not selected: verified, and with the manifest of what is left.
  * @throws IdentityError when it is no valid export file, or does not match its manifest
  */
-export async function openSelected(
-  place: FilePlace,
-  options: ExportOptions,
-  output: ProgressOutput,
-  signal: AbortSignal,
-): Promise<SelectedContent> {
+export async function openSelected(place: FilePlace, filtering: Filtering): Promise<SelectedContent> {
+  const { filter, options, output, signal } = filtering;
   await using resources = new AsyncDisposableStack();
   const content = resources.use(await place.readExport(options, signal));
   const file = content.isRepeatable ? content : resources.use(await repeatable(content, signal));
-  const secrets = new LeftOutSecrets(options);
+  const secrets = new LeftOutSecrets(filter.secrets);
   const { request } = await inspectPlace(placeOf(place, file), options, secrets, output, signal);
-  const filtering = { filter: { secrets: options }, options, output, signal };
   const filtered = await filteredContent(place, file, filtering);
   const held = resources.move();
   const selected = { ...filtered, [Symbol.asyncDispose]: () => held.disposeAsync() };

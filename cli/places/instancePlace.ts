@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { ImportResponse } from '../../functions/import/contract.ts';
+import { EXPORT_FILE, type ImportResponse } from '../../functions/import/contract.ts';
 import { tokenForOtherOrganisations } from '../../shared/errors/errors.ts';
 import type { IdentityError } from '../../shared/errors/identityError.ts';
-import { placeBroke } from '../../shared/errors/placeErrors.ts';
+import { placeBroke, placeRefused } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { exportedManifest } from '../../shared/organisation/exportFile.ts';
-import { snakeCase } from '../../shared/wire/requestMessage.ts';
 import { callServer, type HttpCall, type HttpResponse, readText } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
+import { importQuery, toRequest } from './importQuery.ts';
 import { ACCEPT, type CalledInstance, readImportResponse, responseError } from './instanceResponses.ts';
 import {
   type DatabasePlace,
@@ -22,15 +22,21 @@ import {
 } from './place.ts';
 
 /** Opens an instance of this service as a place: it exports and imports by the interface. */
-export function openInstance(settings: InstanceSettings, recognised: Recognised): DatabasePlace {
+export function openInstance(settings: InstanceSettings, { takesFiles, ...recognised }: Recognised): DatabasePlace {
   return {
     takes: 'imports',
     name: settings.origin,
     readExport: (options) => readContent(settings, options),
-    import: (content, options, meter, signal) => importInto(settings, content, options, meter, signal),
+    import: async (content, options, meter, signal) => {
+      if (takesFiles !== true) throw placeRefused(settings.origin, OLDER);
+      return await importInto(settings, content, options, meter, signal);
+    },
     facts: (operations, signal) => readFacts(settings, recognised, operations, signal),
   };
 }
+
+// It would read a file as a request, and a file could set options.
+const OLDER = `its release does not take ${EXPORT_FILE}: upgrade the instance first`;
 
 async function readContent(settings: InstanceSettings, options: ExportOptions): Promise<ExportContent> {
   async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -54,13 +60,16 @@ async function importInto(
   signal: AbortSignal,
 ): Promise<ImportResponse> {
   meter.onBegun('sending');
-  const body = importBody(content.open(signal), options);
-  using response = await post(settings, { operation: 'import', accept: ACCEPT, asksFirst: true, body }, signal);
+  const file = { contentType: EXPORT_FILE, body: content.open(signal), query: importQuery(options) };
+  using response = await post(settings, { operation: 'import', accept: ACCEPT, asksFirst: true, ...file }, signal);
   return await readImportResponse(settings, response, meter, signal);
 }
 
 /** A call of an operation. */
-type OperationCall = Pick<HttpCall, 'accept' | 'asksFirst' | 'body'> & { readonly operation: Operation };
+type OperationCall = Pick<HttpCall, 'accept' | 'asksFirst' | 'contentType' | 'body'> & {
+  readonly operation: Operation;
+  readonly query?: string;
+};
 
 /** @throws IdentityError for a response other than 200 */
 async function post(settings: InstanceSettings, call: OperationCall, signal: AbortSignal): Promise<HttpResponse> {
@@ -72,23 +81,11 @@ async function post(settings: InstanceSettings, call: OperationCall, signal: Abo
 
 function callOperation(
   { origin, token }: InstanceSettings,
-  { operation, ...call }: OperationCall,
+  { operation, query, ...call }: OperationCall,
   signal: AbortSignal,
 ): Promise<HttpResponse> {
-  return callServer(origin, { method: 'POST', path: `/admin/v1/${operation}`, token, ...call }, signal);
-}
-
-/** Yields a request whose last field is the file, so that it is streamed. */
-async function* importBody(file: AsyncIterable<Uint8Array>, options: ImportOptions): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(`${JSON.stringify(toRequest(options)).slice(0, -1)},"data_orgs":`);
-  yield* file;
-  yield Buffer.from('}');
-}
-
-/** Returns options as the fields of a request. */
-function toRequest({ timeoutMs, ...options }: ExportOptions | ImportOptions): Record<string, unknown> {
-  const fields = Object.entries(options).map(([name, value]) => [snakeCase(name), value]);
-  return { ...(timeoutMs === undefined ? {} : { timeout: `${timeoutMs}ms` }), ...Object.fromEntries(fields) };
+  const path = `/admin/v1/${operation}${query === undefined ? '' : `?${query}`}`;
+  return callServer(origin, { method: 'POST', path, token, ...call }, signal);
 }
 
 /** An instance with the token for it. */

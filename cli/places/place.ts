@@ -233,7 +233,10 @@ export function requireOtherInstance(first: DescribedPlace, second: DescribedPla
 }
 
 /** The service that answers at an address, as far as it describes itself to everybody. */
-export type Recognised = Pick<PlaceFacts, 'service' | 'version' | 'clockAheadMs'>;
+export interface Recognised extends Pick<PlaceFacts, 'service' | 'version' | 'clockAheadMs'> {
+  /** Whether an instance of this service takes a file as the body of an import. */
+  readonly takesFiles?: boolean;
+}
 
 /** Returns how far this machine's clock is ahead of the Date header that a server has just sent; undefined without one. */
 export function clockAhead(date: string | undefined): number | undefined {

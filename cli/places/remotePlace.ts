@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EXPORT_FILE } from '../../functions/import/contract.ts';
 import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { callServer, readText } from '../httpClient.ts';
@@ -12,6 +13,9 @@ const MAX_BYTES = 4_000_000;
 const ours = z.object({
   info: z.object({ title: z.literal('Identity'), version: z.string() }),
   paths: z.record(z.string(), z.unknown()),
+});
+const fileImport = z.object({
+  post: z.object({ requestBody: z.object({ content: z.object({ [EXPORT_FILE]: z.object({}) }) }) }),
 });
 
 /** A ZITADEL that restarts answers 503, for less than this. */
@@ -43,7 +47,8 @@ async function recogniseOurs(origin: string, signal: AbortSignal): Promise<Recog
   const document = ours.safeParse(parseIfJson(await readText(response.body, MAX_BYTES))).data;
   const hasOperations = document?.paths['/admin/v1/export'] ?? document?.paths['/admin/v1/import'];
   if (document === undefined || hasOperations === undefined) return `${PATH} describes another service`;
-  return { service: 'identity', version: document.info.version, clockAheadMs: clockAhead(headers.date) };
+  const takesFiles = fileImport.safeParse(document.paths['/admin/v1/import']).success;
+  return { service: 'identity', version: document.info.version, clockAheadMs: clockAhead(headers.date), takesFiles };
 }
 
 function redirectOrigin(origin: string, location: string | undefined): string {

@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { EXPORT_FILE } from '../http/wire.ts';
 
 /** A server that is recognised as an instance, and answers everything else as a test needs it. */
 export interface FakeInstance {
@@ -9,19 +10,22 @@ export interface FakeInstance {
   readonly clientLeft: Promise<void>;
 }
 
-const document = JSON.stringify({
-  info: { title: 'Identity', version: '0.0.0' },
-  paths: { '/admin/v1/export': {}, '/admin/v1/import': {} },
-});
+const currentContent = { 'application/json': {}, [EXPORT_FILE]: {} };
 
 /**
  * Starts such a server until the test has finished.
  * @param now what it believes the time to be
+ * @param content the media types that its imports take
  */
 export async function startFakeInstance(
   respond: (response: ServerResponse) => void,
   now?: Date,
+  content: object = currentContent,
 ): Promise<FakeInstance> {
+  const document = JSON.stringify({
+    info: { title: 'Identity', version: '0.0.0' },
+    paths: { '/admin/v1/export': {}, '/admin/v1/import': { post: { requestBody: { content } } } },
+  });
   const left = Promise.withResolvers<void>();
   const server = createServer((request, response) => {
     request.resume();

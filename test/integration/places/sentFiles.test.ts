@@ -1,0 +1,108 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { identity } from '../../support/command.ts';
+import { startLocalBucket } from '../../support/emulators/localBucket.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { splicedFile } from '../../support/fixtures/splicedFile.ts';
+import { exportFrom, importFile } from '../../support/http/wire.ts';
+import { init, serve } from '../../support/instances/commandInstance.ts';
+import { startFakeInstance } from '../../support/places/fakeInstance.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { sqlite } from '../../support/stores/stores.ts';
+
+const result = z.object({
+  summary: z.looseObject({ created: z.record(z.string(), z.number()), proved: z.boolean() }),
+});
+
+/** Runs the command, and returns the result that it prints last. */
+async function imported(call: readonly string[]): Promise<z.infer<typeof result>> {
+  const { code, stdout, stderr } = await identity([...call, '--json']);
+  expect(code, stderr).toBe(0);
+  return result.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
+}
+
+/** An instance with a bucket, and a key file of which a file could make a request for a report. */
+async function instanceWithBucket() {
+  const bucket = await startLocalBucket();
+  onTestFinished(() => bucket.close());
+  const database = ['--data', await testDirectory()];
+  const { token } = await init(database);
+  const running = await serve(database, [], { STORAGE_EMULATOR_HOST: bucket.url });
+  onTestFinished(async () => void (await running.stop()));
+  const tokenFile = join(await testDirectory(), 'owner.pat');
+  await writeFile(tokenFile, token, { mode: 0o600 });
+  const key = await readFile(join(bucket.directory, 'keys', 'both.json'), 'base64');
+  const report = { bucket: 'exports', path: 'report.json', serviceaccount_json: key };
+  const objects = () => readdir(join(bucket.directory, 'storage'), { recursive: true });
+  return { instance: { url: running.ready[1] ?? '', token, database }, tokenFile, report, objects };
+}
+
+describe('a file that identity import sends to an instance', { timeout: 120_000 }, () => {
+  it('sets no option, whatever it holds', async () => {
+    const { instance, tokenFile, report, objects } = await instanceWithBucket();
+    await importFile(instance, '', JSON.stringify({ orgs: [organisation('O', { humanUsers: [person('ada')] })] }));
+    const renamed = JSON.stringify({ orgs: [organisation('O', { org: { name: 'renamed' } })] });
+    const options = { report_gcs: report, on_conflict: 'overwrite' };
+    const added = JSON.stringify(options).slice(1);
+    const files = [
+      // The command itself always sent the other option.
+      splicedFile({ report_gcs: report }),
+      `${renamed},${added}`,
+      `${renamed.slice(0, -1)},${added}`,
+      JSON.stringify({ ...options, data_orgs: JSON.parse(renamed), orgs: [] }),
+      `${renamed}}`,
+    ];
+    const before = await objects();
+    const file = join(await testDirectory(), 'file.json');
+    for (const text of files) {
+      await writeFile(file, text);
+      const call = ['import', file, '--to', instance.url, '--token-file', tokenFile];
+      for (const more of [['--dry-run'], []]) {
+        const { code, stdout } = await identity([...call, ...more, '--json']);
+        expect(`${code} ${stdout}`).not.toMatch(/"overwritten"|"report"/);
+      }
+      expect(await objects()).toEqual(before);
+      expect((await exportFrom(instance, { org_ids: ['O'] })).orgs).toMatchObject([
+        { org: { name: 'Organisation O' } },
+      ]);
+    }
+  });
+
+  it('is sent without the organisations that a query has no space to name, and still proved', async () => {
+    const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
+    const orgIds = Array.from({ length: 1_000 }, (_, index) => `organisation ${index}`);
+    const orgs = orgIds.map((orgId) => organisation(orgId, { humanUsers: [person(`person of ${orgId}`)] }));
+    await importFile({ ...north, database: undefined }, '', JSON.stringify({ orgs }));
+    const file = join(await testDirectory(), 'north.json.gz');
+    await identity(['export', north.url, '--token-file', north.tokenFile, '--exclude-org', north.orgId, '--to', file]);
+    const named = orgIds.slice(0, 600).flatMap((orgId) => ['--org', orgId]);
+    const without = orgIds.slice(500, 550).flatMap((orgId) => ['--exclude-org', orgId]);
+    const toSouth = ['--to', south.url, '--to-token-file', south.tokenFile];
+    const call = ['import', file, ...toSouth, ...named, ...without];
+    const missing = await identity([...call, '--org', 'nobody']);
+    expect(missing).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have nobody') });
+    const south600 = { url: south.url, token: south.token, database: undefined };
+    expect((await exportFrom(south600)).orgs).toHaveLength(1);
+    const { summary } = await imported(call);
+    expect(summary).toMatchObject({ created: { org: 550, humanUsers: 550 }, proved: true });
+    const again = ['import', north.url, '--from-token-file', north.tokenFile, ...toSouth, ...named];
+    expect((await imported(again)).summary).toMatchObject({ created: { org: 50 }, proved: true });
+    expect(south.requests().filter((line) => line.startsWith('/admin/v1/import'))).not.toContain(
+      '/admin/v1/import 431',
+    );
+  });
+
+  it('is not sent to an older instance, which would read it as a request', async () => {
+    let calls = 0;
+    const older = await startFakeInstance((response) => void response.end(`${++calls}`), undefined, {});
+    const file = join(await testDirectory(), 'file.json');
+    await writeFile(file, '{"orgs":[]}');
+    const tokenFile = join(await testDirectory(), 'token.pat');
+    await writeFile(tokenFile, 'some-token', { mode: 0o600 });
+    const { code, stderr } = await identity(['import', file, '--to', older.url, '--token-file', tokenFile]);
+    expect({ code, calls }).toEqual({ code: 1, calls: 0 });
+    expect(stderr).toMatch(/refuses: its release does not take application\/vnd\.identity\.export\+json: upgrade/);
+  });
+});
