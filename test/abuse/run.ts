@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { fileRows } from '../support/files/fileTable.ts';
 import { runSuite } from '../support/suite.ts';
+import { costLines } from './costs/costTable.ts';
 import { missingOutcomes, type Outcome, outcomeTable } from './support/abuseTable.ts';
 
 // `npm run test:abuse [-- --write] [FILTER …]`: tries every abuse in full size, or those of some test files; with
@@ -18,8 +19,9 @@ const files = positionals.length === 0 ? ['test/abuse/'] : positionals;
 // One at a time, so that each process has the machine to itself.
 const tests = await runSuite({ projects: ['abuse'], files, maxWorkers: 1 });
 const outcomes = tests.flatMap((test) => (test.ok() ? (test.meta().outcomes ?? []) : []));
+const costs = tests.flatMap((test) => (test.ok() ? (test.meta().costs ?? []) : []));
 const missing = missingOutcomes(outcomes);
-process.stdout.write(`\n${outcomeTable(outcomes)}\n`);
+process.stdout.write(`\n${outcomeTable(outcomes)}\n\n${costLines(costs)}\n`);
 for (const abuse of missing) process.stdout.write(`not withstood: ${abuse}\n`);
 if (missing.length > 0 || tests.some((test) => !test.ok())) process.exitCode = 1;
 else if (values.write) {
@@ -39,6 +41,14 @@ has it. The peak is the largest resident set of the process, as Linux records it
 After each abuse, the process serves the next request. The limits are in [configuration.md](../configuration.md#limits).
 
 ${outcomeTable(all)}
+
+## What a request costs
+
+The dearest requests of each kind of caller, as Linux counts them: the processor's time of all threads for one of them, the
+growth of the process's memory while many of them are sent one after the other, and the bytes that one writes to files.
+A test fails where one costs more than some times of this.
+
+${costLines(costs)}
 
 ## Files of other users
 

@@ -14,6 +14,7 @@ const MEMORY_BYTES = 2 ** 30;
 
 /** A server process with the memory of a function. */
 export interface AbusedServer extends Instance {
+  readonly database: readonly string[];
   readonly pid: number;
   readonly database: readonly string[];
   /** Expects that the process still serves after an abuse, and that it stayed within its memory. */
