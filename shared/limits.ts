@@ -159,7 +159,8 @@ const limitTable = {
     selfHosted: 500,
     cloud: UNLIMITED,
     reason: 'one client must not use up all; the rest is for the others',
-    above: 'as for MAX_CONNECTIONS; over HTTP/2, the stream is refused',
+    above:
+      "as for MAX_CONNECTIONS, also for new connections of a client with so many requests; over HTTP/2, the stream is refused, and its connection takes no more unless it is a trusted proxy's",
   },
   requestsPerConnection: {
     unit: 'count',

@@ -1,4 +1,6 @@
-import type { Server } from 'node:http';
+import type { EventEmitter } from 'node:events';
+import type { IncomingHttpHeaders, Server } from 'node:http';
+import type { Http2Session } from 'node:http2';
 import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -63,6 +65,9 @@ class OpenCounts<Key> {
   }
 }
 
+/** What carries requests: a connection of HTTP/1, or a session of HTTP/2. */
+type Connection = Duplex | Http2Session;
+
 /**
  * The requests whose responses their clients have not yet received. One client and one connection have a limited number of
  * them, so that clients that read no responses take nothing from the others.
@@ -70,7 +75,7 @@ class OpenCounts<Key> {
 export class RequestsInFlight {
   readonly #responses = new Set<Outgoing>();
   readonly #ofClients = new OpenCounts<string>();
-  readonly #ofConnections = new OpenCounts<Duplex>();
+  readonly #ofConnections = new OpenCounts<Connection>();
   readonly #perClient: number;
   readonly #trustedProxies: number;
   #onEmpty: (() => void) | undefined;
@@ -85,36 +90,42 @@ export class RequestsInFlight {
     return this.#responses;
   }
 
+  /** Whether the client of a connection, or of a request on it, has as many requests as it may. */
+  isFull({ remoteAddress }: Pick<Socket, 'remoteAddress'>, headers: IncomingHttpHeaders = {}): boolean {
+    return this.#ofClients.of(this.#clientOf(remoteAddress, headers)) >= this.#perClient;
+  }
+
+  #clientOf(remoteAddress: string | undefined, headers: IncomingHttpHeaders): string {
+    return clientKey(clientAddress(remoteAddress, headers['x-forwarded-for']?.toString(), this.#trustedProxies));
+  }
+
   /** Counts a request until its response closes, and the rest of its body over HTTP/1. Returns false if its client has too many. */
   add(incoming: Incoming, outgoing: Outgoing): boolean {
     const { headers, socket } = incoming;
-    const forwarded = headers['x-forwarded-for']?.toString();
-    const client = clientKey(clientAddress(socket.remoteAddress, forwarded, this.#trustedProxies));
-    if (this.#ofClients.of(client) >= this.#perClient) return false;
+    if (this.isFull(socket, headers)) return false;
+    const connection = isHttp1(outgoing) ? socket : (outgoing.stream.session ?? socket);
     // Over HTTP/2, a setting limits those of a connection.
-    const connection = isHttp1(outgoing) ? socket : undefined;
-    if (connection !== undefined) {
-      if (this.#ofConnections.of(connection) >= fixedLimits.requestsPerConnection) return false;
-      this.#ofConnections.add(connection);
-    }
-    this.#responses.add(outgoing);
+    if (isHttp1(outgoing) && this.#ofConnections.of(connection) >= fixedLimits.requestsPerConnection) return false;
+    const client = this.#clientOf(socket.remoteAddress, headers);
+    this.#ofConnections.add(connection);
     this.#ofClients.add(client);
+    this.#responses.add(outgoing);
     const release = () => {
       this.#responses.delete(outgoing);
       this.#ofClients.remove(client);
-      if (connection !== undefined) this.#ofConnections.remove(connection);
+      this.#ofConnections.remove(connection);
       if (this.#responses.size === 0) this.#onEmpty?.();
     };
     outgoing.once('close', () => {
       // A connection that still reads the rest of a body closes after it.
-      if (connection === undefined || incoming.complete || connection.destroyed) release();
-      else connection.once('close', release);
+      if (!isHttp1(outgoing) || incoming.complete || socket.destroyed) release();
+      else socket.once('close', release);
     });
     return true;
   }
 
-  /** Whether a connection of HTTP/1 has a request in flight. */
-  isUsing(connection: Duplex): boolean {
+  /** Whether a connection has a request in flight. */
+  isUsing(connection: Connection): boolean {
     return this.#ofConnections.of(connection) > 0;
   }
 
@@ -127,30 +138,31 @@ export class RequestsInFlight {
   }
 }
 
-/** Takes the listeners of an event away from a server. Returns a function that passes a socket on to them. */
-export function takeListeners(server: Server | TlsServer, event: string): (socket: Socket) => void {
+/** Takes the listeners of an event away from a server. Returns a function that passes an event on to them. */
+export function takeListeners(server: EventEmitter, event: string): (...args: readonly unknown[]) => void {
   const listeners = server.listeners(event);
   server.removeAllListeners(event);
-  return (socket) => {
-    for (const listener of listeners) Reflect.apply(listener, server, [socket]);
+  return (...args) => {
+    for (const listener of listeners) Reflect.apply(listener, server, args);
   };
 }
 
 /**
  * Limits the open connections of a server, whatever they do: during the TLS handshake too, and before their first byte.
- * A further one gets 503, or is closed where the server has TLS.
+ * A further one gets 503, or is closed where the server has TLS. So does one of a client that has too many requests: a
+ * handshake or a session costs more than any of them.
  * @returns the open connections
  */
 export function limitConnections(
   server: Server | TlsServer,
-  limits: Pick<Limits, 'connections' | 'perClient'>,
+  limits: Pick<Limits, 'connections' | 'perClient'> & { readonly isFull: (socket: Socket) => boolean },
 ): ReadonlySet<Socket> {
   const open = new Set<Socket>();
   const ofClients = new OpenCounts<string>();
   const passOn = takeListeners(server, 'connection');
   server.on('connection', (socket: Socket) => {
     const client = clientKey(socket.remoteAddress);
-    if (open.size >= limits.connections || ofClients.of(client) >= limits.perClient) {
+    if (open.size >= limits.connections || ofClients.of(client) >= limits.perClient || limits.isFull(socket)) {
       // There is nothing encrypted yet to respond with.
       if (server instanceof TlsServer) socket.destroy();
       else writeRawError(socket, tooManyConnections());

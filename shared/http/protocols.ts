@@ -1,10 +1,16 @@
 import type { Server } from 'node:http';
-import { createServer, type Http2Server, type Http2ServerRequest, type ServerHttp2Session } from 'node:http2';
+import {
+  constants,
+  createServer,
+  type Http2Server,
+  type Http2ServerRequest,
+  type ServerHttp2Session,
+} from 'node:http2';
 import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { httpHeadersTimeout, httpMalformed } from '../errors/httpErrors.ts';
 import { fixedLimits } from '../limits.ts';
-import { takeListeners } from './concurrency.ts';
+import { type RequestsInFlight, takeListeners } from './concurrency.ts';
 import { writeRawError } from './responses.ts';
 
 /** The first bytes of every HTTP/2 connection without TLS (RFC 9113 3.4). No HTTP/1 method starts with them. */
@@ -14,19 +20,34 @@ const preface = Buffer.from('PRI');
  * Passes connections that start with HTTP/2's preface from an HTTP/1 server to an HTTP/2 server. With TLS, both protocols
  * begin with the same bytes after the handshake as without.
  * @param timeoutMs a connection that sends nothing for this time gets 408
+ * @param isFull whether the client of a connection has too many requests for a session of HTTP/2
  */
-export function switchProtocols(server: Server | TlsServer, http2Server: Http2Server, timeoutMs: number): void {
+export function switchProtocols(
+  server: Server | TlsServer,
+  http2Server: Http2Server,
+  { timeoutMs, isFull }: { readonly timeoutMs: number; readonly isFull: (socket: Socket) => boolean },
+): void {
   const event = server instanceof TlsServer ? 'secureConnection' : 'connection';
   const passToHttp1 = takeListeners(server, event);
   server.on(event, (socket: Socket) =>
     readFirstBytes(socket, timeoutMs, (start) => {
+      const isHttp2 = start.subarray(0, preface.length).equals(preface);
+      if (isHttp2 && isFull(socket)) return refuseSession(socket);
       socket.unshift(start);
-      if (!start.subarray(0, preface.length).equals(preface)) return passToHttp1(socket);
+      if (!isHttp2) return passToHttp1(socket);
       // Otherwise a connection that the client has closed stays open until it is idle for too long.
       socket.allowHalfOpen = false;
       http2Server.emit('connection', socket);
     }),
   );
+}
+
+/** SETTINGS, and GOAWAY with ENHANCE_YOUR_CALM, which says that no stream was processed (RFC 9113 6.8). */
+const refusal = Buffer.from('000000040000000000' + '000008070000000000' + '000000000000000b', 'hex');
+
+function refuseSession(socket: Socket): void {
+  socket.on('error', () => undefined).resume();
+  socket.end(refusal, () => socket.destroy());
 }
 
 /** Reads enough bytes to tell the protocols apart. Does not call back if the connection ends earlier. */
@@ -90,6 +111,26 @@ export function createHttp2(idleMs: number): Http2 {
   });
   server.prependListener('request', bracketAuthority);
   return { server, sessions };
+}
+
+/**
+ * Refuses the streams of clients that have too many requests, before anything is made for them: each refusal costs as much as
+ * a small request. So a client's own connection then takes no more streams, and closes with the last of those that it has.
+ * @param isDirect whether all streams of a connection are those of one client
+ */
+export function refuseStreams(server: Http2Server, requests: RequestsInFlight, isDirect: boolean): void {
+  const passOn = takeListeners(server, 'stream');
+  server.on('stream', (stream, headers, ...rest) => {
+    const { session } = stream;
+    // Closed with another stream that was refused.
+    if (session === undefined) return;
+    if (!requests.isFull(session.socket, headers)) return passOn(stream, headers, ...rest);
+    // The code of the stream is the error that it then reports.
+    stream.on('error', () => undefined).close(constants.NGHTTP2_REFUSED_STREAM);
+    if (!isDirect) return;
+    if (requests.isUsing(session)) session.close();
+    else session.destroy();
+  });
 }
 
 function closeIfIdle(session: ServerHttp2Session, idleMs: number): void {

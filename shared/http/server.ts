@@ -1,6 +1,5 @@
 import { type EventEmitter, once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { constants } from 'node:http2';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -18,7 +17,7 @@ import { defaultLimits, fixedLimits, type Limits } from '../limits.ts';
 import { log } from '../log.ts';
 import { ConcurrencyLimit, descriptorsForConnections, limitConnections, RequestsInFlight } from './concurrency.ts';
 import { closeAfter, continueOnDemand, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
-import { createHttp2, type Http2, switchProtocols } from './protocols.ts';
+import { createHttp2, type Http2, refuseStreams, switchProtocols } from './protocols.ts';
 import { type Application, requestListener, type WaitTimes, writeResponse } from './requestListener.ts';
 import { errorResponse, newRequestId, writeRawError } from './responses.ts';
 
@@ -62,11 +61,13 @@ export function createHttpServer(
   const perClient = Math.min(limits.perClient, Math.ceil(descriptors / 2));
   const server = createHttp1Server(limits, certificate);
   const http2 = createHttp2(limits.keepAliveMs);
-  switchProtocols(server, http2.server, limits.headersMs);
   // All connections of a proxy have one address.
   const isDirect = limits.trustedProxies === 0;
-  const sockets = limitConnections(server, { connections, perClient: isDirect ? perClient : connections });
   const requests = new RequestsInFlight(perClient, limits.trustedProxies);
+  const isFull = (socket: Socket) => isDirect && requests.isFull(socket);
+  switchProtocols(server, http2.server, { timeoutMs: limits.headersMs, isFull });
+  const sockets = limitConnections(server, { connections, perClient: isDirect ? perClient : connections, isFull });
+  refuseStreams(http2.server, requests, isDirect);
   const places = new ConcurrencyLimit(connections, tooManyRequests);
   const listener = requestListener(app, limits, places);
   let isDraining = false;
@@ -77,8 +78,7 @@ export function createHttpServer(
   };
   const handle = (rejection?: IdentityError) => async (incoming: Incoming, outgoing: Outgoing) => {
     if (!requests.add(incoming, outgoing)) {
-      if (!isHttp1(outgoing)) outgoing.stream.close(constants.NGHTTP2_REFUSED_STREAM);
-      else if (requests.isUsing(incoming.socket)) incoming.socket.destroy();
+      if (requests.isUsing(incoming.socket)) incoming.socket.destroy();
       else await reject(tooManyRequests(), incoming, outgoing);
     } else if (rejection !== undefined) await reject(rejection, incoming, outgoing);
     else if (isDraining) await reject(shuttingDown(), incoming, outgoing);

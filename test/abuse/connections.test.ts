@@ -125,9 +125,9 @@ it('1,600 streams of one client that take no content, reset and opened again, ke
     onTestFinished(() => session.destroy());
     return session.on('error', () => undefined);
   };
-  const sessions = await Promise.all(Array.from({ length: 16 }, connect));
   let victim = 0;
   for (let round = 0; round < sizes.streamRounds; round++) {
+    const sessions = await Promise.all(Array.from({ length: 16 }, connect));
     const opened = await Promise.all(sessions.map(openUnread));
     const taken = opened.flat().filter(({ destroyed }) => !destroyed).length;
     // Half of the default of MAX_CONNECTIONS.
@@ -142,6 +142,7 @@ it('1,600 streams of one client that take no content, reset and opened again, ke
     const closed = opened.flat().map((stream) => (stream.destroyed ? undefined : once(stream, 'close')));
     for (const stream of opened.flat()) stream.close(constants.NGHTTP2_CANCEL);
     await Promise.all(closed);
+    for (const session of sessions) session.destroy();
     await expect.poll(async () => (await ask(server.url, 'GET /healthz', {}, ATTACKER)).status).toBe(200);
   }
   await server.expectSound(context, 'unreadStreams');

@@ -84,7 +84,8 @@ const abuseTable = {
   unreadStreams: {
     abuse: `16 connections of one client, each with 100 streams for \`/openapi.json\` that take no content, reset and opened again ${sizes.streamRounds} times`,
     places: one,
-    response: '500 streams are open, further ones are refused; `/healthz` and removals of other clients are answered',
+    response:
+      '500 streams are open, further ones are refused and their connections closed; `/healthz` and removals of other clients are answered',
   },
   idleConnections: {
     abuse: '700 connections of one client that send nothing, or half a request',

@@ -6,6 +6,7 @@ import { fixedLimits } from '../../../shared/limits.ts';
 import { errorInfo } from '../../support/http/errorInfo.ts';
 import { gatedServer } from '../../support/http/gatedServer.ts';
 import { openStream, readStream } from '../../support/http/http2.ts';
+import { goAway, http2Frame, preface } from '../../support/http/http2Frames.ts';
 import { ask, ended, readAnswer } from '../../support/http/rawHttp.ts';
 
 const LIMIT = 4;
@@ -92,6 +93,42 @@ describe('one client', () => {
     expect(await statusOf('/hello', other)).toBe(200);
     session.destroy();
     await expect.poll(() => statusOf('/hello', one)).toBe(200);
+  });
+
+  it('gets no connection while it has as many requests, and loses those that ask for more', async () => {
+    await server.start({ connections: 8 * LIMIT, perClient: LIMIT });
+    const silent = await server.open('', one);
+    const idle = await server.openSession({}, one);
+    const { session } = await openUnread('/hello', LIMIT, one);
+    const goodbye = once(silent, 'data');
+    silent.write(preface);
+    const [frames] = await goodbye;
+    expect(frames).toEqual(Buffer.concat([http2Frame('settings'), goAway(0, constants.NGHTTP2_ENHANCE_YOUR_CALM)]));
+    await ended(silent);
+    const left = once(idle, 'close');
+    idle.on('error', () => undefined);
+    openStream(idle, { path: '/hello' }).on('error', () => undefined);
+    await left;
+    const rejected = await server.open('', one);
+    expect((await readAnswer(rejected)).status).toBe(503);
+    expect(await statusOf('/hello', other)).toBe(200);
+    session.destroy();
+    await expect.poll(() => statusOf('/hello', one)).toBe(200);
+  });
+
+  it('that is a proxy keeps its connections when one of its clients has too many requests', async () => {
+    await server.start({ connections: 100, perClient: 1, trustedProxies: 1 });
+    const session = await server.openSession({}, one);
+    const get = (path: string, address: string) => {
+      const headers = { 'x-forwarded-for': address };
+      return readStream(openStream(session, { path, headers }).end());
+    };
+    const slow = get('/slow', '192.0.2.1');
+    await server.entered.promise;
+    expect((await get('/hello', '192.0.2.1')).resetCode).toBe(constants.NGHTTP2_REFUSED_STREAM);
+    expect((await get('/hello', '192.0.2.2')).status).toBe(200);
+    server.gate.resolve();
+    expect((await slow).status).toBe(200);
   });
 
   it('is known by the forwarded address behind a proxy, and by the last one only', async () => {

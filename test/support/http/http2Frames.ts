@@ -8,6 +8,7 @@ export const frameTypes = {
   resetStream: 3,
   settings: 4,
   ping: 6,
+  goAway: 7,
   windowUpdate: 8,
   continuation: 9,
 } as const;
@@ -33,6 +34,14 @@ interface FrameFields {
   readonly flags?: number;
   readonly stream?: number;
   readonly payload?: Uint8Array;
+}
+
+/** A GOAWAY frame, which names the last stream that was processed. */
+export function goAway(lastStream: number, code: number): Buffer {
+  const payload = Buffer.alloc(8);
+  payload.writeUInt32BE(lastStream);
+  payload.writeUInt32BE(code, 4);
+  return http2Frame('goAway', { payload });
 }
 
 const INITIAL_WINDOW_SIZE = 4;
