@@ -16,7 +16,6 @@ const MEMORY_BYTES = 2 ** 30;
 export interface AbusedServer extends Instance {
   readonly database: readonly string[];
   readonly pid: number;
-  readonly database: readonly string[];
   /** Expects that the process still serves after an abuse, and that it stayed within its memory. */
   expectSound(context: Pick<TestContext, 'task'>, name: AbuseName): Promise<void>;
 }
