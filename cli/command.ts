@@ -108,8 +108,10 @@ interface Printed {
 /** A command's output: JSON with `--json`, otherwise text. */
 export interface Output extends Printed {
   readonly json: unknown;
-  /** Lines are laid out for the stream; a text is printed as it is. */
-  readonly text: string | readonly Line[];
+  /** A line, or several: they are laid out for the stream. */
+  readonly text: Line | readonly Line[];
+  /** Whether the text is for programs, and printed as it is. */
+  readonly isRaw?: true;
   /** By default standard output, unless that takes other data. */
   readonly stream?: 'stdout' | 'stderr';
 }

@@ -2,7 +2,7 @@ import { IdentityError } from '../shared/errors/identityError.ts';
 import type { ExitStatus } from './command.ts';
 import { InterruptedError, UsageError } from './command.ts';
 import { printable } from './terminal.ts';
-import { humanMessage, printableLines } from './texts.ts';
+import { humanMessage } from './texts.ts';
 
 /** What a person reads of a fault, and how the command ends by it. */
 interface Fault {
@@ -16,7 +16,8 @@ interface Fault {
  */
 export function describeFault(error: unknown, logLevel = process.env.LOG_LEVEL): Fault {
   // Each problem of the configuration has a line.
-  if (error instanceof UsageError) return { message: printableLines(error.message.split('\n')), exitStatus: 'usage' };
+  if (error instanceof UsageError)
+    return { message: error.message.split('\n').map(printable).join('\n'), exitStatus: 'usage' };
   if (error instanceof InterruptedError) return { message: printable(error.message), exitStatus: 'interrupted' };
   if (error instanceof IdentityError) {
     const isUsage = error.code === 'INVALID_ARGUMENT';

@@ -1,8 +1,9 @@
 import { InterruptedError, type Surroundings } from './command.ts';
+import { type Line, layOut, layoutOf } from './terminal.ts';
 
 type Asked = Pick<Surroundings, 'stdin' | 'stderr' | 'signal'>;
 /** A command whose `--yes` is the answer. */
-type Asking = Asked & { readonly options: { readonly yes?: boolean } };
+type Asking = Asked & Pick<Surroundings, 'environment'> & { readonly options: { readonly yes?: boolean } };
 
 /** Whether a person at a terminal can be asked. */
 export function canAsk({ stdin, stderr }: Asked): boolean {
@@ -11,12 +12,15 @@ export function canAsk({ stdin, stderr }: Asked): boolean {
 
 /**
  * Asks a person at a terminal for confirmation, unless the call has it; the question goes to standard error.
+ * @param about what the person reads before
  * @returns false for a no, and where there is neither `--yes` nor a terminal
  * @throws InterruptedError when the person interrupts the question
  */
-export async function askConfirmation(message: string, asked: Asking): Promise<boolean> {
+export async function askConfirmation(message: string, asked: Asking, about: readonly Line[] = []): Promise<boolean> {
   if (asked.options.yes === true) return true;
   if (!canAsk(asked)) return false;
+  const { stderr, environment } = asked;
+  if (about.length > 0) stderr.write(`${layOut(about, layoutOf(stderr, environment))}\n\n`);
   return await ask(({ confirm }) => confirm({ message, initialValue: false, ...streams(asked) }));
 }
 

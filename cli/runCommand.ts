@@ -68,9 +68,9 @@ async function printOutput(
   { stdout, stderr, environment, signal }: Surroundings,
 ): Promise<void> {
   if (!('rows' in output)) {
-    const { json, text } = output;
+    const { json, text, isRaw } = output;
     const stream = output.stream === 'stderr' ? stderr : stdout;
-    const shown = typeof text === 'string' ? text : layOut(text, layoutOf(stream, environment));
+    const shown = isRaw ? text : layOut([text].flat(), layoutOf(stream, environment));
     stream.write(`${asJson ? JSON.stringify(json) : shown}\n`);
     return;
   }

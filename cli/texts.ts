@@ -1,9 +1,4 @@
-import { type Line, printable, section } from './terminal.ts';
-
-/** Joins the lines of a question. */
-export function printableLines(lines: readonly string[]): string {
-  return lines.map(printable).join('\n');
-}
+import { type Line, section } from './terminal.ts';
 
 /** Returns a number as people read it, such as `30,680`. */
 export function numberText(number: number): string {

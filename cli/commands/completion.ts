@@ -18,11 +18,11 @@ export function defineCompletion(commands: () => readonly Command[], families: F
       'completion fish > ~/.config/fish/completions/identity.fish',
     ],
     run: async ({ arguments: [shell, words] }) => {
-      if (words.length === 0) return { json: { script: scripts[shell] }, text: scripts[shell].trimEnd() };
+      if (words.length === 0) return { json: { script: scripts[shell] }, text: scripts[shell].trimEnd(), isRaw: true };
       const { complete } = await import('./completion.ts');
       const { kind, candidates } = complete(commands(), families, words);
       const lines = candidates.map(({ word, meaning }) => lineFormats[shell](word, meaning));
-      return { json: { kind, candidates }, text: kind === 'words' ? lines.join('\n') : `:${kind}` };
+      return { json: { kind, candidates }, text: kind === 'words' ? lines.join('\n') : `:${kind}`, isRaw: true };
     },
   });
 }

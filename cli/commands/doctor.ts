@@ -3,7 +3,6 @@ import type { Check } from '../doctor/localChecks.ts';
 import { jsonOption } from '../help.ts';
 import { instanceLocation } from '../instanceLocation.ts';
 import { secretOptions } from '../places/callOptions.ts';
-import { printableLines } from '../texts.ts';
 
 const options = { ...secretOptions, ...jsonOption };
 
@@ -22,7 +21,7 @@ export const doctor = defineCommand({
       const lines = checks.map(({ subject, status, message }) => `${status.padEnd(width)} ${subject}: ${message}`);
       return {
         json: { event: 'result', checks },
-        text: printableLines(lines),
+        text: lines,
         exitStatus: () => (checks.some(({ status }) => status === 'failed') ? 'failed' : 'done'),
       };
     }),

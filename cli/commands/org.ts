@@ -1,7 +1,8 @@
 import type { RemovableOrganisation } from '../../shared/accounts/organisationRemoval.ts';
 import { defineInstanceCommand, flag, interruptible, oneOrMore, toList, UsageError } from '../command.ts';
 import { askConfirmation } from '../questions.ts';
-import { counted } from '../texts.ts';
+import { section } from '../terminal.ts';
+import { counted, named } from '../texts.ts';
 
 export const orgList = defineInstanceCommand({
   name: 'org list',
@@ -44,20 +45,20 @@ export const orgDelete = defineInstanceCommand({
     const { describeRemoval, removeOrganisations } = await import('../../shared/accounts/organisationRemoval.ts');
     const organisations = await describeRemoval(store, orgIds);
     const lines = organisations.map(describe);
-    const question = `Delete with all their records, and everything that others have because of them?\n${lines.join('\n')}`;
-    if (!(await askConfirmation(question, call))) {
-      const text = `would delete, with everything that others have because of them:\n${lines.join('\n')}\nnothing is deleted: add --yes`;
+    const what = section('Deletes, with all their records and everything that others have because of them', lines);
+    if (!(await askConfirmation('Delete?', call, what))) {
+      const text = [...what, 'nothing is deleted: add --yes'];
       return { json: { organisations, deleted: false }, text, exitStatus: () => 'unconfirmed' };
     }
     const interruption = 'interrupted: the organisations are deleted in part; repeat the command to continue';
     const records = await interruptible(signal, interruption, () => removeOrganisations(store, orgIds, signal));
     return {
       json: { organisations, deleted: true, records },
-      text: [...lines, `${counted(records, 'record')} deleted`].join('\n'),
+      text: [...lines, `${counted(records, 'record')} deleted`],
     };
   },
 });
 
 function describe({ orgId, name, people, serviceUsers }: RemovableOrganisation): string {
-  return [orgId, name, counted(people, 'person'), counted(serviceUsers, 'service user')].join('\t');
+  return `${named(orgId, name)}: ${counted(people, 'person')}, ${counted(serviceUsers, 'service user')}`;
 }

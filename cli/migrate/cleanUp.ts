@@ -9,7 +9,6 @@ import { openPlaces } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
 import type { Place } from '../places/place.ts';
 import { askConfirmation } from '../questions.ts';
-import { printableLines } from '../texts.ts';
 import type { MigrationCall } from './callOptions.ts';
 import { describeRun, type ExistingRun } from './chooseRun.ts';
 import { type MigrationState, readState } from './run.ts';
@@ -54,11 +53,11 @@ export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Ou
     ...kept.filter((one) => !isCertain(one)).map(cleanedText),
     ...warnings,
   ];
-  if (!(await askConfirmation(`${printableLines(lines)}\nClean up?`, call))) {
+  if (!(await askConfirmation('Clean up?', call, lines))) {
     const byHand = kept.filter(isCertain).map(cleanedText);
     return {
       json: { event: 'result', removed: false, remainders, warnings },
-      text: printableLines([...lines, ...byHand, 'nothing is removed: add --yes']),
+      text: [...lines, ...byHand, 'nothing is removed: add --yes'],
       exitStatus: () => 'unconfirmed',
     };
   }
@@ -85,7 +84,7 @@ async function finish(directory: string, state: MigrationState, cleaned: readonl
   ];
   return {
     json: { event: 'result', removed: isDone, remainders: cleaned, warnings },
-    text: printableLines(text),
+    text,
     exitStatus: () => (isDone ? 'done' : 'listed'),
   };
 }
@@ -107,8 +106,7 @@ async function choose(call: MigrationCall, remainders: readonly Remainder[]): Pr
   const asked = { ...call, options: {} };
   for (const one of remainders) {
     if (chosen.has(one) || one.remove === undefined || call.options.yes) continue;
-    if (await askConfirmation(printableLines([`${one.what}: ${one.reason}`, 'Remove it nevertheless?']), asked))
-      chosen.add(one);
+    if (await askConfirmation('Remove it nevertheless?', asked, [`${one.what}: ${one.reason}`])) chosen.add(one);
   }
   return chosen;
 }

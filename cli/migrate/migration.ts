@@ -6,7 +6,7 @@ import { type Output, type Surroundings, UsageError } from '../command.ts';
 import type { FilePlace, StoredFile } from '../places/place.ts';
 import { trackStore } from '../places/recordCounter.ts';
 import { askConfirmation, askText, canAsk } from '../questions.ts';
-import { commandLine, layOut, layoutOf, section } from '../terminal.ts';
+import { commandLine, layOut, layoutOf, printable, section } from '../terminal.ts';
 import type { MigrationCall, PlanningCall } from './callOptions.ts';
 import { chooseRun, describeRun } from './chooseRun.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
@@ -81,7 +81,7 @@ async function migrateBetween(call: MigratingCall, run: MigrationRun, opened?: S
       return await doSteps(call, run, sides ?? (await openSides(call, run.state.settings)));
     } catch (error) {
       if (!placeTokenRejected.is(error) || error.option === undefined || !canAsk(call)) throw error;
-      const file = await askText(`${error.message}\nThe file of ${error.option}:`, call);
+      const file = await askText(`${printable(error.message)}\nThe file of ${error.option}:`, call);
       const given = { [error.option.slice('--'.length)]: file };
       await run.change({ settings: replaceSecretFiles(run.state.settings, given) });
     }

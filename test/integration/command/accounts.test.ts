@@ -249,7 +249,7 @@ describeDatabases('a command on accounts', (newDatabase) => {
     const { code, stdout, stderr } = await identity(['org', 'delete', 'A', 'B', ...database]);
     const trail = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
     expect({ code, trail }).toEqual({ code: 2, trail: [] });
-    expect(stdout).toContain('A\tOrganisation A\t1 person\t0 service users\nB\tOrganisation B');
+    expect(stdout).toContain('  A (Organisation A): 1 person, 0 service users\n  B (Organisation B): ');
     expect(stdout).toContain('nothing is deleted: add --yes');
     expect(await ids()).toEqual(before);
   });

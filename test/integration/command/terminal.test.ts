@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { identity } from '../../support/command.ts';
+import { organisation } from '../../support/fixtures/organisations.ts';
+import { exportFileWith } from '../../support/migrations/migrating.ts';
+import { databaseOptions } from '../../support/places/locations.ts';
 import { servedPlace } from '../../support/places/servedPlace.ts';
 import { identityAtTerminal, seenLines, terminalMissing } from '../../support/processes/terminal.ts';
 import { keyEnvironment, sqlite } from '../../support/stores/stores.ts';
@@ -26,6 +29,22 @@ describe.skipIf(terminalMissing !== undefined)('a list at a terminal', { timeout
     ]);
   });
 });
+
+it.skipIf(terminalMissing !== undefined)(
+  'org delete shows names that cannot forge a row before its question',
+  async () => {
+    const { location, database } = await servedPlace(sqlite);
+    const hostile = organisation('acme', { org: { name: 'Acme\u001b[2J\nforged\trow' } });
+    expect(await identity(['import', await exportFileWith(hostile), '--to', database])).toMatchObject({ code: 0 });
+    const args = ['org', 'delete', 'acme', ...databaseOptions(location)];
+    const line = '  acme (Acme\\u{1b}[2J\\nforged\\trow): 0 people, 0 service users';
+    const asked = await identityAtTerminal(args, [['Delete?', 'n']]);
+    expect(asked.code, asked.stdout).toBe(2);
+    expect(seenLines(asked).filter((shown) => shown === line)).toHaveLength(2);
+    const deleted = await identity([...args, '--yes']);
+    expect(deleted).toMatchObject({ code: 0, stdout: `${line.trim()}\n1 record deleted\n` });
+  },
+);
 
 it.skipIf(terminalMissing !== undefined)('serve says at a terminal what comes next, until Ctrl-C', async () => {
   const { location } = await servedPlace(sqlite);

@@ -192,10 +192,11 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
   it.skipIf(terminalMissing !== undefined)('deletes an older one after a yes to its own question', async () => {
     const { zitadel, user, args } = await planned();
     const [whole, own] = ['Clean up?', 'Remove it nevertheless?'];
-    const { code, stdout } = await identityAtTerminal(args, [
+    const answers = [
       [whole, 'y'],
       [own, 'y'],
-    ]);
+    ] as const;
+    const { code, stdout } = await identityAtTerminal(args, answers, { columns: 300 });
     expect(code, stdout).toBe(0);
     expect(stdout).toContain(`removed: ${user}`);
     expect(zitadel.contents.users.has('owner')).toBe(false);
