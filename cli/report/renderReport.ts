@@ -119,7 +119,7 @@ function allEqual(records: number): Compared {
   return { equal: records, different: 0, differentAsExpected: 0, absent: 0 };
 }
 
-/** Shows what moved: by section, by what the import did, and by organisation. */
+/** Shows what was to move: by section, by what the import did, and by organisation. */
 function moved(result: MigrationResult): Html {
   const { records, organisations, exported, imported } = result.moved;
   const { sections } = result.proof;
@@ -130,7 +130,7 @@ function moved(result: MigrationResult): Html {
     const counts = found === undefined ? allEqual(all) : { ...found, absent: found.onlySource };
     return { all, line: comparedItem(html`${words(section)}`, all, counts) };
   });
-  return html`<section><h2>What moved</h2>
+  return html`<section><h2>What was to move</h2>
 <p>${counted(records, 'record')} of ${counted(organisations, 'organisation')}.</p>
 <ul>${rows.toSorted((a, b) => b.all - a.all).map(({ line }) => line)}</ul></section>${importedOf(imported)}${organisationList(result)}`;
 }

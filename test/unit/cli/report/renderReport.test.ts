@@ -52,7 +52,7 @@ describe('the report of a migration', () => {
       'Left to do (',
       'Differences (',
       'From and to',
-      'What moved',
+      'What was to move',
     ];
     const places = parts.map((part) => text.lastIndexOf(part));
     expect(places).toEqual(places.toSorted((a, b) => a - b));
