@@ -11,6 +11,7 @@ import {
 import { isJsonObject, type JsonObject, valueAt } from '../json/jsonObject.ts';
 import { checkRules } from './rules.ts';
 import type { Section } from './section.ts';
+import { isUsualMessage } from './usualMessage.ts';
 
 /** An issue of one field of an export file. */
 export interface FieldIssue {
@@ -40,15 +41,21 @@ export interface UnknownContent {
   readonly values: readonly { readonly path: string; readonly value: string | number }[];
 }
 
+/** What the check of a section's messages depends on. */
+type CheckedSection = Pick<Section, 'credentials'>;
+
 /** A message in canonical form: fields in the descriptor's order under their JSON names, without defaults. */
 interface CanonicalMessage {
   readonly json: JsonObject;
   readonly unknown: UnknownContent;
 }
 
+/** Of messages without unknown content. */
+export const nothingUnknown: UnknownContent = { fields: [], values: [] };
+
 /**
  * Parses a message by the wire's JSON mapping (zitadel 1.1).
- * @param value the parsed JSON, whose durations are rewritten in place
+ * @param value the parsed JSON, which becomes the result where it is in canonical form, and is changed in place otherwise
  * @param checked the section, to check the descriptor's rules (zitadel 3). Its credentials may be missing, because an
  * export may omit them.
  * @throws InvalidRecordError
@@ -56,7 +63,20 @@ interface CanonicalMessage {
 export function readMessage(
   schema: DescMessage,
   value: unknown,
-  checked: Pick<Section, 'credentials'> | undefined,
+  checked: CheckedSection | undefined,
+): CanonicalMessage {
+  if (isUsualMessage(schema, value, checked !== undefined)) return { json: value, unknown: nothingUnknown };
+  return decodeMessage(schema, value, checked);
+}
+
+/**
+ * Parses a message, however it is written. It says what is wrong, and takes several times as long as finding out that a
+ * message is in canonical form already.
+ */
+export function decodeMessage(
+  schema: DescMessage,
+  value: unknown,
+  checked: CheckedSection | undefined,
 ): CanonicalMessage {
   const { rounded, malformed, unknown } = inspectJson(schema, value);
   const reason = 'the number is above 2^53 and would be rounded: write it as a string';
@@ -86,7 +106,7 @@ function asJson(value: unknown): JsonValue {
 }
 
 /** Whether the credential at `path` is absent from the file. An empty one is not: no export writes it. */
-function isOmittedCredential({ credentials = [] }: Pick<Section, 'credentials'>, value: unknown, path: string) {
+function isOmittedCredential({ credentials = [] }: CheckedSection, value: unknown, path: string) {
   if (!isJsonObject(value) || !credentials.some((credential) => credential.path === path)) return false;
   const protoPath = path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return (valueAt(value, path) ?? valueAt(value, protoPath) ?? undefined) === undefined;

@@ -4,7 +4,7 @@ import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.j
 import { isJsonObject, type JsonObject, takeAt, valueAt } from '../json/jsonObject.ts';
 import type { JsonPath } from '../json/jsonScanner.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
-import { InvalidRecordError, readMessage, type UnknownContent } from './message.ts';
+import { InvalidRecordError, nothingUnknown, readMessage, type UnknownContent } from './message.ts';
 import { serialise } from './recordBody.ts';
 import {
   type Adjustment,
@@ -87,13 +87,14 @@ export function recordSchema({ name }: Section): DescMessage {
 
 /**
  * Parses one record by the wire's JSON mapping (zitadel 1.1).
- * @param value the parsed JSON of one element of the section
+ * @param value the parsed JSON of one element of the section, which may become the record's and is changed in place
  * @param checked whether to check the rules of its fields (zitadel 3); checking each record once is enough
  * @throws InvalidRecordError
  */
 export function readRecord(section: Section, value: unknown, orgId: string, checked = false): OrganisationRecord {
   const converted = section.v1?.convert === undefined ? value : section.v1.convert(value);
-  const { json, unknown } = readMessage(recordSchema(section), converted, checked ? section : undefined);
+  const defined = withoutAdditional(section, converted);
+  const { json, unknown } = readMessage(recordSchema(section), defined, checked ? section : undefined);
   if (section.inner !== undefined && json[section.inner] === undefined)
     throw new InvalidRecordError([{ path: section.inner, reason: 'value is required' }]);
   // Nothing writes one, and millions of them fit into little.
@@ -102,10 +103,24 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   if (checked) checkState(unknown, 'state');
   const state = additionalState(section, value);
   if (state !== undefined && state !== usualState(section)) json.state = state;
-  const record = toRecord(section, json, orgId, section.additional?.otpEmail === true && hasOtpEmail(value));
-  const isAdditional = (path: string) => section.additional?.paths.includes(path) === true;
-  const fields = unknown.fields.filter((path) => !isAdditional(path));
-  return { ...record, hasState: record.hasState || state !== undefined, unknown: { ...unknown, fields } };
+  return createRecord(section, json, orgId, {
+    hasState: state !== undefined,
+    otpEmail: section.additional?.otpEmail === true && hasOtpEmail(value),
+    unknown: unknown.fields.length === 0 ? unknown : { ...unknown, fields: unexpected(section, unknown.fields) },
+  });
+}
+
+/** Returns a record without the fields that a section's records may have beside those of their definition. */
+function withoutAdditional({ additional }: Section, value: unknown): unknown {
+  if (additional === undefined || !isJsonObject(value)) return value;
+  const given = additional.paths.filter((path) => Object.hasOwn(value, path));
+  if (given.length === 0) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !given.includes(name)));
+}
+
+/** Lists the unknown fields that the section does not know either. */
+function unexpected({ additional }: Section, fields: readonly string[]): readonly string[] {
+  return fields.filter((path) => additional?.paths.includes(path) !== true);
 }
 
 /**
@@ -122,7 +137,17 @@ export function checkState({ values }: UnknownContent, path: string, issuePath =
 
 /** Creates a record from canonical JSON. Normalises `json` in place and removes its credentials. */
 export function toRecord(section: Section, json: JsonObject, orgId: string, otpEmail: boolean): OrganisationRecord {
-  const hasState = (json.state ?? json.orgState) !== undefined;
+  return createRecord(section, json, orgId, { hasState: false, otpEmail, unknown: nothingUnknown });
+}
+
+/** @param beside what the file says of the record beside its JSON */
+function createRecord(
+  section: Section,
+  json: JsonObject,
+  orgId: string,
+  beside: Pick<OrganisationRecord, 'hasState' | 'otpEmail' | 'unknown'>,
+): OrganisationRecord {
+  const hasState = beside.hasState || (json.state ?? json.orgState) !== undefined;
   section.canonicalise?.(json, orgId);
   const credentials: { [Field in Credential['field']]?: string } = {};
   let givenPassword: string | undefined;
@@ -132,18 +157,20 @@ export function toRecord(section: Section, json: JsonObject, orgId: string, otpE
     if (clear !== undefined) givenPassword = takeAt(json, clear);
   }
   const state = json.state ?? json.orgState;
+  const { body, digest } = serialise(json);
   return {
     section,
     orgId,
     json,
-    ...serialise(json),
+    body,
+    digest,
     credentials,
     clearPassword: credentials.passwordHash === undefined ? givenPassword : undefined,
     givenPassword,
     state: typeof state === 'string' ? state : usualState(section),
     hasState,
-    otpEmail,
-    unknown: { fields: [], values: [] },
+    otpEmail: beside.otpEmail,
+    unknown: beside.unknown,
   };
 }
 

@@ -22,9 +22,12 @@ interface FieldCheck {
   readonly field: DescField;
   /** The field's name in ZITADEL's Go code, such as `ImportHumanUserRequest_Email.Email`. */
   readonly goName: string;
-  readonly rules: FieldRules | undefined;
+  readonly findReason: FindReason | undefined;
   readonly nested: readonly FieldCheck[];
 }
+
+/** Finds the reason why a value breaks its field's rules, in ZITADEL's words (zitadel 3.2); undefined if it is valid. */
+type FindReason = (value: unknown) => string | undefined;
 
 const EMBEDDED = 'embedded message failed validation';
 const compiled = new Map<string, readonly FieldCheck[]>();
@@ -76,7 +79,7 @@ function checkField(
   prefix: string,
   issues: RuleIssue[],
 ): void {
-  const reason = check.rules === undefined ? undefined : brokenRule(check.rules, check.field, value);
+  const reason = check.findReason?.(value);
   if (reason !== undefined) {
     issues.push({ path, reason, message: `${prefix}invalid ${check.goName}${position}: ${reason}` });
   } else if (check.nested.length > 0 && typeof value === 'object' && value !== null) {
@@ -96,7 +99,7 @@ function compileChecks(schema: DescMessage): readonly FieldCheck[] {
   if (cached !== undefined) return cached;
   const checks = schema.fields
     .map((field) => compileCheck(schema, field))
-    .filter((check) => check.rules ?? check.nested.length > 0);
+    .filter((check) => check.findReason !== undefined || check.nested.length > 0);
   compiled.set(schema.typeName, checks);
   return checks;
 }
@@ -105,7 +108,7 @@ function compileCheck(schema: DescMessage, field: DescField): FieldCheck {
   return {
     field,
     goName: `${goMessageName(schema)}.${goCase(field.name)}`,
-    rules: hasOption(field, rules) ? getOption(field, rules) : undefined,
+    findReason: compileRules(field),
     nested: field.message === undefined ? [] : compileChecks(field.message),
   };
 }
@@ -119,39 +122,51 @@ function goCase(name: string): string {
   return name.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/**
- * Finds the reason why a value breaks its field's rules, in ZITADEL's words (zitadel 3.2); undefined if it is valid.
- */
-function brokenRule({ type, message }: FieldRules, field: DescField, value: unknown): string | undefined {
-  if (value === undefined) return message?.required ? 'value is required' : undefined;
-  if (type.case === 'string' && typeof value === 'string') return stringReason(type.value, value);
-  if (type.case === 'enum' && typeof value === 'number') return enumReason(type.value, field, value);
-  if (type.case === 'bytes' && value instanceof Uint8Array) return bytesReason(type.value, value);
-  if (type.case === 'duration' && isDuration(value)) return durationReason(type.value, value);
-  return undefined;
+/** Compiles the rules of a field; undefined for a field without any. */
+export function compileRules(field: DescField): FindReason | undefined {
+  if (!hasOption(field, rules)) return undefined;
+  const { type, message } = getOption(field, rules);
+  const absent = message?.required === true ? 'value is required' : undefined;
+  const findReason = compileType(type, field);
+  return (value) => (value === undefined ? absent : findReason(value));
 }
 
-function stringReason(rules: StringRules, value: string): string | undefined {
-  if (rules.ignoreEmpty && value === '') return undefined;
-  const runes = lengthReason(
-    Number(rules.minLen ?? 0),
-    Number(rules.maxLen),
-    runeCount(value, Number(rules.maxLen)),
-    'runes',
-  );
-  if (runes !== undefined) return runes;
-  const bytes = rules.maxBytes ?? 0n;
-  if (bytes > 0n && Buffer.byteLength(value) > bytes) return `value length must be at most ${bytes} bytes`;
-  if (rules.prefix && !value.startsWith(rules.prefix)) return `value does not have prefix "${rules.prefix}"`;
-  return rules.wellKnown.case === 'email' ? emailReason(value) : undefined;
+function compileType(type: FieldRules['type'], field: DescField): FindReason {
+  switch (type.case) {
+    case 'string': {
+      const findReason = compileText(type.value);
+      return (value) => (typeof value === 'string' ? findReason(value) : undefined);
+    }
+    case 'enum':
+      return (value) => (typeof value === 'number' ? enumReason(type.value, field, value) : undefined);
+    case 'bytes':
+      return (value) => (value instanceof Uint8Array ? bytesReason(type.value, value) : undefined);
+    case 'duration':
+      return (value) => (isDuration(value) ? durationReason(type.value, value) : undefined);
+    default:
+      return () => undefined;
+  }
+}
+
+function compileText({ ignoreEmpty, prefix, wellKnown, ...rules }: StringRules): (value: string) => string | undefined {
+  const [min, max, maxBytes] = [Number(rules.minLen ?? 0), Number(rules.maxLen ?? 0), Number(rules.maxBytes ?? 0)];
+  return (value) => {
+    if (ignoreEmpty && value === '') return undefined;
+    const runes = lengthReason(min, max, runeCount(value, min, max), 'runes');
+    if (runes !== undefined) return runes;
+    if (maxBytes > 0 && Buffer.byteLength(value) > maxBytes) return `value length must be at most ${maxBytes} bytes`;
+    if (prefix && !value.startsWith(prefix)) return `value does not have prefix "${prefix}"`;
+    return wellKnown.case === 'email' ? emailReason(value) : undefined;
+  };
 }
 
 /**
- * Returns the length in runes, or the length in UTF-16 units where that is within `max`. A rune has one or two units,
- * so only longer texts need counting.
+ * Returns the length in runes, or the length in UTF-16 units where that keeps to both bounds anyway. A rune has one or two
+ * units, so few texts need counting.
  */
-function runeCount(value: string, max: number): number {
-  return value.length > max ? [...value].length : value.length;
+function runeCount(value: string, min: number, max: number): number {
+  const keeps = value.length >= 2 * min && (max === 0 || value.length <= max);
+  return keeps ? value.length : [...value].length;
 }
 
 function lengthReason(min: number, max: number, length: number, unit: string): string | undefined {

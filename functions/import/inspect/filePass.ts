@@ -133,10 +133,10 @@ function addRecord(
   { tally, unknown }: FilePass,
 ): AddedRecord {
   draft.hasEarlyRecords ||= orgId === undefined;
+  // Reading a record may change its JSON.
+  const added = additions.has(section) ? structuredClone(withAdditions(section, value, additions)) : undefined;
   const own = readRecord(section, value, orgId ?? '', true);
-  const whole = additions.has(section)
-    ? readRecord(section, withAdditions(section, value, additions), orgId ?? '', true)
-    : own;
+  const whole = added === undefined ? own : readRecord(section, added, orgId ?? '', true);
   checkSize(whole);
   checkIds(whole);
   draft.observe(whole);

@@ -115,6 +115,7 @@ export function isInDeletion({ partition }: StoredDocument): boolean {
 }
 
 function canonicalisePerson(json: JsonObject, orgId: string): void {
+  if (json.userId !== undefined && json.state !== undefined) return;
   reorder(json, {
     userId: json.userId ?? deriveId(orgId, textAt(json, 'user.userName', orgId)),
     user: json.user,
@@ -144,12 +145,11 @@ function checkPerson(record: JsonObject): RecordIssue | undefined {
   return isPlainEmailAddress(textAt(record, 'user.email.email', '')) ? undefined : emailInvalid;
 }
 
+const NONE: readonly string[] = [];
 const INVALID_SEED = 'the TOTP seed is not base32: no authenticator app can generate its codes';
 
 function warnOfCredentials({ credentials: { passwordHash, totpSeed } }: ImportedRecord): readonly string[] {
-  const warning = passwordHash === undefined ? undefined : passwordHashWarning(passwordHash);
-  return [
-    ...(warning === undefined ? [] : [warning]),
-    ...(totpSeed === undefined || isTotpSeed(totpSeed) ? [] : [INVALID_SEED]),
-  ];
+  const ofHash = passwordHash === undefined ? undefined : passwordHashWarning(passwordHash);
+  const ofSeed = totpSeed === undefined || isTotpSeed(totpSeed) ? undefined : INVALID_SEED;
+  return ofHash === undefined && ofSeed === undefined ? NONE : [ofHash, ofSeed].filter((one) => one !== undefined);
 }

@@ -4,7 +4,8 @@ import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts
 import { readRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
-const read = (section: string, value: unknown, orgId = 'org-1') => readRecord(sectionNamed(section), value, orgId);
+const read = (section: string, value: unknown, orgId = 'org-1') =>
+  readRecord(sectionNamed(section), structuredClone(value), orgId);
 
 const person = {
   userId: 'auth0|abc',

@@ -1,0 +1,156 @@
+import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
+import { describe, expect, it } from 'vitest';
+import { decodeMessage, InvalidRecordError } from '../../../shared/organisation/message.ts';
+import { recordSchema } from '../../../shared/organisation/record.ts';
+import { sections } from '../../../shared/organisation/sections.ts';
+import { isUsualMessage } from '../../../shared/organisation/usualMessage.ts';
+import { randomOf, seed } from '../../faults/support/random.ts';
+import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
+import { repetitions } from '../../support/repetitions.ts';
+
+const RECORDS = repetitions({ few: 20_000, many: 1_000_000 });
+const random = randomOf('usual messages');
+
+const people = recordSchema(sectionNamed('humanUsers'));
+const metadata = recordSchema(sectionNamed('userMetadata'));
+
+const person = () => ({
+  userId: 'U',
+  user: {
+    userName: 'alice',
+    profile: { firstName: 'Alice', lastName: 'Ångström', gender: 'GENDER_FEMALE' },
+    email: { email: 'alice@acme.example', isEmailVerified: true },
+  },
+  state: 'USER_STATE_ACTIVE',
+});
+
+describe('a usual message', () => {
+  it('is one that the decoder returns as it is, with nothing unknown and no rule broken', { timeout: 600_000 }, () => {
+    let usual = 0;
+    for (let record = 0; record < RECORDS; record++) {
+      const section = pick(sections);
+      const schema = recordSchema(section);
+      const checked = random() < 0.5;
+      const text = JSON.stringify(message(schema));
+      if (!isUsualMessage(schema, JSON.parse(text), checked)) continue;
+      usual++;
+      const decoded = decoderResult(schema, text, checked);
+      if (decoded !== text) expect.fail(`seed ${seed}, ${section.name}: ${text} is usual, but decoded: ${decoded}`);
+    }
+    // So many that the comparison says something.
+    expect(usual).toBeGreaterThan(RECORDS / 20);
+  });
+
+  it.each(sections.map(({ name }) => name))('is what the decoder returns of most %s', (name) => {
+    // Numbers, durations and alternatives are left to the decoder.
+    const schema = recordSchema(sectionNamed(name));
+    const isLeft = (field: DescField): boolean =>
+      field.oneof !== undefined ||
+      field.message?.typeName.startsWith('google.protobuf.') === true ||
+      (field.fieldKind !== 'map' && [ScalarType.UINT64, ScalarType.UINT32].some((type) => type === field.scalar)) ||
+      field.message?.fields.some(isLeft) === true;
+    for (let record = 0; record < 200; record++) {
+      const decoded = decoderResult(schema, JSON.stringify(message(schema)), false);
+      if (!decoded.startsWith('{')) continue;
+      const json: unknown = JSON.parse(decoded);
+      const hasLeft = schema.fields.some((field) => isLeft(field) && decoded.includes(`"${field.jsonName}"`));
+      if (!hasLeft) expect(isUsualMessage(schema, json, false), decoded).toBe(true);
+    }
+  });
+
+  it.each([
+    ['a field under its other name', { user_id: 'U', user: person().user, state: 'USER_STATE_ACTIVE' }],
+    ['fields in another order', { user: person().user, userId: 'U', state: 'USER_STATE_ACTIVE' }],
+    ['an unknown field', { ...person(), favouriteColour: 'red' }],
+    ['a default', { ...person(), userId: '' }],
+    ['the name of a default', { ...person(), state: 'USER_STATE_UNSPECIFIED' }],
+    ['an unknown name', { ...person(), state: 'USER_STATE_HUNGRY' }],
+    ['a number in place of a name', { ...person(), state: 1 }],
+    ['a null', { ...person(), state: null }],
+    ['a number in place of a text', { ...person(), userId: 1 }],
+    ['half a character', { ...person(), userId: '\ud800' }],
+    ['a list in place of an object', { ...person(), user: [] }],
+  ])('has no %s', (_, value) => {
+    expect(isUsualMessage(people, value, false)).toBe(false);
+  });
+
+  it.each([
+    ['breaks a rule', { ...person(), user: { ...person().user, userName: 'a'.repeat(201) } }],
+    ['lacks what a rule requires', { ...person(), user: { userName: 'alice', email: person().user.email } }],
+    ['ends before what a rule requires', { userId: 'U', user: { userName: 'alice' } }],
+  ])('may be one that %s, unless rules are checked', (_, value) => {
+    expect(isUsualMessage(people, value, false)).toBe(true);
+    expect(isUsualMessage(people, value, true)).toBe(false);
+    expect(isUsualMessage(people, person(), true)).toBe(true);
+  });
+
+  it.each(['QR==', 'QUI', 'QUI==', 'Q-I=', 'QU\nI='])('does not have %j for bytes', (value) => {
+    expect(isUsualMessage(metadata, { id: 'U', key: 'k', value: 'QUI=' }, true)).toBe(true);
+    expect(isUsualMessage(metadata, { id: 'U', key: 'k', value }, false)).toBe(false);
+  });
+});
+
+/** Returns what the decoder makes of a record: its canonical text, or the reason why it has none. */
+function decoderResult(schema: DescMessage, text: string, checked: boolean): string {
+  try {
+    const { json, unknown } = decodeMessage(schema, JSON.parse(text), checked ? {} : undefined);
+    if (unknown.fields.length > 0 || unknown.values.length > 0) return `unknown ${JSON.stringify(unknown)}`;
+    return JSON.stringify(json);
+  } catch (error) {
+    if (error instanceof InvalidRecordError) return error.message;
+    throw error;
+  }
+}
+
+/** Creates a message that is usual for the most part: a field here and there is strange. */
+function message(schema: DescMessage): unknown {
+  const isWhole = random() < 0.5;
+  const fields = schema.fields.toSorted((a, b) => a.number - b.number);
+  const entries = fields
+    .filter(() => isWhole || random() < 0.6)
+    .map((field): [string, unknown] => [rare() ? field.name : field.jsonName, rare() ? pick(strange)() : value(field)]);
+  if (rare()) entries.reverse();
+  if (rare()) entries.push([pick(['unknown', 'user', 'state', '__proto__', '0']), pick(strange)()]);
+  return Object.fromEntries(entries);
+}
+
+function value(field: DescField): unknown {
+  if (field.fieldKind !== 'list') return element(field);
+  return Array.from({ length: rare() ? 0 : 1 + Math.floor(random() * 3) }, () =>
+    rare() ? pick(strange)() : element(field),
+  );
+}
+
+function element({ message: inner, enum: values, scalar }: DescField): unknown {
+  if (inner?.typeName === 'google.protobuf.Duration') return pick(['0s', '3600s', '1.5s', '-3s', '+1s', '1.50s', 's']);
+  if (inner !== undefined) return message(inner);
+  if (values !== undefined) return pick(values.values).name;
+  if (scalar === ScalarType.BOOL) return !rare();
+  if (scalar === ScalarType.STRING) return pick(texts);
+  return scalar === ScalarType.BYTES ? pick(['QUI=', 'QQ==', 'QUJD', 'QR==', '']) : pick(['1', 1, '72', 0, '01']);
+}
+
+const texts = [
+  'a',
+  'alice@acme.example',
+  'Ångström',
+  '王',
+  '😀',
+  'https://acme.example/cb',
+  ' b ',
+  '330000000000000001',
+];
+const strange: readonly (() => unknown)[] = [
+  ...[null, '', 0, 1, -1, 1.5, true, false, [], {}, ['a'], { a: 1 }, '\u0000', 'a'.repeat(201), '王'.repeat(201)],
+  ...['GENDER_FEMALE', 'USER_STATE_ACTIVE', '1', '1s', 'QUI', 1e300, '\ud83d\ude00'],
+].map((one) => () => structuredClone(one));
+
+function rare(): boolean {
+  return random() < 0.03;
+}
+
+function pick<Item>(from: readonly Item[]): Item {
+  const item = from[Math.floor(random() * from.length)];
+  if (item === undefined) throw new Error('nothing to pick from');
+  return item;
+}
