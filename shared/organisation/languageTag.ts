@@ -24,6 +24,11 @@ const individualLanguages: ReadonlySet<string> = new Set(
 
 const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
+/** The canonical forms of short texts so far: people share few languages. */
+const known = new Map<string, string>();
+const MAX_KNOWN = 1_000;
+const MAX_KNOWN_LENGTH = 35;
+
 /**
  * Returns the canonical form of a language tag, as ZITADEL stores it (zitadel 2.5): deprecated subtags are replaced, and
  * what is no part of a tag is dropped. A text that is no tag, or of an unknown language, is undetermined.
@@ -31,6 +36,12 @@ const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }
  * CLDR names few of the 8,000 languages with a code of three letters, so any three letters count as a language.
  */
 export function canonicalLanguageTag(text: string): string {
+  const tag = known.get(text) ?? toCanonicalTag(text);
+  if (known.size < MAX_KNOWN && text.length <= MAX_KNOWN_LENGTH) known.set(text, tag);
+  return tag;
+}
+
+function toCanonicalTag(text: string): string {
   const subtags = text
     .toLowerCase()
     .split(/[-_]/)
