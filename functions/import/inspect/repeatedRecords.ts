@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { openTemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
 import { formatPath, type JsonPath } from '../../../shared/json/jsonScanner.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
@@ -17,10 +17,10 @@ export class RepeatedRecords implements Disposable {
   /** Notes a record's key in the first pass. Records of no organisation cannot be imported, and are ignored. */
   note(record: OrganisationRecord): void {
     if (record.orgId === '') return;
-    const digest = keyDigest(record);
-    if (!this.filter.add(digest)) return;
+    const key = identifyingKey(record);
+    if (!this.filter.add(key)) return;
     this.suspects ??= new Suspects();
-    this.suspects.add(digest);
+    this.suspects.add(key);
   }
 
   /** Forgets all keys, before another first pass. */
@@ -40,7 +40,7 @@ export class RepeatedRecords implements Disposable {
    */
   compare(record: OrganisationRecord, path: JsonPath): string | undefined {
     if (record.orgId === '') return undefined;
-    return this.suspects?.compare(keyDigest(record), contentDigest(record), formatPath(path));
+    return this.suspects?.compare(identifyingKey(record), contentDigest(record), formatPath(path));
   }
 
   /** Whether the record at `path` repeats an earlier record's key with other content. */
@@ -55,13 +55,13 @@ export class RepeatedRecords implements Disposable {
 }
 
 /**
- * Returns the digest of what identifies a record. A section that takes only its own organisation's records may have one
- * under each organisation: ZITADEL exports the members of all projects under all of them.
+ * Returns what identifies a record. A section that takes only its own organisation's records may have one under each
+ * organisation: ZITADEL exports the members of all projects under all of them.
  */
-function keyDigest(record: OrganisationRecord): Buffer {
+function identifyingKey(record: OrganisationRecord): string {
   const isPerOrganisation = record.section.references?.some(({ ifForeign }) => ifForeign === 'notCarried') === true;
   const key = documentPath(recordKey(record));
-  return hash('sha256', isPerOrganisation ? `${key}/${record.orgId}` : key, 'buffer');
+  return isPerOrganisation ? `${key}/${record.orgId}` : key;
 }
 
 /** Returns the digest of a record's content. A state and its absence differ: overwriting keeps the stored one only then. */
@@ -85,7 +85,7 @@ function contentDigest(record: OrganisationRecord): string {
 /** The keys that may be repeated, and the paths of the records that repeat one with other content. */
 class Suspects {
   private readonly database = openTemporaryDatabase(`
-    CREATE TABLE suspects (key BLOB PRIMARY KEY, content TEXT, path TEXT) STRICT, WITHOUT ROWID;
+    CREATE TABLE suspects (key TEXT PRIMARY KEY, content TEXT, path TEXT) STRICT, WITHOUT ROWID;
     CREATE TABLE paths (path TEXT PRIMARY KEY) STRICT, WITHOUT ROWID`);
   private readonly insert;
   private readonly select;
@@ -102,12 +102,12 @@ class Suspects {
     this.selectPath = this.database.prepare('SELECT 1 FROM paths WHERE path = ?');
   }
 
-  add(key: Buffer): void {
+  add(key: string): void {
     this.insert.run(key);
   }
 
   /** Returns the path of the key's first record, if that has other content. */
-  compare(key: Buffer, content: string, path: string): string | undefined {
+  compare(key: string, content: string, path: string): string | undefined {
     const first = this.select.get(key);
     if (first === undefined || first.content === content) return undefined;
     if (typeof first.path !== 'string') {
@@ -130,6 +130,8 @@ class Suspects {
 
 /** 16 MiB: with 10,000,000 keys, fewer than one new key in 300 looks like a known one. */
 const BITS = 2 ** 27;
+/** Leaves as many bits of a hash as a position has. */
+const SHIFT = 32 - 27;
 const PROBES = 5;
 /** So many keys are kept as they are. Most files have fewer, and memory for a filter costs more than their import. */
 const MAX_EXACT = 10_000;
@@ -142,15 +144,15 @@ const MAX_EXACT = 10_000;
 export class KeyFilter {
   private readonly exact = new Set<string>();
   private words: Uint32Array | undefined;
+  /** Nobody can choose keys that look alike without knowing it. */
+  private readonly seed = randomInt(2 ** 32);
 
   /**
    * Adds a key.
-   * @param digest the key's digest, at least 20 bytes
    * @returns whether the filter may have had the key
    */
-  add(digest: Buffer): boolean {
-    if (this.words !== undefined) return addBits(this.words, digest);
-    const key = digest.toString('latin1');
+  add(key: string): boolean {
+    if (this.words !== undefined) return addBits(this.words, key, this.seed);
     if (this.exact.has(key)) return true;
     this.exact.add(key);
     if (this.exact.size > MAX_EXACT) this.words = this.toWords();
@@ -159,17 +161,18 @@ export class KeyFilter {
 
   private toWords(): Uint32Array {
     const words = new Uint32Array(BITS / 32);
-    for (const key of this.exact) addBits(words, Buffer.from(key, 'latin1'));
+    for (const key of this.exact) addBits(words, key, this.seed);
     this.exact.clear();
     return words;
   }
 }
 
-/** Sets a digest's bits; returns whether all of them were set. */
-function addBits(words: Uint32Array, digest: Buffer): boolean {
+/** Sets a key's bits; returns whether all of them were set. */
+function addBits(words: Uint32Array, key: string, seed: number): boolean {
+  const [first, second] = hashes(key, seed);
   let isKnown = true;
   for (let probe = 0; probe < PROBES; probe++) {
-    const bit = digest.readUInt32LE(probe * 4) % BITS;
+    const bit = (first + Math.imul(probe, second)) >>> SHIFT;
     const mask = 1 << (bit % 32);
     const word = words[bit >>> 5] ?? 0;
     if ((word & mask) !== 0) continue;
@@ -177,4 +180,18 @@ function addBits(words: Uint32Array, digest: Buffer): boolean {
     words[bit >>> 5] = word | mask;
   }
   return isKnown;
+}
+
+/** Returns two hashes of 32 bits. What they have in common only costs a comparison, so they need not be cryptographic. */
+function hashes(key: string, seed: number): [first: number, second: number] {
+  let first = seed;
+  let second = ~seed;
+  for (let at = 0; at < key.length; at++) {
+    const unit = key.charCodeAt(at);
+    first = Math.imul(first ^ unit, 0x85ebca6b);
+    first ^= first >>> 13;
+    second = Math.imul(second ^ unit, 0xc2b2ae35);
+    second ^= second >>> 16;
+  }
+  return [Math.imul(first ^ (first >>> 16), 0x9e3779b1), Math.imul(second ^ (second >>> 15), 0x27d4eb2f) | 1];
 }
