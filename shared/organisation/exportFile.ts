@@ -71,24 +71,31 @@ export interface ManifestEntry {
 }
 
 const MODULUS = 1n << 256n;
-
-function formatDigest(sum: bigint): string {
-  return `sha256:${(sum % MODULUS).toString(16).padStart(64, '0')}`;
-}
+const HASH_WORDS = 8;
 
 /**
  * A running tally of records: their counts and the sum of their hashes modulo 2^256. The sum detects each lost, added
  * or changed record. It needs constant memory and is independent of order.
  */
 export class ManifestTally {
-  private sum = 0n;
+  private readonly sum = new Uint32Array(HASH_WORDS);
   private readonly counted = new Map<string, number>();
 
   add({ section, orgId, digest, credentials, otpEmail }: ManifestEntry): void {
     const { passwordHash = '', totpSeed = '', clientSecret = '' } = credentials;
     const entry = JSON.stringify([section, orgId, digest, passwordHash, totpSeed, clientSecret, otpEmail]);
-    this.sum += BigInt(`0x${hash('sha256', entry)}`);
+    this.addHash(hash('sha256', entry, 'buffer'));
     this.count(section);
+  }
+
+  /** Adds a hash word by word, since a BigInt for each record costs more than the hash. */
+  private addHash(digest: Buffer): void {
+    let carry = 0;
+    for (let word = HASH_WORDS - 1; word >= 0; word--) {
+      const total = (this.sum[word] ?? 0) + digest.readUInt32BE(word * 4) + carry;
+      this.sum[word] = total;
+      carry = total > 0xffffffff ? 1 : 0;
+    }
   }
 
   /** Counts an organisation; `add` counts its record under the section `org`. */
@@ -101,7 +108,8 @@ export class ManifestTally {
   }
 
   get digest(): string {
-    return formatDigest(this.sum);
+    const words = [...this.sum].map((word) => word.toString(16).padStart(8, '0'));
+    return `sha256:${words.join('')}`;
   }
 
   private count(name: string): void {
@@ -114,7 +122,7 @@ export function addTallies(files: readonly Tally[]): Tally {
   const counts: Counts = {};
   for (const file of files) for (const [name, count] of Object.entries(file.counts)) increase(counts, name, count);
   const sum = files.reduce((total, { digest }) => total + BigInt(`0x${digest.slice('sha256:'.length)}`), 0n);
-  return { counts, digest: formatDigest(sum) };
+  return { counts, digest: `sha256:${(sum % MODULUS).toString(16).padStart(64, '0')}` };
 }
 
 const recordForm = 'each in the form of ZITADEL’s message `zitadel.admin.v1.DataOrg`';
