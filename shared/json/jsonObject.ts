@@ -21,10 +21,21 @@ export function parseIfJson(text: string): unknown {
   }
 }
 
+const split = new Map<string, readonly string[]>();
+
+/** Returns the names on a path. All paths come from tables and definitions, so there are few of them. */
+function namesOn(path: string): readonly string[] {
+  const known = split.get(path);
+  if (known !== undefined) return known;
+  const names = path.split('.');
+  split.set(path, names);
+  return names;
+}
+
 /** Returns the value at a record's `path` (`project.name`), or undefined. */
 export function valueAt(record: JsonObject, path: string): unknown {
   let value: unknown = record;
-  for (const name of path.split('.')) {
+  for (const name of namesOn(path)) {
     if (!isJsonObject(value)) return undefined;
     value = value[name];
   }
@@ -45,12 +56,13 @@ const LIST_STEP = /^(\w+)\[(?:(\w+)=(\w+))?\]$/;
 export function textsAt(record: JsonObject, path: string, orgId: string): string[] {
   if (!path.includes('[')) return [textAt(record, path, orgId)];
   let values: unknown[] = [record];
-  for (const step of path.split('.'))
+  for (const step of namesOn(path))
     values = values.flatMap((value) => (isJsonObject(value) ? stepInto(value, step) : []));
   return values.filter((value) => typeof value === 'string');
 }
 
 function stepInto(record: JsonObject, step: string): unknown[] {
+  if (!step.endsWith(']')) return [record[step]];
   const [, list, field, expected] = LIST_STEP.exec(step) ?? [];
   if (list === undefined) return [record[step]];
   const elements = record[list];
@@ -76,19 +88,20 @@ export function putAt(record: JsonObject, path: string, value: unknown): void {
 
 /** Unsets and returns the text at `path`. If that empties an object at the path's second level, unsets the object too. */
 export function takeAt(record: JsonObject, path: string): string | undefined {
-  const names = path.split('.');
+  const names = namesOn(path);
+  const last = names.length - 1;
   const parents = [record];
-  for (const name of names.slice(0, -1)) {
-    const inner = parents.at(-1)?.[name];
+  for (let at = 0; at < last; at++) {
+    const inner = parents[at]?.[names[at] ?? path];
     if (!isJsonObject(inner)) return undefined;
     parents.push(inner);
   }
   const [, inner, holder] = parents;
-  const last = names.at(-1) ?? path;
-  const direct = parents.at(-1) ?? record;
-  const taken = direct[last];
+  const direct = parents[last] ?? record;
+  const name = names[last] ?? path;
+  const taken = direct[name];
   // Set to undefined, not deleted: deleting fields makes an object slow.
-  if (taken !== undefined) direct[last] = undefined;
+  if (taken !== undefined) direct[name] = undefined;
   if (inner !== undefined && holder !== undefined && isEmpty(holder)) inner[names[1] ?? path] = undefined;
   return typeof taken === 'string' && taken !== '' ? taken : undefined;
 }

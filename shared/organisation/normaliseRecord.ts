@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../j
 import { type OrganisationRecord, recordSchema } from './record.ts';
 import { serialise } from './recordBody.ts';
 import type { RecordIssue } from './relations.ts';
-import type { ValueRule } from './section.ts';
+import type { Section, ValueRule } from './section.ts';
 
 /** A record with the values that ZITADEL would store, or the issue of a value that it rejects. */
 export interface NormalisedRecord {
@@ -22,8 +22,8 @@ const NUL: RecordIssue = { id: '', key: 'ERROR: unsupported Unicode escape seque
 export function normaliseRecord(record: OrganisationRecord, unset: readonly string[] = []): NormalisedRecord {
   if (hasNul(record)) return { record, issue: NUL };
   const changes = new Map<string, unknown>();
-  for (const [path, rule] of Object.entries(record.section.values ?? {})) {
-    const { issue, change } = convertAt(record.json, path, rule);
+  for (const rule of rulesOf(record.section)) {
+    const { issue, change } = convertAt(record.json, rule);
     if (issue !== undefined) return { record, issue };
     if (change !== undefined) changes.set(change.field, change.value);
   }
@@ -31,13 +31,40 @@ export function normaliseRecord(record: OrganisationRecord, unset: readonly stri
   return { record: changes.size === 0 ? record : withChanges(record, changes) };
 }
 
+/** The rule of a field, or of the elements of a list. */
+interface FieldRule {
+  readonly field: string;
+  readonly isList: boolean;
+  /** The path of the message that has the field; undefined for the record itself. */
+  readonly parent: string | undefined;
+  readonly rule: ValueRule;
+}
+
+const compiled = new WeakMap<Section, readonly FieldRule[]>();
+
+function rulesOf(section: Section): readonly FieldRule[] {
+  const known = compiled.get(section);
+  if (known !== undefined) return known;
+  const rules = Object.entries(section.values ?? {}).map(([path, rule]): FieldRule => {
+    const isList = path.endsWith('[]');
+    const field = isList ? path.slice(0, -2) : path;
+    const lastDot = field.lastIndexOf('.');
+    return { field, isList, parent: lastDot < 0 ? undefined : field.slice(0, lastDot), rule };
+  });
+  compiled.set(section, rules);
+  return rules;
+}
+
+const NONE: readonly string[] = [];
+
 /** Lists the list of records that are stored apart, if the record has it. */
-function nestedLists({ section: { nested }, json }: OrganisationRecord): string[] {
-  return nested === undefined || valueAt(json, nested.list) === undefined ? [] : [nested.list];
+function nestedLists({ section: { nested }, json }: OrganisationRecord): readonly string[] {
+  return nested === undefined || valueAt(json, nested.list) === undefined ? NONE : [nested.list];
 }
 
 /** Lists the enumerations with an unknown number, which counts as their default, as an unknown name does. */
-function unknownNumbers({ section: { values = {} }, json, unknown }: OrganisationRecord): string[] {
+function unknownNumbers({ section: { values = {} }, json, unknown }: OrganisationRecord): readonly string[] {
+  if (unknown.values.length === 0) return NONE;
   return unknown.values
     .filter(({ path, value }) => typeof value === 'number' && !(path in values) && valueAt(json, path) === value)
     .map(({ path }) => path);
@@ -59,21 +86,16 @@ interface Conversion {
   readonly change?: { readonly field: string; readonly value: unknown };
 }
 
-/** Converts the value at `path`, or the elements of the list there. */
-function convertAt(json: JsonObject, path: string, rule: ValueRule): Conversion {
-  const isList = path.endsWith('[]');
-  const field = isList ? path.slice(0, -2) : path;
-  const value = valueAt(json, field);
-  if (isList) return Array.isArray(value) ? convertList(field, value, rule) : {};
-  const lastDot = field.lastIndexOf('.');
-  const isInMessage = lastDot < 0 || isJsonObject(valueAt(json, field.slice(0, lastDot)));
-  return isInMessage ? convert(field, value, rule) : {};
-}
+const AS_IT_IS: Conversion = {};
 
-function convert(field: string, value: unknown, rule: ValueRule): Conversion {
+/** Converts a field's value, or the elements of its list. */
+function convertAt(json: JsonObject, { field, isList, parent, rule }: FieldRule): Conversion {
+  const value = valueAt(json, field);
+  if (isList) return Array.isArray(value) ? convertList(field, value, rule) : AS_IT_IS;
+  if (value === undefined && parent !== undefined && !isJsonObject(valueAt(json, parent))) return AS_IT_IS;
   const { issue, value: converted } = rule(value);
   if (issue !== undefined) return { issue };
-  return converted === value ? {} : { change: { field, value: converted } };
+  return converted === value ? AS_IT_IS : { change: { field, value: converted } };
 }
 
 function convertList(field: string, list: readonly unknown[], rule: ValueRule): Conversion {
@@ -82,7 +104,7 @@ function convertList(field: string, list: readonly unknown[], rule: ValueRule): 
   if (issue !== undefined) return { issue };
   const converted = results.map((result) => result.value).filter((element) => element !== undefined);
   const isEqual = converted.length === list.length && converted.every((element, index) => element === list[index]);
-  return isEqual ? {} : { change: { field, value: converted.length === 0 ? undefined : converted } };
+  return isEqual ? AS_IT_IS : { change: { field, value: converted.length === 0 ? undefined : converted } };
 }
 
 function hasNul({ json, body, credentials }: OrganisationRecord): boolean {

@@ -89,20 +89,32 @@ export interface PlannedReference {
 }
 
 /** Lists a record's references, one for each element of a list. */
-export function planReferences({ section, json, given, orgId }: OrganisationRecord): PlannedReference[] {
-  const readText = (path: string) => textAt(json, path, orgId);
-  return (section.references ?? []).flatMap((reference) => {
-    const { permittedBy, inFile } = reference;
-    const permit = permittedBy && caselessClaimKey(permittedBy.type, permittedBy.parts.map(readText));
+export function planReferences({ section, json, given, orgId }: OrganisationRecord): readonly PlannedReference[] {
+  if (section.references === undefined) return NONE;
+  const planned: PlannedReference[] = [];
+  for (const reference of section.references) {
+    const { collection, permittedBy, inFile } = reference;
     const source = inFile === true && given !== undefined ? given : json;
-    return targetParts(reference, (path) => textsAt(source, path, orgId)).map((parts) => ({
-      reference,
-      key: { collection: reference.collection, id: documentId(...parts) },
-      targetId: parts.at(-1) ?? '',
-      permit,
-    }));
-  });
+    const targets = targetParts(reference, (path) => textsAt(source, path, orgId));
+    if (targets.length === 0) continue;
+    const permit =
+      permittedBy &&
+      caselessClaimKey(
+        permittedBy.type,
+        permittedBy.parts.map((path) => textAt(json, path, orgId)),
+      );
+    for (const parts of targets)
+      planned.push({
+        reference,
+        key: { collection, id: documentId(...parts) },
+        targetId: parts.at(-1) ?? '',
+        permit,
+      });
+  }
+  return planned;
 }
+
+const NONE: readonly PlannedReference[] = [];
 
 /** Converts a name to the text that it has in common with all names that count as the same. */
 type Fold = (name: string) => string;

@@ -192,8 +192,8 @@ const MAX_ID_BYTES = 1_400;
  * can collide with it.
  */
 export function documentId(...parts: readonly string[]): string {
-  const id = parts.map(encodePart).join('|');
-  if (Buffer.byteLength(id) <= MAX_ID_BYTES) return id;
+  const id = parts.length === 1 ? encodePart(parts[0] ?? '') : parts.map(encodePart).join('|');
+  if (id.length * 3 <= MAX_ID_BYTES || Buffer.byteLength(id) <= MAX_ID_BYTES) return id;
   const truncated = Buffer.from(id)
     .subarray(0, MAX_ID_BYTES)
     .toString()

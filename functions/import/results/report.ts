@@ -208,17 +208,22 @@ export function formatIssue({ id, key }: RecordIssue): string {
   return id === '' ? key : `ID=${id} Message=${key}`;
 }
 
-function collectWarnings(record: OrganisationRecord, outcome: Outcome): ImportWarning[] {
-  const { section, unknown, json, adjustment } = record;
-  const lost = unknown.values.filter(({ path, value }) => valueAt(json, path) !== value);
-  const messages = lost.map(
-    ({ path, value }) => `unknown value ${JSON.stringify(value)} of ${path}: imported without it`,
-  );
-  if (adjustment?.warning !== undefined) messages.push(adjustment.warning);
-  const fromStore = outcome.kind === 'failed' ? [] : (outcome.warnings ?? []);
-  return [...messages, ...(section.warnings?.(record) ?? []), ...fromStore].map((message) => ({
-    type: section.error.type,
-    id: reportedId(record),
-    message,
-  }));
+const NO_WARNINGS: readonly ImportWarning[] = [];
+
+function collectWarnings(record: OrganisationRecord, outcome: Outcome): readonly ImportWarning[] {
+  const { section, unknown, adjustment } = record;
+  const ofRecord = section.warnings?.(record) ?? [];
+  const fromStore = outcome.kind === 'failed' ? undefined : outcome.warnings;
+  if (unknown.values.length === 0 && adjustment === undefined && ofRecord.length === 0 && fromStore === undefined)
+    return NO_WARNINGS;
+  const messages = [...lostValues(record), adjustment?.warning, ...ofRecord, ...(fromStore ?? [])];
+  return messages
+    .filter((message) => message !== undefined)
+    .map((message) => ({ type: section.error.type, id: reportedId(record), message }));
+}
+
+function lostValues({ unknown, json }: OrganisationRecord): string[] {
+  return unknown.values
+    .filter(({ path, value }) => valueAt(json, path) !== value)
+    .map(({ path, value }) => `unknown value ${JSON.stringify(value)} of ${path}: imported without it`);
 }

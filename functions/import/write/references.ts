@@ -23,6 +23,8 @@ interface PlannedRecord {
   readonly references: readonly PlannedReference[];
 }
 
+const NONE: PlannedRecord[] = [];
+
 type Found = ReadonlyMap<string, StoredDocument | undefined>;
 
 /**
@@ -36,7 +38,11 @@ export async function checkReferences(
   onKept?: (plan: RecordPlan, warning: string) => void,
   removed: ReadonlySet<string> = new Set(),
 ): Promise<[RecordPlan, Rejection][]> {
-  const planned = plans.map((plan) => ({ plan, references: planReferences(plan.record) }));
+  const planned = plans.flatMap((plan): PlannedRecord[] => {
+    const references = planReferences(plan.record);
+    return references.length === 0 ? NONE : [{ plan, references }];
+  });
+  if (planned.length === 0) return [];
   const all = planned.flatMap(({ references }) => references);
   const isInspected = ({ reference }: PlannedReference) => reference.check !== undefined || reference.isParent === true;
   // Bodies may be large: read only those that a check inspects, and those of parents, which are compared.
