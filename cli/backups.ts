@@ -1,24 +1,22 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { extractTrail, hasTrail, storeTrail } from '../shared/audit/file/readTrail.ts';
 import { backupKeyMissing, fileExists, instanceExists } from '../shared/errors/commandErrors.ts';
 import { masterKeyMissing } from '../shared/errors/storeErrors.ts';
 import { checkOwn } from '../shared/ownFiles.ts';
 import { databaseFile, openKeyring, type StoreLocation } from '../shared/store/openStore.ts';
 import { changeKeyFile, fileKeyring, keyFilePath } from '../shared/store/secrets/keyring.ts';
-import type { Connection } from '../shared/store/sqlite/connection.ts';
 import { copyDatabase, makeOtherInstance, protectFiles } from '../shared/store/sqlite/databaseFile.ts';
 import { UsageError } from './command.ts';
 import { embeddedDirectory } from './instanceLocation.ts';
 
 const NO_FILES = 'has no backup files: use the backups of Cloud Firestore';
 
-/** Copies a database and its audit trail to a new file. */
+/** Copies a database to a new file. */
 export async function backUp(location: StoreLocation, file: string): Promise<void> {
   const directory = embeddedDirectory(location, NO_FILES);
   if (existsSync(file)) throw fileExists(file);
   const keyring = openKeyring(location);
-  await copyDatabase(databaseFile(directory), file, { keyring, complete: (copy) => storeTrail(copy, directory) });
+  await copyDatabase(databaseFile(directory), file, { keyring });
 }
 
 /**
@@ -36,18 +34,13 @@ export async function restoreBackup(
   // SQLite would apply the log of another database to the restored one.
   if (['', '-wal', '-journal'].some((suffix) => existsSync(`${database}${suffix}`)))
     throw instanceExists('an instance, or its log,', directory);
-  if (hasTrail(directory)) throw instanceExists('the audit trail of an instance', directory);
   const keyFile = keyFilePath(directory);
   if (key !== undefined && (existsSync(keyFile) || location.masterKey !== undefined))
     throw new UsageError(`--key is mutually exclusive with ${keyFile} and IDENTITY_MASTER_KEY: use one of them`);
   for (const secret of [file, key]) if (secret !== undefined) checkOwn(secret, 'secret', warn);
   const keyring = key === undefined ? openKeyring(location) : fileKeyring(resolve(key));
-  const complete = async (copy: Connection) => {
-    makeOtherInstance(copy);
-    await extractTrail(copy, directory);
-  };
   try {
-    await copyDatabase(resolve(file), database, { keyring, complete });
+    await copyDatabase(resolve(file), database, { keyring, complete: makeOtherInstance });
   } catch (error) {
     throw masterKeyMissing.is(error) ? backupKeyMissing(file) : error;
   }

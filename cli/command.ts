@@ -127,6 +127,8 @@ export interface ListOutput extends Printed {
   readonly name: string;
   readonly heads: readonly string[];
   readonly rows: AsyncIterable<Row>;
+  /** Whether only the signal ends the list. Then each row is a line of its own, with `--json` too. */
+  readonly isEndless?: boolean;
 }
 
 /** Returns a list as output, with a column for each head. */

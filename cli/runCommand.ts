@@ -1,11 +1,12 @@
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
+import type { Audit } from '../shared/audit/audit.ts';
 import { type AuditFacts, organisationFacts } from '../shared/audit/auditEvent.ts';
 import { openAudit, systemAccount } from '../shared/audit/openAudit.ts';
 import { instanceMissing } from '../shared/errors/commandErrors.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import { configureLog } from '../shared/log.ts';
-import { hasDatabase, openStore, type StoreLocation } from '../shared/store/openStore.ts';
+import { hasDatabase, openStore } from '../shared/store/openStore.ts';
 import {
   type Call,
   type Command,
@@ -21,7 +22,7 @@ import {
 } from './command.ts';
 import { instanceLocation } from './instanceLocation.ts';
 import { parseValues } from './parseValues.ts';
-import { type Layout, layOut, layOutTable, layoutOf } from './terminal.ts';
+import { type Layout, layOut, layOutTable, layoutOf, printable } from './terminal.ts';
 
 type AnyOutput = Output | ListOutput | undefined;
 
@@ -52,7 +53,9 @@ export async function runCommand(
   try {
     const run = () => command.run({ ...onInstance, store, location, defaultName });
     // Lists are read from the database while they are printed.
-    return await print(await (command.isAudited ? runAudited(command, given, location, surroundings, run) : run()));
+    if (!command.isAudited) return await print(await run());
+    const audit = openAudit(store, { storeLocation: location }, surroundings.stderr);
+    return await print(await runAudited(command, given, audit, run));
   } finally {
     await store.close();
   }
@@ -74,10 +77,18 @@ async function printOutput(
     stream.write(`${asJson ? JSON.stringify(json) : shown}\n`);
     return;
   }
-  const lines = asJson ? jsonLines(output) : textLines(output, layoutOf(stdout, environment));
-  await interruptible(signal, 'interrupted: the list is incomplete', () =>
-    pipeline(lines, stdout, { end: false, signal }),
-  );
+  const list = asJson ? jsonLines(output) : textLines(output, layoutOf(stdout, environment));
+  const printing = pipeline(output.isEndless ? rowLines(output, asJson) : list, stdout, { end: false, signal });
+  await interruptible(signal, 'interrupted: the list is incomplete', () => printing).catch((error: unknown) => {
+    // There is no other end.
+    if (!(output.isEndless && error instanceof InterruptedError)) throw error;
+  });
+}
+
+/** Yields each row of a list as a line. */
+async function* rowLines({ rows }: ListOutput, asJson: boolean): AsyncGenerator<string> {
+  for await (const { json, cells } of rows)
+    yield `${asJson ? JSON.stringify(json) : cells.map(printable).join('\t')}\n`;
 }
 
 /** Yields a list as JSON, which may be longer than the memory. A list that fails at once yields nothing. */
@@ -111,11 +122,9 @@ async function* textLines({ name, heads, rows }: ListOutput, layout: Layout): As
 async function runAudited(
   command: InstanceCommand,
   given: GivenValues,
-  location: StoreLocation,
-  { stderr }: Surroundings,
+  audit: Audit,
   run: () => Promise<AnyOutput>,
 ): Promise<AnyOutput> {
-  const audit = await openAudit({ storeLocation: location }, stderr);
   try {
     const call = audit.command(command.name);
     let output: AnyOutput;

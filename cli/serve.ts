@@ -44,7 +44,7 @@ export async function serve(
   const metrics = await startMetrics(config, store);
   resources.defer(async () => void (await metrics?.server.close()));
   // Standard output is for the address.
-  const audit = await openAudit(config, stderr);
+  const audit = openAudit(store, config, stderr);
   resources.defer(() => audit.close());
   const routes = await allRoutes({
     ...config,

@@ -76,6 +76,10 @@ const valueKinds = {
         .regex(/^\d{1,6}$/)
         .transform(Number),
   },
+  CURSOR: {
+    remedy: 'specify the cursor of an event, or 0',
+    schema: ({ z }: Zod) => z.string().regex(/^\d{1,18}$/),
+  },
   DIR: { ...path, paths: 'directories', remedy: 'specify a directory' },
   DURATION: {
     remedy: 'specify a span such as 30d, 12h or 45m',

@@ -16,8 +16,8 @@ export async function functionProgram(
   routes: (ports: Pick<Ports, 'store' | 'audit' | 'now'>) => readonly Route[],
   loadEndpoints?: Parameters<typeof withOpenApi>[1],
 ): Promise<FunctionProgram> {
-  const audit = await openAudit(config);
   const store = await openStore(config.storeLocation);
+  const audit = openAudit(store, config);
   const all = [...routes({ store, audit, now: () => new Date() }), ...healthRoutes(store)];
   const app = createApp({ ...config, routes: withOpenApi(all, loadEndpoints) });
   return { app, close: () => audit.close() };

@@ -46,7 +46,7 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   const tokenFile = join(directory, 'owner.pat');
   const token = await prepareInstance(store, options, tokenFile, new Date());
   const objectStorage = createCloudStorage({ apiEndpoint: storageUrl });
-  const audit = await openAudit(config, process.stderr);
+  const audit = openAudit(store, config, process.stderr);
   const routes = await allRoutes({ ...config, store, audit, objectStorage, now: () => new Date() });
   const app = createApp({ ...config, routes: [...routes, ...docsRoutes()] });
   const limits = { ...config.limits, trustedProxies: config.trustedProxies };

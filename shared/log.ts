@@ -127,6 +127,11 @@ export const log = {
     logger.warn({ stack_trace: describeError(error) }, 'the write-ahead log was not moved into the database');
   },
 
+  /** Logs that expired events of the audit trail were not deleted. The next hour tries again. */
+  retentionFailed(error: unknown): void {
+    logger.warn({ stack_trace: describeError(error) }, 'expired events of the audit trail were not deleted');
+  },
+
   listening(url: string): void {
     logger.info({ url }, 'listening');
   },

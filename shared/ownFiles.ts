@@ -18,7 +18,7 @@ const refused: Rule = { foreign: 'refused', written: 'refused' };
 const rules = {
   /** A run directory and each file in it. Its state names the places that get tokens. */
   run: { ...refused, link: 'refused' },
-  /** A data directory, its database, master key and audit trail. Those that others can read are mended. */
+  /** A data directory, its database and master key. Those that others can read are mended. */
   data: refused,
   /** A file with a token, a key or a backup. */
   secret: { ...refused, read: 'said' },

@@ -1,43 +1,83 @@
-import type { AuditEvent } from '../../shared/audit/auditEvent.ts';
-import { defineInstanceCommand, optional, type Row, type Surroundings } from '../command.ts';
+import { setTimeout } from 'node:timers/promises';
+import type { ReadEvent } from '../../shared/audit/databaseTrail.ts';
+import type { Trail } from '../../shared/store/store.ts';
+import { defineInstanceCommand, flag, optional, type Row, type Surroundings, UsageError } from '../command.ts';
 import { embeddedDirectory } from '../instanceLocation.ts';
-import { counted, numberText } from '../texts.ts';
+import { numberText } from '../texts.ts';
 import { DAY_MS } from '../values.ts';
+
+const POLL_MS = 500;
 
 export const audit = defineInstanceCommand({
   name: 'audit',
   summary: 'list the audited calls of a self-hosted instance: exports, imports, removals and commands',
   arguments: [],
-  options: { since: optional('DURATION', 'how far to go back; by default 24h') },
-  examples: ['audit --since 7d --data ./north'],
-  run: async ({ location, options: { since }, now, stderr }) => {
-    const directory = embeddedDirectory(location, 'has no audit.ndjson: use the log bucket of Cloud Logging');
-    const damaged = new Map<string, number>();
+  options: {
+    since: optional('DURATION', 'how far to go back; by default 24h'),
+    after: optional('CURSOR', 'list what was recorded after an event, whose cursor --json shows; 0 lists all'),
+    follow: flag('print further events as they are recorded, one a line, until a signal'),
+  },
+  examples: ['audit --since 7d --data ./north', 'audit --follow --json --after 0 --data ./north'],
+  run: async ({ store: { trail }, location, options: { since, after, follow }, now, signal, stderr }) => {
+    embeddedDirectory(location, 'has its audit trail in the log bucket of Cloud Logging');
+    if (trail === undefined) throw new Error('an embedded database has a trail');
+    if (since !== undefined && after !== undefined) throw new UsageError('--since and --after are mutually exclusive');
+    if (after !== undefined && BigInt(after) > BigInt(trail.newest()))
+      throw new UsageError(`--after ${after} is no event of this instance, nor before one: specify --since instead`);
+    let damaged = 0;
+    const onDamaged = (cursor: string) => {
+      damaged++;
+      stderr.write(`event ${cursor} is damaged, skipped\n`);
+    };
     const from = new Date(now.getTime() - (since?.milliseconds ?? DAY_MS));
-    const rows = readRows(directory, from, damaged, stderr);
-    return { name: 'events', heads, rows, exitStatus: () => (damaged.size === 0 ? 'done' : 'listed') };
+    const span: Span = { trail, after, from, onDamaged };
+    const rows = follow ? followEvents(span, signal) : listEvents(span);
+    const exitStatus = () => (damaged === 0 ? 'done' : 'listed');
+    return { name: 'events', heads, rows, isEndless: follow, exitStatus };
   },
 });
 
-/** @param damaged gets the number of damaged lines by the paths of their files */
-async function* readRows(
-  directory: string,
-  since: Date,
-  damaged: Map<string, number>,
-  stderr: Surroundings['stderr'],
-): AsyncGenerator<Row> {
-  const { readAuditEvents } = await import('../../shared/audit/file/readTrail.ts');
-  const onDamaged = (path: string) => void damaged.set(path, (damaged.get(path) ?? 0) + 1);
-  for await (const event of readAuditEvents(directory, since, onDamaged)) yield { json: event, cells: cells(event) };
-  for (const [path, lines] of damaged) stderr.write(`${path} has ${counted(lines, 'damaged line')}, skipped\n`);
+interface Span {
+  readonly trail: Trail;
+  readonly after: string | undefined;
+  /** Where the span begins without a cursor. */
+  readonly from: Date;
+  readonly onDamaged: (cursor: string) => void;
+}
+
+async function* listEvents({ trail, after, from, onDamaged }: Span): AsyncGenerator<Row> {
+  const { cursorBefore, readEvents } = await import('../../shared/audit/databaseTrail.ts');
+  for (const event of readEvents(trail, after ?? cursorBefore(from), onDamaged))
+    if (after !== undefined || Date.parse(event.time) >= from.getTime()) yield toRow(event);
+}
+
+/** Yields every event at least once: a time says nothing about whether an event was yielded before. */
+async function* followEvents({ trail, after, from, onDamaged }: Span, signal: Surroundings['signal']) {
+  const { cursorBefore, readEvents } = await import('../../shared/audit/databaseTrail.ts');
+  let last = after ?? cursorBefore(from);
+  const skip = (cursor: string) => {
+    last = cursor;
+    onDamaged(cursor);
+  };
+  while (!signal.aborted) {
+    for (const event of readEvents(trail, last, skip)) {
+      last = event.cursor;
+      yield toRow(event);
+    }
+    await setTimeout(POLL_MS, undefined, { signal }).catch(() => {});
+  }
 }
 
 const heads = ['time', 'event', 'outcome', 'user', 'address', 'target', 'organisations', 'repeated'];
 
-function cells(event: AuditEvent): string[] {
-  const { orgIds = [], orgCount, repeated } = event;
+function toRow(json: ReadEvent): Row {
+  const { orgIds = [], orgCount, repeated } = json;
   const organisations = orgCount === undefined ? orgIds : [...orgIds, `… (${numberText(orgCount)})`];
-  const { time, event: name, outcome, userId, account, remote, target } = event;
+  const { time, event: name, outcome, userId, account, remote, target } = json;
   const known = [time, name, outcome, userId ?? account, remote, target, organisations.join(',')];
-  return [...known.map((cell) => cell || '-'), ...(repeated === undefined ? [] : [`${numberText(repeated)} more`])];
+  const cells = [
+    ...known.map((cell) => cell || '-'),
+    ...(repeated === undefined ? [] : [`${numberText(repeated)} more`]),
+  ];
+  return { json, cells };
 }

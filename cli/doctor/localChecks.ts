@@ -1,7 +1,7 @@
 import { constants, existsSync } from 'node:fs';
 import { access, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
@@ -84,17 +84,7 @@ export async function checkDatabase(location: StoreLocation): Promise<Check[]> {
   });
   if (location.kind === 'firestore' || opened.status === 'failed') return [opened];
   const { directory } = location;
-  return [
-    opened,
-    await check('audit trail', () => findTrail(directory)),
-    await check('disk', () => findSpace(directory)),
-  ];
-}
-
-async function findTrail(directory: string): Promise<Finding> {
-  const file = join(directory, 'audit.ndjson');
-  await access(file, constants.W_OK);
-  return ok(`${file} can be written`);
+  return [opened, await check('disk', () => findSpace(directory))];
 }
 
 /** Says whether a directory's disk has room. */

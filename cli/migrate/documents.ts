@@ -209,9 +209,9 @@ export const migrationPlan = z.strictObject({
   changes: z.array(z.string()),
   leftToDo: z.array(leftToDoEntry),
   leftToDoOmitted: count,
-  /** What is left to do, and the seconds that it may take, by what was measured: texts of a sentence. */
+  /** The requests that the work takes, and the seconds that it may take, by what was measured. */
   work: z.strictObject({
-    steps: z.array(z.string()),
+    requests: z.array(z.string()),
     seconds: z.number(),
     measuredBy: z.string(),
   }),

@@ -183,7 +183,7 @@ async function openResources({ location }: DatabaseSettings) {
   await using resources = new AsyncDisposableStack();
   const store = await openExistingStore(location);
   resources.defer(() => store.close());
-  const audit = await openAudit({ storeLocation: location }, process.stderr);
+  const audit = openAudit(store, { storeLocation: location }, process.stderr);
   resources.defer(() => audit.close());
   return { store, audit, resources: resources.move() };
 }

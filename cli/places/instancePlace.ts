@@ -120,8 +120,9 @@ async function readFacts(
     // The interface does not tell it.
     caller: undefined,
     denied,
-    // The trial of an import shows whether the target takes it.
-    limits: [],
+    limits: [
+      'a request may have 1 GB where the target is self-hosted, and 32 MB in Cloud Functions: above, import from a bucket',
+    ],
     exportLosses: ownLosses,
     importChanges: [],
   };

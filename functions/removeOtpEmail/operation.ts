@@ -20,7 +20,8 @@ const userFields: readonly FieldName[] = ['orgId', 'otpEmail', 'sequence', 'crea
  * Removes a user's OTP e-mail factor in one transaction (specification 4.1). Callers other than the user need
  * `user.write` on the user's organisation or the instance. Permission is checked before existence, so that responses do
  * not reveal which users exist.
- * @param audited puts the removal on record before its commit, and a failure of that commit in a second event
+ * @param audited puts the removal on record with its commit; where the trail is outside of the database, before it, and a
+ * failure of the commit in a second event
  * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (zitadel 6.3)
  */
 export function removeOtpEmail(
@@ -39,7 +40,7 @@ export function removeOtpEmail(
     if (caller.userId !== userId) await authorise(transaction, caller, 'user.write', user?.orgId);
     if (user === undefined) throw userNotFound();
     if (user.otpEmail !== true) throw otpEmailNotSet();
-    await audited.begin({ target: userId, ...organisationFacts([user.orgId ?? '']) });
+    await audited.beginIn(transaction, { target: userId, ...organisationFacts([user.orgId ?? '']) });
     const sequence = (user.sequence ?? 0) + 1;
     const changeDate = now.toISOString();
     transaction.write([{ type: 'update', key, fields: { otpEmail: null, sequence, changedAt: changeDate } }]);

@@ -1,6 +1,8 @@
 import { shuttingDown } from '../errors/httpErrors.ts';
 import { IdentityError } from '../errors/identityError.ts';
+import { auditUnwritable } from '../errors/storeErrors.ts';
 import { log } from '../log.ts';
+import type { Transaction } from '../store/store.ts';
 import type { AuditEvent, AuditFacts, AuditTrail, Identity, Origin } from './auditEvent.ts';
 import { DeniedCalls } from './deniedCalls.ts';
 
@@ -16,7 +18,7 @@ interface CallEvents {
   readonly denied?: string;
 }
 
-/** The events of the operations. A removal has one line: its success is on record before its commit. */
+/** The events of the operations. A removal has one: its success is on record with its commit, or before. */
 const operationEvents = {
   export: { begun: 'export.started', begunOutcome: 'started', ended: 'export.finished', denied: 'export.denied' },
   import: { begun: 'import.started', begunOutcome: 'started', ended: 'import.finished', denied: 'import.denied' },
@@ -34,7 +36,7 @@ export class Audit {
   readonly open = new Set<AuditedCall>();
   readonly denied: DeniedCalls;
   readonly now: () => Date;
-  private readonly trail: AuditTrail;
+  readonly trail: AuditTrail;
 
   constructor(trail: AuditTrail, now: () => Date = () => new Date()) {
     this.trail = trail;
@@ -89,6 +91,7 @@ export class AuditedCall {
   private facts: AuditFacts = {};
   private late: LateFacts = () => ({});
   private beginning: Promise<void> | undefined;
+  private joined: AuditEvent | undefined;
   private ending: Promise<void> | undefined;
 
   constructor(audit: Audit, events: CallEvents, origin: Origin) {
@@ -138,6 +141,19 @@ export class AuditedCall {
     return this.beginning;
   }
 
+  /**
+   * Puts a call on record whose only effect is the commit of a transaction: with that commit, or once before it where the
+   * trail is outside of the database. Call it in each attempt of the transaction, after all checks.
+   * @throws IdentityError UNAVAILABLE, as `begin` does; the transaction, if it cannot be written with the event
+   */
+  async beginIn(transaction: Transaction, facts: AuditFacts): Promise<void> {
+    const { trail } = this.audit;
+    if (trail.join === undefined) return this.begin(facts);
+    this.facts = facts;
+    this.joined = this.event(this.events.begun, this.events.begunOutcome);
+    trail.join(this.joined, transaction);
+  }
+
   private async appendBegun(facts: AuditFacts, late: LateFacts): Promise<void> {
     this.facts = facts;
     this.late = late;
@@ -159,6 +175,7 @@ export class AuditedCall {
     const { ended, begunOutcome, denied } = this.events;
     const outcome = error?.code ?? 'ok';
     const hasBegun = this.audit.open.delete(this);
+    if (this.joined !== undefined && auditUnwritable.is(error)) log.auditFailed(error, this.joined);
     if (!hasBegun && denied !== undefined && isDenial(error)) this.audit.denied.add(this.event(denied, outcome));
     if (!hasBegun || outcome === begunOutcome) return;
     // The call has had its effects by now: that its end could not be written is in the log.

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Transaction } from '../store/store.ts';
 
 const texts = z.array(z.string()).readonly();
 
@@ -49,7 +50,7 @@ export type AuditEvent = Readonly<z.output<typeof event>>;
 /** The facts of an audit event. */
 export type AuditFacts = Omit<AuditEvent, 'time' | 'event' | 'outcome'>;
 
-/** A line of the audit trail. Lines of newer versions may have further fields. */
+/** A stored event. Those of newer versions may have further fields. */
 export const auditEvent = event.loose().readonly();
 
 /** The origin of a request. */
@@ -67,13 +68,15 @@ export function organisationFacts(orgIds: readonly string[]): Pick<AuditFacts, '
   return { orgIds: listed, ...(listed.length < orgIds.length ? { orgCount: orgIds.length } : {}) };
 }
 
-/** The record of who did what. Its implementations are a file and the platform's log. */
+/** The record of who did what: a table of the database, or the platform's log. */
 export interface AuditTrail {
   /**
    * Appends an event; resolves when it is durable.
    * @throws IdentityError UNAVAILABLE when the event cannot be written
    */
   append(event: AuditEvent): Promise<void>;
+  /** Adds an event to the transaction of what it records; absent where the trail is outside of the database. */
+  join?(event: AuditEvent, transaction: Transaction): void;
   /** Waits for pending events, and releases the trail. */
   close(): Promise<void>;
 }

@@ -3,30 +3,33 @@ import type { Writable } from 'node:stream';
 import { auditUnwritable } from '../errors/storeErrors.ts';
 import { traceField } from '../log.ts';
 import type { StoreLocation } from '../store/openStore.ts';
+import type { Store } from '../store/store.ts';
 import { Audit } from './audit.ts';
 import type { AuditEvent, AuditTrail } from './auditEvent.ts';
+import { createDatabaseTrail } from './databaseTrail.ts';
 
 /** The options of an instance's trail. */
 interface AuditOptions {
   readonly storeLocation: StoreLocation;
   /**
-   * Milliseconds for which a trail beside the database keeps its events; by default forever. Only a serving process has
-   * the setting, so that no command deletes what the server is to keep.
+   * Milliseconds for which a trail in the database keeps its events; by default forever. Only a serving process has the
+   * setting, so that no command deletes what the server is to keep.
    */
   readonly auditRetentionMs?: number;
 }
 
 /**
- * Opens the audit trail of an instance: a file beside an embedded database, otherwise log lines.
+ * Opens the audit trail of an instance: that of its database, if it has one, otherwise log lines.
  * @param stream takes the log lines
  */
-export async function openAudit(
+export function openAudit(
+  { trail }: Store,
   { storeLocation, auditRetentionMs }: AuditOptions,
   stream: Writable = process.stdout,
-): Promise<Audit> {
+): Audit {
+  if (trail !== undefined) return new Audit(createDatabaseTrail(trail, auditRetentionMs));
   if (storeLocation.kind === 'firestore') return new Audit(createAuditLog(storeLocation.projectId, stream));
-  const { AuditFile } = await import('./file/auditFile.ts');
-  return new Audit(new AuditFile(storeLocation.directory, { retentionMs: auditRetentionMs }));
+  throw new Error(`the database in ${storeLocation.directory} has no audit trail`);
 }
 
 /** Returns the account of the operating system that runs a command: its name, or its id where it has none. */

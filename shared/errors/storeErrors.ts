@@ -17,6 +17,15 @@ export const auditUnwritable = defineError('UNAVAILABLE', 'AUDIT_UNWRITABLE', {
   remedy: "The service's log has the cause. Free disk space, or correct the permissions, and retry the request.",
 });
 
+export const storeReadOnly = defineError('FAILED_PRECONDITION', 'STORE_READ_ONLY', {
+  text: (directory: string, _cause: unknown) =>
+    `the database in ${directory} cannot be written, and each call is put on record there: correct the permissions, or restore a backup into a writable directory`,
+  example: ['/data', undefined],
+  carries: (_directory, cause) => ({ cause }),
+  when: 'The directory of an embedded database, or a file in it, is read-only for the process, even for an export.',
+  remedy: 'Correct the permissions, or restore a backup into another directory.',
+});
+
 export const storeContention = defineError('ABORTED', 'STORE_CONTENTION', {
   text: 'write conflict with concurrent changes to the same records: retry the request',
   carries: (cause: unknown) => ({ cause }),

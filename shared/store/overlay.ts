@@ -36,7 +36,12 @@ export async function openOverlay(store: Store, collectionsWithBody: ReadonlySet
     transaction: (work) =>
       enqueue(async () => {
         const writes: Write[] = [];
-        const result = await work({ getMany, write: (added) => void writes.push(...added), hold: () => {} });
+        const result = await work({
+          getMany,
+          write: (added) => void writes.push(...added),
+          hold: () => {},
+          record: () => {},
+        });
         await apply(layer, base, writes);
         return result;
       }),

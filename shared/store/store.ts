@@ -73,6 +73,40 @@ export interface Transaction extends Reader {
   write(writes: readonly Write[]): void;
   /** Requires that documents which were read, and are not written, do not change before the commit. */
   hold(keys: readonly DocumentKey[]): void;
+  /** Adds an event to the trail of a database that has one: it is committed with the writes, or not at all. */
+  record(event: TrailEvent): void;
+}
+
+/** An event of a trail, which is stored as JSON. */
+export interface TrailEvent {
+  /** ISO 8601, UTC. */
+  readonly time: string;
+}
+
+/** A stored event. */
+interface StoredEvent {
+  /** The event's place in the order of commits, which no clock turns back: a decimal number. */
+  readonly cursor: string;
+  /** The event as JSON. */
+  readonly text: string;
+}
+
+/** The audit trail in a database. Nothing that reads documents reads it. */
+export interface Trail {
+  /**
+   * Commits an event alone; resolves when it is durable.
+   * @throws IdentityError UNAVAILABLE when the event cannot be written
+   */
+  append(event: TrailEvent): Promise<void>;
+  /** Reads some hundreds of events after a cursor, oldest first; none at the end. */
+  readAfter(cursor: string): readonly StoredEvent[];
+  /** Returns the cursor of the newest event; `0` if there is none. */
+  newest(): string;
+  /**
+   * Deletes some hundreds of the oldest events, if they are of before `time`, but never the newest one.
+   * @returns the number of deleted events
+   */
+  deleteBefore(time: Date): Promise<number>;
 }
 
 /** The documents that a scan reads. */
@@ -155,6 +189,8 @@ export interface Store extends DocumentStore {
   commitsInFlight?(): number;
   /** The number of records that a bulk commit has best at present; undefined where it makes no difference. */
   recordsPerCommit?(): number;
+  /** The audit trail; undefined for a database whose trail is the platform's log. */
+  readonly trail?: Trail;
   close(): Promise<void>;
 }
 

@@ -8,6 +8,7 @@ import {
   documentPath,
   MAX_COMMIT_BYTES,
   type StoredDocument,
+  type TrailEvent,
   type Transaction,
   type Write,
   WriteConflictError,
@@ -30,9 +31,10 @@ export interface VersionedDatabase {
   read(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<VersionedDocuments>;
   /**
    * Applies all writes where every expected document still has its version, else none.
+   * @param events are committed with them; a database without a trail gets none
    * @throws WriteConflictError
    */
-  commit(writes: readonly Write[], expected: ExpectedVersions): Promise<void>;
+  commit(writes: readonly Write[], expected: ExpectedVersions, events: readonly TrailEvent[]): Promise<void>;
 }
 
 const contentionPolicy = {
@@ -43,14 +45,14 @@ const contentionPolicy = {
 
 /** Creates what a store needs for the latest state of a database. */
 export function createDocumentStore({ read, commit }: VersionedDatabase): DocumentStore {
-  const commitChecked: VersionedDatabase['commit'] = async (writes, expected) => {
-    if (writes.length === 0) return;
+  const commitChecked: VersionedDatabase['commit'] = async (writes, expected, events) => {
+    if (writes.length === 0 && events.length === 0) return;
     checkCommitSize(writes);
-    await commit(writes, expected);
+    await commit(writes, expected, events);
   };
   return {
     getMany: async (keys, fields) => (await read(keys, fields)).documents,
-    commit: (writes) => commitChecked(writes, new Map()),
+    commit: (writes) => commitChecked(writes, new Map(), []),
     transaction: (work) => transact({ read, commit: commitChecked }, work),
   };
 }
@@ -83,6 +85,7 @@ class Attempt implements Transaction {
   private readonly read = new Map<string, { readonly key: DocumentKey; readonly version: Version }>();
   private readonly held = new Set<string>();
   private readonly writes: Write[] = [];
+  private readonly events: TrailEvent[] = [];
 
   constructor(database: VersionedDatabase) {
     this.database = database;
@@ -109,10 +112,12 @@ class Attempt implements Transaction {
     }
   };
 
+  readonly record: Transaction['record'] = (event) => void this.events.push(event);
+
   async commit(): Promise<void> {
     const touched = new Set([...this.held, ...this.writes.map(({ key }) => documentPath(key))]);
     const expected = new Map([...this.read].filter(([path]) => touched.has(path)));
-    await this.database.commit(this.writes, expected);
+    await this.database.commit(this.writes, expected, this.events);
   }
 
   /** Whether a document that was read has another version by now, so that another attempt may succeed. */

@@ -30,7 +30,10 @@ function createStore(connection: FirestoreConnection, bulkPace: BulkPace): Store
   return {
     ...createDocumentStore({
       read: (keys, fields) => readMany(connection, keys, fields),
-      commit: (writes, expected) => commit(connection, writes, expected),
+      commit: async (writes, expected, events) => {
+        if (events.length > 0) throw new Error('a database in Firestore has no audit trail');
+        await commit(connection, writes, expected);
+      },
     }),
     snapshotLifetimeMs: SNAPSHOT_LIFETIME_MS,
     snapshot: () => openSnapshot(connection),

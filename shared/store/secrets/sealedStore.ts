@@ -33,7 +33,8 @@ export function sealStore(store: Store, guard: DatabaseGuard): Store {
       const write: Transaction['write'] = (added) => {
         for (const one of added) writes.push(one);
       };
-      const result = await work({ getMany: unsealingReads(inner, keyring), write, hold: (keys) => inner.hold(keys) });
+      const { hold, record } = inner;
+      const result = await work({ getMany: unsealingReads(inner, keyring), write, hold, record });
       inner.write(haveSecrets(writes) ? sealWrites(writes, await writingKey(store, inner)) : writes);
       return result;
     });

@@ -96,6 +96,15 @@ export function isBusy(reason: unknown): boolean {
   return success && [BUSY, LOCKED].includes(data.errcode & 0xff);
 }
 
+/** Does some work, and converts an error of SQLite. */
+export function withStoreErrors<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (reason) {
+    throw toStoreError(reason);
+  }
+}
+
 /** Converts an error of SQLite to one that is safe to show; returns any other reason unchanged. */
 export function toStoreError(reason: unknown): unknown {
   if (isBusy(reason)) return storeUnavailable(reason);

@@ -1,19 +1,21 @@
-import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { completeFile, makeDirectory, OWNER_ONLY } from '../../durableFiles.ts';
 import { notInstanceFile } from '../../errors/commandErrors.ts';
-import { databaseFormatUnsupported } from '../../errors/storeErrors.ts';
+import { databaseFormatUnsupported, storeReadOnly } from '../../errors/storeErrors.ts';
 import { log } from '../../log.ts';
 import { checkOwn, checkStatus } from '../../ownFiles.ts';
+import { systemCode } from '../../systemCode.ts';
 import { documentFieldTypes, storedFieldNames } from '../documentFields.ts';
 import { FORMAT, instanceKey, newIdWrite, requireInstanceFormat } from '../instance.ts';
 import { type KeyRecord, keyRecordKey, keyRecordWrite, parseKeyRecord, requireKeys } from '../secrets/keyRecord.ts';
 import { type Keyring, keyFilePath } from '../secrets/keyring.ts';
 import { type Connection, connect, isBusy, toStoreError } from './connection.ts';
 import { applyWrites, column, nextVersion, readMany } from './documents.ts';
+import { CREATE_TRAIL } from './trail.ts';
 
 const OPEN_TIMEOUT_MILLISECONDS = 5_000;
 const PAUSE_MILLISECONDS = 10;
@@ -22,12 +24,11 @@ const PAUSE_MILLISECONDS = 10;
  * Creates the database file, or checks the format and the master key of an existing one, which is not written to. Only the
  * file's owner can read it, because it contains password hashes. SQLite gives its journal files the same permissions.
  * @throws Error of SQLite or of the file system; IdentityError UNAVAILABLE for a file of another format, or a missing or
- * wrong master key
+ * wrong master key, FAILED_PRECONDITION for a read-only one
  */
 export function prepareDatabaseFile(file: string, keyring: Keyring): void {
   makeDirectory(dirname(file));
-  protectFiles(file);
-  closeSync(openSync(file, 'a', OWNER_ONLY));
+  openWritable(file);
   const connection = connect({ file, busyTimeout: OPEN_TIMEOUT_MILLISECONDS });
   try {
     if (isUnused(connection)) {
@@ -44,6 +45,19 @@ export function prepareDatabaseFile(file: string, keyring: Keyring): void {
     connection.close();
   }
 }
+
+/** @throws IdentityError FAILED_PRECONDITION for a file or directory that this process cannot write to */
+function openWritable(file: string): void {
+  try {
+    protectFiles(file);
+    accessSync(dirname(file), constants.W_OK);
+    closeSync(openSync(file, 'a', OWNER_ONLY));
+  } catch (reason) {
+    throw READ_ONLY.includes(systemCode(reason)) ? storeReadOnly(dirname(file), reason) : reason;
+  }
+}
+
+const READ_ONLY: readonly string[] = ['EACCES', 'EPERM', 'EROFS'];
 
 /**
  * Checks that nobody else could have written the files beside a database, as far as they exist, and that only their owner
@@ -133,6 +147,7 @@ function createTables(connection: Connection, keyring: Keyring): void {
      CREATE INDEX documents_by_partition ON documents (collection, "partition", id) WHERE "partition" IS NOT NULL;
      CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 0), value INTEGER NOT NULL) STRICT;
      INSERT INTO clock (id, value) VALUES (0, 0);
+     ${CREATE_TRAIL};
      PRAGMA user_version = ${FORMAT}`,
   );
   const record: KeyRecord = { ids: [keyring.newest().id] };
@@ -146,7 +161,7 @@ export interface CopyOptions {
   /** The keys that the database must have. */
   readonly keyring: Keyring;
   /** Changes the copy before it appears. */
-  readonly complete: (copy: Connection) => Promise<void>;
+  readonly complete?: (copy: Connection) => void;
 }
 
 /**
@@ -159,7 +174,7 @@ export async function copyDatabase(source: string, target: string, options: Copy
   await access(source);
   const write = async (_: unknown, partial: string) => {
     await copyPages(source, partial);
-    await makeSelfContained(partial, options);
+    makeSelfContained(partial, options);
   };
   try {
     checkSource(source, options.keyring);
@@ -188,12 +203,12 @@ async function copyPages(source: string, target: string): Promise<void> {
 }
 
 /** Turns a copy into one file without a log beside it, and checks it. */
-async function makeSelfContained(file: string, { complete }: CopyOptions): Promise<void> {
+function makeSelfContained(file: string, { complete }: CopyOptions): void {
   const connection = connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS });
   try {
     if (!isIntact(connection)) throw notInstanceFile();
     connection.execute('PRAGMA journal_mode = DELETE');
-    await complete(connection);
+    complete?.(connection);
   } finally {
     connection.close();
   }

@@ -3,13 +3,14 @@ import { isAttended } from '../../turns.ts';
 import { embeddedGuard } from '../secrets/keyRecord.ts';
 import { fileKeyring, type Keyring, keyFilePath } from '../secrets/keyring.ts';
 import { sealStore } from '../secrets/sealedStore.ts';
-import type { Store, Write } from '../store.ts';
+import type { Store, TrailEvent, Write } from '../store.ts';
 import { createDocumentStore, type ExpectedVersions, type VersionedDocuments } from '../transaction.ts';
-import { type Connection, connect, toStoreError } from './connection.ts';
+import { type Connection, connect, toStoreError, withStoreErrors } from './connection.ts';
 import { prepareDatabaseFile, requireFileFormat } from './databaseFile.ts';
 import { applyWrites, checkVersions, nextVersion, readMany } from './documents.ts';
 import { Checkpoints, LogFile } from './logFile.ts';
 import { Snapshots } from './snapshots.ts';
+import { insertEvents, openTrail, toTrailError } from './trail.ts';
 import { type Change, openWriter, type Writer } from './writer.ts';
 
 const BUSY_TIMEOUT_MILLISECONDS = 5_000;
@@ -64,7 +65,7 @@ function createStore(file: string, logMarginBytes: number): Store {
   return {
     ...createDocumentStore({
       read: async (keys, fields) => withStoreErrors(() => readConsistently(reader, keys, fields)),
-      commit: (writes, expected) => commit(writer, writes, expected),
+      commit: (writes, expected, events) => commit(writer, writes, expected, events),
     }),
     snapshot: async () => {
       const snapshot = withStoreErrors(() => snapshots.open());
@@ -72,6 +73,7 @@ function createStore(file: string, logMarginBytes: number): Store {
       return snapshot;
     },
     durable: log.sync,
+    trail: openTrail(reader, writer),
     recordsPerCommit: () => bulkRecords[isAttended() ? 'attended' : 'unattended'],
     close: async () => {
       await checkpoints.close();
@@ -82,14 +84,20 @@ function createStore(file: string, logMarginBytes: number): Store {
   };
 }
 
-async function commit(writer: Writer, writes: readonly Write[], expected: ExpectedVersions): Promise<void> {
+async function commit(
+  writer: Writer,
+  writes: readonly Write[],
+  expected: ExpectedVersions,
+  events: readonly TrailEvent[],
+): Promise<void> {
   const size = writes.length > MAX_SMALL_WRITES ? 'bulk' : 'small';
   const change: Change = (connection, version) => {
     checkVersions(connection, expected);
     applyWrites(connection, writes, version);
+    insertEvents(connection, events);
   };
   await writer.apply(change, size).catch((reason: unknown) => {
-    throw toStoreError(reason);
+    throw events.length === 0 ? toStoreError(reason) : toTrailError(reason);
   });
 }
 
@@ -101,13 +109,5 @@ function readConsistently(connection: Connection, ...rest: Parameters<Store['get
     return readMany(connection, ...rest);
   } finally {
     connection.run('COMMIT');
-  }
-}
-
-function withStoreErrors<Result>(work: () => Result): Result {
-  try {
-    return work();
-  } catch (reason) {
-    throw toStoreError(reason);
   }
 }

@@ -1,4 +1,3 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { commandEvent } from '../../../shared/audit/audit.ts';
 import { auditEvent } from '../../../shared/audit/auditEvent.ts';
 import { openStore, type StoreLocation } from '../../../shared/store/openStore.ts';
+import { breakTrail, eventsIn } from '../../support/audit/storedTrail.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 import { type Database, readDatabase } from '../../support/stores/database.ts';
@@ -109,18 +109,11 @@ async function databaseAt(location: StoreLocation): Promise<Database> {
   }
 }
 
-/** The lines of the trail that a command wrote: to its file, or to standard error where the database is in the cloud. */
-async function linesOf(location: StoreLocation, printed: string): Promise<readonly z.infer<typeof auditEvent>[]> {
-  const text = location.kind === 'sqlite' ? await trailOf(location.directory) : printed;
-  const lines = text.split('\n').filter((line) => line.startsWith('{'));
+/** The trail of a database; in the cloud, what a command printed of it on standard error. */
+async function trailOf(location: StoreLocation, printed: string): Promise<readonly z.infer<typeof auditEvent>[]> {
+  if (location.kind === 'sqlite') return eventsIn(location.directory);
+  const lines = printed.split('\n').filter((line) => line.startsWith('{'));
   return lines.map((line) => auditEvent.parse(JSON.parse(line)));
-}
-
-async function trailOf(directory: string): Promise<string> {
-  return readFile(join(directory, 'audit.ndjson'), 'utf8').catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
-    throw error;
-  });
 }
 
 describe('the table of commands', () => {
@@ -141,13 +134,13 @@ describeStores('the commands in the audit trail', (kind) => {
       const before = await databaseAt(target);
       if (name === 'restore') {
         target = { kind: 'sqlite', directory: join(subjects.directory, 'restored') };
-        // The backup's last line came after its copy of the trail.
+        // The backup's last event came after its copy.
         known--;
       }
       const line = [...name.split(' '), ...args, ...options(target)];
       const { code, stdout, stderr, trail: printed } = await identity(line, { env: keyEnvironment(target) });
       expect({ name, code }, stderr).toEqual({ name, code: failing.includes(name) ? 1 : 0 });
-      const lines = await linesOf(target, printed);
+      const lines = await trailOf(target, printed);
       const added = kind.name === 'Firestore' ? lines : lines.slice(known);
       known = lines.length;
       expect(stdout).not.toContain('"event"');
@@ -165,15 +158,14 @@ describeStores('the commands in the audit trail', (kind) => {
   });
 });
 
-describe('a command whose line cannot be written', () => {
+describe('a command whose event cannot be written', () => {
   it('changes nothing, and says why', async () => {
     const { path, remove } = await temporaryDirectory();
     onTestFinished(remove);
     const data = join(path, 'north');
     const { userId } = z.looseObject({ userId: z.string() }).parse(await identityJson(['init', '--data', data]));
     const before = await databaseAt({ kind: 'sqlite', directory: data });
-    await rename(join(data, 'audit.ndjson'), join(path, 'kept'));
-    await mkdir(join(data, 'audit.ndjson'));
+    breakTrail(data);
     const { code, stdout, stderr } = await identity(['pat', 'create', '--user', userId, '--data', data]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/identity: the audit trail cannot be written.*\n$/);
@@ -196,43 +188,4 @@ it('names the account of an audited command by its uid where it has no name', as
   const account = `uid ${process.getuid?.()}`;
   const { events } = trail.parse(await identityJson(['audit', '--data', path]));
   expect(events).toEqual([expect.objectContaining({ account }), expect.anything()]);
-});
-
-describe('identity audit', () => {
-  it('lists the events of a span, as JSON and as a table', async () => {
-    const { path, remove } = await temporaryDirectory();
-    onTestFinished(remove);
-    const data = join(path, 'north');
-    await identityJson(['init', '--data', data]);
-    const old = {
-      time: '2020-01-01T00:00:00.000Z',
-      event: 'export.denied',
-      outcome: 'UNAUTHENTICATED',
-      repeated: 7,
-      remote: '\u001b[2J',
-    };
-    const text = await readFile(join(data, 'audit.ndjson'), 'utf8');
-    await writeFile(join(data, 'audit.ndjson'), `${JSON.stringify(old)}\n${text}torn`);
-    const asJson = await identity(['audit', '--json', '--data', data]);
-    expect(asJson.code).toBe(3);
-    const { events } = trail.parse(JSON.parse(asJson.stdout));
-    expect(events.map(({ event, outcome }) => [event, outcome])).toEqual([
-      ['command.init', 'started'],
-      ['command.init', 'ok'],
-    ]);
-    const { code, stdout, stderr } = await identity(['audit', '--since', '9999d', '--data', data]);
-    const rows = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.split('\t'));
-    expect(rows[0]).toEqual([old.time, old.event, old.outcome, '-', '\\u{1b}[2J', '-', '-', '7 more']);
-    expect(rows[2]?.slice(1, 3)).toEqual(['command.init', 'ok']);
-    expect(code).toBe(3);
-    expect(stderr).toMatch(/audit\.ndjson has 1 damaged line, skipped\n$/);
-    expect(await identity(['audit', '--since', 'yesterday', '--data', data])).toMatchObject({
-      code: 64,
-      stderr: 'identity: invalid --since yesterday: specify a span such as 30d, 12h or 45m\n',
-    });
-    expect((await identity(['audit', '--firestore', 'nobody'])).stderr).toContain('log bucket of Cloud Logging');
-  });
 });

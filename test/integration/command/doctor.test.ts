@@ -27,7 +27,7 @@ describeStores('identity doctor', (kind) => {
     const server = await examine([url, '--token-file', tokenFile]);
     const tokens = { 'token for exports': good, 'token for imports': good };
     expect(server).toEqual({ code: 0, address: good, clock: good, database: good, ...tokens });
-    const files = { 'audit trail': good, disk: good };
+    const files = { disk: good };
     const env = keyEnvironment(location);
     const expected = { code: 0, database: good, ...(location.kind === 'sqlite' ? files : {}) };
     expect(await examine([database], env)).toEqual(expected);

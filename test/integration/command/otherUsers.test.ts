@@ -47,7 +47,6 @@ const serve = () => [
   '--tls-key-file',
   at('tls.key'),
 ];
-const audited = () => ['user', 'lock', 'nobody', '--data', data];
 const list = () => ['org', 'list', '--data', data];
 
 /** Plans a migration, and returns its run directory. */
@@ -96,7 +95,6 @@ const calls: Readonly<Record<FileName, () => Promise<Call> | Call>> = {
   dataDirectory: () => ({ path: data, args: list() }),
   database: () => ({ path: join(data, 'identity.sqlite'), args: list() }),
   masterKey: () => ({ path: join(data, 'master.key'), args: list() }),
-  trail: () => ({ path: join(data, 'audit.ndjson'), args: audited() }),
   export: () => ({ path: source, args: ['inspect', source] }),
 };
 

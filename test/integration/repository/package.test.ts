@@ -10,8 +10,6 @@ const secretFiles = [
   'cli/owner.pat',
   'docs/export.json',
   'local/export-2026.json',
-  'shared/audit-2026-01-01T00-00-00.000Z.ndjson',
-  'shared/audit.ndjson',
   'shared/identity.sqlite',
   'shared/identity.sqlite-wal',
   'shared/master.key',

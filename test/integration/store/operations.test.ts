@@ -105,8 +105,11 @@ function countedStore(store: Store): { readonly store: Store; take(): Billed } {
       ...watched,
       getMany: async (keys, fields) => counted(await store.getMany(keys, fields)),
       transaction: (work) =>
-        watched.transaction(({ getMany, write, hold }) =>
-          work({ write, hold, getMany: async (keys, fields) => counted(await getMany(keys, fields)) }),
+        watched.transaction((transaction) =>
+          work({
+            ...transaction,
+            getMany: async (keys, fields) => counted(await transaction.getMany(keys, fields)),
+          }),
         ),
       snapshot: async () => {
         const snapshot = await store.snapshot();

@@ -23,7 +23,6 @@ export const fileTable = {
   dataDirectory: { file: 'a data directory', believed: 'refused', read: taken },
   database: { file: 'a database', believed: 'refused', read: 'mended, with a line in the log' },
   masterKey: { file: '`master.key`', believed: 'refused', read: 'mended, with a line in the log' },
-  trail: { file: 'the audit trail', believed: 'refused', read: 'mended' },
   export: { file: 'an export file', believed: 'a warning', read: taken },
 } as const satisfies Readonly<Record<string, FileRow>>;
 

@@ -60,12 +60,14 @@ export class MemoryStore implements DocumentStore {
       getMany: async (keys, fields = fieldNames) => this.find(keys, fields),
       write: () => {},
       hold: () => {},
+      record: () => {},
     });
     const writes: Write[] = [];
     const result = await work({
       getMany: (keys, fields) => this.getMany(keys, fields),
       write: (some) => void writes.push(...some),
       hold: () => {},
+      record: () => {},
     });
     await this.commit(writes);
     return result;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { commandEvent } from '../../../shared/audit/audit.ts';
-import { organisationFacts } from '../../../shared/audit/auditEvent.ts';
+import { Audit, commandEvent } from '../../../shared/audit/audit.ts';
+import { type AuditEvent, organisationFacts } from '../../../shared/audit/auditEvent.ts';
 import { deadlineExceeded, tokenInvalid } from '../../../shared/errors/errors.ts';
+import { auditUnwritable } from '../../../shared/errors/storeErrors.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { capturedLog } from '../../support/http/capturedLog.ts';
 
@@ -61,7 +62,7 @@ describe('a call on record', () => {
     ]);
   });
 
-  it('of a removal has one line if it succeeds, and a second one if its commit fails', async () => {
+  it('of a removal has one event if it succeeds, and a second one if it fails after it', async () => {
     const { audit, events } = memoryTrail();
     await audit.call('otp-email', origin).run(async () => undefined);
     expect(events).toEqual([]);
@@ -76,6 +77,63 @@ describe('a call on record', () => {
       ['otpEmail.removed', 'ok', 'eve'],
       ['otpEmail.removed', 'DEADLINE_EXCEEDED', 'eve'],
     ]);
+  });
+});
+
+describe('a removal in a trail that joins its commit', () => {
+  /** A transaction that notes what it gets. */
+  function joiningTrail() {
+    const joined: AuditEvent[] = [];
+    const appended: AuditEvent[] = [];
+    const unused = () => expect.unreachable();
+    const transaction = { getMany: unused, write: unused, hold: unused, record: unused };
+    const audit = new Audit({
+      append: async (event) => void appended.push(event),
+      join: (event) => void joined.push(event),
+      close: async () => {},
+    });
+    return { audit, joined, appended, transaction };
+  }
+
+  it('is in each attempt of the transaction, and nowhere else', async () => {
+    const { audit, joined, appended, transaction } = joiningTrail();
+    const call = audit.call('otp-email', origin);
+    call.identify(who);
+    await call.run(async () => {
+      for (const target of ['first', 'second']) await call.beginIn(transaction, { target });
+    });
+    await audit.close();
+    const event = { time: expect.any(String), event: 'otpEmail.removed', outcome: 'ok', ...who, ...origin };
+    expect(joined).toEqual([
+      { ...event, target: 'first' },
+      { ...event, target: 'second' },
+    ]);
+    expect(appended).toEqual([]);
+  });
+
+  it('has no event of its own where the commit fails, and the log says so where it could not be written', async () => {
+    const { audit, appended, transaction } = joiningTrail();
+    for (const error of [deadlineExceeded(), auditUnwritable(new Error('no space left'))]) {
+      const call = audit.call('otp-email', origin);
+      const failing = call.run(async () => {
+        await call.beginIn(transaction, { target: 'ada' });
+        throw error;
+      });
+      await expect(failing).rejects.toBe(error);
+    }
+    await audit.close();
+    expect(appended).toEqual([]);
+    expect(logged().match(/"event":"otpEmail.removed".*no space left.*"message":"audit failed"/g)).toHaveLength(1);
+  });
+
+  it('is before the transaction, once, where the trail is outside of the database', async () => {
+    const { audit, events } = memoryTrail();
+    const { transaction } = joiningTrail();
+    const call = audit.call('otp-email', origin);
+    await call.run(async () => {
+      for (const target of ['first', 'second']) await call.beginIn(transaction, { target });
+    });
+    expect(events).toEqual([expect.objectContaining({ event: 'otpEmail.removed', outcome: 'ok', target: 'first' })]);
   });
 });
 

@@ -1,0 +1,64 @@
+import { parseIfJson } from '../json/jsonObject.ts';
+import { log } from '../log.ts';
+import type { Trail } from '../store/store.ts';
+import { type AuditEvent, type AuditTrail, auditEvent } from './auditEvent.ts';
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Creates the trail of an instance in its database, where an event is committed with its effect.
+ * @param retentionMs deletes events of that age, at once and each hour; by default none
+ */
+export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTrail {
+  let isClosed = false;
+  let deleting = Promise.resolve();
+  const deleteExpired = async (maxAgeMs: number) => {
+    const earliest = new Date(Date.now() - maxAgeMs);
+    try {
+      // Each deletion is a turn of its own among other work.
+      while (!isClosed && (await trail.deleteBefore(earliest)) > 0);
+    } catch (error) {
+      log.retentionFailed(error);
+    }
+  };
+  const startDeletion = () => {
+    if (retentionMs !== undefined) deleting = deleting.then(() => deleteExpired(retentionMs));
+  };
+  startDeletion();
+  const timer = setInterval(startDeletion, HOUR_MS).unref();
+  return {
+    append: (event) => trail.append(event),
+    join: (event, transaction) => transaction.record(event),
+    async close() {
+      isClosed = true;
+      clearInterval(timer);
+      await deleting;
+    },
+  };
+}
+
+/** A stored event, with the cursor after which a later call continues. */
+export type ReadEvent = AuditEvent & { readonly cursor: string };
+
+/** Returns the cursor after which all events since a moment are; others may be there too, after a clock was set back. */
+export function cursorBefore(since: Date): string {
+  return String(BigInt(since.getTime()) * 1_000n - 1n);
+}
+
+/**
+ * Yields the events after a cursor, in the order of their commits, up to the newest one of now.
+ * @param onDamaged receives the cursor of each row that is no event
+ */
+export function* readEvents(trail: Trail, after: string, onDamaged: (cursor: string) => void): Generator<ReadEvent> {
+  const newest = BigInt(trail.newest());
+  let last: string | undefined = after;
+  while (last !== undefined && BigInt(last) < newest) {
+    const stored = trail.readAfter(last);
+    for (const { cursor, text } of stored) {
+      const { success, data } = auditEvent.safeParse(parseIfJson(text));
+      if (success) yield { ...data, cursor };
+      else onDamaged(cursor);
+    }
+    last = stored.at(-1)?.cursor;
+  }
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { auditUnwritable, storeFailed } from '../../errors/storeErrors.ts';
+import type { Trail, TrailEvent } from '../store.ts';
+import { type Connection, toStoreError, withStoreErrors } from './connection.ts';
+import type { Writer } from './writer.ts';
+
+/**
+ * Creates the table of the audit trail. A position is the event's time in microseconds, or the next number after the
+ * newest event where that is later: positions have the order of commits whatever the clocks of several processes do, an
+ * event is never before the position of its time, and a restored database goes on behind what was lost.
+ */
+export const CREATE_TRAIL = 'CREATE TABLE trail (position INTEGER PRIMARY KEY, event TEXT NOT NULL) STRICT';
+
+const NEWEST = 'SELECT coalesce(max(position), 0) FROM trail';
+const INSERT = `INSERT INTO trail (position, event) VALUES (max(CAST(? AS INTEGER) * 1000, 1 + (${NEWEST})), ?)`;
+const BATCH = 500;
+// A position can exceed the integers that JavaScript has.
+const SELECT = `SELECT CAST(position AS TEXT), event FROM trail WHERE position > CAST(? AS INTEGER)
+                ORDER BY position LIMIT ${BATCH}`;
+// Without the newest event, the next one could get a position that another one had.
+const DELETE = `DELETE FROM trail WHERE position IN
+                (SELECT position FROM trail WHERE position < CAST(? AS INTEGER) * 1000 AND position < (${NEWEST}) ORDER BY position LIMIT ${BATCH})`;
+
+/** Adds events within the connection's open transaction. */
+export function insertEvents(connection: Connection, events: readonly TrailEvent[]): void {
+  for (const event of events) connection.prepare(INSERT).run(Date.parse(event.time), JSON.stringify(event));
+}
+
+const storedRows = z.array(z.tuple([z.string(), z.string()]));
+const newestRow = z.tuple([z.string()]);
+
+/** Opens the trail of a database. */
+export function openTrail(reader: Connection, writer: Writer): Trail {
+  return {
+    append: (event) =>
+      writer
+        .apply((connection) => insertEvents(connection, [event]), 'small')
+        .catch((reason: unknown) => {
+          throw toTrailError(reason);
+        }),
+    readAfter: (after) =>
+      withStoreErrors(() => {
+        const rows = storedRows.parse(reader.prepare(SELECT).all(after));
+        return rows.map(([cursor, text]) => ({ cursor, text }));
+      }),
+    newest: () => withStoreErrors(() => newestRow.parse(reader.prepare(`SELECT CAST((${NEWEST}) AS TEXT)`).get())[0]),
+    async deleteBefore(time) {
+      let deleted = 0;
+      await writer.apply((connection) => {
+        deleted = Number(connection.prepare(DELETE).run(time.getTime()).changes);
+      }, 'bulk');
+      return deleted;
+    },
+  };
+}
+
+/** Converts an error of a commit that has events: what the database cannot write is not on record either. */
+export function toTrailError(reason: unknown): unknown {
+  const converted = toStoreError(reason);
+  return storeFailed.is(converted) ? auditUnwritable(reason) : converted;
+}

@@ -1,0 +1,154 @@
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { auditEvent } from '../../../shared/audit/auditEvent.ts';
+import { run, startProgram } from '../../../tools/program.ts';
+import { changeTrail, eventsIn } from '../../support/audit/storedTrail.ts';
+import { identity, identityJson } from '../../support/command.ts';
+import { identityProgram } from '../../support/processes/programs.ts';
+import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+
+const trail = z.strictObject({ events: z.array(auditEvent) });
+const [node, script] = identityProgram;
+
+const canMount = await run('unshare', ['-rm', 'true']).then(
+  ({ code }) => code === 0,
+  () => false,
+);
+
+/** The directory of a new instance, with the two events of `identity init`. */
+async function newInstance(): Promise<string> {
+  const { path, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  const data = join(path, 'north');
+  await identityJson(['init', '--data', data]);
+  return data;
+}
+
+/** A call that has two events. */
+const lock = (data: string) => identity(['user', 'lock', 'nobody', '--data', data]);
+
+/** Starts to follow a trail, and waits until an event has been printed. */
+async function follow(data: string, args: readonly string[], ready: RegExp) {
+  const following = await startProgram(node, [script, 'audit', '--follow', '--data', data, ...args], ready);
+  onTestFinished(async () => void (await following.stop('SIGKILL')));
+  const printed = () =>
+    following
+      .stdout()
+      .split('\n')
+      .filter((line) => line !== '');
+  return { ...following, printed, events: () => printed().map((line) => readEvent.parse(JSON.parse(line))) };
+}
+
+const readEvent = z.looseObject({ event: z.string(), outcome: z.string(), cursor: z.string() });
+
+describe('identity audit', () => {
+  it('lists the events of a span, as JSON and as a table', async () => {
+    const data = await newInstance();
+    const old = {
+      time: '2020-01-01T00:00:00.000Z',
+      event: 'export.denied',
+      outcome: 'UNAUTHENTICATED',
+      repeated: 7,
+      remote: '\u001b[2J',
+    };
+    changeTrail(
+      data,
+      `INSERT INTO trail VALUES (${Date.parse(old.time)}000, '${JSON.stringify(old)}'); INSERT INTO trail VALUES (${Date.now()}000, 'torn')`,
+    );
+    const asJson = await identity(['audit', '--json', '--data', data]);
+    expect(asJson.code).toBe(3);
+    const { events } = trail.parse(JSON.parse(asJson.stdout));
+    expect(events.map(({ event, outcome }) => [event, outcome])).toEqual([
+      ['command.init', 'started'],
+      ['command.init', 'ok'],
+    ]);
+    const { code, stdout, stderr } = await identity(['audit', '--since', '9999d', '--data', data]);
+    const rows = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t'));
+    expect(rows[0]).toEqual([old.time, old.event, old.outcome, '-', '\\u{1b}[2J', '-', '-', '7 more']);
+    expect(rows[2]?.slice(1, 3)).toEqual(['command.init', 'ok']);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/event \d{13}000 is damaged, skipped\n$/);
+    expect(await identity(['audit', '--since', 'yesterday', '--data', data])).toMatchObject({
+      code: 64,
+      stderr: 'identity: invalid --since yesterday: specify a span such as 30d, 12h or 45m\n',
+    });
+    expect((await identity(['audit', '--firestore', 'nobody'])).stderr).toContain('log bucket of Cloud Logging');
+  });
+
+  it('lists what was recorded after an event, by its cursor', async () => {
+    const data = await newInstance();
+    const [first] = await eventsIn(data);
+    const list = (cursor: string) => identity(['audit', '--after', cursor, '--json', '--data', data]);
+    const { events } = trail.parse(JSON.parse((await list(first?.cursor ?? '')).stdout));
+    expect(events).toEqual([expect.objectContaining({ event: 'command.init', outcome: 'ok' })]);
+    expect(trail.parse(JSON.parse((await list('0')).stdout)).events).toEqual(await eventsIn(data));
+    expect(await list('9'.repeat(18))).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('no event of this instance'),
+    });
+    expect(await list('last')).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('specify the cursor of an event, or 0'),
+    });
+    const both = await identity(['audit', '--after', '0', '--since', '1d', '--data', data]);
+    expect(both).toMatchObject({ code: 64, stderr: expect.stringContaining('mutually exclusive') });
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('identity audit --follow', () => {
+  it('prints each event once it is recorded, and after a kill goes on behind the cursor of the last one', async () => {
+    const data = await newInstance();
+    const first = await follow(data, ['--json', '--after', '0'], /"command.init","outcome":"ok"/);
+    await lock(data);
+    await first.written('"outcome":"NOT_FOUND"');
+    await first.stop('SIGKILL');
+    await lock(data);
+    const cursor = first.events().at(-1)?.cursor ?? '';
+    const second = await follow(data, ['--json', '--after', cursor], /NOT_FOUND/);
+    expect([...first.events(), ...second.events()]).toEqual(await eventsIn(data));
+    expect(await second.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('begins a day ago without a cursor, and prints cells without --json', async () => {
+    const data = await newInstance();
+    const old = JSON.stringify({ time: '2020-01-01T00:00:00.000Z', event: 'old', outcome: 'ok' });
+    changeTrail(data, `INSERT INTO trail VALUES (1577836800000000, '${old}')`);
+    const following = await follow(data, [], /init\tok/);
+    await lock(data);
+    await following.written('NOT_FOUND');
+    const names = following.printed().map((line) => line.split('\t').slice(1, 3).join(' '));
+    const [init, user] = ['command.init', 'command.userLock'];
+    expect(names).toEqual([`${init} started`, `${init} ok`, `${user} started`, `${user} NOT_FOUND`]);
+    expect((await following.stop('SIGINT')).code).toBe(0);
+  });
+});
+
+describe('a database as a place', () => {
+  it('has the calls on it on record', async () => {
+    const data = await newInstance();
+    const file = `${data}.json`;
+    expect((await identity(['export', `sqlite:${data}`, '--to', file])).code).toBe(0);
+    expect((await identity(['import', file, '--to', `sqlite:${data}`, '--dry-run'])).code).toBe(0);
+    const events = (await eventsIn(data)).slice(2).map(({ event, outcome }) => `${event} ${outcome}`);
+    expect(events).toEqual([
+      'export.started started',
+      'export.finished ok',
+      'import.started started',
+      'import.finished ok',
+    ]);
+  });
+
+  it.skipIf(!canMount)('that is read-only is refused (skipped where nothing may be mounted)', async () => {
+    const data = await newInstance();
+    const mount = `mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$0" "${script}" export "sqlite:$1" --to "$1.json"`;
+    const { code, stderr } = await run('unshare', ['-rm', 'sh', '-c', mount, node, data]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `identity: the database in ${data} cannot be written, and each call is put on record there: correct the permissions, or restore a backup into a writable directory\n`,
+    });
+  });
+});
