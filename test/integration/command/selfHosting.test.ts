@@ -5,18 +5,21 @@ import { z } from 'zod';
 import { nodeMajor, readLockFile } from '../../../build/deployedPackage.ts';
 import packageFile from '../../../package.json' with { type: 'json' };
 import { root, run, startProgram } from '../../../tools/program.ts';
+import { eventsIn } from '../../support/audit/storedTrail.ts';
 import { identity } from '../../support/command.ts';
 import { init } from '../../support/instances/commandInstance.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
 const DATA = '/var/lib/identity';
-const units = ['identity.service', 'identity-backup.service', 'identity-backup.timer'];
+const units = ['identity.service', 'identity-backup.service', 'identity-backup.timer', 'identity-audit.service'];
 const readSelfHosting = (name: string) => readFile(join(root, 'hosting', name), 'utf8');
 const systemd = await run('systemd-analyze', ['--version']).then(
   ({ code }) => code === 0,
   () => false,
 );
+
+const cursorOf = z.object({ cursor: z.string() });
 
 /** An instance in a temporary directory. */
 async function newInstance() {
@@ -79,6 +82,31 @@ describe('the units of systemd', () => {
     const backup = join(directory, stdout.split('\n')[0] ?? '');
     const restored = await identity(['restore', backup, '--data', `${directory}/new`, '--key', `${data}/master.key`]);
     expect(restored).toMatchObject({ code: 0 });
+  });
+
+  it('write the audit trail to the journal, and continue behind the last event in it', async () => {
+    const { directory, data } = await newInstance();
+    const unit = await readSelfHosting('identity-audit.service');
+    const [, script = ''] = /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(unit) ?? [];
+    const env = await installedElsewhere(directory);
+    const journal = join(directory, 'journal');
+    const journalctl = `#!/bin/sh\necho "$*" | grep -q "_SYSTEMD_UNIT=identity-audit.service$" && cat "${journal}"\n`;
+    await writeFile(join(directory, 'opt', 'node', 'bin', 'journalctl'), journalctl, { mode: 0o755 });
+    await writeFile(journal, '');
+    const printed: string[] = [];
+    for (const user of ['first', 'second']) {
+      await identity(['user', 'lock', user, '--data', data]);
+      const last = new RegExp(`"NOT_FOUND".*"target":"${user}".*\n`);
+      const args = ['-c', script.replaceAll('$$', '$').replace(DATA, data)];
+      const following = await startProgram('/bin/sh', args, last, { env });
+      await following.stop();
+      printed.push(following.stdout());
+      await writeFile(journal, `${printed.join('')}a line of something else\n`);
+    }
+    const events = printed.join('').trimEnd().split('\n');
+    expect(events.map((line) => cursorOf.parse(JSON.parse(line)))).toEqual(
+      (await eventsIn(data)).map(({ cursor }) => ({ cursor })),
+    );
   });
 
   it.skipIf(!systemd)('are valid, and expose little (skipped where systemd-analyze is missing)', async () => {
