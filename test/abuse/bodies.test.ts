@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import { startLocalBucket } from '../support/emulators/localBucket.ts';
@@ -10,6 +8,7 @@ import { openConnection } from '../support/http/rawHttp.ts';
 import { post } from '../support/http/wire.ts';
 import { restrictedToken, startAbusedSqlite } from './support/abusedServer.ts';
 import { sizes } from './support/abuseTable.ts';
+import { almostHundredfold } from './support/files.ts';
 import { askMeanwhile, sendStream } from './support/requests.ts';
 
 const KEYS_BYTES = 7_500_000;
@@ -85,30 +84,21 @@ it(`${sizes.whiteSpaceMegabytes} MB of white space are rejected early, wherever 
   await server.expectSound(context, 'whiteSpace');
 });
 
-/** 12 MB of a file that gzip makes almost a hundredth of, as much as is accepted; it lacks its end. */
-function unfinishedGzip(): Uint8Array {
-  const block = Buffer.alloc(25_000, 'a');
-  const blocks = Array.from({ length: 480 }, () =>
-    Buffer.concat([Buffer.from(randomBytes(200).toString('base64')), block]),
-  );
-  return gzipSync(Buffer.concat([Buffer.from('{"data_orgs":{"orgs":[{"orgId":"a","x":"'), ...blocks]), { level: 9 });
-}
-
 /** The bytes of a process's files that have no name. */
-async function spooledBytes(pid: number): Promise<number> {
+async function unnamedBytes(pid: number): Promise<number> {
   const descriptors = `/proc/${pid}/fd`;
-  const sizes = (await readdir(descriptors)).map(async (descriptor) => {
+  const bytes = (await readdir(descriptors)).map(async (descriptor) => {
     const path = join(descriptors, descriptor);
     const target = await readlink(path).catch(() => '');
     return /identity-[^/]* \(deleted\)$/.test(target) ? (await stat(path)).size : 0;
   });
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  return (await Promise.all(bytes)).reduce((sum, size) => sum + size, 0);
 }
 
 it('the bodies of one restricted token leave space for those of others', async (context) => {
   const server = await startAbusedSqlite({ MAX_BUFFERED_BYTES: '200000000' });
   const weak = await restrictedToken(server);
-  const body = unfinishedGzip();
+  const body = almostHundredfold(12);
   const answers: string[] = [];
   for (let held = 0; held < 40; held++) {
     const socket = await openConnection(server.url);
@@ -124,11 +114,11 @@ it('the bodies of one restricted token leave space for those of others', async (
   }
   // Some are refused while others have not taken all of theirs.
   await expect.poll(() => answers.length, { timeout: 120_000 }).toBeGreaterThan(20);
-  await expect.poll(() => spooledBytes(server.pid), { timeout: 120_000 }).toBeGreaterThan(50_000_000);
+  await expect.poll(() => unnamedBytes(server.pid), { timeout: 120_000 }).toBeGreaterThan(50_000_000);
   const large = JSON.stringify({ data_orgs: { orgs: [organisation('o')] } }) + ' '.repeat(50_000_000);
   expect((await sendStream(server, '/admin/v1/import', [large])).status).toBe(200);
   expect(await post(server, 'export', { response_output: true })).toMatchObject({ status: 200 });
-  expect(await spooledBytes(server.pid)).toBeLessThanOrEqual(100_000_000);
+  expect(await unnamedBytes(server.pid)).toBeLessThanOrEqual(100_000_000);
   expect(new Set(answers)).toEqual(new Set(['429']));
   await server.expectSound(context, 'spooledBodies');
 });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { organisation, person } from '../support/fixtures/organisations.ts';
 import { removeOtpEmail } from '../support/http/wire.ts';
 import { startAbusedSqlite } from './support/abusedServer.ts';
 import { sizes } from './support/abuseTable.ts';
+import { peopleOf, requestOf } from './support/files.ts';
 import { askMeanwhile, sendStream } from './support/requests.ts';
 
 /** The limit of a self-hosted instance. */
@@ -10,21 +10,15 @@ const CLEAR_PASSWORDS = 5_000;
 const { dryRunRecords } = sizes;
 const HASHED = 50;
 
-/** An import of an organisation with a number of people. */
-function* people(count: number, more: string, user: object): Generator<string> {
-  yield `{${more}"data_orgs":{"orgs":[${JSON.stringify(organisation('o')).slice(0, -1)},"humanUsers":[`;
-  for (let index = 0; index < count; index++)
-    yield `${index === 0 ? '' : ','}${JSON.stringify(person(`p${index}`, user))}`;
-  yield ']}]}}';
-}
+const people = (count: number, options: object, user: object) => requestOf(options, peopleOf('o', count, user));
 
 const password = { password: 'Password1!' };
 
 it('clear passwords are limited, and hashing them does not hold up removals', async (context) => {
   const server = await startAbusedSqlite({ BCRYPT_COST: '10' });
-  const refused = await sendStream(server, '/admin/v1/import', people(CLEAR_PASSWORDS + 1, '', password));
+  const refused = await sendStream(server, '/admin/v1/import', people(CLEAR_PASSWORDS + 1, {}, password));
   expect(refused).toMatchObject({ status: 413, text: expect.stringContaining('more than 5000 clear passwords') });
-  const allowed = sendStream(server, '/admin/v1/import', people(HASHED, '', password));
+  const allowed = sendStream(server, '/admin/v1/import', people(HASHED, {}, password));
   const { result, answered } = await askMeanwhile(allowed, async () => {
     expect((await removeOtpEmail(server, 'nobody')).status).toBe(404);
   });
@@ -35,7 +29,7 @@ it('clear passwords are limited, and hashing them does not hold up removals', as
 
 it('a dry run is limited, and stays within the memory of a function at its limit', async (context) => {
   const server = await startAbusedSqlite({ MAX_DRY_RUN_RECORDS: String(dryRunRecords) });
-  const dryRun = (count: number) => sendStream(server, '/admin/v1/import', people(count, '"dry_run":true,', {}));
+  const dryRun = (count: number) => sendStream(server, '/admin/v1/import', people(count, { dry_run: true }, {}));
   expect(await dryRun(dryRunRecords + 1)).toMatchObject({
     status: 413,
     text: expect.stringContaining(`more than ${dryRunRecords} records of a dry run`),

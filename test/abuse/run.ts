@@ -46,7 +46,8 @@ ${outcomeTable(all)}
 
 The dearest requests of each kind of caller, as Linux counts them: the processor's time of all threads for one of them, the
 growth of the process's memory while many of them are sent one after the other, and the bytes that one writes to files.
-A test fails where one costs more than some times of this.
+A test fails where one costs more than the second figure. Its processor's time is compared with that of a removal in the same run,
+since machines differ.
 
 ${costLines(costs)}
 

@@ -2,12 +2,17 @@ import type { AbusedServer } from '../support/abusedServer.ts';
 
 /** What a request takes of the process, at most or as measured. */
 export interface Cost {
-  /** Of all threads, so that other processes of the machine do not count. */
-  readonly processorMs: number;
+  /** The processor's time of all threads, as a multiple of that of a removal in the same run: machines differ. */
+  readonly removals: number;
   /** By which the resident set grows while the request runs. */
   readonly memoryBytes: number;
   /** What is written to files, temporary ones too. */
   readonly diskBytes: number;
+}
+
+/** What a request has taken. */
+export interface MeasuredCost extends Cost {
+  readonly processorMs: number;
 }
 
 /** The dearest request of one kind of caller, or one of them. */

@@ -1,15 +1,16 @@
 import type { TestContext } from 'vitest';
-import type { Cost, CostRow } from './costRow.ts';
+import type { Cost, CostRow, MeasuredCost } from './costRow.ts';
 import { personRows } from './persons.ts';
 import { strangerRows } from './strangers.ts';
+import { transferRows } from './transfers.ts';
 
 /** Every request whose cost is measured: `docs/reliability/abuse.md` has its rows from here with the figures of a run. */
-export const costRows: readonly CostRow[] = [...strangerRows, ...personRows];
+export const costRows: readonly CostRow[] = [...strangerRows, ...personRows, ...transferRows];
 
 /** What the request of a row has cost. */
 export interface Costs {
   readonly request: string;
-  readonly cost: Cost;
+  readonly cost: MeasuredCost;
 }
 
 declare module 'vitest' {
@@ -24,19 +25,30 @@ export function noteCost({ task }: Pick<TestContext, 'task'>, costs: Costs): voi
   task.meta.costs = costs;
 }
 
-const HEAD = ['caller', 'request', "processor's time", 'memory', 'disk', 'places'];
+const HEAD = ['caller', 'request', "processor's time", 'as so many removals', 'memory', 'disk', 'places'];
 
 /** The report's table in Markdown. */
 export function costLines(measured: readonly Costs[]): string {
-  const rows = costRows.map(({ caller, request, places }) => {
+  const rows = costRows.map(({ caller, request, places, most }) => {
     const cost = measured.find((one) => one.request === request)?.cost;
-    return [caller, request, ...(cost === undefined ? ['', '', ''] : cells(cost)), places];
+    return [caller, request, ...(cost === undefined ? ['', '', '', ''] : cells(cost, most)), places];
   });
   return [HEAD, HEAD.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
-function cells({ processorMs, memoryBytes, diskBytes }: Cost): readonly string[] {
-  return [`${processorMs.toPrecision(2)} ms`, size(memoryBytes), size(diskBytes)];
+/** The figures of a request, each with its bound. */
+function cells({ processorMs, removals, memoryBytes, diskBytes }: MeasuredCost, most: Cost): readonly string[] {
+  const bounded = (value: string, bound: string) => `${value} of ${bound}`;
+  return [
+    processorMs < 1_000 ? `${processorMs.toPrecision(2)} ms` : `${(processorMs / 1_000).toPrecision(3)} s`,
+    bounded(removals < 10 ? removals.toPrecision(2) : count(removals), count(most.removals)),
+    bounded(size(memoryBytes), size(most.memoryBytes)),
+    bounded(size(diskBytes), size(most.diskBytes)),
+  ];
+}
+
+function count(value: number): string {
+  return Math.round(value).toLocaleString('en');
 }
 
 /** Prints a size; a page of memory or less is what the measuring itself takes. */

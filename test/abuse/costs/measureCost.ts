@@ -1,6 +1,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
-import type { Cost } from './costRow.ts';
+import { expect } from 'vitest';
+import { removeOtpEmail } from '../../support/http/wire.ts';
+import type { AbusedServer } from '../support/abusedServer.ts';
+import type { MeasuredCost } from './costRow.ts';
 
 /** What Linux writes into `clear_refs` of a process to forget its peak. */
 const FORGET_PEAK = '5';
@@ -9,23 +12,42 @@ const WARM_UP = 20;
 /** What a request leaves behind, such as garbage and timers, is part of its cost. */
 const SETTLE_MS = 500;
 
+/** Enough for the compiler to be done with them. */
+const REMOVALS = 1_000;
+
 /** Sends a request so many times, one after the other, and returns the cost of one as the system counts it. */
-export async function measureCost(pid: number, times: number, send: (index: number) => Promise<void>): Promise<Cost> {
+export async function measureCost(
+  server: AbusedServer,
+  times: number,
+  send: (index: number) => Promise<void>,
+): Promise<MeasuredCost> {
+  const removalMs = await measureRemoval(server);
   const warmUp = Math.min(WARM_UP, times - 1);
   for (let index = 0; index < warmUp; index++) await send(index);
   await setTimeout(SETTLE_MS);
-  await writeFile(`/proc/${pid}/clear_refs`, FORGET_PEAK);
-  const before = await usage(pid);
+  await writeFile(`/proc/${server.pid}/clear_refs`, FORGET_PEAK);
+  const before = await usage(server.pid);
   for (let index = warmUp; index < times; index++) await send(index);
   await setTimeout(SETTLE_MS);
-  const after = await usage(pid);
+  const after = await usage(server.pid);
   const counted = times - warmUp;
+  const processorMs = (after.processorMs - before.processorMs) / counted;
   return {
-    processorMs: (after.processorMs - before.processorMs) / counted,
+    processorMs,
+    removals: processorMs / removalMs,
     // Those of one request after the other: the peak is that of all.
     memoryBytes: Math.max(0, after.peakBytes - before.residentBytes),
     diskBytes: (after.writtenBytes - before.writtenBytes) / counted,
   };
+}
+
+/** The processor's time of a removal, which is what most requests to an instance are. */
+async function measureRemoval(server: AbusedServer): Promise<number> {
+  const remove = async () => expect((await removeOtpEmail(server, 'nobody')).status).toBe(404);
+  for (let warm = 0; warm < REMOVALS; warm++) await remove();
+  const before = await processorTime(server.pid);
+  for (let measured = 0; measured < REMOVALS; measured++) await remove();
+  return ((await processorTime(server.pid)) - before) / REMOVALS;
 }
 
 async function usage(pid: number) {

@@ -7,7 +7,7 @@ import type { CostRow } from './costRow.ts';
 
 const caller = 'no token';
 const places = 'one of `MAX_CONNECTIONS` and of `MAX_PER_CLIENT`, until the response is read';
-const most = { processorMs: 5, memoryBytes: 150_000_000, diskBytes: 0 };
+const most = { removals: 6, memoryBytes: 150_000_000, diskBytes: 0 };
 const times = 1_000;
 /** What the rest of a head may need. */
 const REST_BYTES = 1_000;

@@ -15,6 +15,8 @@ const MEMORY_BYTES = 2 ** 30;
 /** A server process with the memory of a function. */
 export interface AbusedServer extends Instance {
   readonly database: readonly string[];
+  /** Its owner. */
+  readonly userId: string;
   readonly pid: number;
   /** Expects that the process still serves after an abuse, and that it stayed within its memory. */
   expectSound(context: Pick<TestContext, 'task'>, name: AbuseName): Promise<void>;
@@ -25,7 +27,7 @@ export async function startAbused(
   database: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<AbusedServer> {
-  const { token } = await init(database);
+  const { token, userId } = await init(database);
   const usual = { MAX_IMPORTS: undefined, MAX_EXPORTS: undefined };
   const NODE_OPTIONS = `--max-old-space-size=${HEAP_MEGABYTES}`;
   const running = await serve(database, [], { ...usual, ...env, NODE_OPTIONS });
@@ -34,6 +36,7 @@ export async function startAbused(
   return {
     url,
     token,
+    userId,
     database,
     pid: running.pid,
     async expectSound(context, name) {
@@ -52,15 +55,15 @@ export async function startAbusedSqlite(env: Readonly<Record<string, string>> = 
   return startAbused(['--data', directory.path], env);
 }
 
-/** Creates a token of the server's owner that imports into one organisation only. */
-export async function restrictedToken({ database }: Pick<AbusedServer, 'database'>): Promise<string> {
-  const { users } = listedUsers.parse(await identityJson(['user', 'list', ...database]));
-  const user = users[0]?.userId ?? '';
-  const only = ['--only', 'import', '--org', 'a'];
-  return newToken.parse(await identityJson(['pat', 'create', '--user', user, ...only, ...database])).token;
+/** Creates a token of the server's owner for one operation on the organisation `a`. */
+export async function restrictedToken(
+  server: AbusedServer,
+  operation: 'export' | 'import' = 'import',
+): Promise<string> {
+  const restriction = ['--user', server.userId, '--only', operation, '--org', 'a'];
+  return newToken.parse(await identityJson(['pat', 'create', ...restriction, ...server.database])).token;
 }
 
-const listedUsers = z.looseObject({ users: z.array(z.looseObject({ userId: z.string() })) });
 const newToken = z.looseObject({ token: z.string() });
 
 /** Returns the largest resident set that a process ever had, as the system recorded it. */
