@@ -6,10 +6,11 @@ import { startLocalBucket } from '../support/emulators/localBucket.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { openConnection } from '../support/http/rawHttp.ts';
 import { post } from '../support/http/wire.ts';
-import { restrictedToken, startAbusedSqlite } from './support/abusedServer.ts';
+import { startAbusedSqlite } from './support/abusedServer.ts';
 import { sizes } from './support/abuseTable.ts';
 import { almostHundredfold } from './support/files.ts';
 import { askMeanwhile, sendStream } from './support/requests.ts';
+import { restrictedToken } from './support/restrictedToken.ts';
 
 const KEYS_BYTES = 7_500_000;
 /** Fewer would show that the event loop was held. */

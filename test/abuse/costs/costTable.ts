@@ -40,7 +40,7 @@ export function costLines(measured: readonly Costs[]): string {
 function cells({ processorMs, removals, memoryBytes, diskBytes }: MeasuredCost, most: Cost): readonly string[] {
   const bounded = (value: string, bound: string) => `${value} of ${bound}`;
   return [
-    processorMs < 1_000 ? `${processorMs.toPrecision(2)} ms` : `${(processorMs / 1_000).toPrecision(3)} s`,
+    processorMs < 100 ? `${processorMs.toPrecision(2)} ms` : `${(processorMs / 1_000).toPrecision(2)} s`,
     bounded(removals < 10 ? removals.toPrecision(2) : count(removals), count(most.removals)),
     bounded(size(memoryBytes), size(most.memoryBytes)),
     bounded(size(diskBytes), size(most.diskBytes)),

@@ -1,13 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { identity } from '../../support/command.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
-import { testDirectory } from '../../support/places/servedPlace.ts';
+import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 import { repetitions } from '../../support/repetitions.ts';
-import { type AbusedServer, restrictedToken } from '../support/abusedServer.ts';
+import type { AbusedServer } from '../support/abusedServer.ts';
 import { almostHundredfold, peopleOf, requestOf } from '../support/files.ts';
 import { sendStream } from '../support/requests.ts';
+import { restrictedToken } from '../support/restrictedToken.ts';
 import type { CostRow } from './costRow.ts';
 
 /** How large the requests are, which `npm run test:all` sends in a smaller size. */
@@ -25,7 +26,7 @@ const everything = { response_output: true, with_passwords: true, with_otp: true
 const ofPeople = {
   removals: 2_000 + sizes.people,
   memoryBytes: 300_000_000,
-  diskBytes: 10_000_000 + 4_000 * sizes.people,
+  diskBytes: 5_000_000 + 2_000 * sizes.people,
 };
 
 function sending(server: AbusedServer, token: string, status: number, body: () => Iterable<string | Uint8Array>) {
@@ -44,7 +45,9 @@ async function restrictedImport(server: AbusedServer, user: object, people: numb
 
 /** Fills the server's database by another process, so that its own memory tells what the request costs. */
 async function fill(server: AbusedServer): Promise<void> {
-  const file = join(await testDirectory(), 'file.json');
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  const file = join(directory.path, 'file.json');
   await writeFile(file, `{"orgs":[${[...peopleOf('a', sizes.people, credentials)].join('')}]}`);
   const imported = await identity(['import', file, '--to', `sqlite:${server.database[1]}`, '--with', 'all']);
   expect(imported, imported.stderr).toMatchObject({ code: 0 });
@@ -118,7 +121,7 @@ export const transferRows: readonly CostRow[] = [
     most: {
       removals: 2_000 + 1.5 * sizes.organisations,
       memoryBytes: 200_000_000 + 4_000 * sizes.organisations,
-      diskBytes: 10_000_000 + 8_000 * sizes.organisations,
+      diskBytes: 5_000_000 + 2_000 * sizes.organisations,
     },
     request: `an import of ${count(sizes.organisations)} organisations, of which 100,000 are allowed`,
     prepare: async (server) => {

@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, type TestContext } from 'vitest';
-import { z } from 'zod';
-import { identityJson } from '../../support/command.ts';
 import { init, serve } from '../../support/instances/commandInstance.ts';
 import type { Instance } from '../../support/instances/deployments.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
@@ -54,17 +52,6 @@ export async function startAbusedSqlite(env: Readonly<Record<string, string>> = 
   onTestFinished(() => directory.remove());
   return startAbused(['--data', directory.path], env);
 }
-
-/** Creates a token of the server's owner for one operation on the organisation `a`. */
-export async function restrictedToken(
-  server: AbusedServer,
-  operation: 'export' | 'import' = 'import',
-): Promise<string> {
-  const restriction = ['--user', server.userId, '--only', operation, '--org', 'a'];
-  return newToken.parse(await identityJson(['pat', 'create', ...restriction, ...server.database])).token;
-}
-
-const newToken = z.looseObject({ token: z.string() });
 
 /** Returns the largest resident set that a process ever had, as the system recorded it. */
 async function peakOf(pid: number): Promise<number> {
