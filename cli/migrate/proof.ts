@@ -1,4 +1,5 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
+import { selector } from '../../functions/import/selection.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
 import type { FieldDifference } from '../compare/comparedRecord.ts';
@@ -49,8 +50,11 @@ async function isReadable(run: MigrationRun, { takes, readExport }: Place): Prom
 /** The source as it is now, without what stays; standard input can be read once only, so its copy takes its place. */
 function openSource(run: MigrationRun, { place, kind }: Side) {
   if (kind === 'stream') return { place: run.export, options: stagedOptions(run.state.settings), isLagging: false };
-  const { options, filter } = currentSelection(run);
-  const isWhole = filter.withoutUser === undefined && filter.secrets === undefined;
+  const { options, filter: rest } = currentSelection(run);
+  // A file holds its other organisations too.
+  const isSelective = options.orgIds.length + options.excludedOrgIds.length > 0;
+  const filter = place.takes === 'files' && isSelective ? { ...rest, keeps: selector(options) } : rest;
+  const isWhole = Object.values(filter).every((one) => one === undefined);
   return { place: isWhole ? place : filteredPlace(place, filter), options, isLagging: false };
 }
 

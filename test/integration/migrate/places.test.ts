@@ -141,9 +141,14 @@ describe('identity migrate', () => {
     const [all, one] = [await to(), await to()];
     const result = await migrate(['--from', whole, '--to', all, '--yes', ...secrets], migrating);
     expect(result.leftOut).toMatchObject([{ orgId: north.orgId }]);
+    const unchanged = ({ source, target, proof }: typeof result) => {
+      expect(proof).toMatchObject({ unexpected: 0, sourceUnchanged: true });
+      expect(source.digest).toBe(target.digest);
+    };
+    unchanged(result);
     expect((await exported(all)).orgs.map(({ orgId }) => orgId)).toEqual(['acme', 'emca']);
     const others = ['--to', one, '--with', 'none', '--exclude-org', 'acme', '--yes'];
-    await migrate(['--from', whole, ...others], await prepareMigration(north));
+    unchanged(await migrate(['--from', whole, ...others], await prepareMigration(north)));
     expect((await exported(one)).orgs.map(({ orgId }) => orgId)).toEqual(['emca']);
   });
 });
