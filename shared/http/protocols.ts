@@ -122,11 +122,11 @@ export function refuseStreams(server: Http2Server, requests: RequestsInFlight, i
   const passOn = takeListeners(server, 'stream');
   server.on('stream', (stream, headers, ...rest) => {
     const { session } = stream;
-    // Closed with another stream that was refused.
+    // A stream that is refused, or that has ended with its session, reports that as an error.
+    stream.on('error', () => undefined);
     if (session === undefined) return;
     if (!requests.isFull(session.socket, headers)) return passOn(stream, headers, ...rest);
-    // The code of the stream is the error that it then reports.
-    stream.on('error', () => undefined).close(constants.NGHTTP2_REFUSED_STREAM);
+    stream.close(constants.NGHTTP2_REFUSED_STREAM);
     if (!isDirect) return;
     if (requests.isUsing(session)) session.close();
     else session.destroy();

@@ -61,6 +61,9 @@ const unfinishedHeaders = http2Frame('headers', { flags: END_STREAM, stream: 1, 
 /** The head of a frame of 10,000 bytes. */
 const halfFrame = http2Frame('headers', { flags: END_STREAM, stream: 1, payload: Buffer.alloc(10_000) }).subarray(0, 9);
 
+const ask = (path: string, stream: number) =>
+  http2Frame('headers', { flags: END_STREAM | END_HEADERS, stream, payload: getBlock(path) });
+
 describe('a connection of HTTP/2 without a request', () => {
   it.each([
     ['half the preface', preface.subarray(0, 8), Buffer.alloc(0)],
@@ -124,10 +127,16 @@ describe('a flood over HTTP/2', () => {
   });
 });
 
-describe('a client of HTTP/2 that takes no content', () => {
-  const ask = (path: string, stream: number) =>
-    http2Frame('headers', { flags: END_STREAM | END_HEADERS, stream, payload: getBlock(path) });
+it('a stream that ends with its connection, before anybody has seen it, leaves the server running', async () => {
+  await startWith({});
+  const fatal = http2Frame('windowUpdate', { payload: Buffer.alloc(4) });
+  const ended = once(socket, 'end');
+  socket.write(Buffer.concat([opened, ask('/small', 1), fatal]));
+  await ended;
+  expect(handled).toEqual([]);
+});
 
+describe('a client of HTTP/2 that takes no content', () => {
   it.each(['/small', '/large'])('loses its streams, and then its connection: %s', async (path) => {
     await startWith({ stallMs: SHORT_MS, keepAliveMs: SHORT_MS });
     const streams = Array.from({ length: fixedLimits.requestsPerConnection }, (_, index) => ask(path, 2 * index + 1));

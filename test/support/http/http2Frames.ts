@@ -3,6 +3,7 @@ export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
 /** The types of frames (RFC 9113 6). */
 export const frameTypes = {
+  data: 0,
   headers: 1,
   priority: 2,
   resetStream: 3,
@@ -16,6 +17,8 @@ export const frameTypes = {
 /** The flags of frames. */
 export const END_STREAM = 1;
 export const END_HEADERS = 4;
+export const PADDED = 8;
+export const PRIORITY = 0x20;
 
 /** Encodes a frame, as no client of Node's would send it. */
 export function http2Frame(
@@ -61,10 +64,15 @@ export function getBlock(path: string): Buffer {
 
 /** A literal field without indexing and without Huffman code (RFC 7541 6.2.2). */
 export function literal(name: string, value: string): Buffer {
-  return Buffer.concat([
-    Buffer.from([0, name.length]),
-    Buffer.from(name),
-    Buffer.from([value.length]),
-    Buffer.from(value),
-  ]);
+  return Buffer.concat([Buffer.of(0), text(name), text(value)]);
+}
+
+/** A string with its length, which has seven bits of the first byte (RFC 7541 5.1 and 5.2). */
+function text(characters: string): Buffer {
+  const bytes = Buffer.from(characters, 'latin1');
+  if (bytes.length < 127) return Buffer.concat([Buffer.of(bytes.length), bytes]);
+  const length = [127];
+  let rest = bytes.length - 127;
+  for (; rest > 127; rest >>>= 7) length.push((rest & 127) | 128);
+  return Buffer.concat([Buffer.of(...length, rest), bytes]);
 }
