@@ -134,6 +134,9 @@ function setHead(response: Response, outgoing: Outgoing, length: number | undefi
   if (length !== undefined && mayHaveLength && (length > 0 || isHttp1(outgoing)))
     outgoing.setHeader('content-length', length);
   outgoing.statusCode = response.status;
+  if (isHttp1(outgoing) || outgoing.req.complete || response.headers.has('trailer') || isClosed(outgoing)) return;
+  // Otherwise Node ends the response in a frame of its own, which a reset would overtake: for some clients it is none then.
+  outgoing.stream.respond({ ...outgoing.getHeaders(), ':status': response.status }, { endStream: length === 0 });
 }
 
 async function writeChunks(

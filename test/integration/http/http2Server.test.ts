@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { errorInfo } from '../../support/http/errorInfo.ts';
 import { gatedServer } from '../../support/http/gatedServer.ts';
 import { connectHttp2, type Http2Request, openStream, readStream, requestHttp2 } from '../../support/http/http2.ts';
+import { END_HEADERS, END_STREAM, http2Frame, literal, preface } from '../../support/http/http2Frames.ts';
 import { readAnswer } from '../../support/http/rawHttp.ts';
 
 const server = gatedServer(() => [{ method: 'GET', path: '/breaks', handler: () => new Response(breaking()) }]);
@@ -99,6 +100,23 @@ describe('a request over HTTP/2', () => {
     const { status, body, resetCode } = await readStream(stream);
     expect([status, JSON.parse(body)]).toEqual([401, { code: 16, message: 'auth header missing' }]);
     expect(resetCode).toBe(constants.NGHTTP2_NO_ERROR);
+  });
+
+  it('that is refused has the whole response before it is told to stop, without which it has none for some clients', async () => {
+    const payload = Buffer.concat(
+      [...Object.entries({ ':method': 'POST', ':scheme': 'http', ':path': '/refuse', ':authority': 'a' })].map(
+        ([name, value]) => literal(name, value),
+      ),
+    );
+    const socket = await server.open();
+    const headers = http2Frame('headers', { stream: 1, flags: END_HEADERS, payload });
+    socket.write(Buffer.concat([preface, http2Frame('settings'), headers]));
+    const reset = http2Frame('resetStream', { stream: 1, payload: Buffer.alloc(4) });
+    let received = Buffer.alloc(0);
+    while (!received.includes(reset)) received = Buffer.concat([received, ...(await once(socket, 'data'))]);
+    const body = '{"code":16,"message":"auth header missing"}';
+    const last = http2Frame('data', { stream: 1, flags: END_STREAM, payload: Buffer.from(body) });
+    expect(received.subarray(-reset.length - last.length)).toEqual(Buffer.concat([last, reset]));
   });
 
   it('that asks first is told to go on where its body is wanted', async () => {
