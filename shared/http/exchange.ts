@@ -40,6 +40,8 @@ export function isClosed(outgoing: Outgoing): boolean {
 /** Aborts a response, so that the client cannot mistake the received part for a complete body. */
 export function abortResponse(outgoing: Outgoing): void {
   if (isHttp1(outgoing)) outgoing.destroy();
+  // One that is closing already may wait for a connection that has failed after the client's farewell.
+  else if (outgoing.stream.closed) outgoing.stream.destroy();
   else outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 

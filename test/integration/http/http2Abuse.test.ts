@@ -9,6 +9,7 @@ import {
   END_HEADERS,
   END_STREAM,
   getBlock,
+  goAway,
   http2Frame,
   literal,
   noWindow,
@@ -134,6 +135,15 @@ it('a stream that ends with its connection, before anybody has seen it, leaves t
   socket.write(Buffer.concat([opened, ask('/small', 1), fatal]));
   await ended;
   expect(handled).toEqual([]);
+});
+
+it('a connection that fails after its client has taken leave, within a response, is closed in time', async () => {
+  await startWith({ stallMs: SHORT_MS, keepAliveMs: SHORT_MS });
+  const ended = Promise.race([once(socket, 'end'), once(socket, 'close')]);
+  const endless = http2Frame('headers', { flags: END_HEADERS, stream: 1, payload: getBlock('/small') });
+  const malformed = http2Frame('continuation', { stream: 1 });
+  socket.write(Buffer.concat([opened, endless, goAway(0, 0), malformed]));
+  await ended;
 });
 
 describe('a client of HTTP/2 that takes no content', () => {
