@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { fixedLimits } from '../../shared/limits.ts';
 import type { FunctionName } from '../support/processes/programs.ts';
 import { documents } from './kinds/documents.ts';
 import { type Kind, type Known, owner } from './kinds/kind.ts';
@@ -12,6 +13,9 @@ import { fuzzed } from './support/report.ts';
 
 /** What the process's memory may grow by between the middle and the end of the requests. */
 const ALLOWED_GROWTH = 100_000_000;
+
+/** A connection that has failed within a response is closed when the response is not taken in time. */
+const CLOSED_MS = fixedLimits.stallMs + 20_000;
 
 const json = ['Content-Type', 'application/json'] as const;
 const exportBody = Buffer.from('{"response_output":true,"org_ids":["330000000000000001"]}');
@@ -61,7 +65,7 @@ describe.each(functions)('%s', (name, kindsFor) => {
       const reaches = kinds.find((one) => one.name === kind)?.reaches;
       expect(Object.keys(statuses), `statuses of ${kind}`).toEqual(expect.arrayContaining([...(reaches ?? [])]));
     }
-    await expect.poll(async () => added(before, await instance.openFiles()), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(async () => added(before, await instance.openFiles()), { timeout: CLOSED_MS }).toEqual([]);
     expect(halfMemory).toBeGreaterThan(10_000_000);
     expect(memory - halfMemory).toBeLessThan(ALLOWED_GROWTH);
     expect(await instance.lossesOfMigration()).toEqual([]);

@@ -4,6 +4,7 @@ import { Violation } from '../support/violation.ts';
 import { RESPONSE_MS, takeResponse, type WireResponse } from './responseReader.ts';
 
 const QUIET_MS = 10;
+const NO_MORE_MS = 100;
 const STATUS_START = Buffer.from('HTTP/');
 
 /** A connection to the server, which reads strictly what comes. */
@@ -48,6 +49,15 @@ export class Connection {
 
   write(bytes: Buffer): void {
     this.#socket.write(bytes);
+  }
+
+  /** Waits until what has come is all that is expected, or nothing has come for longer than a response takes. */
+  async untilAll(isAll: (received: Buffer) => boolean): Promise<Buffer> {
+    for (let size = -1; size !== this.#received.length && !this.#isEnded && !isAll(this.#received); ) {
+      size = this.#received.length;
+      await this.#awaitBytes(performance.now() + NO_MORE_MS).catch(() => undefined);
+    }
+    return this.#received;
   }
 
   /** Closes the client's side. The server may then cancel what it has not finished. */

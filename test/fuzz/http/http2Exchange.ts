@@ -7,6 +7,7 @@ import {
 } from 'node:http2';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Violation } from '../support/violation.ts';
+import { toHeaders } from './frameReader.ts';
 import { RESPONSE_MS, type WireResponse } from './responseReader.ts';
 
 /** A request over HTTP/2; its body is sent in frames of the given sizes. */
@@ -76,11 +77,6 @@ async function whenClosed(stream: ClientHttp2Stream, onClosed: () => void): Prom
   while (!stream.closed) await sleep(1, undefined, { ref: false });
   stream.destroy();
   onClosed();
-}
-
-function toHeaders(fields: IncomingHttpHeaders): Headers {
-  const entries = Object.entries(fields).filter(([name]) => !name.startsWith(':'));
-  return new Headers(entries.map(([name, value]): [string, string] => [name, String(value)]));
 }
 
 /** Sessions with prior knowledge of HTTP/2: one at a time, renewed when the server has closed it. */

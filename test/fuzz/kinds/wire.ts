@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { someDamage } from '../arbitraries/byteEdits.ts';
+import { conversations } from '../arbitraries/http2Frames.ts';
 import { type HttpRequest, toBytes } from '../http/httpRequest.ts';
 import type { FuzzCase } from '../support/fuzzCase.ts';
 import { type Kind, owner } from './kind.ts';
@@ -79,9 +80,9 @@ function pipelined(sound: HttpRequest): fc.Arbitrary<FuzzCase> {
   return fc.array(request, { minLength: 2, maxLength: 8 }).map((requests) => ({ way: 'pipelined', requests }));
 }
 
-/** HTTP/2: streams that end or do not, and frames of any kind. */
+/** HTTP/2, as Node's client speaks it: streams that end or do not. */
 function http2(sound: HttpRequest): fc.Arbitrary<FuzzCase> {
-  const streams = fc
+  return fc
     .tuple(
       fc.constantFrom(...['POST', 'GET', 'DELETE', 'HEAD', ...Array<string>(4).fill(sound.method)]),
       fc.constantFrom(...Array<string>(5).fill(sound.target), '/', '/%ff', '*'),
@@ -93,30 +94,17 @@ function http2(sound: HttpRequest): fc.Arbitrary<FuzzCase> {
         request: { ...sound, method, target, headers: forHttp2(sound.headers) },
       }),
     );
-  const frame = fc
-    .tuple(
-      fc.oneof({ weight: 5, arbitrary: fc.nat(9) }, { weight: 1, arbitrary: fc.nat(255) }),
-      fc.constantFrom(0, 1, 4, 5, 8, 0x20, 0x25, 0xff),
-      fc.constantFrom(0, 1, 1, 3, 2 ** 31 - 1),
-      fc.uint8Array({ maxLength: 40 }),
-      fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constantFrom(1, 1_000, 70_000) }),
-    )
-    .map(([type, flags, stream, payload, tooLong]) => {
-      const head = Buffer.alloc(9);
-      head.writeUIntBE(Math.min(payload.length + tooLong, 2 ** 24 - 1), 0, 3);
-      head.writeUInt8(type, 3);
-      head.writeUInt8(flags, 4);
-      head.writeUInt32BE(stream, 5);
-      return Buffer.concat([head, payload]);
-    });
-  const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-  const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
-  // :method GET, :scheme http, :path /, :authority a
-  const request = Buffer.from('000006010500000001828684410161', 'hex');
-  const frames = fc
-    .tuple(fc.constantFrom([settings], [settings, request], []), fc.array(frame, { minLength: 1, maxLength: 5 }))
-    .map(([start, rest]): FuzzCase => ({ way: 'frames', bytes: Buffer.concat([preface, ...start, ...rest]) }));
-  return fc.oneof({ weight: 3, arbitrary: streams }, { weight: 1, arbitrary: frames });
+}
+
+/** HTTP/2 as no client speaks it: windows, resets, priorities, continuations, trailers, and frames that are none. */
+function http2Frames(sound: HttpRequest): fc.Arbitrary<FuzzCase> {
+  const request = fc.tuple(fc.nat(9), fc.boolean()).map(([form, isStranger]): HttpRequest => {
+    const headers = forHttp2(sound.headers.filter(([name]) => !isStranger || name !== owner[0]));
+    if (form === 0) return { ...sound, headers, target: '/openapi.json', method: 'GET' };
+    if (form === 1) return { ...sound, headers, method: 'HEAD' };
+    return form === 2 ? { ...sound, headers, target: '/%ff' } : { ...sound, headers };
+  });
+  return conversations(request).map((conversation) => ({ way: 'conversation', ...conversation }));
 }
 
 /** What comes as bytes: to each function in the form of its own sound request. */
@@ -125,6 +113,7 @@ export function wire(sound: HttpRequest): readonly Kind[] {
   return [
     { name: 'HTTP bytes', weight: 3, cases: malformed(sound), reaches: ['400 (3)'] },
     { name: 'pipelining', weight: 1, cases: pipelined(sound), reaches: [status, '401 (16)', '405 (12)'] },
-    { name: 'HTTP/2', weight: 1, cases: http2(sound), reaches: [status, 'closed'] },
+    { name: 'HTTP/2', weight: 1, cases: http2(sound), reaches: [status, 'reset'] },
+    { name: 'HTTP/2 frames', weight: 2, cases: http2Frames(sound), reaches: [status, '401 (16)', 'none'] },
   ];
 }

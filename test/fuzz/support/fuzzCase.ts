@@ -1,4 +1,6 @@
-import { type HttpRequest, toBytes } from '../http/httpRequest.ts';
+import type { Conversation } from '../arbitraries/http2Frames.ts';
+import { conversationBytes } from '../http/conversation.ts';
+import { type HttpRequest, OWNER, toBytes } from '../http/httpRequest.ts';
 import type { Allowance } from './judge.ts';
 
 /** One generated exchange, by the way in which it is sent. */
@@ -11,8 +13,8 @@ export type FuzzCase =
   | { readonly way: 'raw'; readonly bytes: Buffer }
   /** One stream of HTTP/2, which the client may reset. */
   | { readonly way: 'http2'; readonly request: HttpRequest; readonly isReset: boolean }
-  /** HTTP/2's frames, damaged: the server closes the connection. */
-  | { readonly way: 'frames'; readonly bytes: Buffer };
+  /** HTTP/2's frames, of which some are against the protocol. The client leaves after the responses. */
+  | ({ readonly way: 'conversation' } & Conversation);
 
 /** Returns what a request may cause, by its own words. */
 export function allowanceFor(request: HttpRequest): Allowance {
@@ -29,8 +31,9 @@ export function allowanceForBytes(bytes: Buffer): Allowance {
 export function caseBytes(one: FuzzCase): Buffer {
   switch (one.way) {
     case 'raw':
-    case 'frames':
       return one.bytes;
+    case 'conversation':
+      return conversationBytes(one.frames, OWNER);
     case 'pipelined':
       return Buffer.concat(one.requests.map(toBytes));
     default:

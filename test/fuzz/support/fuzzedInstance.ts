@@ -36,7 +36,13 @@ const USERS = 3_000;
 const userIds = Array.from({ length: USERS }, (_, index) => `user-${index}`);
 
 /** Clear passwords cost a quarter of a second of a core each: few are enough, and cheap ones. */
-const environment = { BCRYPT_COST: '10', MAX_CLEAR_PASSWORDS: '2', LOG_LEVEL: 'error', MAX_REQUEST_BYTES: '8000000' };
+const environment = {
+  BCRYPT_COST: '10',
+  MAX_CLEAR_PASSWORDS: '2',
+  LOG_LEVEL: 'error',
+  MAX_REQUEST_BYTES: '8000000',
+  MAX_CONNECTIONS: '10000',
+};
 
 /** Starts an instance. */
 export async function startFuzzedInstance(): Promise<FuzzedInstance> {

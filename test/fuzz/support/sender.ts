@@ -1,4 +1,7 @@
+import type { Conversation } from '../arbitraries/http2Frames.ts';
 import { Connection } from '../http/connection.ts';
+import { conversationBytes } from '../http/conversation.ts';
+import { areEnded, readFrames } from '../http/frameReader.ts';
 import { exchangeOverHttp2, Http2Sessions, NotProcessed } from '../http/http2Exchange.ts';
 import { type HttpRequest, OWNER, toBytes, withToken } from '../http/httpRequest.ts';
 import { takeResponse, type WireResponse } from '../http/responseReader.ts';
@@ -13,6 +16,8 @@ export interface Target {
 }
 
 const CLOSED = 'closed';
+/** No response, or not all of it, to a request that broke the protocol, was reset, or had no window. */
+const NONE = 'none';
 
 /** Sends cases one after the other, on a connection that is kept as long as the server keeps it. */
 export class Sender {
@@ -40,9 +45,8 @@ export class Sender {
         return this.#sendRaw(one.bytes);
       case 'http2':
         return [await this.#sendHttp2(one.request, one.isReset)];
-      case 'frames':
-        await this.#untilEnd(one.bytes);
-        return [CLOSED];
+      case 'conversation':
+        return this.#converse(one);
     }
   }
 
@@ -126,6 +130,23 @@ export class Sender {
       rest = isHead ? Buffer.of() : taken.rest;
     }
     return statuses.length === 0 ? [CLOSED] : statuses;
+  }
+
+  async #converse({ requests, frames }: Conversation): Promise<readonly string[]> {
+    const connection = await Connection.open(this.#target.url);
+    connection.write(conversationBytes(frames, this.#target.token));
+    const received = await connection.untilAll((bytes) => areEnded(bytes, requests.length));
+    connection.close();
+    const { responses, problem } = await readFrames(
+      received,
+      requests.map(({ method }) => method),
+    );
+    if (problem !== undefined) throw new Violation(`bytes that are no HTTP/2: ${problem}`);
+    return responses.map((response, index) => {
+      const request = requests[index];
+      if (response === undefined || request === undefined) return NONE;
+      return judge(response, allowanceFor(request), request.method === 'HEAD');
+    });
   }
 
   async #untilEnd(bytes: Buffer): Promise<{ received: Buffer; isCut: boolean }> {
