@@ -211,10 +211,10 @@ export function pace(records: number, seconds: number): number {
   return seconds > 0 ? rounded(records / seconds) : 0;
 }
 
-/** A second is the least time that says something of a speed. */
-function speed({ seconds, perSecond }: Pace): string {
+/** Returns what is said of a speed: something where it lasted a second, and most records were not there before. */
+function speed({ seconds, records, unchanged, perSecond }: Pace): string {
   const whole = Math.round(perSecond);
-  return seconds < 1 || whole === 0 ? '' : `, ${numberText(whole)}/s`;
+  return seconds < 1 || 2 * unchanged > records || whole === 0 ? '' : `, ${numberText(whole)}/s`;
 }
 
 /** Returns a span of time such as `0.5s`, `45s`, `3m 20s` or `2h 5m`. */

@@ -5,6 +5,17 @@ export function numberText(number: number): string {
   return number.toLocaleString('en');
 }
 
+const sizes = [
+  [1e9, 'GB'],
+  [1e6, 'MB'],
+] as const;
+
+/** Returns a number of bytes as people read it, such as `6.2 MB`. */
+export function sizeText(bytes: number): string {
+  const [one, unit] = sizes.find(([least]) => bytes >= least) ?? [1e3, 'kB'];
+  return `${(Math.ceil((bytes * 10) / one) / 10).toLocaleString('en')} ${unit}`;
+}
+
 /** The plurals that do not just end in an s. */
 const plurals: Readonly<Record<string, string>> = { person: 'people', 'thing left to do': 'things left to do' };
 

@@ -25,6 +25,9 @@ interface Comparing {
   readonly visitors?: readonly RecordVisitor[];
 }
 
+/** What reading a side is for. */
+const PHASE = 'comparing';
+
 /** A ZITADEL's exports show what was written up to 2 s before. */
 const LAG_MS = 2_000;
 
@@ -43,10 +46,10 @@ export async function compareSides(
   for (;;) {
     if (read === undefined || first.isLagging) {
       visitor.reset();
-      read = await inspectPlace(first.place, first.options, visitor, output, signal);
+      read = await inspectPlace(first.place, first.options, visitor, output, signal, PHASE);
     }
     comparison.second.reset();
-    const other = await inspectPlace(second.place, second.options(read), comparison.second, output, signal);
+    const other = await inspectPlace(second.place, second.options(read), comparison.second, output, signal, PHASE);
     comparison.finish();
     const found = JSON.stringify([...comparison.counts]);
     if (comparison.isEqual || !isRepeatable || found === before) return [read, other];

@@ -209,9 +209,9 @@ export const migrationPlan = z.strictObject({
   changes: z.array(z.string()),
   leftToDo: z.array(leftToDoEntry),
   leftToDoOmitted: count,
-  /** The requests that the work takes, and the seconds that it may take, by what was measured. */
+  /** What is left to do, and the seconds that it may take, by what was measured: texts of a sentence. */
   work: z.strictObject({
-    requests: z.array(z.string()),
+    steps: z.array(z.string()),
     seconds: z.number(),
     measuredBy: z.string(),
   }),

@@ -119,7 +119,7 @@ async function storeExport(run: MigrationRun, place: Place, options: ExportOptio
 /** Reads the export, record by record. */
 export function inspectStaged(run: MigrationRun, visitor?: RecordVisitor): Promise<PlaceInspection> {
   const options = stagedOptions(run.state.settings);
-  return inspectPlace(run.export, options, visitor, run.output, run.signal);
+  return inspectPlace(run.export, options, visitor, run.output, run.signal, 'checking');
 }
 
 /** Replaces the export by what a filter keeps of it, with the manifest of that if it had one. */

@@ -6,7 +6,7 @@ import { Comparison } from '../compare/comparison.ts';
 import { FileFacts, type PlaceInspection } from '../places/inspectPlace.ts';
 import type { DatabasePlace } from '../places/place.ts';
 import { leftOutLines } from '../places/secretFilter.ts';
-import { counted } from '../texts.ts';
+import { counted, sizeText } from '../texts.ts';
 import { selectedKinds } from '../values.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
@@ -134,7 +134,7 @@ function exportChecks({ state: { exported } }: MigrationRun): MigrationPlan['che
 type Work = MigrationPlan['work'];
 
 /**
- * Estimates the requests and the time of a migration by what was measured: its export, and the trial of its import.
+ * Estimates the time of a migration by what was measured: its export, and the trial of its import.
  * @param trialSeconds undefined where the target has tried nothing
  */
 function estimateWork(
@@ -148,12 +148,11 @@ function estimateWork(
   );
   const exportSeconds = exporting.at(-1) ?? 0;
   const exports = [source, target].filter(({ kind }) => kind === 'zitadel').length;
-  const calls = exports === 0 ? '' : `, by ${counted(exports * organisations, 'call')} of ZITADEL`;
-  const { name } = target.place;
+  const calls = exports === 0 ? '' : ` (${counted(exports * organisations, 'call')} of ZITADEL)`;
   const movingSeconds = target.place.takes === 'files' ? 0 : (trialSeconds ?? exportSeconds);
   const verb = target.place.takes === 'files' ? 'store' : 'import';
   return {
-    requests: [`${verb} ${counted(bytes, 'byte')} of JSON: ${name}`, `read both sides and compare them${calls}`],
+    steps: [`${verb} ${sizeText(bytes)}`, `compare both sides${calls}`],
     seconds: movingSeconds + 2 * exportSeconds,
     measuredBy: measuredBy(target, trialSeconds !== undefined),
   };
@@ -161,7 +160,7 @@ function estimateWork(
 
 /** Says what an estimate rests on. */
 function measuredBy({ kind, place }: Side, isTried: boolean): string {
-  if (place.takes === 'files' || !isTried) return 'the export';
-  const measured = 'the export and the trial';
+  if (place.takes === 'files' || !isTried) return 'what the export took';
+  const measured = 'what the export and the trial took';
   return kind === 'zitadel' ? `${measured}; ZITADEL writes nothing in a trial, so its import takes longer` : measured;
 }

@@ -1,6 +1,6 @@
 import { type Counts, total } from '../../shared/collections/counts.ts';
 import type { Output } from '../command.ts';
-import { phaseText } from '../progress.ts';
+import { phaseText, span } from '../progress.ts';
 import { commandLine, type Line, section } from '../terminal.ts';
 import {
   counted,
@@ -70,7 +70,7 @@ function planFacts(plan: MigrationPlan): string[] {
     `records: ${countList(sections)}`,
     `secrets: ${secrets.selected.join(', ') || 'none'}${found}`,
     `password hashes: ${countList(plan.hashFormats)}`,
-    `work: ${work.requests.join('; ')}: about ${Math.ceil(work.seconds)} s, by ${work.measuredBy}`,
+    `time: about ${span(Math.ceil(work.seconds))}, to ${work.steps.join(' and ')}, by ${work.measuredBy}`,
   ];
 }
 

@@ -32,7 +32,14 @@ export async function filteredContent(
   const manifest = await readManifest(() => content.open(signal));
   if (manifest === undefined) return filtered;
   const name = `${place.name} without what is left out`;
-  const { tally } = await inspectPlace(placeOf({ ...place, name }, filtered), options, undefined, output, signal);
+  const { tally } = await inspectPlace(
+    placeOf({ ...place, name }, filtered),
+    options,
+    undefined,
+    output,
+    signal,
+    'checking',
+  );
   const own = filteredManifest(manifest, tally, filter.secrets);
   return { ...filtered, open: (reading) => withManifest(open(reading), own) };
 }
@@ -56,7 +63,7 @@ export async function openSelected(place: FilePlace, filtering: Filtering): Prom
   const content = resources.use(await place.readExport(options, signal));
   const file = content.isRepeatable ? content : resources.use(await repeatable(content, signal));
   const secrets = new LeftOutSecrets(filter.secrets);
-  const { request } = await inspectPlace(placeOf(place, file), options, secrets, output, signal);
+  const { request } = await inspectPlace(placeOf(place, file), options, secrets, output, signal, 'checking');
   const filtered = await filteredContent(place, file, filtering);
   const held = resources.move();
   const selected = { ...filtered, [Symbol.asyncDispose]: () => held.disposeAsync() };

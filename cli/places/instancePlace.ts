@@ -120,9 +120,8 @@ async function readFacts(
     // The interface does not tell it.
     caller: undefined,
     denied,
-    limits: [
-      'a request may have 1 GB where the target is self-hosted, and 32 MB in Cloud Functions: above, import from a bucket',
-    ],
+    // The trial of an import shows whether the target takes it.
+    limits: [],
     exportLosses: ownLosses,
     importChanges: [],
   };

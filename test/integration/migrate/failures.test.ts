@@ -157,6 +157,10 @@ describe('a migration', { timeout: 120_000 }, () => {
     const { code, stdout } = await identity(args);
     expect(code, stdout).toBe(2);
     expect(stdout).toContain('acme (Organisation acme): 3 records, 2 people: 3 new\n');
+    const time =
+      /^ {2}time: about \d+s, to import \S+ kB and compare both sides, by what the export and the trial took$/m;
+    expect(stdout).toMatch(time);
+    expect(stdout).not.toContain('Cloud Functions');
     expect(stdout).toContain(`Left out\n  ${north.orgId}: the default organisation of the source`);
     const next = `identity migrate resume --run-dir ${directory} --yes`;
     expect(stdout).toMatch(new RegExp(`\n\nNothing is changed: migrate with\n  ${next}\n$`));

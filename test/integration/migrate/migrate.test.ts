@@ -49,7 +49,7 @@ describe('identity migrate', () => {
     // Nobody has a factor: to ask for them again would be no remedy.
     expect(JSON.stringify(result.leftToDo)).not.toContain('export with');
     expect(result.phases.map(({ phase, succeeded }) => `${phase} ${succeeded}`)).toEqual(
-      expect.arrayContaining(['sending true', 'importing true']),
+      expect.arrayContaining(['checking the export true', 'comparing the export true', 'importing true']),
     );
     const [name = ''] = await readdir(migrating.cwd);
     const directory = join(migrating.cwd, name);

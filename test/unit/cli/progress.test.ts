@@ -116,9 +116,10 @@ describe('the progress of a phase', () => {
   it.each([
     [
       2_500,
-      { records: 20_010, unchanged: 20_000 },
-      'importing: 20,010 records (20,000 unchanged), 4/s, done in 2.5s\n',
+      { records: 20_000, unchanged: 10_000 },
+      'importing: 20,000 records (10,000 unchanged), 4,000/s, done in 2.5s\n',
     ],
+    [2_500, { records: 20_000, unchanged: 19_000 }, 'importing: 20,000 records (19,000 unchanged), done in 2.5s\n'],
     [2_500, { records: 20_010, unchanged: 20_010 }, 'importing: 20,010 records (20,010 unchanged), done in 2.5s\n'],
     [500, { records: 77, unchanged: 0 }, 'importing: 77 records, done in 0.5s\n'],
   ])('has the speed of what was not there before, of a second at least: %#', async (ms, counts, line) => {

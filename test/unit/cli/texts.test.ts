@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { counted, countList, firstLines, humanMessage, noticeSection } from '../../../cli/texts.ts';
+import { counted, countList, firstLines, humanMessage, noticeSection, sizeText } from '../../../cli/texts.ts';
 
 describe('a number with its noun', () => {
   it.each([
@@ -17,6 +17,17 @@ describe('a number with its noun', () => {
     expect(firstLines(lines, 'error').at(-1)).toBe('1 more error; --json lists them');
     expect(firstLines(lines, 'thing left to do', 1_999).at(-1)).toBe('2,000 more things left to do; --json lists them');
     expect(countList({ org: 2, humanUsers: 30_680 })).toBe('org 2, humanUsers 30,680');
+  });
+});
+
+describe('a number of bytes', () => {
+  it.each([
+    [1, '0.1 kB'],
+    [512_000, '512 kB'],
+    [6_236_888, '6.3 MB'],
+    [1_500_000_000_000, '1,500 GB'],
+  ])('is, for %i: %s', (bytes, text) => {
+    expect(sizeText(bytes)).toBe(text);
   });
 });
 
