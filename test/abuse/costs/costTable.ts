@@ -40,11 +40,15 @@ export function costLines(measured: readonly Costs[]): string {
 function cells({ processorMs, removals, memoryBytes, diskBytes }: MeasuredCost, most: Cost): readonly string[] {
   const bounded = (value: string, bound: string) => `${value} of ${bound}`;
   return [
-    processorMs < 100 ? `${processorMs.toPrecision(2)} ms` : `${(processorMs / 1_000).toPrecision(2)} s`,
-    bounded(removals < 10 ? removals.toPrecision(2) : count(removals), count(most.removals)),
+    processorMs < 100 ? `${rounded(processorMs)} ms` : `${rounded(processorMs / 1_000)} s`,
+    bounded(rounded(removals), count(most.removals)),
     bounded(size(memoryBytes), size(most.memoryBytes)),
     bounded(size(diskBytes), size(most.diskBytes)),
   ];
+}
+
+function rounded(value: number): string {
+  return value.toLocaleString('en', { maximumSignificantDigits: 2 });
 }
 
 function count(value: number): string {

@@ -18,9 +18,9 @@ const sizes = repetitions({
 });
 
 const count = (value: number) => value.toLocaleString('en');
-const request = 'a connection and a request as above';
-const importing = `${request}; of \`MAX_BUFFERED_BYTES\` its body, at most half; one of \`MAX_IMPORTS\` from the end of the body to the response`;
-const exporting = `${request}; one of \`MAX_EXPORTS\` until the response is read`;
+const importing =
+  'as above; of `MAX_BUFFERED_BYTES` its body, and one of `MAX_IMPORTS` from the end of the body to the response';
+const exporting = 'as above; one of `MAX_EXPORTS` until the response is read';
 const credentials = { hashedPassword: { value: `$2a$10$${'a'.repeat(53)}` }, otpCode: 'JBSWY3DPEHPK3PXP' };
 const everything = { response_output: true, with_passwords: true, with_otp: true, with_keys: true, org_ids: ['a'] };
 const ofPeople = {
