@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { hostNotLocal } from '../shared/errors/httpErrors.ts';
 import { createApp, type Route } from '../shared/http/app.ts';
 import type { RequestObserver } from '../shared/http/requestLog.ts';
 import { type RunningServer, serve } from '../shared/http/server.ts';
@@ -89,7 +90,11 @@ export function serveMetrics({ render, contentType }: Metrics, port: number): Pr
   const route: Route = {
     method: 'GET',
     path: '/metrics',
-    handler: async () => new Response(await render(), { headers: { 'content-type': contentType } }),
+    handler: async ({ req }) => {
+      // A page of a browser reaches 127.0.0.1 under any name of its own.
+      if (!['127.0.0.1', 'localhost'].includes(new URL(req.url).hostname)) throw hostNotLocal();
+      return new Response(await render(), { headers: { 'content-type': contentType } });
+    },
   };
   return serve({ app: createApp({ routes: [route] }), host: '127.0.0.1', port, drainMs: 0 });
 }

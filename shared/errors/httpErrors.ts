@@ -38,6 +38,12 @@ export const pathMalformed = defineError('INVALID_ARGUMENT', 'PATH_MALFORMED', {
   remedy: 'Percent-encode each part of the path, such as the user id, as UTF-8.',
 });
 
+export const pathWithDots = defineError('INVALID_ARGUMENT', 'PATH_WITH_DOTS', {
+  text: 'invalid path: send it without the parts "." and ".."',
+  when: 'A part of the path is `.` or `..`, percent-encoded or not: a proxy that knows the path by its beginning would let others pass.',
+  remedy: 'Resolve the path before you send it.',
+});
+
 export const mediaTypeUnsupported = defineError('INVALID_ARGUMENT', 'MEDIA_TYPE_UNSUPPORTED', {
   httpStatus: 415,
   text: (readable: readonly string[]) => `unsupported Content-Type: send one of ${readable.join(', ')}`,
@@ -68,6 +74,12 @@ export const httpMalformed = defineError('INVALID_ARGUMENT', 'HTTP_MALFORMED', {
   text: 'malformed HTTP request',
   when: 'The received bytes are not HTTP, or the request target is not a path.',
   remedy: 'Check the client, and any proxy between it and the service.',
+});
+
+export const hostNotLocal = defineError('PERMISSION_DENIED', 'HOST_NOT_LOCAL', {
+  text: 'the metrics are served for 127.0.0.1 and localhost only: send one of them as Host',
+  when: 'A request to `METRICS_PORT` has another `Host`, as one of a page in a browser that calls this machine by a name of its own.',
+  remedy: 'Scrape `http://127.0.0.1:PORT/metrics`; as a proxy, send that host.',
 });
 
 export const httpHeadersTooLarge = defineError('RESOURCE_EXHAUSTED', 'HTTP_HEADERS_TOO_LARGE', {

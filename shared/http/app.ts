@@ -1,10 +1,17 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors as honoCors } from 'hono/cors';
-import { httpMalformed, methodNotAllowed, pathMalformed, routeNotFound, rpcNotFound } from '../errors/httpErrors.ts';
+import {
+  httpMalformed,
+  methodNotAllowed,
+  pathMalformed,
+  pathWithDots,
+  routeNotFound,
+  rpcNotFound,
+} from '../errors/httpErrors.ts';
 import type { Limits } from '../limits.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import { BodyBudget } from './bodyStorage.ts';
-import { type HttpEnv, isPercentEncodedUtf8 } from './exchange.ts';
+import { type HttpEnv, hasDotSegment, isPercentEncodedUtf8 } from './exchange.ts';
 import { identify, type RequestObserver } from './requestLog.ts';
 import { errorResponse, isGrpc } from './responses.ts';
 
@@ -56,6 +63,8 @@ export function createApp(options: AppOptions): Hono<HttpEnv> {
 const rejectMalformedUrl: MiddlewareHandler<HttpEnv> = (context, next) => {
   const [, path = ''] = /^[^:]+:\/\/[^/?#]*([^?#]*)/.exec(context.req.url) ?? [];
   if (!isPercentEncodedUtf8(path)) throw pathMalformed();
+  // The URL is resolved already.
+  if (hasDotSegment(context.env?.incoming?.url ?? '')) throw pathWithDots();
   // The server checks only the characters of the Host header. Reading the body would fail on an address such as 1.2.3.256.
   if (!URL.canParse(context.req.url)) throw httpMalformed();
   return next();

@@ -97,6 +97,12 @@ export function isBodyExpected(request: Request): boolean {
   return expectedBodies.has(request);
 }
 
+/** Whether a part of a request's path is a dot segment, as URLs have them: with backslashes and escapes too. */
+export function hasDotSegment(target: string): boolean {
+  const [path = ''] = target.split(/[?#]/, 1);
+  return path.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
+}
+
 /** Whether every escape of a path or query is valid. */
 export function isPercentEncodedUtf8(text: string): boolean {
   try {

@@ -99,6 +99,14 @@ export function createHttpServer(
   };
 }
 
+/** The suites of TLS: with forward secrecy and authenticated encryption, which are all of TLS 1.3 and some of 1.2. */
+const ciphers = [
+  ...['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'],
+  ...['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305'].flatMap((suite) => {
+    return [`ECDHE-ECDSA-${suite}`, `ECDHE-RSA-${suite}`];
+  }),
+].join(':');
+
 function createHttp1Server(
   { headersMs, keepAliveMs }: Pick<Limits, 'headersMs' | 'keepAliveMs'>,
   certificate: Certificate | undefined,
@@ -116,7 +124,7 @@ function createHttp1Server(
   };
   if (certificate === undefined) return createServer(options);
   const ALPNProtocols = ['h2', 'http/1.1'];
-  const server = createTlsServer({ ...options, ...certificate, ALPNProtocols, handshakeTimeout: headersMs });
+  const server = createTlsServer({ ...options, ...certificate, ciphers, ALPNProtocols, handshakeTimeout: headersMs });
   // There is no request yet to respond to.
   return server.removeAllListeners('tlsClientError').on('tlsClientError', (_error, socket) => socket.destroy());
 }
@@ -221,7 +229,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     url,
     renewCertificate: (renewed) => {
       if (!(server instanceof TlsServer)) throw new TypeError('the server has no certificate to renew');
-      server.setSecureContext(renewed);
+      server.setSecureContext({ ...renewed, ciphers });
     },
     close: () => drain(drainMs),
   };

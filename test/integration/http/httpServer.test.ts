@@ -144,6 +144,34 @@ describe('headers', () => {
   });
 });
 
+describe('a path with dot segments', () => {
+  const targets = ['/a/../hello', '/./hello', '/%2e%2e/hello', '/a/.%2E/hello', '/hello/..', '/..?x'];
+  const absolute = ['http://a/a/../hello', 'http://a/%2e/hello'];
+
+  it.each([...targets, ...absolute])('is refused, and not resolved: %s', async (target) => {
+    const socket = await server.open(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    const { status, body } = await readAnswer(socket);
+    expect({ status, details: JSON.parse(body).details }).toEqual({
+      status: 400,
+      details: [errorInfo('PATH_WITH_DOTS')],
+    });
+  });
+
+  it.each([...targets, '/a\\..\\hello'])('is refused over HTTP/2: %s', async (path) => {
+    expect((await requestHttp2(server.url, { path })).status).toBe(400);
+  });
+
+  it.each(['/hello?a=../b', '/hello?/../'])('may be in the query: %s', async (target) => {
+    const socket = await server.open(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    expect((await readAnswer(socket)).status).toBe(200);
+  });
+
+  it.each(['/...', '/.a', '/a.', '/%2ea'])('is none: %s', async (target) => {
+    const socket = await server.open(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    expect((await readAnswer(socket)).status).toBe(404);
+  });
+});
+
 describe('a request that does not come', () => {
   it.each([
     ['nothing', ''],

@@ -7,6 +7,7 @@ import type { Running } from '../../../tools/program.ts';
 import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { parseMetrics } from '../../support/http/prometheus.ts';
+import { openConnection, readAnswer } from '../../support/http/rawHttp.ts';
 import { exportFrom, importInto } from '../../support/http/wire.ts';
 import { init, serve } from '../../support/instances/commandInstance.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
@@ -84,6 +85,18 @@ describe('identity serve with METRICS_PORT', () => {
     expect(new URL(metricsUrl).hostname).toBe('127.0.0.1');
     expect((await fetch(new URL('/openapi.json', metricsUrl))).status).toBe(404);
     expect((await fetch(`${instance.url}/metrics`)).status).toBe(404);
+  });
+
+  it.each([
+    ['127.0.0.1:1', 200],
+    ['localhost', 200],
+    ['attacker.example', 403],
+    ['127.0.0.1.attacker.example', 403],
+  ])('serves them for this machine only: Host %s is %i', async (host, status) => {
+    const socket = await openConnection(metricsUrl);
+    socket.write(`GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    expect((await readAnswer(socket)).status).toBe(status);
+    socket.destroy();
   });
 
   it('says in one line that the port is taken or invalid', async () => {

@@ -111,6 +111,30 @@ describe('a server with a certificate', () => {
     }
   });
 
+  it.each([
+    ['AES128-SHA:AES256-SHA256', false],
+    ['AES128-GCM-SHA256:AES256-GCM-SHA384', false],
+    ['ECDHE-RSA-AES128-SHA:ECDHE-ECDSA-AES128-SHA', false],
+    ['DHE-RSA-AES128-GCM-SHA256', false],
+    ['ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256', true],
+  ])(
+    'has suites with forward secrecy and authenticated encryption only, also when it is renewed: %s',
+    async (suites, has) => {
+      const serving = await start();
+      const { hostname, port } = new URL(serving.url);
+      const isTaken = async () => {
+        const ciphers = `${suites}:@SECLEVEL=0`;
+        const socket = connectTls({ host: hostname, port: Number(port), ca, ciphers, maxVersion: 'TLSv1.2' });
+        onTestFinished(() => void socket.destroy());
+        const outcome = [once(socket, 'secureConnect').then(() => true), once(socket, 'close').then(() => false)];
+        return Promise.race(outcome).catch(() => false);
+      };
+      expect(await isTaken()).toBe(has);
+      serving.renewCertificate(first);
+      expect(await isTaken()).toBe(has);
+    },
+  );
+
   it('closes with connections of every state', async () => {
     const serving = await start();
     const handshaking = await openConnection(serving.url);
