@@ -83,7 +83,7 @@ async function runImport(
     // The body may have taken its time.
     const caller = await authorise(called);
     using _place = concurrency.enter();
-    const envelope = await (options === undefined ? readEnvelope(body.open()) : readFileRequest(options, body));
+    const envelope = await (options === undefined ? readEnvelope(body) : readFileRequest(options, body));
     const { reportGcs, ...requested } = envelope.request;
     checkOrganisations(caller.restriction, requested.orgIds);
     limitTime(requested);

@@ -1,13 +1,12 @@
-import { isUtf8 } from 'node:buffer';
-import { isSpace } from './bytes.ts';
+import { isSpace, unexpected, wholeCharacters } from './bytes.ts';
 import { type ValueKind, ValueScanner, valueKind } from './valueScanner.ts';
 
 /** The keys and indexes from the root to a value. */
 export type JsonPath = readonly (string | number)[];
 
 /**
- * The treatment of a value. `enter` scans the values inside it, `keep` keeps its text, and `skip` only finds its start and
- * end. `glance` keeps its text unless the text is too large.
+ * The treatment of a value, which is checked whatever the treatment is. `enter` scans the values inside it, `keep` keeps its
+ * text, and `skip` only finds its start and end. `glance` keeps its text unless the text is too large.
  */
 export type Treatment = 'enter' | 'keep' | 'skip' | 'glance';
 
@@ -39,7 +38,6 @@ interface Container {
 
 /** A value whose end is not yet found. */
 interface RunningValue {
-  readonly scanner: ValueScanner;
   readonly kind: ValueKind;
   readonly start: number;
   readonly isKey: boolean;
@@ -72,6 +70,7 @@ export class JsonScanner {
   /** Offset in the input of the first byte of `rest`. */
   private offset = 0;
   private running: RunningValue | undefined;
+  private readonly scanner = new ValueScanner();
   /** The position in `rest` up to which the running value is scanned. */
   private scanned = 0;
 
@@ -86,13 +85,14 @@ export class JsonScanner {
    */
   push(chunk: Uint8Array): ScannedValue[] {
     const view = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    const bytes = this.rest.length === 0 ? view : Buffer.concat([this.rest, view]);
+    const given = this.rest.length === 0 ? view : Buffer.concat([this.rest, view]);
+    const bytes = given.subarray(0, wholeCharacters(given));
     const found: ScannedValue[] = [];
     let at = this.scanned;
     while (at < bytes.length) {
       at = this.running === undefined ? this.scanStructure(bytes, at) : this.scanValue(bytes, at, found);
     }
-    this.retain(bytes, at);
+    this.retain(given, at);
     return found;
   }
 
@@ -102,9 +102,15 @@ export class JsonScanner {
    */
   end(): void {
     if (this.expect !== 'nothing') throw this.error('unexpected end of JSON input');
+    if (this.rest.length > 0) throw this.error('unexpected data after the end of the document');
   }
 
-  /** Retains only the bytes that the next chunk completes: those of a kept value, from its start. */
+  /** The offset in the input of the value that is being scanned, if it is not entered. */
+  get valueStart(): number | undefined {
+    return this.running?.start;
+  }
+
+  /** Retains only the bytes that the next chunk completes: those of a character, or of a kept value from its start. */
   private retain(bytes: Buffer, at: number): void {
     const running = this.running;
     if (running !== undefined) this.checkSize(running, this.offset + at);
@@ -189,25 +195,34 @@ export class JsonScanner {
 
   private start(kind: ValueKind, at: number, treatment: Treatment, isKey: boolean): void {
     const [keep, optional] = [treatment !== 'skip', treatment === 'glance'];
-    this.running = { scanner: new ValueScanner(kind), kind, start: this.offset + at, isKey, optional, keep };
+    this.scanner.begin();
+    this.running = { kind, start: this.offset + at, isKey, optional, keep };
   }
 
   /** Processes bytes inside a value that is not entered. */
   private scanValue(bytes: Buffer, at: number, found: ScannedValue[]): number {
     const running = this.running;
     if (running === undefined) return at;
-    const next = running.scanner.advance(bytes, at);
-    if (!running.scanner.done) return next;
+    const next = this.advance(bytes, at);
+    if (!this.scanner.done) return next;
     this.running = undefined;
     const end = this.offset + next;
     this.checkSize(running, end);
-    const text = running.keep ? this.decode(bytes.subarray(running.start - this.offset, next)) : '';
+    const text = running.keep ? bytes.toString('utf8', running.start - this.offset, next) : '';
     if (running.isKey) this.enterKey(text);
     else {
       this.expect = this.stack.length === 0 ? 'nothing' : 'separator';
       found.push({ path: [...this.path], kind: running.kind, start: running.start, end, text });
     }
     return next;
+  }
+
+  private advance(bytes: Buffer, at: number): number {
+    try {
+      return this.scanner.advance(bytes, at);
+    } catch (error) {
+      throw error instanceof SyntaxError ? this.error(error.message) : error;
+    }
   }
 
   private enterKey(text: string): void {
@@ -227,11 +242,6 @@ export class JsonScanner {
     return key;
   }
 
-  private decode(bytes: Buffer): string {
-    if (!isUtf8(bytes)) throw this.error('invalid UTF-8');
-    return bytes.toString('utf8');
-  }
-
   private error(message: string): JsonError {
     return new JsonError(this.errorPath, message);
   }
@@ -244,8 +254,7 @@ export class JsonScanner {
   }
 
   private unexpected(byte: number, expected: string): JsonError {
-    const character = byte < 0x80 ? JSON.stringify(String.fromCharCode(byte)) : 'non-ASCII byte';
-    return this.error(`unexpected ${character}, expected ${expected}`);
+    return this.error(unexpected(byte, expected));
   }
 }
 

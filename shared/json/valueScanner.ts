@@ -1,12 +1,15 @@
-import { isSpace } from './bytes.ts';
+import { fixedLimits } from '../limits.ts';
+import { isSpace, unexpected } from './bytes.ts';
+import { ScalarScanner } from './scalarScanner.ts';
+import { StringScanner } from './stringScanner.ts';
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 
 /** The kind of a JSON value, determined by its first byte. */
 export type ValueKind = 'object' | 'array' | 'string' | 'scalar';
@@ -18,94 +21,155 @@ export function valueKind(byte: number): ValueKind {
   return byte === QUOTE ? 'string' : 'scalar';
 }
 
+/** What may come next between two tokens. */
+type Expectation = 'value' | 'firstElement' | 'firstKey' | 'key' | 'colon' | 'separator';
+
 /**
- * Finds the end of one JSON value in bytes that arrive in chunks. It is fast because it looks at strings and brackets only.
- * It does not check that the value is well-formed: parsing the bytes does.
+ * Finds the end of one JSON value in bytes that arrive in chunks, each of which ends between two characters. The value is
+ * checked whatever its size, so that no reader can see another end of it. Duplicate names are not noticed.
  */
 export class ValueScanner {
-  private depth = 0;
-  private inString = false;
-  /** Whether the last byte of the chunk, inside a string, was a backslash that escapes the next byte. */
-  private escaped = false;
-  private readonly scalar: boolean;
+  private readonly string = new StringScanner();
+  private readonly scalar = new ScalarScanner();
+  private readonly open = new OpenContainers();
+  private expect: Expectation = 'value';
   /** Whether the value is complete. */
-  done = false;
+  done = true;
 
-  constructor(kind: ValueKind) {
-    this.scalar = kind === 'scalar';
+  /** Begins a value, at its first byte. */
+  begin(): void {
+    this.expect = 'value';
+    this.done = false;
   }
 
-  /** Scans from `position`; returns the position after the value, or the length of `bytes` if the value is incomplete. */
+  /**
+   * Scans from `position`; returns the position after the value, or the length of `bytes` if the value is incomplete.
+   * @throws SyntaxError where it is no JSON
+   */
   advance(bytes: Buffer, position: number): number {
-    return this.scalar ? this.advanceScalar(bytes, position) : this.advanceNested(bytes, position);
-  }
-
-  private advanceScalar(bytes: Buffer, position: number): number {
-    for (let at = position; at < bytes.length; at++) {
-      const byte = bytes[at];
-      if (byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || isSpace(byte)) {
-        this.done = true;
-        return at;
-      }
-    }
-    return bytes.length;
-  }
-
-  private advanceNested(bytes: Buffer, position: number): number {
     let at = position;
-    const length = bytes.length;
-    let depth = this.depth;
-    while (at < length) {
-      if (this.inString) {
-        at = this.advanceString(bytes, at);
-        if (this.inString) break;
-        if (depth === 0) return this.finish(at);
-        continue;
-      }
-      const byte = bytes[at++];
-      if (byte === QUOTE) this.inString = true;
-      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
-      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-        depth--;
-        if (depth === 0) return this.finish(at);
-      }
+    while (at < bytes.length && !this.done) {
+      if (!this.string.done) at = this.advanceToken(this.string, bytes, at);
+      else if (!this.scalar.done) at = this.advanceToken(this.scalar, bytes, at);
+      else at = this.advanceStructure(bytes, at);
     }
-    this.depth = depth;
     return at;
   }
 
-  private finish(position: number): number {
-    this.done = true;
-    return position;
+  private advanceToken(token: StringScanner | ScalarScanner, bytes: Buffer, at: number): number {
+    const next = token.advance(bytes, at);
+    this.done = token.done && this.open.depth === 0;
+    return next;
   }
 
-  private advanceString(bytes: Buffer, position: number): number {
+  /** Scans up to the first byte of a scalar, behind the quote of a string, or to the value's end. */
+  private advanceStructure(bytes: Buffer, position: number): number {
     let at = position;
-    if (this.escaped && at < bytes.length) {
-      this.escaped = false;
-      at++;
-    }
-    const start = at;
-    for (;;) {
-      const quote = bytes.indexOf(QUOTE, at);
-      const end = quote === -1 ? bytes.length : quote;
-      const escapes = oddBackslashes(bytes, start, end);
-      if (quote === -1) {
-        this.escaped = escapes;
-        return bytes.length;
+    while (at < bytes.length) {
+      const byte = bytes[at++] ?? 0;
+      switch (byte) {
+        case QUOTE:
+          this.beginString(byte);
+          return at;
+        case COMMA:
+          this.require(this.expect === 'separator', byte);
+          this.expect = this.open.isList ? 'value' : 'key';
+          break;
+        case COLON:
+          this.require(this.expect === 'colon', byte);
+          this.expect = 'value';
+          break;
+        case OPEN_BRACE:
+        case OPEN_BRACKET:
+          this.openContainer(byte);
+          break;
+        case CLOSE_BRACE:
+        case CLOSE_BRACKET:
+          this.closeContainer(byte);
+          if (this.done) return at;
+          break;
+        default:
+          if (isSpace(byte)) break;
+          this.requireValue(byte);
+          this.expect = 'separator';
+          this.scalar.begin();
+          return at - 1;
       }
-      at = quote + 1;
-      if (!escapes) {
-        this.inString = false;
-        return at;
-      }
     }
+    return at;
+  }
+
+  private beginString(byte: number): void {
+    const isKey = this.expect === 'key' || this.expect === 'firstKey';
+    if (!isKey) this.requireValue(byte);
+    this.expect = isKey ? 'colon' : 'separator';
+    this.string.begin();
+  }
+
+  private openContainer(byte: number): void {
+    this.requireValue(byte);
+    this.open.push(byte === OPEN_BRACKET);
+    this.expect = byte === OPEN_BRACKET ? 'firstElement' : 'firstKey';
+  }
+
+  private closeContainer(byte: number): void {
+    const mayEnd = this.expect === 'separator' || this.expect === 'firstElement' || this.expect === 'firstKey';
+    this.require(mayEnd && this.open.isList === (byte === CLOSE_BRACKET), byte);
+    this.open.pop();
+    this.expect = 'separator';
+    this.done = this.open.depth === 0;
+  }
+
+  private requireValue(byte: number): void {
+    this.require(this.expect === 'value' || this.expect === 'firstElement', byte);
+  }
+
+  private require(holds: boolean, byte: number): void {
+    if (!holds) throw new SyntaxError(unexpected(byte, expectedText(this.expect, this.open.isList)));
   }
 }
 
-/** Whether an odd number of backslashes precedes `end`: then the byte at `end` is escaped. */
-function oddBackslashes(bytes: Buffer, start: number, end: number): boolean {
-  let at = end;
-  while (at > start && bytes[at - 1] === BACKSLASH) at--;
-  return (end - at) % 2 === 1;
+function expectedText(expect: Expectation, isList: boolean): string {
+  switch (expect) {
+    case 'key':
+    case 'firstKey':
+      return 'a field name in double quotes';
+    case 'colon':
+      return '":"';
+    case 'separator':
+      return isList ? '"," or "]"' : '"," or "}"';
+    default:
+      return 'a value';
+  }
+}
+
+/** The number of bits that a number has for bitwise operators. */
+const BITS = 32;
+
+/** The open objects and lists, one bit each: a large value may have very many. */
+class OpenContainers {
+  depth = 0;
+  private bits = 0;
+  private readonly outer: number[] = [];
+
+  /** Whether the innermost one is a list. */
+  get isList(): boolean {
+    return (this.bits & 1) === 1;
+  }
+
+  push(isList: boolean): void {
+    if (this.depth === fixedLimits.nesting) throw new SyntaxError(`more than ${fixedLimits.nesting} levels of nesting`);
+    if (this.depth > 0 && this.depth % BITS === 0) {
+      this.outer.push(this.bits);
+      this.bits = 0;
+    }
+    this.bits = (this.bits << 1) | Number(isList);
+    this.depth++;
+  }
+
+  pop(): void {
+    this.depth--;
+    if (this.depth > 0 && this.depth % BITS === 0) this.bits = this.outer.pop() ?? 0;
+    else this.bits >>>= 1;
+  }
 }

@@ -20,6 +20,8 @@ const edges: Readonly<Record<string, readonly [file: string, ...titles: string[]
   fields: ['integration/import/limits.test.ts', 'takes a request, a file and an organisation of up to 100,000 fields'],
   inflation: ['integration/http/requestBody.test.ts', 'may inflate a thousandfold by %s only to 10 MB'],
   whiteSpaceBytes: ['integration/http/requestBody.test.ts', 'is refused before its end where it is white space'],
+  nesting: ['unit/json/jsonScanner.test.ts', 'may be nested in 1,000,000 levels, and not in one more'],
+  scalarBytes: ['unit/json/jsonScanner.test.ts', 'may have numbers of 1,000 bytes, and not one byte more'],
   imports: ['integration/http/admission.test.ts', 'of a further %s is refused until one has ended'],
   exports: ['integration/http/admission.test.ts', 'of a further %s is refused until one has ended'],
   headersMs: ['integration/http/httpServer.test.ts', 'is answered 408 after %s'],

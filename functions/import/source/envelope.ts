@@ -21,7 +21,7 @@ import type { ValueKind } from '../../../shared/json/valueScanner.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import type { ObjectLocation, ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
 import type { IgnoredField } from '../../../shared/organisation/exportFile.ts';
-import { yieldToEventLoop } from '../../../shared/turns.ts';
+import { chunksInTurns, yieldToEventLoop } from '../../../shared/turns.ts';
 import { IgnoredFields } from '../../../shared/wire/ignoredFields.ts';
 import { objectLocation, readRequest, snakeCase } from '../../../shared/wire/requestMessage.ts';
 import {
@@ -33,7 +33,7 @@ import {
   inlineFields,
   unsupportedSources,
 } from '../contract.ts';
-import type { ExportFileSource } from './exportFileReader.ts';
+import { ExportFileReader, type ExportFileSource } from './exportFileReader.ts';
 import { pinExportObject } from './exportObject.ts';
 
 /** An export file inside the request: its byte range, `end` exclusive, and its JSON kind. */
@@ -58,10 +58,10 @@ const LIMITS: ScanLimits = { valueBytes: 256 * 1024, fields: fixedLimits.fields 
 
 /**
  * Reads an import request (specification 2.5) without holding its inline export file in memory. Unknown fields are
- * skipped (zitadel 1.1), whatever their size; those small enough to hold must be valid JSON.
+ * skipped (zitadel 1.1), whatever their size, and must be valid JSON.
  * @throws IdentityError INVALID_ARGUMENT for malformed JSON, a body other than an object, or an invalid field
  */
-export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<ImportEnvelope> {
+export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> {
   const fields: Record<string, unknown> = {};
   const inline: InlineFile[] = [];
   const ignored = new IgnoredFields(new Map([...importFields, ...inlineFields]));
@@ -72,7 +72,7 @@ export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<Im
   }, LIMITS);
   try {
     let isStart = true;
-    for await (const chunk of bytes) {
+    for await (const chunk of body.open()) {
       if (isStart && hasByteOrderMark(chunk)) throw byteOrderMark();
       isStart &&= chunk.length === 0;
       // Many small fields take long, and a body in memory comes without pause.
@@ -83,9 +83,23 @@ export async function readEnvelope(bytes: AsyncIterable<Uint8Array>): Promise<Im
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     if (error.path.length === 0) throw bodyInvalid(error.message);
-    throw invalidRequest([{ field: formatPath(error.path), description: error.message }]);
+    const { path, message } = await placeInFile(error, body, scanner.valueStart);
+    throw invalidRequest([{ field: formatPath(path), description: message }]);
   }
   return { request: readRequest(importRequest, fields), inline, ignored: ignored.list };
+}
+
+/** Returns the error of an inline file as the file's reader places it, which enters what the request's scanner skips. */
+async function placeInFile(error: JsonError, body: RequestBytes, start: number | undefined): Promise<JsonError> {
+  if (start === undefined || !inlineFields.has(String(error.path[0]))) return error;
+  const reader = new ExportFileReader(() => true);
+  try {
+    for await (const chunk of chunksInTurns(body.open(start))) reader.push(chunk);
+  } catch (found) {
+    if (found instanceof JsonError) return found;
+    throw found;
+  }
+  return error;
 }
 
 /** The fields of a request by what becomes of them. */

@@ -33,7 +33,7 @@ export type OnUnknown = (name: string) => void;
 
 /**
  * A streaming reader of export files (zitadel 2), v1 and v2, which holds at most one record. Unknown fields are skipped
- * (zitadel 1.1), whatever their size; those small enough to hold must be valid JSON.
+ * (zitadel 1.1), whatever their size, and must be valid JSON.
  */
 export class ExportFileReader {
   private readonly isWanted: FieldFilter;

@@ -198,12 +198,10 @@ describe('a document that is not as the contract says is refused, naming the pla
     ['{}{}', 'invalid request body: unexpected data after the end of the document'],
     ['[]', 'the request body must be a JSON object'],
     [`{"timeout":"${'1'.repeat(300_000)}"}`, 'timeout: the value exceeds 262144 bytes'],
-    ['{"future":{"a":}}', /^future: Unexpected token/],
+    ['{"future":{"a":}}', 'future: unexpected "}", expected a value'],
   ])('naming the place in the request: %.20s', async (body, message) => {
     const { instance } = await strictInstance();
-    expect((await instance.refusedImport(body)).body.message).toEqual(
-      message instanceof RegExp ? expect.stringMatching(message) : message,
-    );
+    expect((await instance.refusedImport(body)).body.message).toBe(message);
   });
 
   it('naming every record that is wrong, up to a hundred', async () => {

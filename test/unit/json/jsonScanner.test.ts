@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatPath, JsonError, parseJson } from '../../../shared/json/jsonScanner.ts';
+import { formatPath, JsonError, parseJson, type Treatment } from '../../../shared/json/jsonScanner.ts';
 import { repetitions } from '../../support/repetitions.ts';
 import { byteByByte, cutAt, enterAll, scanDocument, type Treat } from './scanDocument.ts';
 
@@ -243,6 +243,57 @@ describe('a kept value', () => {
     };
     expect(scanDocument(found, treat)[0]?.text).toBe('"keep me"');
     expect(texts).toEqual(['', 'a']);
+  });
+});
+
+describe('a value that is skipped, glanced at or kept', () => {
+  const treatments = ['skip', 'glance', 'keep'] as const;
+  const scan = (value: string, treatment: Treatment, valueBytes = 1_000_000) => {
+    const treat: Treat = (path) => (path[0] === 'a' ? treatment : 'enter');
+    for (const pieces of [[Buffer.from(`{"a":${value},"b":1}`)], byteByByte(Buffer.from(`{"a":${value},"b":1}`))])
+      scanDocument(pieces, treat, { valueBytes });
+  };
+
+  it.each<[value: string, message: string]>([
+    ['[1}', 'unexpected "}", expected "," or "]"'],
+    ['{"x":1]', 'unexpected "]", expected "," or "}"'],
+    ['[1 2]', 'unexpected "2", expected "," or "]"'],
+    ['[1,]', 'unexpected "]", expected a value'],
+    ['{"x":1,}', 'unexpected "}", expected a field name in double quotes'],
+    ['{"x" 1}', 'unexpected "1", expected ":"'],
+    ['{1:1}', 'unexpected "1", expected a field name in double quotes'],
+    ['[1"A[]', 'expected a value: a number, true, false or null is invalid'],
+    ...['01', '1.', '.5', '+1', '-', '1e', 'tru', 'nulL', 'NaN', "'x'", 'é'].map((scalar): [string, string] => [
+      scalar,
+      'expected a value: a number, true, false or null is invalid',
+    ]),
+    ['"\n"', 'unescaped control character in a string'],
+    ['"\\x"', 'invalid escape in a string'],
+    ['"\\u12g4"', 'invalid escape in a string'],
+    ['["\\ud83d"]', 'unpaired surrogate in an escape'],
+    ['"\\ud83dx\\ude00"', 'unpaired surrogate in an escape'],
+    ['"\\ud83d\\n"', 'unpaired surrogate in an escape'],
+  ])('%j is refused whatever becomes of it', (value, message) => {
+    for (const treatment of treatments) {
+      expect(faultOf(() => scan(value, treatment)).message, treatment).toBe(message);
+      const large = `[${'0,'.repeat(100)}${value}]`;
+      if (treatment !== 'keep') expect(faultOf(() => scan(large, treatment, 40)).message).toBe(message);
+    }
+  });
+
+  it('may have numbers of 1,000 bytes, and not one byte more', () => {
+    for (const treatment of treatments) {
+      scan('1'.repeat(1_000), treatment);
+      expect(faultOf(() => scan('1'.repeat(1_001), treatment)).message).toBe('a number has more than 1000 bytes');
+    }
+  });
+
+  it('may be nested in 1,000,000 levels, and not in one more', () => {
+    const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`;
+    const treat: Treat = (path) => (path.length === 0 ? 'enter' : 'skip');
+    const scanNested = (value: string) => scanDocument([Buffer.from(`{"a":${value}}`)], treat);
+    expect(scanNested(nested(1_000_000))).toHaveLength(1);
+    expect(faultOf(() => scanNested(nested(1_000_002))).message).toBe('more than 1000000 levels of nesting');
   });
 });
 

@@ -1,0 +1,153 @@
+import { isUtf8 } from 'node:buffer';
+import { isDeepStrictEqual } from 'node:util';
+import { RecordCounter } from '../../../cli/places/recordCounter.ts';
+import { readEnvelope } from '../../../functions/import/source/envelope.ts';
+import { ExportFileReader } from '../../../functions/import/source/exportFileReader.ts';
+import { IdentityError } from '../../../shared/errors/identityError.ts';
+import { isJsonObject } from '../../../shared/json/jsonObject.ts';
+import { JsonError, type JsonPath, JsonScanner, type Treatment } from '../../../shared/json/jsonScanner.ts';
+import { chunks, hostileDocument, type Random, randomNumbers } from './hostileDocuments.ts';
+
+/** What JSON.parse accepts and a reader refuses on purpose, by the reader's message. */
+const differences = {
+  'a name twice in an object that is entered': /duplicate field "/,
+  'half of a surrogate pair': /unpaired surrogate/,
+  'another structure than that of a file or a request':
+    /expected an object|expected a list|missing list of organisations|unexpected null in a list|expected boolean, received/,
+};
+
+/** What a comparison has seen. */
+export interface Compared {
+  /** The documents that JSON.parse accepts. */
+  accepted: number;
+  /** The values whose end was compared. */
+  values: number;
+  /** How often a reader refused what JSON.parse accepts, by reason. */
+  readonly refused: Record<string, number>;
+}
+
+interface Parsed {
+  readonly value: unknown;
+}
+
+/** Parses bytes as the reference does; undefined if they are no JSON. */
+function parse(bytes: Buffer): Parsed | undefined {
+  if (!isUtf8(bytes)) return undefined;
+  try {
+    return { value: JSON.parse(bytes.toString()) };
+  } catch {
+    return undefined;
+  }
+}
+
+const limits = { valueBytes: 1_000_000, fields: 100_000 };
+const treatments: readonly Treatment[] = ['enter', 'enter', 'keep', 'skip', 'glance'];
+
+/** Compares all readers with JSON.parse on one document, which each gets cut at other places. */
+class Comparison {
+  private readonly document: Buffer;
+  private readonly random: Random;
+  private readonly compared: Compared;
+
+  constructor(document: Buffer, random: Random, compared: Compared) {
+    this.document = document;
+    this.random = random;
+    this.compared = compared;
+  }
+
+  async run(): Promise<void> {
+    const parsed = parse(this.document);
+    // Of a number alone, no scanner knows whether more follows; no reader takes one as a document.
+    if (parsed !== undefined && typeof parsed.value !== 'object') return;
+    if (parsed !== undefined) this.compared.accepted++;
+    await this.compareVerdict(parsed, () => this.readAsServer());
+    await this.compareVerdict(parsed, () => this.readAsCommand());
+    await this.compareVerdict(parsed, () => this.scan(parsed));
+    const request = Buffer.concat([Buffer.from('{"dry_run":true,"data_orgs":'), this.document, Buffer.from('}')]);
+    const parsedRequest = parse(request);
+    await this.compareVerdict(parsedRequest, () => this.readRequest(request, parsedRequest));
+  }
+
+  /** Reads as an import reads a file. */
+  private async readAsServer(): Promise<void> {
+    const reader = new ExportFileReader(() => true);
+    for (const piece of this.cut(this.document)) reader.push(piece);
+    reader.end();
+  }
+
+  /** Reads as the command reads a file before a target gets it. */
+  private async readAsCommand(): Promise<void> {
+    for await (const _ of new RecordCounter('file').count(this.stream(this.document)));
+  }
+
+  /** Scans with a treatment of each value that is drawn, and compares where the values end. */
+  private async scan(parsed: Parsed | undefined): Promise<void> {
+    const draw = () => treatments[this.random(treatments.length)] ?? 'enter';
+    const scanner = new JsonScanner((path) => (path.length === 0 ? 'enter' : draw()), limits);
+    const values = this.cut(this.document).flatMap((piece) => scanner.push(piece));
+    scanner.end();
+    if (parsed === undefined) return;
+    for (const { path, start, end } of values) this.compareValue(this.document.subarray(start, end), parsed, path);
+  }
+
+  /** Reads a request with the document as its file, and compares where the file ends. */
+  private async readRequest(body: Buffer, parsed: Parsed | undefined): Promise<void> {
+    const open = (start = 0, end = body.length) => this.stream(body.subarray(start, end));
+    const { inline } = await readEnvelope({ open });
+    if (parsed === undefined) return;
+    for (const { field, start, end } of inline) this.compareValue(body.subarray(start, end), parsed, [field]);
+  }
+
+  private compareValue(bytes: Buffer, parsed: Parsed, path: JsonPath): void {
+    this.compared.values++;
+    if (!isDeepStrictEqual(parse(bytes)?.value, at(parsed.value, path))) throw new Error(`another end of ${path}`);
+  }
+
+  private async compareVerdict(parsed: Parsed | undefined, read: () => Promise<void>): Promise<void> {
+    const reason = await read().then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof JsonError || error instanceof IdentityError) return error.message;
+        throw error;
+      },
+    );
+    if (reason === undefined && parsed === undefined) throw new Error(`${read} accepts it, JSON.parse does not`);
+    if (reason === undefined || parsed === undefined) return;
+    const [difference] = Object.entries(differences).find(([, message]) => message.test(reason)) ?? [];
+    if (difference === undefined) throw new Error(`${read} refuses it, JSON.parse does not: ${reason}`);
+    this.compared.refused[difference] = (this.compared.refused[difference] ?? 0) + 1;
+  }
+
+  private cut(bytes: Buffer): Buffer[] {
+    return chunks(bytes, this.random);
+  }
+
+  private async *stream(bytes: Buffer): AsyncGenerator<Buffer> {
+    yield* this.cut(bytes);
+  }
+}
+
+function at(value: unknown, path: JsonPath): unknown {
+  let found = value;
+  for (const step of path) {
+    if (Array.isArray(found)) found = found[Number(step)];
+    else if (isJsonObject(found)) found = found[String(step)];
+  }
+  return found;
+}
+
+/**
+ * Compares the readers of the command and of the server with JSON.parse, on documents of a hostile grammar.
+ * @throws Error for the first document about which they disagree
+ */
+export async function compareReaders(documents: number, seed: number): Promise<Compared> {
+  const random = randomNumbers(seed);
+  const compared: Compared = { accepted: 0, values: 0, refused: {} };
+  for (let count = 0; count < documents; count++) {
+    const document = hostileDocument(random);
+    await new Comparison(document, random, compared).run().catch((cause: unknown) => {
+      throw new Error(`seed ${seed}, document ${count}: ${JSON.stringify(document.toString('latin1'))}`, { cause });
+    });
+  }
+  return compared;
+}
