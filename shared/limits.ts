@@ -1,3 +1,4 @@
+import { jsonLimits } from './json/bytes.ts';
 import { both, HOUR, type LimitDefinition, type Platform, SECOND, UNLIMITED, units } from './limitDefinition.ts';
 
 /** The limits that no variable sets. */
@@ -5,8 +6,7 @@ export const fixedLimits = {
   fields: 100_000,
   inflation: 100,
   whiteSpaceBytes: 64_000_000,
-  nesting: 1_000_000,
-  scalarBytes: 1_000,
+  ...jsonLimits,
   headerBytes: 16_384,
   bodyGraceMs: 10_000,
   bodyBytesPerSecond: 1_024,

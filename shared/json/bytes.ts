@@ -1,3 +1,6 @@
+/** The limits of every JSON value, which is scanned as it arrives. */
+export const jsonLimits = { nesting: 1_000_000, scalarBytes: 1_000 } as const;
+
 /** Whether the bytes at the start of a JSON text begin with a byte order mark, which RFC 8259 forbids. */
 export function hasByteOrderMark(start: Uint8Array): boolean {
   return start[0] === 0xef;

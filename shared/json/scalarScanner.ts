@@ -1,5 +1,4 @@
-import { fixedLimits } from '../limits.ts';
-import { isSpace } from './bytes.ts';
+import { isSpace, jsonLimits } from './bytes.ts';
 
 const COMMA = 0x2c;
 const CLOSE_BRACE = 0x7d;
@@ -23,12 +22,12 @@ export class ScalarScanner {
    * @throws SyntaxError
    */
   advance(bytes: Buffer, position: number): number {
-    const most = Math.min(bytes.length, position + fixedLimits.scalarBytes + 1 - this.text.length);
+    const most = Math.min(bytes.length, position + jsonLimits.scalarBytes + 1 - this.text.length);
     let at = position;
     while (at < most && !isDelimiter(bytes[at])) at++;
     this.text += bytes.toString('latin1', position, at);
-    if (this.text.length > fixedLimits.scalarBytes)
-      throw new SyntaxError(`a number has more than ${fixedLimits.scalarBytes} bytes`);
+    if (this.text.length > jsonLimits.scalarBytes)
+      throw new SyntaxError(`a number has more than ${jsonLimits.scalarBytes} bytes`);
     if (at === bytes.length) return at;
     if (!SCALAR.test(this.text)) throw new SyntaxError('expected a value: a number, true, false or null is invalid');
     this.done = true;

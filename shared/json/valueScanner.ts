@@ -1,5 +1,4 @@
-import { fixedLimits } from '../limits.ts';
-import { isSpace, unexpected } from './bytes.ts';
+import { isSpace, jsonLimits, unexpected } from './bytes.ts';
 import { ScalarScanner } from './scalarScanner.ts';
 import { StringScanner } from './stringScanner.ts';
 
@@ -158,7 +157,7 @@ class OpenContainers {
   }
 
   push(isList: boolean): void {
-    if (this.depth === fixedLimits.nesting) throw new SyntaxError(`more than ${fixedLimits.nesting} levels of nesting`);
+    if (this.depth === jsonLimits.nesting) throw new SyntaxError(`more than ${jsonLimits.nesting} levels of nesting`);
     if (this.depth > 0 && this.depth % BITS === 0) {
       this.outer.push(this.bits);
       this.bits = 0;
