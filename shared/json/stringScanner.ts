@@ -54,8 +54,9 @@ export class StringScanner {
         at = this.advanceEscape(bytes, at);
         continue;
       }
+      if (!this.isHalf) while (at < length && meanings[bytes[at] ?? 0] === PLAIN) at++;
+      if (at === length) break;
       const meaning = meanings[bytes[at++] ?? 0];
-      if (meaning === PLAIN && !this.isHalf) continue;
       if (meaning === NON_ASCII && !this.isHalf) isAscii = false;
       else if (meaning === ESCAPING) this.escape = AFTER_BACKSLASH;
       else if (this.isHalf) throw unpaired();
