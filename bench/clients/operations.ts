@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { type SampleContent, sampleFile, sampleUser } from '../tasks/sample.ts';
+import { type SampleContent, sampleFile, sampleId } from '../tasks/sample.ts';
 import { type ClientOptions, quantile, sendAll } from './keepAliveClient.ts';
 import type { Server } from './server.ts';
 
@@ -46,7 +46,7 @@ export interface RemovalTimes {
 /** Returns requests that remove the OTP e-mail factor of each sample user from `first` on. */
 export function* removalRequests({ token }: Server, first: number, count: number): Generator<string> {
   for (let number = first; number < first + count; number++) {
-    const { userId } = sampleUser(number);
+    const userId = encodeURIComponent(sampleId(number));
     yield `DELETE /v2/users/${userId}/otp_email HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${token}\r\n\r\n`;
   }
 }

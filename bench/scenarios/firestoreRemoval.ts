@@ -7,7 +7,7 @@ import { openStore } from '../../shared/store/openStore.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { quantile } from '../clients/keepAliveClient.ts';
 import type { Figures, Scenario } from '../measure.ts';
-import { ORGANISATION, sampleUser, writeSampleFile } from '../tasks/sample.ts';
+import { ORGANISATION, sampleId, writeSampleFile } from '../tasks/sample.ts';
 import { type Location, runTask } from '../tasks/task.ts';
 import { onStore } from './places.ts';
 
@@ -55,7 +55,7 @@ async function removeAlternately(product: RemoveOne, raw: RemoveOne, first: numb
 async function timed(remove: RemoveOne, number: number): Promise<number> {
   await setImmediate();
   const begin = performance.now();
-  await remove(String(sampleUser(number).userId));
+  await remove(sampleId(number));
   return performance.now() - begin;
 }
 

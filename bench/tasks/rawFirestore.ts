@@ -38,31 +38,33 @@ async function commitAll({ client, database, options }: FirestoreConnection, com
   }
 }
 
-/** Measures the ceiling for an export from Firestore: one stream of all users, rendered as the same text. */
+/** Measures the ceiling for an export from Firestore: a stream of each collection, rendered as the same text. */
 export async function rawFirestoreRead(address: DatabaseAddress): Promise<Measured> {
   const connection = connectToEmulator(address);
-  const { client, parent, options } = connection;
-  const structuredQuery = {
-    from: [{ collectionId: 'users' }],
-    select: { fields: ['body', 'passwordHash', 'totpSeed'].map((fieldPath) => ({ fieldPath })) },
-  };
-  const measured = await measure(
-    () =>
-      new Promise<number>((resolve, reject) => {
-        const text = new RawText();
-        const stream = client.runQuery({ parent, structuredQuery }, options);
-        stream.on('data', ({ document }) => {
-          if (document) text.add(decodeDocument(document, ['body', 'passwordHash', 'totpSeed']));
-        });
-        stream.on('error', reject);
-        stream.on('end', () => {
-          text.end();
-          resolve(text.users);
-        });
-      }),
-  );
-  await client.close();
+  const measured = await measure(async () => {
+    const text = new RawText();
+    for (const collection of ['users', 'userGrants', 'userMetadata']) await readAll(connection, collection, text);
+    text.end();
+    return text.users;
+  });
+  await connection.client.close();
   return measured;
+}
+
+function readAll({ client, parent, options }: FirestoreConnection, collectionId: string, text: RawText): Promise<void> {
+  const fields = ['body', 'passwordHash', 'totpSeed'] as const;
+  const structuredQuery = {
+    from: [{ collectionId }],
+    select: { fields: fields.map((fieldPath) => ({ fieldPath })) },
+  };
+  return new Promise((resolve, reject) => {
+    const stream = client.runQuery({ parent, structuredQuery }, options);
+    stream.on('data', ({ document }) => {
+      if (document) text.add(decodeDocument(document, fields));
+    });
+    stream.on('error', reject);
+    stream.on('end', resolve);
+  });
 }
 
 function connectToEmulator(address: DatabaseAddress): FirestoreConnection {

@@ -11,9 +11,10 @@ const WRITES_PER_TRANSACTION = 2 * 1_000;
 const INSERT_USER = `INSERT INTO documents (collection, id, version, "partition", "orgId", "body", "digest", "passwordHash",
   "sealedTotpSeed", "state", "sequence", "createdAt", "changedAt") VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_CLAIM = 'INSERT INTO documents (collection, id, version, "orgId", "ownerId") VALUES (?, ?, 1, ?, ?)';
-const SELECT = `SELECT "body", "passwordHash", "sealedTotpSeed" FROM documents WHERE collection = 'users' ORDER BY id`;
+const SELECT = `SELECT "body", "passwordHash", "sealedTotpSeed" FROM documents
+  WHERE collection IN ('users', 'userGrants', 'userMetadata') ORDER BY collection, id`;
 
-const rowSchema = z.tuple([z.string(), z.string(), z.string().nullable()]);
+const rowSchema = z.tuple([z.string(), z.string().nullable(), z.string().nullable()]);
 
 /** Measures the ceiling for an import into SQLite: its writes alone, by plain prepared statements. */
 export async function rawSqliteWrite(file: string, users: number): Promise<Measured> {
@@ -63,7 +64,8 @@ export async function rawSqliteRead(file: string): Promise<Measured> {
 function storedColumns(row: unknown) {
   if (!Array.isArray(row)) return {};
   const [body, passwordHash, totpSeed]: unknown[] = row;
-  if (typeof body !== 'string' || typeof passwordHash !== 'string') return {};
+  if (typeof body !== 'string') return {};
+  if (typeof passwordHash !== 'string') return { body };
   return typeof totpSeed === 'string' ? { body, passwordHash, totpSeed } : { body, passwordHash };
 }
 

@@ -9,14 +9,16 @@ export class RawText {
   users = 0;
   bytes = 0;
 
-  /** Adds a user with its separately stored credentials. */
+  /** Adds a record; users have separately stored credentials. */
   add({ body = '', passwordHash, totpSeed }: DocumentFields): void {
     const json: unknown = JSON.parse(body);
     if (!isJsonObject(json)) throw new Error('a stored user is not an object');
-    putAt(json, 'user.hashedPassword.value', passwordHash);
-    putAt(json, 'user.otpCode', totpSeed);
-    this.pending += `${this.users === 0 ? '' : ','}${JSON.stringify(json)}`;
-    this.users++;
+    if (passwordHash !== undefined) {
+      putAt(json, 'user.hashedPassword.value', passwordHash);
+      putAt(json, 'user.otpCode', totpSeed);
+      this.users++;
+    }
+    this.pending += `${JSON.stringify(json)},`;
     if (this.pending.length > CHUNK_CHARACTERS) this.flush();
   }
 
