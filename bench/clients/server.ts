@@ -7,14 +7,22 @@ import { heapOptions } from '../tasks/task.ts';
 /** A running `identity serve` with an empty instance, and the token of its owner. */
 export interface Server extends AsyncDisposable {
   readonly url: string;
+  readonly pid: number;
   readonly token: string;
 }
 
-const identity = join(root, 'cli/identity.ts');
 let started = 0;
 
-/** Initialises an instance in an embedded database and serves it until it is disposed of. */
-export async function startServer(bench: BenchContext, given: Readonly<Record<string, string>> = {}): Promise<Server> {
+/**
+ * Initialises an instance in an embedded database and serves it until it is disposed of.
+ * @param tree the files of the version that serves; by default this one's
+ */
+export async function startServer(
+  bench: BenchContext,
+  given: Readonly<Record<string, string>> = {},
+  tree: string = root,
+): Promise<Server> {
+  const identity = join(tree, 'cli/identity.ts');
   const data = bench.path(`served-${started++}`);
   const tokenFile = `${data}.pat`;
   const { code, stderr } = await run(process.execPath, [identity, 'init', '--data', data, '--token-file', tokenFile]);
@@ -26,6 +34,7 @@ export async function startServer(bench: BenchContext, given: Readonly<Record<st
   const running = await startProgram(process.execPath, args, /^listening on (\S+)\n/, options);
   return {
     url: running.ready[1] ?? '',
+    pid: running.pid,
     token: (await readFile(tokenFile, 'utf8')).trim(),
     [Symbol.asyncDispose]: async () => void (await running.stop()),
   };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import packageFile from '../../package.json' with { type: 'json' };
+import { root } from '../../tools/program.ts';
 
 /** The schema of a task: its kind, the number of users it must process, its export file and its database. */
 export const taskSchema = z.object({
@@ -37,10 +38,11 @@ export const heapOptions: readonly string[] = packageFile.scripts.identity
 
 /**
  * Runs a task in a process of its own, so that the peak memory is its own.
+ * @param tree the files of the version that does it; by default this one's
  * @throws Error with the process's output, if it fails
  */
-export async function runTask(task: Task): Promise<Result> {
-  const program = join(import.meta.dirname, 'main.ts');
+export async function runTask(task: Task, tree: string = root): Promise<Result> {
+  const program = join(tree, 'bench/tasks/main.ts');
   const { stdout } = await promisify(execFile)(process.execPath, [...heapOptions, program, JSON.stringify(task)]);
   return resultSchema.parse(JSON.parse(stdout));
 }
