@@ -71,31 +71,24 @@ export interface ManifestEntry {
 }
 
 const MODULUS = 1n << 256n;
-const HASH_WORDS = 8;
+
+function formatDigest(sum: bigint): string {
+  return `sha256:${(sum % MODULUS).toString(16).padStart(64, '0')}`;
+}
 
 /**
  * A running tally of records: their counts and the sum of their hashes modulo 2^256. The sum detects each lost, added
  * or changed record. It needs constant memory and is independent of order.
  */
 export class ManifestTally {
-  private readonly sum = new Uint32Array(HASH_WORDS);
+  private sum = 0n;
   private readonly counted = new Map<string, number>();
 
   add({ section, orgId, digest, credentials, otpEmail }: ManifestEntry): void {
     const { passwordHash = '', totpSeed = '', clientSecret = '' } = credentials;
     const entry = JSON.stringify([section, orgId, digest, passwordHash, totpSeed, clientSecret, otpEmail]);
-    this.addHash(hash('sha256', entry, 'buffer'));
+    this.sum += BigInt(`0x${hash('sha256', entry)}`);
     this.count(section);
-  }
-
-  /** Adds a hash word by word, since a BigInt for each record costs more than the hash. */
-  private addHash(digest: Buffer): void {
-    let carry = 0;
-    for (let word = HASH_WORDS - 1; word >= 0; word--) {
-      const total = (this.sum[word] ?? 0) + digest.readUInt32BE(word * 4) + carry;
-      this.sum[word] = total;
-      carry = total > 0xffffffff ? 1 : 0;
-    }
   }
 
   /** Counts an organisation; `add` counts its record under the section `org`. */
@@ -108,8 +101,7 @@ export class ManifestTally {
   }
 
   get digest(): string {
-    const words = [...this.sum].map((word) => word.toString(16).padStart(8, '0'));
-    return `sha256:${words.join('')}`;
+    return formatDigest(this.sum);
   }
 
   private count(name: string): void {
@@ -122,7 +114,7 @@ export function addTallies(files: readonly Tally[]): Tally {
   const counts: Counts = {};
   for (const file of files) for (const [name, count] of Object.entries(file.counts)) increase(counts, name, count);
   const sum = files.reduce((total, { digest }) => total + BigInt(`0x${digest.slice('sha256:'.length)}`), 0n);
-  return { counts, digest: `sha256:${(sum % MODULUS).toString(16).padStart(64, '0')}` };
+  return { counts, digest: formatDigest(sum) };
 }
 
 const recordForm = 'each in the form of ZITADEL’s message `zitadel.admin.v1.DataOrg`';
