@@ -21,21 +21,10 @@ export function parseIfJson(text: string): unknown {
   }
 }
 
-const split = new Map<string, readonly string[]>();
-
-/** Returns the names on a path. All paths come from tables and definitions, so there are few of them. */
-function namesOn(path: string): readonly string[] {
-  const known = split.get(path);
-  if (known !== undefined) return known;
-  const names = path.split('.');
-  split.set(path, names);
-  return names;
-}
-
 /** Returns the value at a record's `path` (`project.name`), or undefined. */
 export function valueAt(record: JsonObject, path: string): unknown {
   let value: unknown = record;
-  for (const name of namesOn(path)) {
+  for (const name of path.split('.')) {
     if (!isJsonObject(value)) return undefined;
     value = value[name];
   }
@@ -56,7 +45,7 @@ const LIST_STEP = /^(\w+)\[(?:(\w+)=(\w+))?\]$/;
 export function textsAt(record: JsonObject, path: string, orgId: string): string[] {
   if (!path.includes('[')) return [textAt(record, path, orgId)];
   let values: unknown[] = [record];
-  for (const step of namesOn(path))
+  for (const step of path.split('.'))
     values = values.flatMap((value) => (isJsonObject(value) ? stepInto(value, step) : []));
   return values.filter((value) => typeof value === 'string');
 }
@@ -88,7 +77,7 @@ export function putAt(record: JsonObject, path: string, value: unknown): void {
 
 /** Unsets and returns the text at `path`. If that empties an object at the path's second level, unsets the object too. */
 export function takeAt(record: JsonObject, path: string): string | undefined {
-  const names = namesOn(path);
+  const names = path.split('.');
   const last = names.length - 1;
   const parents = [record];
   for (let at = 0; at < last; at++) {
