@@ -38,7 +38,7 @@ export const strangerRows: readonly CostRow[] = [
   },
   {
     ...{ caller, most, times },
-    places: 'as above, and none for the rest of the body, of which a second is awaited',
+    places: 'as above, and for up to a second for the rest of the body',
     request: 'an import whose body does not end',
     prepare: async ({ url }) => {
       return async () => {

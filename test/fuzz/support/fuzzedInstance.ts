@@ -4,6 +4,7 @@ import { createServiceAccount } from '../../../local/storage/serviceAccountKey.t
 import { openStore } from '../../../shared/store/openStore.ts';
 import { run } from '../../../tools/program.ts';
 import { eventsIn } from '../../support/audit/storedTrail.ts';
+import { identityJson } from '../../support/command.ts';
 import { type LocalBucket, startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { person, zitadelExport } from '../../support/fixtures/organisations.ts';
 import { exportFrom, importInto } from '../../support/http/wire.ts';
@@ -57,6 +58,7 @@ export async function startFuzzedInstance(): Promise<FuzzedInstance> {
   const hashed = ['first', 'second'].map((userId) => person(userId, { password: 'Fuzzed-password-1' }));
   const users = { orgId: 'users', org: { name: 'Users' }, humanUsers: [...humanUsers, ...hashed] };
   await importInto(instance, { data_orgs: { orgs: [...zitadelExport('export-full'), users] } });
+  await startCheckpoints(instance);
   const exported = await exportFrom(instance, { excluded_org_ids: ['users'] });
   return {
     ...instance,
@@ -79,6 +81,21 @@ export async function startFuzzedInstance(): Promise<FuzzedInstance> {
       await directory.remove();
     },
   };
+}
+
+/**
+ * Writes, and deletes, more than the write-ahead log may grow by: the thread that moves it into the database starts then,
+ * and stays.
+ */
+async function startCheckpoints(instance: Instance): Promise<void> {
+  const value = Buffer.alloc(450_000).toString('base64');
+  const users = Array.from({ length: 9 }, (_, number) => `padded-${number}`);
+  for (const userId of users) {
+    const userMetadata = Array.from({ length: 8 }, (_, key) => ({ id: userId, key: `key-${key}`, value }));
+    const org = { orgId: userId, org: { name: userId }, humanUsers: [person(userId)], userMetadata };
+    await importInto(instance, { data_orgs: { orgs: [org] } });
+  }
+  await identityJson(['org', 'delete', ...users, ...(instance.database ?? []), '--yes']);
 }
 
 /** What a descriptor leads to, without the number of a connection; empty if it is closed meanwhile. */
