@@ -82,7 +82,8 @@ const fieldOptions: Readonly<Record<string, string>> = {
 /** Returns a message of a server in the words of the command: without ids of errors, with options in place of fields. */
 export function humanMessage(message: string): string {
   const known = importErrors.find(([error]) => error.test(message.replace(' Message=', ' ')));
-  return known?.[1] ?? message.replace(/`?\b([a-z]+(?:_[a-z]+)+)\b`?/g, (text, field) => fieldOptions[field] ?? text);
+  const said = message.replace(/^ID=IMPORT-tooLong Message=/, '');
+  return known?.[1] ?? said.replace(/`?\b([a-z]+(?:_[a-z]+)+)\b`?/g, (text, field) => fieldOptions[field] ?? text);
 }
 
 /** Returns a notice with its record. */

@@ -7,6 +7,8 @@ export const fixedLimits = {
   inflation: 100,
   whiteSpaceBytes: 64_000_000,
   ...jsonLimits,
+  indexedBytes: 2_600,
+  textBytes: 64_000,
   headerBytes: 16_384,
   bodyGraceMs: 10_000,
   bodyBytesPerSecond: 1_024,
@@ -114,6 +116,21 @@ const limitTable = {
     ...both(fixedLimits.scalarBytes),
     reason: 'it is kept in memory; a number of 64 bits has 20 digits',
     above: '400',
+  },
+  indexedBytes: {
+    unit: 'bytes',
+    limits:
+      'a text of a file that ZITADEL keeps in an index, where its definition of the field has no limit: ids, domains, keys of roles, names at identity providers',
+    ...both(fixedLimits.indexedBytes),
+    reason: "an entry of PostgreSQL's indexes has at most 2,704 bytes, ids beside the text included",
+    above: 'the record is in `errors`',
+  },
+  textBytes: {
+    unit: 'bytes',
+    limits: 'likewise, any other text of a file, such as a URI, a hash or a TOTP seed; bytes count as their base64',
+    ...both(fixedLimits.textBytes),
+    reason: "ZITADEL's longest text with a limit, that of an action, has 40,000; a request's headers have 16,384",
+    above: 'the record is in `errors`',
   },
   imports: {
     variable: 'MAX_IMPORTS',

@@ -1,4 +1,4 @@
-import { defineError, type ErrorDetail } from './identityError.ts';
+import { defineError, type ErrorDetail, shortenedText } from './identityError.ts';
 
 // Errors of the operations. Ids and the texts of errors with an id are ZITADEL's (zitadel 6).
 
@@ -112,15 +112,8 @@ export interface FieldViolation {
   readonly description: string;
 }
 
-/** Paths and problems quote names of the request, which can be megabytes long. */
-const MAX_QUOTED_CHARACTERS = 200;
-
 function shortened({ field, description }: FieldViolation): FieldViolation {
   return { field: shortenedText(field), description: shortenedText(description) };
-}
-
-function shortenedText(text: string): string {
-  return text.length <= MAX_QUOTED_CHARACTERS ? text : `${text.slice(0, MAX_QUOTED_CHARACTERS).toWellFormed()}...`;
 }
 
 // `message` is ZITADEL's text for the first violation, if it has one.

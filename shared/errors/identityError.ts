@@ -192,3 +192,11 @@ export const internalError = defineError('INTERNAL', 'INTERNAL_ERROR', {
   when: 'An unexpected failure inside the service.',
   remedy: "Retry the request. If it fails again, look up the response's `x-request-id` in the service's log.",
 });
+
+/** Errors quote texts of requests, which can be megabytes long. */
+const MAX_QUOTED_CHARACTERS = 200;
+
+/** Returns a text of a request as responses quote it. */
+export function shortenedText(text: string, characters = MAX_QUOTED_CHARACTERS): string {
+  return text.length <= characters ? text : `${text.slice(0, characters).toWellFormed()}...`;
+}

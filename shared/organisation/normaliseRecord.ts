@@ -1,5 +1,6 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../json/jsonObject.ts';
+import { lengthIssue } from './lengthLimits.ts';
 import { type OrganisationRecord, recordSchema } from './record.ts';
 import { serialise } from './recordBody.ts';
 import type { RecordIssue } from './relations.ts';
@@ -20,7 +21,9 @@ const NUL: RecordIssue = { id: '', key: 'ERROR: unsupported Unicode escape seque
  * @param unset the paths of fields to unset
  */
 export function normaliseRecord(record: OrganisationRecord, unset: readonly string[] = []): NormalisedRecord {
-  if (hasNul(record)) return { record, issue: NUL };
+  // Before anything else reads a value: not all of that takes linear time.
+  const unfit = lengthIssue(record) ?? (hasNul(record) ? NUL : undefined);
+  if (unfit !== undefined) return { record, issue: unfit };
   const changes = new Map<string, unknown>();
   for (const rule of rulesOf(record.section)) {
     const { issue, change } = convertAt(record.json, rule);

@@ -24,6 +24,8 @@ const edges: Readonly<Record<string, readonly [file: string, ...titles: string[]
   scalarBytes: ['unit/json/jsonScanner.test.ts', 'may have numbers of 1,000 bytes, and not one byte more'],
   imports: ['integration/http/admission.test.ts', 'of a further %s is refused until one has ended'],
   exports: ['integration/http/admission.test.ts', 'of a further %s is refused until one has ended'],
+  indexedBytes: ['unit/organisation/lengthLimits.test.ts', 'in %s has one here', 'is counted in bytes'],
+  textBytes: ['unit/organisation/lengthLimits.test.ts', 'in %s has one here'],
   headersMs: ['integration/http/httpServer.test.ts', 'is answered 408 after %s'],
   headerBytes: ['integration/http/httpServer.test.ts', 'over HTTP/1.1', 'over HTTP/2'],
   keepAliveMs: [

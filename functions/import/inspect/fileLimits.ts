@@ -1,9 +1,6 @@
 import { dryRunTooLarge, tooManyInRequest } from '../../../shared/errors/errors.ts';
-import { textAt } from '../../../shared/json/jsonObject.ts';
-import { type FieldIssue, InvalidRecordError } from '../../../shared/organisation/message.ts';
+import { InvalidRecordError } from '../../../shared/organisation/message.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import type { Section } from '../../../shared/organisation/section.ts';
-import { sections } from '../../../shared/organisation/sections.ts';
 
 /** What a file may hold; as much as it does where there is no limit. */
 export interface FileLimits {
@@ -42,43 +39,15 @@ export class FileBudget {
   }
 }
 
-/** ZITADEL's limit. Its rules set it for most ids; no operation finds a record by a longer one. */
+/** ZITADEL's limit of the id of an organisation. */
 const MAX_ID_CHARACTERS = 200;
-const REASON = `value length must be at most ${MAX_ID_CHARACTERS} runes`;
-
-/** The id of a user at an identity provider, which may be longer. */
-const EXTERNAL_ID = 'providedUserId';
-
-const idPaths: ReadonlyMap<Section, readonly string[]> = new Map(
-  sections.map((section) => [section, findIdPaths(section)]),
-);
-
-/** Finds the fields that identify a record, or a record that it refers to. */
-function findIdPaths({ key, references = [] }: Section): readonly string[] {
-  const paths = new Set([...key, ...references.flatMap((reference) => reference.key)]);
-  return [...paths].filter((path) => path !== EXTERNAL_ID && /^(?:\w+\.)*(?:id|\w+Id)$/.test(path));
-}
-
-/**
- * Checks the lengths of a record's ids.
- * @throws InvalidRecordError naming each id that is too long
- */
-export function checkIds({ section, json, orgId }: OrganisationRecord): void {
-  const issues = (idPaths.get(section) ?? [])
-    .filter((path) => isTooLong(textAt(json, path, orgId)))
-    .map((path): FieldIssue => ({ path, reason: REASON }));
-  if (issues.length > 0) throw new InvalidRecordError(issues);
-}
 
 /**
  * Checks the length of an organisation's id.
  * @throws InvalidRecordError
  */
-export function checkOrganisationId(orgId: string | undefined): void {
-  if (orgId !== undefined && isTooLong(orgId)) throw new InvalidRecordError([{ path: '', reason: REASON }]);
-}
-
-function isTooLong(id: string): boolean {
+export function checkOrganisationId(orgId = ''): void {
   // A character has one or two units, so that only longer texts need counting.
-  return id.length > MAX_ID_CHARACTERS && [...id].length > MAX_ID_CHARACTERS;
+  if (orgId.length <= MAX_ID_CHARACTERS || [...orgId].length <= MAX_ID_CHARACTERS) return;
+  throw new InvalidRecordError([{ path: '', reason: `value length must be at most ${MAX_ID_CHARACTERS} runes` }]);
 }

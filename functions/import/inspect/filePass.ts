@@ -15,7 +15,7 @@ import { findSection } from '../../../shared/organisation/sections.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
 import { chunksInTurns, itemsInTurns } from '../../../shared/turns.ts';
 import { type ExportFileItem, ExportFileReader, type ExportFileSource } from '../source/exportFileReader.ts';
-import { checkIds, checkOrganisationId } from './fileLimits.ts';
+import { checkOrganisationId } from './fileLimits.ts';
 import { OrganisationDraft, withAdditions } from './organisationDraft.ts';
 
 /** The result of reading a whole export file. */
@@ -138,7 +138,6 @@ function addRecord(
   const own = readRecord(section, value, orgId ?? '', true);
   const whole = added === undefined ? own : readRecord(section, added, orgId ?? '', true);
   checkSize(whole);
-  checkIds(whole);
   draft.observe(whole);
   tally.add({ ...whole, section: section.name });
   unknown.addRecord(section.name, own.unknown);

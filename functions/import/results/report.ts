@@ -1,5 +1,6 @@
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { type Counts, increase, total } from '../../../shared/collections/counts.ts';
+import { shortenedText } from '../../../shared/errors/identityError.ts';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import type { IgnoredField } from '../../../shared/organisation/exportFile.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
@@ -22,6 +23,9 @@ interface ImportFacts {
 const MAX_LISTED_IDS = 100_000;
 /** Limits errors and warnings, so that the response stays below the platform's limit, and memory is bounded. */
 const MAX_LISTED_ISSUES = 10_000;
+
+/** Ids and messages repeat the file's texts, of which only those above their limit are as long as this. */
+const MAX_TEXT_CHARACTERS = 4_000;
 
 /** The warning of a file without a manifest. */
 export const unproved: ImportWarning = {
@@ -95,7 +99,8 @@ export class ImportReport {
     return fieldError !== undefined || warnings.length > 0 || !(isWritten(outcome) || outcome.kind === 'unchanged');
   }
 
-  addError(error: ImportError): void {
+  addError(given: ImportError): void {
+    const error = bounded(given);
     this.whole?.addError(error);
     this.errors.add(error);
   }
@@ -155,14 +160,15 @@ export class ImportReport {
     };
   }
 
-  addWarning(warning: ImportWarning): void {
+  addWarning(given: ImportWarning): void {
+    const warning = bounded(given);
     this.whole?.addWarning(warning);
     this.warnings.add(warning);
   }
 
   /** Adds warnings about what is written. They precede all others, so that the list's limit hides them last. */
   addWriteWarnings(warnings: readonly ImportWarning[] = []): void {
-    for (const warning of warnings) {
+    for (const warning of warnings.map(bounded)) {
       this.whole?.addWarning(warning);
       this.writeWarnings.add(warning);
     }
@@ -181,6 +187,13 @@ export class ImportReport {
     if (Array.isArray(list)) list.push(entry);
     else org[success.field] = [entry];
   }
+}
+
+function bounded<Notice extends ImportError | ImportWarning>(notice: Notice): Notice {
+  const { id, message } = notice;
+  if ((id?.length ?? 0) + message.length <= MAX_TEXT_CHARACTERS) return notice;
+  const shortId = id === undefined ? {} : { id: shortenedText(id, MAX_TEXT_CHARACTERS) };
+  return { ...notice, ...shortId, message: shortenedText(message, MAX_TEXT_CHARACTERS) };
 }
 
 function hasAny(counts: Counts): boolean {

@@ -56,7 +56,7 @@ export const humanUserSection: Section = {
   },
   // Older files name a hash's algorithm, which the hash itself names too.
   additional: { paths: ['otpEmail', 'otp_email', 'user.hashedPassword.algorithm'], otpEmail: true },
-  warnings: warnOfCredentials,
+  warnings: warnOfPerson,
   overwrite: { keepsState },
   error: { type: 'human_user', id: ['userId'], exists: { id: 'COMMAND-ziuna', key: 'Errors.User.AlreadyExisting' } },
   success: { field: 'humanUserIds', entry: ['userId'] },
@@ -71,6 +71,7 @@ export const machineUserSection: Section = {
   key: ['userId'],
   exported: { innerId: { from: 'userId', inner: 'user' } },
   canonicalise: canonicaliseServiceUser,
+  warnings: warnOfId,
   unique: userName,
   overwrite: { keepsState },
   error: {
@@ -148,8 +149,20 @@ function checkPerson(record: JsonObject): RecordIssue | undefined {
 const NONE: readonly string[] = [];
 const INVALID_SEED = 'the TOTP seed is not base32: no authenticator app can generate its codes';
 
-function warnOfCredentials({ credentials: { passwordHash, totpSeed } }: ImportedRecord): readonly string[] {
+const MAX_CALLED_CHARACTERS = 200;
+const LONG_ID = `the id has more than ${MAX_CALLED_CHARACTERS} characters: no operation finds the user by it`;
+
+function warnOfId({ json }: ImportedRecord): readonly string[] {
+  const id = textAt(json, 'userId', '');
+  // A character has one or two units, so that only longer texts need counting.
+  return id.length > MAX_CALLED_CHARACTERS && [...id].length > MAX_CALLED_CHARACTERS ? [LONG_ID] : NONE;
+}
+
+function warnOfPerson(record: ImportedRecord): readonly string[] {
+  const { passwordHash, totpSeed } = record.credentials;
   const ofHash = passwordHash === undefined ? undefined : passwordHashWarning(passwordHash);
   const ofSeed = totpSeed === undefined || isTotpSeed(totpSeed) ? undefined : INVALID_SEED;
-  return ofHash === undefined && ofSeed === undefined ? NONE : [ofHash, ofSeed].filter((one) => one !== undefined);
+  const ofId = warnOfId(record);
+  if (ofHash === undefined && ofSeed === undefined) return ofId;
+  return [...ofId, ofHash, ofSeed].filter((one) => one !== undefined);
 }

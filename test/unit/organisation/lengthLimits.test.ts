@@ -1,0 +1,58 @@
+import { ScalarType } from '@bufbuild/protobuf';
+import { describe, expect, it } from 'vitest';
+import { byteLimit, lengthIssue, needsLimit } from '../../../shared/organisation/lengthLimits.ts';
+import { readRecord } from '../../../shared/organisation/record.ts';
+import { sections } from '../../../shared/organisation/sections.ts';
+import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
+import { type FieldPlace, fieldPlaces, withValueAt } from '../../support/strings/fieldPlaces.ts';
+
+/** The fields of records for which ZITADEL's definition has no limit; lists that only v1 files have stand in policies, and domains take the id of their organisation. */
+const unlimited = fieldPlaces.filter(({ title, section, field }) => {
+  return (
+    title !== 'domains.orgId' &&
+    field !== undefined &&
+    needsLimit(field) &&
+    sections.some(({ name }) => name === section)
+  );
+});
+
+function issueOf(place: FieldPlace, value: string) {
+  const [record] = [withValueAt(place, value)[place.section]].flat();
+  return lengthIssue(readRecord(sectionNamed(place.section), record, 'o'));
+}
+
+/** Texts as long as a limit allows, and one longer; of bytes, their base64. */
+function atLimit({ field }: FieldPlace, length: number): [fits: string, exceeds: string] {
+  if (field?.scalar === ScalarType.BYTES) return ['A'.repeat(length), 'A'.repeat(length + 4)];
+  return ['x'.repeat(length), 'x'.repeat(length + 1)];
+}
+
+describe('a text without a limit of ZITADEL', () => {
+  it.each(unlimited.map((place) => [place.title, place] as const))('in %s has one here', (title, place) => {
+    const limit = byteLimit(place.field?.jsonName ?? '');
+    const [fits, exceeds] = atLimit(place, limit);
+    expect(issueOf(place, fits)).toBeUndefined();
+    const { id, key } = issueOf(place, exceeds) ?? {};
+    expect(id).toBe('IMPORT-tooLong');
+    const path = title.slice(place.section.length + 1);
+    expect(key?.replaceAll('[0]', '')).toBe(`${path}: value length must be at most ${limit} bytes`);
+  });
+
+  it('is counted in bytes', () => {
+    const domain = unlimited.find(({ title }) => title === 'domains.domainName');
+    if (domain === undefined) throw new Error('no such field');
+    expect(issueOf(domain, '😀'.repeat(650))).toBeUndefined();
+    expect(issueOf(domain, '😀'.repeat(651))).toBeDefined();
+  });
+});
+
+it('whatever a key, a name or a reference consists of is short', () => {
+  const paths = sections.flatMap(({ name, key, unique = [], references = [], error }) =>
+    [...key, ...unique.flatMap(({ parts }) => parts), ...references.flatMap((one) => one.key), ...error.id]
+      .filter((path) => !/^[$=]/.test(path))
+      .map((path) => `${name}.${path.replaceAll(/\[.*?\]/g, '')}`),
+  );
+  const long = unlimited.filter(({ field }) => byteLimit(field?.jsonName ?? '') > 2_600).map(({ title }) => title);
+  expect(paths.length).toBeGreaterThan(90);
+  expect(paths.filter((path) => long.includes(path))).toEqual([]);
+});
