@@ -109,26 +109,12 @@ describe('what a file says that would be stored otherwise', () => {
 describe('an id of more than 200 characters', () => {
   const long = (length: number) => '😀'.repeat(length);
 
-  it.each<[string, (id: string) => object, string]>([
-    ['organisation', (id) => ({ orgId: id, org: { name: 'A' } }), 'orgs[0].orgId'],
-    [
-      'person',
-      (id) => organisation('A', { humanUsers: [person(id, { userName: 'a' })] }),
-      'orgs[0].humanUsers[0].userId',
-    ],
-    [
-      'project',
-      (id) => organisation('A', { projects: [{ projectId: id, project: { name: 'p' } }] }),
-      'orgs[0].projects[0].projectId',
-    ],
-    ['key', (id) => organisation('A', { machineKeys: [{ keyId: 'k', userId: id }] }), 'orgs[0].machineKeys[0].userId'],
-  ])('is refused before anything is written, with its place: of a %s', async (_what, withId, field) => {
+  it('is refused for an organisation before anything is written, with its place', async () => {
+    const withId = (id: string) => ({ orgId: id, org: { name: 'A' } });
     const instance = await testInstance(await openTestStore(sqlite));
-    const { status, body } = await instance.refusedImport({
-      dataOrgs: { orgs: [withId(long(201))] },
-    });
+    const { status, body } = await instance.refusedImport({ dataOrgs: { orgs: [withId(long(201))] } });
     expect({ status, code: body.code }).toEqual({ status: 400, code: 3 });
-    expect(JSON.stringify(body.details)).toContain(JSON.stringify({ field }).slice(1, -1));
+    expect(JSON.stringify(body.details)).toContain('"field":"orgs[0].orgId"');
     expect((await instance.export()).orgs).toEqual([]);
     await instance.import({ dataOrgs: { orgs: [withId(long(200))] } });
     expect((await instance.export()).orgs).toHaveLength(1);
