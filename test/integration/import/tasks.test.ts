@@ -44,7 +44,7 @@ describeWithFirestore('an import in four processes', { timeout: 600_000 }, () =>
     const { place, env, store } = await newDatabase();
     const [program, script] = identityProgram;
     const start = (index: number, execution: string): Promise<Running> =>
-      startProgram(program, [script, 'import', file, '--to', place, '--json'], /"event":"progress"/, {
+      startProgram(program, [script, 'import', file, '--to', place, '--json'], /"event":/, {
         env: {
           ...env,
           CLOUD_RUN_TASK_INDEX: String(index),
