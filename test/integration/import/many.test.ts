@@ -117,10 +117,10 @@ describeStores('an import of 3,000 people with awkward ids', (kind) => {
 describeStores('an import of large records', (kind) => {
   it('writes those that no single commit could hold together, in whatever field they are large', async () => {
     const instance = await testInstance(await openTestStore(kind));
-    const large = (index: number) => `${index}${'漢'.repeat(100_000)}`;
+    const large = (index: number) => `${index}${'漢'.repeat(21_000)}`;
     const org = {
       ...organisation('large'),
-      humanUsers: Array.from({ length: 20 }, (_, index) => ({
+      humanUsers: Array.from({ length: 100 }, (_, index) => ({
         ...person(`P${index}`, { otpCode: large(index) }),
         state: 'USER_STATE_ACTIVE',
       })),
