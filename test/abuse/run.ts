@@ -49,7 +49,7 @@ ${outcomeTable(all)}
 ## The service of others
 
 A stranger at one address attacks, in a process of its own, while others ask for \`/healthz\` and remove factors from
-addresses and connections of their own, 60 times a second. \`FAULTS_SEED=${seed}\`. The times are from the opening of the connection to the
+addresses and connections of their own, 60 times a second, as they did for two seconds before. \`FAULTS_SEED=${seed}\`. The times are from the opening of the connection to the
 end of the response, and vary with the machine; the test fails on a request that is not served.
 
 ${servedLines(served)}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
+import { areMany } from '../support/repetitions.ts';
+import { openTestStore, sqlite } from '../support/stores/stores.ts';
+import { awkwardStrings } from '../support/strings/awkwardStrings.ts';
+import { fieldPlaces, withValueAt } from '../support/strings/fieldPlaces.ts';
+
+const MINUTE_MS = 60_000;
+const BYTES = 900_000;
+/** Below this, an import's processor's time is compared with nothing: it varies by as much. */
+const FLOOR_MS = 100;
+/** How many times as long as a harmless text of the same length an awkward one may take. */
+const MOST_TIMES = 20;
+/** How many times as long as half of the text the whole may take: twice if it is linear, four times if it is quadratic. */
+const MOST_GROWTH = 3;
+
+/** The fields of a file. Those of login texts have one definition: a few stand for all. */
+const places = fieldPlaces.filter(({ section }, index) => section !== 'loginTexts' || index % 20 === 0);
+
+type Send = (text: string) => Promise<unknown>;
+
+/** Returns the processor's time of one call in this thread, in milliseconds: the least of some. */
+async function processorTime(send: Send, text: string, calls = 1): Promise<number> {
+  const times: number[] = [];
+  for (let call = 0; call < calls; call++) {
+    const before = process.threadCpuUsage();
+    await send(text);
+    const { user, system } = process.threadCpuUsage(before);
+    times.push((user + system) / 1_000);
+  }
+  return Math.min(...times);
+}
+
+/** Names the awkward strings that take longer than their length explains. */
+async function slowStrings(send: Send, strings = awkwardStrings): Promise<string[]> {
+  const slow: string[] = [];
+  await send('a'.repeat(BYTES));
+  const harmless = await processorTime(send, 'a'.repeat(BYTES));
+  for (const { what, build } of strings) {
+    if ((await processorTime(send, build(BYTES))) < Math.max(FLOOR_MS, harmless)) continue;
+    const whole = await processorTime(send, build(BYTES), 3);
+    const half = await processorTime(send, build(BYTES / 2), 3);
+    const isSlow =
+      whole > MOST_TIMES * Math.max(harmless, FLOOR_MS) || (whole > FLOOR_MS && whole > MOST_GROWTH * half);
+    if (isSlow) slow.push(`${what}: ${half.toFixed()} ms, twice as much ${whole.toFixed()} ms`);
+  }
+  return slow;
+}
+
+/** The strings that have taken minutes where a text was trimmed by a regular expression, or normalised without a limit. */
+const dearest = awkwardStrings.filter(({ what }) => ['spaces inside', 'combining marks by turns'].includes(what));
+
+/** The strings that a field gets: all, or the dearest and another one than its neighbours. */
+function stringsOf(index: number): typeof awkwardStrings {
+  const others = awkwardStrings.filter((one) => areMany || !dearest.includes(one));
+  return areMany ? others : [...dearest, ...others.slice(index % others.length).slice(0, 1)];
+}
+
+const gcs = (field: string, text: string) => ({
+  bucket: 'some-bucket',
+  path: 'file.json',
+  serviceaccount_json: 'e30=',
+  [field]: text,
+});
+const objectFields = ['bucket', 'path', 'serviceaccount_json'];
+
+/** Every text of a request, by its place: only the path and the query, of at most 16 KB, are left out. */
+const requestFields: readonly (readonly [string, (instance: TestInstance) => Send])[] = [
+  ...(['import', 'export'] as const).flatMap((operation) => [
+    ...['timeout', 'on_conflict'].map((field) => body(operation, field, (text) => ({ [field]: text }))),
+    ...['org_ids', 'excluded_org_ids'].map((field) => body(operation, field, (text) => ({ [field]: [text] }))),
+  ]),
+  ...objectFields.flatMap((field) => [
+    body('export', `gcs_output.${field}`, (text) => ({ gcs_output: gcs(field, text) })),
+    body('import', `report_gcs.${field}`, (text) => ({ report_gcs: gcs(field, text), data_orgs: { orgs: [] } })),
+    body('import', `data_orgs_gcs.${field}`, (text) => ({ data_orgs_gcs: gcs(field, text) })),
+  ]),
+  ...['data_orgs', 'data_orgsv1'].map((field) => body('import', field, (text) => ({ [field]: text }))),
+  [
+    'RemoveOTPEmail: userId',
+    (instance) => async (userId) => {
+      const headers = { authorization: `Bearer ${instance.token}`, 'content-type': 'application/json' };
+      const init = { method: 'POST', headers, body: JSON.stringify({ userId }) };
+      const response = await instance.app.request('/zitadel.user.v2.UserService/RemoveOTPEmail', init);
+      expect(response.status).toBeLessThan(500);
+    },
+  ],
+];
+
+function body(operation: 'import' | 'export', field: string, bodyWith: (text: string) => object) {
+  const sender = (instance: TestInstance) => async (text: string) => {
+    expect((await instance.attempt(operation, bodyWith(text))).status).toBeLessThan(500);
+  };
+  return [`${operation}: ${field}`, sender] as const;
+}
+
+describe('awkward texts of 900 KB', () => {
+  it('take no longer than their length explains, in whatever field of a file', {
+    timeout: 60 * MINUTE_MS,
+  }, async () => {
+    const instance = await testInstance(await openTestStore(sqlite));
+    const slow: string[] = [];
+    for (const [index, place] of places.entries()) {
+      const send = async (text: string) => {
+        const sent = { dry_run: true, with_keys: true, data_orgs: { orgs: [withValueAt(place, text)] } };
+        expect((await instance.attempt('import', sent)).status, place.title).toBeLessThan(500);
+      };
+      slow.push(...(await slowStrings(send, stringsOf(index))).map((what) => `${place.title}: ${what}`));
+    }
+    expect(slow).toEqual([]);
+  });
+
+  it.each(requestFields)(
+    'take no longer than their length explains in a request: %s',
+    { timeout: 10 * MINUTE_MS },
+    async (_name, sender) => {
+      const instance = await testInstance(await openTestStore(sqlite));
+      expect(await slowStrings(sender(instance))).toEqual([]);
+    },
+  );
+});
