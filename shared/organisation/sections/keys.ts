@@ -87,7 +87,8 @@ export function isPublicKey(pem: string): boolean {
 /** Decodes the first PEM block as ZITADEL does: lines around the block, and headers in it, are ignored. */
 function decodePem(pem: string): Buffer | undefined {
   const block = /^-----BEGIN ([^\r\n-]*)-----[ \t]*\r?\n([^-]*\n)-----END \1-----[ \t]*\r?$/m.exec(pem)?.[2];
-  const base64 = block?.replace(/^[^\n]*:[^\n]*$/gm, '').replace(/\s/g, '');
+  const lines = block?.split('\n').filter((line) => !line.includes(':'));
+  const base64 = lines?.join('').replace(/\s/g, '');
   return base64 !== undefined && /^[A-Za-z0-9+/]+={0,2}$/.test(base64) ? Buffer.from(base64, 'base64') : undefined;
 }
 

@@ -64,6 +64,7 @@ const table: readonly AwkwardString[] = [
   { what: 'dollars', unit: '$' },
   { what: 'a PEM block without an end', unit: '-----BEGIN A-----\n' },
   { what: 'headers of a PEM block', start: '-----BEGIN A-----\n', unit: 'a:', end: '\n-----END A-----\n' },
+  { what: 'carriage returns in a PEM block', start: '-----BEGIN A-----\n', unit: '\r', end: 'x\n-----END A-----\n' },
   { what: 'underscores', unit: '_' },
   { what: 'letters that lower case makes longer', unit: 'İẞ' },
 ];
