@@ -14,7 +14,7 @@ if (code !== 0) throw new Error(`npm pack failed: ${stderr}`);
 const [{ filename, size, unpackedSize }] = packed.parse(JSON.parse(stdout));
 process.stdout.write(
   `${join('dist', filename)}: ${megabytes(size)} MB, ${megabytes(unpackedSize)} MB unpacked\n` +
-    `install it with: npm install --global ${join('dist', filename)}\n`,
+    `install it with: npm install --global ./${join('dist', filename)}\n`,
 );
 
 function megabytes(bytes: number): string {

@@ -19,7 +19,6 @@ export function defineCompletion(commands: () => readonly Command[], families: F
     ],
     run: async ({ arguments: [shell, words] }) => {
       if (words.length === 0) return { json: { script: scripts[shell] }, text: scripts[shell].trimEnd(), isRaw: true };
-      const { complete } = await import('./completion.ts');
       const { kind, candidates } = complete(commands(), families, words);
       const lines = candidates.map(({ word, meaning }) => lineFormats[shell](word, meaning));
       return { json: { kind, candidates }, text: kind === 'words' ? lines.join('\n') : `:${kind}`, isRaw: true };

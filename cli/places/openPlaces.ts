@@ -132,10 +132,10 @@ export function secretFiles(
         throw new UsageError(
           `missing option --${needing.length > 1 ? own : name}: the file with the token for ${place.parsed.name}`,
         );
-      if (option !== own && !isShared && needing.length > 1)
+      if (file !== undefined && option !== own && !isShared && needing.length > 1)
         throw new UsageError(`--${name} names the secret of one place: specify --from-${name} and --to-${name}`);
       if (file !== undefined) used.add(option);
-      found.set(place, { file, option: `--${option}` });
+      found.set(place, { file, option: `--${file === undefined && needing.length > 1 ? own : option}` });
     }
     const all = [name, `from-${name}`, `to-${name}`] as const;
     const unused = all.find((one) => options[one] !== undefined && !used.has(one));

@@ -126,6 +126,7 @@ describe('the installed command', () => {
       stderr: "identity: unknown command 'sevre': did you mean serve?\n",
     });
     expect(await identity(['completion', 'bash'])).toMatchObject({ code: 0, stderr: '' });
+    expect(await identity(['completion', 'bash', '--', 'mi'])).toMatchObject({ code: 0, stdout: 'migrate\n' });
   });
 
   it('says that an older Node is too old', async ({ skip }) => {

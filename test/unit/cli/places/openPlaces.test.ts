@@ -3,12 +3,12 @@ import type { SecretFiles } from '../../../../cli/places/callOptions.ts';
 import { secretFiles } from '../../../../cli/places/openPlaces.ts';
 import { parsePlace } from '../../../../cli/places/parsePlace.ts';
 
-function files(options: SecretFiles, from: string, to: string) {
+function files(options: SecretFiles, from: string, to: string, isAsked = false) {
   const places = [
     { side: 'from', parsed: parsePlace(from) },
     { side: 'to', parsed: parsePlace(to) },
   ] as const;
-  const found = secretFiles(options, places);
+  const found = secretFiles(options, places, isAsked);
   return places.map((place) => found.get(place)?.file);
 }
 
@@ -25,6 +25,13 @@ describe('the files of secrets', () => {
     [{}, 'gs://exports/a', 'sqlite:north', [undefined, undefined]],
   ])('are found for %j', (options, from, to, expected) => {
     expect(files(options, from, to)).toEqual(expected);
+  });
+
+  it.each([
+    [{}, [undefined, undefined]],
+    [{ 'from-token-file': 'a' }, ['a', undefined]],
+  ])('are asked for at a terminal where both sides need one, and the call has %j', (options, expected) => {
+    expect(files(options, north, south, true)).toEqual(expected);
   });
 
   it.each([
