@@ -107,7 +107,7 @@ interface Completion {
  * Completes the last of a call's words.
  * @param words the words after `identity`; the last one may be empty
  */
-export function complete(commands: readonly Command[], families: Families, words: readonly string[]): Completion {
+function complete(commands: readonly Command[], families: Families, words: readonly string[]): Completion {
   // Bash splits --data=DIR into three words.
   const given = words.slice(words[0] === 'help' && words.length > 1 ? 1 : 0, -1).filter((word) => word !== '=');
   const current = words.at(-1) === '=' ? '' : (words.at(-1) ?? '');
