@@ -137,3 +137,11 @@ function digitValue(character: string): string {
   while (code - zero < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero--;
   return String(code - zero);
 }
+
+/** The most characters of an id by which operations find a record, and of an organisation's. */
+export const MAX_ID_CHARACTERS = 200;
+
+/** Whether an id has more characters. One has one or two units, so that only longer texts need counting. */
+export function isLongId(id: string): boolean {
+  return id.length > MAX_ID_CHARACTERS && [...id].length > MAX_ID_CHARACTERS;
+}

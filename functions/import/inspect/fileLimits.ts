@@ -1,6 +1,7 @@
 import { dryRunTooLarge, tooManyInRequest } from '../../../shared/errors/errors.ts';
 import { InvalidRecordError } from '../../../shared/organisation/message.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { isLongId, MAX_ID_CHARACTERS } from '../../../shared/organisation/valueRules.ts';
 
 /** What a file may hold; as much as it does where there is no limit. */
 export interface FileLimits {
@@ -39,15 +40,11 @@ export class FileBudget {
   }
 }
 
-/** ZITADEL's limit of the id of an organisation. */
-const MAX_ID_CHARACTERS = 200;
-
 /**
  * Checks the length of an organisation's id.
  * @throws InvalidRecordError
  */
 export function checkOrganisationId(orgId = ''): void {
-  // A character has one or two units, so that only longer texts need counting.
-  if (orgId.length <= MAX_ID_CHARACTERS || [...orgId].length <= MAX_ID_CHARACTERS) return;
+  if (!isLongId(orgId)) return;
   throw new InvalidRecordError([{ path: '', reason: `value length must be at most ${MAX_ID_CHARACTERS} runes` }]);
 }

@@ -4,7 +4,15 @@ import { isTotpSeed, passwordHashWarning } from '../passwords.ts';
 import { deriveId, reorder } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
 import { type Credential, type ImportedRecord, type KeptState, type Section, serviceUsers } from '../section.ts';
-import { emailInvalid, isPlainEmailAddress, languageTag, phoneNumber, trimmed } from '../valueRules.ts';
+import {
+  emailInvalid,
+  isLongId,
+  isPlainEmailAddress,
+  languageTag,
+  MAX_ID_CHARACTERS,
+  phoneNumber,
+  trimmed,
+} from '../valueRules.ts';
 import { nestedLinks } from './identityProviders.ts';
 import { identityProvider, own, taken, user } from './references.ts';
 
@@ -149,13 +157,10 @@ function checkPerson(record: JsonObject): RecordIssue | undefined {
 const NONE: readonly string[] = [];
 const INVALID_SEED = 'the TOTP seed is not base32: no authenticator app can generate its codes';
 
-const MAX_CALLED_CHARACTERS = 200;
-const LONG_ID = `the id has more than ${MAX_CALLED_CHARACTERS} characters: no operation finds the user by it`;
+const LONG_ID = `the id has more than ${MAX_ID_CHARACTERS} characters: no operation finds the user by it`;
 
 function warnOfId({ json }: ImportedRecord): readonly string[] {
-  const id = textAt(json, 'userId', '');
-  // A character has one or two units, so that only longer texts need counting.
-  return id.length > MAX_CALLED_CHARACTERS && [...id].length > MAX_CALLED_CHARACTERS ? [LONG_ID] : NONE;
+  return isLongId(textAt(json, 'userId', '')) ? [LONG_ID] : NONE;
 }
 
 function warnOfPerson(record: ImportedRecord): readonly string[] {
