@@ -63,7 +63,9 @@ function readParameter(name: string, values: readonly string[], fields: Record<s
   const [value] = values;
   if (kind === 'list') fields[name] = values;
   else if (values.length > 1) return `given ${values.length} times: give it once`;
-  else fields[name] = kind === 'flag' && (value === 'true' || value === 'false') ? value === 'true' : value;
+  else if (kind === 'text') fields[name] = value;
+  else if (value === 'true' || value === 'false') fields[name] = value === 'true';
+  else return 'must be true or false';
   return undefined;
 }
 

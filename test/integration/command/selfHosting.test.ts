@@ -92,7 +92,7 @@ describe('the units of systemd', () => {
     expect(unit).toMatch(/^LogRateLimitIntervalSec=0$/m);
     const env = await installedElsewhere(directory);
     const journal = join(directory, 'journal');
-    const journalctl = `#!/bin/sh\necho "$*" | grep -q "_SYSTEMD_UNIT=identity-audit.service$" && cat "${journal}"\n`;
+    const journalctl = `#!/bin/sh\necho "$*" | grep -q -- "--reverse _SYSTEMD_UNIT=identity-audit.service$" && tac "${journal}"\n`;
     await writeFile(join(directory, 'opt', 'node', 'bin', 'journalctl'), journalctl, { mode: 0o755 });
     await writeFile(journal, '');
     const printed: string[] = [];
@@ -103,7 +103,7 @@ describe('the units of systemd', () => {
       const following = await startProgram('/bin/sh', args, last, { env });
       await following.stop();
       printed.push(following.stdout());
-      await writeFile(journal, `${printed.join('')}a line of something else\n`);
+      await writeFile(journal, `${printed.join('')}${'a line of something else\n'.repeat(200)}`);
     }
     const events = printed.join('').trimEnd().split('\n');
     expect(events.map((line) => cursorOf.parse(JSON.parse(line)))).toEqual(
