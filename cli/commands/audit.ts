@@ -1,5 +1,8 @@
+import { statSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import type { ReadEvent } from '../../shared/audit/databaseTrail.ts';
+import { instanceReplaced } from '../../shared/errors/commandErrors.ts';
+import { databaseFile } from '../../shared/store/openStore.ts';
 import type { Trail } from '../../shared/store/store.ts';
 import { defineInstanceCommand, flag, optional, type Row, type Surroundings, UsageError } from '../command.ts';
 import { embeddedDirectory } from '../instanceLocation.ts';
@@ -19,7 +22,7 @@ export const audit = defineInstanceCommand({
   },
   examples: ['audit --since 7d --data ./north', 'audit --follow --json --after 0 --data ./north'],
   run: async ({ store: { trail }, location, options: { since, after, follow }, now, signal, stderr }) => {
-    embeddedDirectory(location, 'has its audit trail in the log bucket of Cloud Logging');
+    const directory = embeddedDirectory(location, 'has its audit trail in the log bucket of Cloud Logging');
     if (trail === undefined) throw new Error('an embedded database has a trail');
     if (since !== undefined && after !== undefined) throw new UsageError('--since and --after are mutually exclusive');
     if (after !== undefined && BigInt(after) > BigInt(trail.newest()))
@@ -31,7 +34,7 @@ export const audit = defineInstanceCommand({
     };
     const from = new Date(now.getTime() - (since?.milliseconds ?? DAY_MS));
     const span: Span = { trail, after, from, onDamaged };
-    const rows = follow ? followEvents(span, signal) : listEvents(span);
+    const rows = follow ? followEvents(span, databaseFile(directory), signal) : listEvents(span);
     const exitStatus = () => (damaged === 0 ? 'done' : 'listed');
     return { name: 'events', heads, rows, isEndless: follow, exitStatus };
   },
@@ -51,8 +54,13 @@ async function* listEvents({ trail, after, from, onDamaged }: Span): AsyncGenera
     if (after !== undefined || Date.parse(event.time) >= from.getTime()) yield toRow(event);
 }
 
-/** Yields every event at least once: a time says nothing about whether an event was yielded before. */
-async function* followEvents({ trail, after, from, onDamaged }: Span, signal: Surroundings['signal']) {
+/**
+ * Yields every event at least once: a time says nothing about whether an event was yielded before.
+ * @param file the database; once it is another one, the trail that is open gets no further events
+ */
+async function* followEvents({ trail, after, from, onDamaged }: Span, file: string, signal: Surroundings['signal']) {
+  const inode = () => statSync(file, { throwIfNoEntry: false })?.ino;
+  const opened = inode();
   const { cursorBefore, readEvents } = await import('../../shared/audit/databaseTrail.ts');
   let last = after ?? cursorBefore(from);
   const skip = (cursor: string) => {
@@ -64,6 +72,7 @@ async function* followEvents({ trail, after, from, onDamaged }: Span, signal: Su
       last = event.cursor;
       yield toRow(event);
     }
+    if (inode() !== opened) throw instanceReplaced(file);
     await setTimeout(POLL_MS, undefined, { signal }).catch(() => {});
   }
 }

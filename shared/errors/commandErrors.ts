@@ -139,6 +139,13 @@ export const instanceMissing = defineError('NOT_FOUND', 'INSTANCE_MISSING', {
   remedy: 'Correct `--data`, or create the instance with `identity init`.',
 });
 
+export const instanceReplaced = defineError('ABORTED', 'INSTANCE_REPLACED', {
+  text: (file: string) => `${file} was moved or replaced: start the command again`,
+  example: ['/data/identity.sqlite'],
+  when: 'The database that `identity audit --follow` has opened is no longer the one in the directory.',
+  remedy: 'Start the command again, with the cursor of the last event.',
+});
+
 export const instanceExists = defineError('ALREADY_EXISTS', 'INSTANCE_EXISTS', {
   text: (content: string, directory: string) => `there is ${content} in ${directory}: restore into another directory`,
   example: ['an instance', './north'],

@@ -1,3 +1,4 @@
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
@@ -124,6 +125,18 @@ describe.skipIf(process.platform === 'win32')('identity audit --follow', () => {
     const [init, user] = ['command.init', 'command.userLock'];
     expect(names).toEqual([`${init} started`, `${init} ok`, `${user} started`, `${user} NOT_FOUND`]);
     expect((await following.stop('SIGINT')).code).toBe(0);
+  });
+
+  it('ends once its database is replaced, with the events of before', async () => {
+    const data = await newInstance();
+    const following = await follow(data, ['--json'], /"command.init","outcome":"ok"/);
+    await rename(data, `${data}.old`);
+    await identityJson(['init', '--data', data]);
+    expect(await following.ended()).toMatchObject({
+      code: 1,
+      stderr: `identity: ${join(data, 'identity.sqlite')} was moved or replaced: start the command again\n`,
+    });
+    expect(following.events()).toEqual(await eventsIn(`${data}.old`));
   });
 });
 
