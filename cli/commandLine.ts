@@ -103,7 +103,10 @@ function usageError({ message }: CommanderError, command: Commander): UsageError
 function startingOption(problem: string, { parent }: Commander): string | undefined {
   const [, option] = /^unknown option '(--[a-z-]+)/.exec(problem) ?? [];
   const isAbove = option !== undefined && parent?.options.some(({ long }) => long === option) === true;
-  return isAbove ? `${fullName(parent)} takes it when it begins, and nothing can be added later` : undefined;
+  if (!isAbove) return undefined;
+  const later =
+    option === '--report' ? 'identity migrate report --to FILE.html writes it' : 'nothing can be added later';
+  return `${fullName(parent)} takes it when it begins; ${later}`;
 }
 
 /** The commit of an installed package, which its build defines. */

@@ -5,7 +5,8 @@ import { fileNotOwn } from './errors/commandErrors.ts';
 /** What others than its owner and root can do with a file, and what a person does about it. */
 const exposures = {
   link: (path: string) => `${path} is a symbolic link: specify what it leads to`,
-  foreign: (path: string) => `${path} belongs to another user: run the command as that user, or change it with chown`,
+  foreign: (path: string, kind: string) =>
+    `${path} belongs to another user: ${kind === 'run' ? 'it is not read, since it may have been put there' : 'run the command as that user, or change it with chown'}`,
   written: (path: string) => `others can change ${path}: run chmod go-w ${path}`,
   read: (path: string) => `others can read ${path}: run chmod 600 ${path}`,
 };
@@ -50,7 +51,7 @@ export function checkStatus(path: string, kind: FileKind, status: Stats, say?: S
   const exposure = findExposure(status);
   if (exposure === undefined) return;
   const rule: Rule = rules[kind];
-  const problem = exposures[exposure](path);
+  const problem = exposures[exposure](path, kind);
   if (rule[exposure] === 'refused') throw fileNotOwn(problem);
   if (rule[exposure] === 'said') say?.(problem);
 }

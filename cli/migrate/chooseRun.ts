@@ -20,9 +20,9 @@ const candidates: Readonly<
   resume: (runs) => ({ kind: 'open', runs: runs.filter(isOpen) }),
   status(runs) {
     const open = runs.filter(isOpen);
-    return open.length > 0 ? { kind: 'open', runs: open } : { kind: 'finished', runs: runs.slice(-1) };
+    return open.length > 0 ? { kind: 'open', runs: open } : { kind: 'planned or finished', runs };
   },
-  report: (runs) => ({ kind: 'finished', runs: runs.filter(({ state }) => state.finishedAt !== undefined).slice(-1) }),
+  report: (runs) => ({ kind: 'finished', runs: runs.filter(({ state }) => state.finishedAt !== undefined) }),
   cleanup: (runs) => ({ kind: 'to clean up', runs }),
 };
 

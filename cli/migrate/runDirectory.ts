@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { chmod, readdir, readFile, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { z } from 'zod';
-import { completeFile, makeDirectory } from '../../shared/durableFiles.ts';
+import { completeFile, makeDirectory, syncDirectory } from '../../shared/durableFiles.ts';
 import { migrationMissing, migrationRunning } from '../../shared/errors/placeErrors.ts';
 import { checkOwn } from '../../shared/ownFiles.ts';
 import { systemCode } from '../../shared/systemCode.ts';
@@ -15,17 +15,20 @@ const OWNER_ONLY_DIRECTORY = 0o700;
 
 /**
  * The directory of a migration's state, journal and export, which others cannot read. Without a path, its name has the
- * time of its creation.
+ * time of its creation, and characters that make it a new one.
  * @throws UsageError for a directory that holds something
  */
 export async function createRunDirectory(path: string | undefined, now: Date): Promise<string> {
   const time = now.toISOString().replace(/\.\d+Z$/, 'Z');
-  const directory = resolve(path ?? `${PREFIX}${time.replaceAll(':', '-')}`);
+  const directory = resolve(path ?? (await mkdtemp(`${PREFIX}${time.replaceAll(':', '-')}-`)));
   makeDirectory(directory);
+  syncDirectory(dirname(directory));
   requireOwn(directory);
   const content = await readdir(directory);
   if (content.includes(STATE))
-    throw new UsageError(`${directory} holds a migration: continue with ${resumeCommand(directory)}`);
+    throw new UsageError(
+      `${directory} holds a migration: choose another --run-dir, or continue that one with ${resumeCommand(directory)}`,
+    );
   if (content.length > 0) throw new UsageError(`${directory} is not empty: choose another --run-dir`);
   await chmod(directory, OWNER_ONLY_DIRECTORY);
   // Nothing of a migration belongs into a repository.

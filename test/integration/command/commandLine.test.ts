@@ -29,7 +29,11 @@ describe('a wrong command line', () => {
     [['pat', 'create', '--usr', '1'], "unknown option '--usr': did you mean --user?"],
     [
       ['migrate', 'resume', '--with', 'passwords'],
-      "unknown option '--with': identity migrate takes it when it begins, and nothing can be added later",
+      "unknown option '--with': identity migrate takes it when it begins; nothing can be added later",
+    ],
+    [
+      ['migrate', 'status', '--report', 'report.html'],
+      "unknown option '--report': identity migrate takes it when it begins; identity migrate report --to FILE.html writes it",
     ],
     [['--colour', 'red'], "unknown option '--colour': run identity --help"],
     [['init', '--colour', 'red'], "unknown option '--colour': run identity init --help"],

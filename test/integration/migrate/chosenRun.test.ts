@@ -53,7 +53,17 @@ describe('the migration that a call means', { timeout: 120_000 }, () => {
     const none = await call('resume', '--yes');
     expect(none).toMatchObject({ code: 64, stderr: expect.stringContaining('no migration is open: name one\n') });
     expect(none.stderr).toMatch(/ identity migrate resume --run-dir .*-2 \(a plan, from .*\n .*-3 \(finished, /);
-    expect((await call('status')).stdout).toContain(`${join(cwd, 'identity-migration-3')}: `);
+    expect((await call('status')).stderr).toMatch(/^identity: 3 migrations are planned or finished: name one\n/);
+    const report = await call('report', '--to', 'report.html');
+    expect(report.stderr).toMatch(/^identity: 2 migrations are finished: name one\n/);
+  });
+
+  it('is a new one, also of two that begin at the same time', async () => {
+    const now = new Date();
+    for (const to of ['1.json', '2.json']) {
+      const args = ['migrate', '--from', source, '--to', join(cwd, to), '--with', 'none', '--yes'];
+      expect(await identity(args, { cwd, now })).toMatchObject({ code: 0 });
+    }
   });
 
   it('must be named where several are open, or several are to be cleaned up', async () => {
@@ -106,7 +116,7 @@ describe('the migration that a call means', { timeout: 120_000 }, () => {
     const { code, stderr } = await call('resume', '--yes');
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringContaining(`${planted} belongs to another user`),
+      stderr: expect.stringContaining(`${planted} belongs to another user: it is not read, since`),
     });
     await mkdir(join(cwd, 'identity-migration-without-state'));
     const own = await atStage(await planned('1'), 'interrupted');
