@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { connectionError, trustSystem } from './tls.ts';
 
@@ -57,8 +56,9 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
     }
   }
   const responded = once(request, 'response');
-  // It fails when the response comes before the body's end, and the response then says why.
-  const sent = pipeline(Readable.from(source(), { objectMode: false }), request).catch(() => undefined);
+  // It fails when the response comes before the body's end, and the response then says why. A stream would throw a broken
+  // connection into the source, as a failure of that.
+  const sent = pipeline(source, request).catch(() => undefined);
   try {
     const [response]: IncomingMessage[] = await responded;
     if (response === undefined) throw new Error('the request has no response');

@@ -159,8 +159,7 @@ export async function workAlone<Result>(
   const shown = { output: progressOutput(call), signal: call.signal };
   const run = new MigrationRun(directory, await readState(directory), journal, shown);
   // A second signal ends the process, which then says nothing.
-  const interrupting = () =>
-    call.stderr.write(`\ninterrupting the migration; continue with ${resumeCommand(directory)}\n`);
+  const interrupting = () => call.stderr.write('\ninterrupting the migration\n');
   if (!call.options.json) call.signal.addEventListener('abort', interrupting);
   try {
     return await work(run);

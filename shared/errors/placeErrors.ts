@@ -183,7 +183,7 @@ export const migrationUnfinished = defineError('FAILED_PRECONDITION', 'MIGRATION
 });
 
 export const migrationStopped = defineError('UNAVAILABLE', 'MIGRATION_STOPPED', {
-  text: (problem: string, next: string) => `${problem}; then continue with ${next}`,
+  text: (problem: string, next: string) => `${problem}; continue with ${next}`,
   example: [
     'https://id.example.com cannot be reached (ECONNREFUSED)',
     `identity migrate resume --run-dir ${directory}`,

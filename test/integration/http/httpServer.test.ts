@@ -322,6 +322,20 @@ describe('an answer to a body that nobody read', () => {
     expect(await text(response.body)).toBe('abc');
   });
 
+  it('says that a server is lost whose connection breaks while the command uploads', async () => {
+    const breaking = createServer().on('request', (incoming) => incoming.once('data', () => incoming.destroy()));
+    const listening = once(breaking.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void breaking.close());
+    await listening;
+    // It ends only by its reader.
+    async function* body() {
+      for (;;) yield Buffer.alloc(65_536);
+    }
+    const call = { method: 'POST', path: '/', body: body() } as const;
+    const called = callServer(serverUrl(breaking), call, new AbortController().signal);
+    await expect(called).rejects.toThrow(`${serverUrl(breaking)} cannot be reached (E`);
+  });
+
   it('asks for the body where it is wanted', async () => {
     const socket = await openConnection(server.url);
     socket.write('POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n');

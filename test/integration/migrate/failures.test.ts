@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { readJournal } from '../../../cli/migrate/journal.ts';
 import { run, startProgram } from '../../../tools/program.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { startTcpProxy } from '../../support/http/tcpProxy.ts';
 import { betweenServers, exportFileWith, readResult } from '../../support/migrations/migrating.ts';
 import { restartablePlace } from '../../support/migrations/restartablePlace.ts';
 import { startFakeInstance } from '../../support/places/fakeInstance.ts';
@@ -266,7 +267,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(await identity(resume)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /rejects the token of --to-token-file \(.+\): create another one there, and store it alone in that file; then continue with identity migrate resume --run-dir .*\n$/,
+        /rejects the token of --to-token-file \(.+\): create another one there, and store it alone in that file; continue with identity migrate resume --run-dir .*\n$/,
       ),
     });
     const { code, stderr } = await identity([...resume, '--to-token-file', south.tokenFile]);
@@ -291,7 +292,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const status = await identity(['migrate', 'status', '--run-dir', directory]);
     expect(status.stdout).toContain(`\nprocess ${first.pid} works on it\n`);
     const ended = await first.stop('SIGINT');
-    expect(ended.stderr).toContain(`\ninterrupting the migration; continue with identity migrate resume`);
+    expect(ended.stderr).toContain('\ninterrupting the migration\n');
     expect(ended).toMatchObject({
       code: 130,
       stderr: expect.stringContaining(
@@ -363,6 +364,20 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(perSecond).toBeGreaterThan(0);
   });
 
+  it('goes on by itself where the connection breaks while it sends the export', async () => {
+    const [north, south] = [await filledPlace(8_000), await servedPlace(sqlite)];
+    const proxy = await startTcpProxy(south.url);
+    onTestFinished(() => proxy.close());
+    const directory = await runDirectory();
+    const between = betweenServers(north, { ...south, url: proxy.url });
+    expect((await identity(['migrate', 'plan', ...between, ...none, '--run-dir', directory])).code).toBe(0);
+    proxy.cut('up', 100_000);
+    const resumed = await identity(['migrate', 'resume', '--run-dir', directory, '--yes']);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(resumed.stderr).toContain('the connection was lost: trying again in 1 s\n');
+    expect(resumed.stdout).toContain('created: org 1, humanUsers 8,000\n');
+  });
+
   it('says that the target has died, and goes on when it is back', async () => {
     const [north, south] = [await filledPlace(), await restartablePlace(sqlite)];
     const directory = await runDirectory();
@@ -373,7 +388,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(await identity(resume)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(
-        `${south.url} cannot be reached (ECONNREFUSED): check the address, and that the instance runs; then continue with `,
+        `${south.url} cannot be reached (ECONNREFUSED): check the address, and that the instance runs; continue with `,
       ),
     });
     await south.start();
@@ -389,7 +404,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const { code, stderr } = await run('/bin/sh', limited, { env: { NODE_COMPILE_CACHE: undefined } });
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
-      message: `identity: no space left for ${directory}/export.json.gz: free some, or choose another place; nothing is left there; then continue with identity migrate resume --run-dir ${directory}`,
+      message: `identity: no space left for ${directory}/export.json.gz: free some, or choose another place; nothing is left there; continue with identity migrate resume --run-dir ${directory}`,
     });
     expect((await readdir(directory)).filter((name) => name.startsWith('export'))).toEqual([]);
     expect((await identity(['migrate', 'resume', '--run-dir', directory, '--yes'])).code).toBe(0);
@@ -404,7 +419,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
       message: expect.stringMatching(
-        new RegExp(`^identity: ${south.url} refuses: .*acme.*; then continue with identity migrate`),
+        new RegExp(`^identity: ${south.url} refuses: .*acme.*; continue with identity migrate`),
       ),
     });
   });
