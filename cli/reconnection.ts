@@ -18,7 +18,7 @@ interface Reconnecting {
 /**
  * Does work on places, again whenever the connection to one of them is lost: after a second, then each time later, unless
  * the work lasted. Only for work that may be repeated: reads, and imports, which resume; never for deletions.
- * @throws the last attempt's error, once the waits take longer than the limit; any other error at once
+ * @throws the last attempt's error, once the waits have taken as long as the limit; any other error at once
  */
 export async function reconnecting<Result>(
   { output, signal, limitMs = DEFAULT_LIMIT_MS }: Reconnecting,
@@ -32,7 +32,8 @@ export async function reconnecting<Result>(
     } catch (error) {
       signal.throwIfAborted();
       if (performance.now() - startedAt > MAX_DELAY_MS) delayMs = INITIAL_DELAY_MS;
-      if (!isLost(error) || delayMs > leftMs) throw error;
+      if (!isLost(error) || leftMs <= 0) throw error;
+      delayMs = Math.min(delayMs, leftMs);
       output.retry(error.message, delayMs / 1_000);
       await setTimeout(delayMs, undefined, { signal });
       leftMs -= delayMs;
