@@ -40,13 +40,13 @@ export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Ou
   using _lock = await lockRunDirectory(directory);
   const stored = await readState(directory);
   const state = { ...stored, settings: replaceSecretFiles(stored.settings, call.options) };
+  if (!call.options.json) call.stderr.write(`cleaning up the migration ${describeRun(run, call.now)}: ${directory}\n`);
   const remainders = await interruptible(call.signal, NOTHING_CHANGED, () => findRemainders(call, state));
   const kept = remainders.map((one) => ({ ...one, removed: false }));
   const warnings = await listTokens(state, remainders.filter(isCertain));
   const giveUp = 'the migration is not finished: it cannot be resumed then';
   const certain = remainders.filter(isCertain).map(({ what }) => `remove ${what}`);
   const lines = [
-    `the migration ${describeRun(run, call.now)}`,
     ...(state.finishedAt === undefined ? [giveUp] : []),
     ...certain,
     state.finishedAt === undefined ? `remove the run directory ${directory}` : keptText(directory, state),
@@ -54,10 +54,9 @@ export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Ou
     ...warnings,
   ];
   if (!(await askConfirmation('Clean up?', call, lines))) {
-    const byHand = kept.filter(isCertain).map(cleanedText);
     return {
       json: { event: 'result', removed: false, remainders, warnings },
-      text: [...lines, ...byHand, 'nothing is removed: add --yes'],
+      text: [...lines, 'nothing is removed: add --yes'],
       exitStatus: () => 'unconfirmed',
     };
   }
@@ -171,16 +170,20 @@ async function findRemainders(call: MigrationCall, state: MigrationState): Promi
   });
   const left = sides.filter(({ side, kind }) => kind === 'instance' || (kind === 'object' && side === 'from'));
   if (left.length === 0) return [];
-  const { result: places, problem } = await attempt(() => openPlaces(call, secretFiles, from, to));
-  const failure = problem === undefined ? {} : { problem };
+  // Of a user whom prepare has created, the place needs not be asked.
+  const isPrepared = (side: 'from' | 'to') => isMigrationUser(state.callers?.[side] ?? '');
+  const { result: places, problem } = await attempt(async () =>
+    left.every(({ side }) => isPrepared(side)) ? undefined : openPlaces(call, secretFiles, from, to),
+  );
   const found: Remainder[] = [];
   for (const { side, index, place, kind } of left) {
+    const failure = problem === undefined || isPrepared(side) ? {} : { problem };
     if (kind === 'object') {
       found.push({ ...object(place, places?.[index]), ...failure });
       continue;
     }
     const user = { place, userId: state.callers?.[side] };
-    const one = await findCaller(call, state, places?.[index], user);
+    const one = isPrepared(side) ? callerByHand(user) : await findCaller(call, state, places?.[index], user);
     const tokenFile = secretFiles[`${side}-token-file`] ?? secretFiles['token-file'];
     found.push({ ...one, ...failure, ...(tokenFile === undefined ? {} : { tokenFile }) });
   }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { cp, readFile } from 'node:fs/promises';
+import { cp, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { identity } from '../../support/command.ts';
@@ -71,7 +71,16 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     const directory = await newRunDirectory();
     const places = betweenServers({ ...north, ...source }, { ...south, ...target });
     await migrate([...places, '--with', 'none', '--run-dir', directory, '--yes'], await prepareMigration(north));
-    const { stdout } = await identity(['migrate', 'cleanup', '--run-dir', directory, '--yes']);
+    // Nothing is asked of their places.
+    await rename(source.tokenFile, `${source.tokenFile}.away`);
+    const { code, stdout, stderr } = await identity(['migrate', 'cleanup', '--run-dir', directory, '--yes']);
+    await rename(`${source.tokenFile}.away`, source.tokenFile);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(
+        new RegExp(`^cleaning up the migration from ${north.url} to ${south.url}, started .* ago: ${directory}\n`),
+      ),
+    });
     for (const [served, { userId, tokenFile }] of [
       [north, source],
       [south, target],
@@ -127,6 +136,8 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     ];
     await migrate(args, { env, cwd: await testDirectory() });
     const cleanup = ['migrate', 'cleanup', '--run-dir', directory, '--yes'];
+    const asked = await identity(cleanup.slice(0, -1), { env });
+    expect(asked.stdout.split(object)).toHaveLength(2);
     const refused = await identity(cleanup, { env });
     expect(refused.code).toBe(3);
     expect(refused.stdout).toContain(
