@@ -54,7 +54,7 @@ export const exportPlace = defineCommand({
       return exportInParts({ ...call, source, target, count: given.parts, options: options, progress });
     }
     requireSelectable(source, options);
-    await target.requireFree?.();
+    await target.requireFree?.(signal);
     const { RecordCounter: Counter, requestLines, trackStore } = await import('../places/recordCounter.ts');
     const counter = new Counter(source.name, options);
     const unexported: UnexportedOrganisation[] = [];

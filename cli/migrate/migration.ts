@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { placeTokenRejected } from '../../shared/errors/placeErrors.ts';
+import { objectForbidden } from '../../shared/errors/storageErrors.ts';
 import { type Output, type Surroundings, UsageError } from '../command.ts';
 import type { FilePlace, StoredFile } from '../places/place.ts';
 import { trackStore } from '../places/recordCounter.ts';
@@ -58,6 +59,8 @@ async function begin(
   const given = readSettings(call);
   await requireReportable(given);
   const sides = await openSides(call, given);
+  const { place } = sides.target;
+  if (place.takes === 'files') await place.requireFree?.(call.signal);
   const settings = await chooseSecrets(call, given, sides.source);
   const directory = await createRunDirectory(call.options['run-dir'], call.now);
   await writeState(directory, { version: 1, startedAt: call.now.toISOString(), ...kind, settings });
@@ -140,7 +143,10 @@ async function storeExport(
   } catch (error) {
     if (!(error instanceof IdentityError) || error.code !== 'ALREADY_EXISTS') throw error;
     // An attempt may have been interrupted when the file was complete, before that was kept.
-    if ((await digest(run, staged)) !== (await digest(run, target))) throw error;
+    const stored = await digest(run, target).catch((failure: unknown) => {
+      throw objectForbidden.is(failure) ? error : failure;
+    });
+    if ((await digest(run, staged)) !== stored) throw error;
     return { place: target.name };
   }
 }

@@ -8,7 +8,7 @@ import { Comparison, type RecordDifference } from '../compare/comparison.ts';
 import { repeatable } from '../places/content.ts';
 import { type ExportFilter, filterExport } from '../places/exportFilter.ts';
 import type { Place } from '../places/place.ts';
-import { valueText } from '../texts.ts';
+import { counted, valueText } from '../texts.ts';
 import { selectedKinds } from '../values.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
@@ -124,13 +124,13 @@ function describeDifference({ outcome, fields = [], ...record }: RecordDifferenc
 
 /** Proves what a target has stored that cannot be read: it has confirmed the checksum of the bytes. */
 function proveByChecksum({ state: { settings, moved, exported } }: MigrationRun, plan: MigrationPlan): Proved {
-  const { place = '', bytes, crc32c = '' } = moved?.stored ?? {};
+  const { place = '', bytes = 0, crc32c = '' } = moved?.stored ?? {};
   const digest = exported?.digest ?? '';
   return {
     proof: {
       method: 'checksum',
       provedAt: new Date().toISOString(),
-      description: `the credentials do not permit to read ${place}: it has confirmed ${bytes} bytes with the checksum ${crc32c} (CRC32C), and its manifest has the digest ${digest}`,
+      description: `the credentials do not permit to read ${place}: it has confirmed ${counted(bytes, 'byte')} with the checksum ${crc32c} (CRC32C), and its manifest has the digest ${digest}`,
       secrets: [...selectedKinds(settings)],
       sections: {},
       expected: 0,

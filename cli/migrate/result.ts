@@ -7,7 +7,7 @@ import { completeFile } from '../../shared/durableFiles.ts';
 import { migrationUnfinished } from '../../shared/errors/placeErrors.ts';
 import { UNVERIFIED_SOMEWHERE } from '../../shared/organisation/passwords.ts';
 import type { Output } from '../command.ts';
-import { openFile } from '../places/filePlace.ts';
+import { requireFreeFile } from '../places/filePlace.ts';
 import { leftOutLines } from '../places/secretFilter.ts';
 import { selectedKinds } from '../values.ts';
 import { type MigrationPlan, type MigrationResult, migrationResult } from './documents.ts';
@@ -138,7 +138,7 @@ type Settings = Pick<MigrationSettings, 'report'>;
 /** Checks before the work that a report can be written. */
 export async function requireReportable({ report }: Settings): Promise<void> {
   if (report === undefined) return;
-  await openFile(report).requireFree?.();
+  await requireFreeFile(report);
   await access(dirname(report), constants.W_OK);
 }
 

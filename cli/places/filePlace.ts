@@ -17,7 +17,7 @@ export function openFile(path: string): FilePlace {
     name: path,
     readExport: () => readContent(path),
     store: (content, signal) => storeFile(path, content, signal),
-    requireFree: () => requireFree(path),
+    requireFree: () => requireFreeFile(path),
   };
 }
 
@@ -31,7 +31,8 @@ async function readContent(path: string): Promise<ExportContent> {
   );
 }
 
-async function requireFree(path: string): Promise<void> {
+/** @throws IdentityError ALREADY_EXISTS */
+export async function requireFreeFile(path: string): Promise<void> {
   const isFree = await access(path).then(
     () => false,
     (error: unknown) => systemCode(error) === 'ENOENT',
@@ -40,7 +41,7 @@ async function requireFree(path: string): Promise<void> {
 }
 
 async function storeFile(path: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile> {
-  await requireFree(path);
+  await requireFreeFile(path);
   const write = (file: FileHandle) =>
     pipeline(compressFor(path, content), (chunks) => file.writeFile(chunks), { signal });
   await completeFile(path, write, 'new').catch((error: unknown) => {

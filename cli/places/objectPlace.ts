@@ -1,5 +1,5 @@
 import { pinExportObject } from '../../functions/import/source/exportObject.ts';
-import { createCloudStorage, removeObject } from '../../shared/objectStorage/cloudStorage.ts';
+import { createCloudStorage, removeObject, requireCreatable } from '../../shared/objectStorage/cloudStorage.ts';
 import { objectUri } from '../../shared/objectStorage/objectName.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 import { compressFor, decompress, storedContent } from './content.ts';
@@ -13,6 +13,7 @@ export function openObject(location: ObjectLocation): FilePlace {
     takes: 'files',
     object: location,
     name,
+    requireFree: (signal) => requireCreatable(location, signal),
     remove: (signal) => removeObject(location, signal),
     async readExport(_, signal) {
       // The generation that is the current one now is read, however often.

@@ -73,8 +73,11 @@ export interface FilePlace extends Source {
    * @throws IdentityError when the name is taken, the place cannot be written or has no space; the errors of `content`
    */
   store(content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile>;
-  /** Checks before the work that the name is free, where that is possible. */
-  requireFree?(): Promise<void>;
+  /**
+   * Checks before the work that the name is free, where that is possible.
+   * @throws IdentityError
+   */
+  requireFree?(signal: AbortSignal): Promise<void>;
   /**
    * Removes the stored file, where it is not the person's own.
    * @throws IdentityError when the place does not permit that

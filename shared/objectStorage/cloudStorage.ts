@@ -9,7 +9,7 @@ import { checkObjectName, objectUri } from './objectName.ts';
 import { DEFAULT_CREDENTIALS, type ObjectLocation, type ObjectStorage, type ServiceAccount } from './objectStorage.ts';
 import { pinObject } from './readObject.ts';
 import { storageError, type Target } from './storageError.ts';
-import { startUpload, writeObject } from './writeObject.ts';
+import { cancelUpload, startUpload, writeObject } from './writeObject.ts';
 
 /** The options of Cloud Storage. */
 export interface CloudStorageOptions {
@@ -32,6 +32,16 @@ export function createCloudStorage({ apiEndpoint }: CloudStorageOptions = {}): O
     },
     pin: (location, signal) => open(location, 'read', pinObject, signal),
   };
+}
+
+/**
+ * Requires that an object can be created: begins an upload, and cancels it.
+ * @throws IdentityError naming the bucket and object: missing bucket, no permission, wrong key, object exists
+ */
+export async function requireCreatable(location: ObjectLocation, signal: AbortSignal): Promise<void> {
+  const session = await createOpener(undefined)(location, 'write', startUpload, signal);
+  // It expires by itself.
+  await cancelUpload(session, signal).catch(() => {});
 }
 
 /**

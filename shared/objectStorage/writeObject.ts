@@ -148,7 +148,7 @@ function queryState(session: UploadSession, signal: AbortSignal): Promise<Upload
  * Cancels an upload.
  * @returns whether the upload was still incomplete
  */
-async function cancelUpload(session: UploadSession, signal: AbortSignal): Promise<boolean> {
+export async function cancelUpload(session: UploadSession, signal: AbortSignal): Promise<boolean> {
   const { status } = await session.storage.authClient.request({
     ...common,
     method: 'DELETE',

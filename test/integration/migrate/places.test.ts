@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -66,10 +66,23 @@ describeStores('identity migrate from and to a database', (kind) => {
       proof: {
         method: 'checksum',
         description: expect.stringMatching(
-          /has confirmed \d+ bytes with the checksum \S{8} \(CRC32C\), and its manifest/,
+          /has confirmed \d,\d{3} bytes with the checksum \S{8} \(CRC32C\), and its manifest/,
         ),
       },
     });
+    for (const [to, exists] of [
+      [copy, `${copy} exists: choose another name`],
+      [
+        'gs://exports/unread.json',
+        'gs://exports/unread.json: the object exists and is never overwritten: choose another path',
+      ],
+    ] as const) {
+      const args = ['--from', north.database, '--to', to, ...secrets, '--yes', ...(to === copy ? [] : key('creator'))];
+      const cwd = await testDirectory();
+      const { code, stderr } = await identity(['migrate', ...args], { env, cwd });
+      expect({ code, stderr }).toEqual({ code: 1, stderr: `identity: ${exists}\n` });
+      expect(await readdir(cwd)).toEqual([]);
+    }
     const back = ['--to-token-file', south.tokenFile, ...key('viewer')];
     expect(await move(object, south.url, ...back)).toMatchObject({
       source: { kind: 'object' },
