@@ -41,27 +41,30 @@ const oneLine = (text: string) => text.replace(/(\\\n|\s)+/g, ' ').replaceAll(',
 // The README shows what the export wrote.
 const showsFile = / cat \.local\/export\.json$/;
 
-/** Its commands need a target that no other document has changed. */
+/** Its commands follow those of the other documents in the same clone, and start other instances. */
 const isFirstMigration = ({ path }: ShownCommand) => path === 'docs/first-migration.md';
+
+let clone: TemporaryDirectory = { path: '', remove: async () => {} };
+beforeAll(async () => {
+  clone = await temporaryDirectory();
+  const entries = await readdir(root);
+  for (const entry of entries.filter((name) => name !== '.local' && name !== '.git')) {
+    await symlink(join(root, entry), join(clone.path, entry));
+  }
+});
+afterAll(() => clone.remove());
 
 describe.each([
   { name: 'the documentation', ofGroup: commands.filter((command) => !isFirstMigration(command)) },
   { name: 'the first migration', ofGroup: commands.filter(isFirstMigration) },
 ])('the commands of $name', ({ name, ofGroup }) => {
-  let clone: TemporaryDirectory = { path: '', remove: async () => {} };
   let local: LocalStart | undefined;
   beforeAll(async () => {
-    clone = await temporaryDirectory();
-    const entries = await readdir(root);
-    for (const entry of entries.filter((name) => name !== '.local' && name !== '.git')) {
-      await symlink(join(root, entry), join(clone.path, entry));
-    }
-    local = await startLocal({ directory: join(clone.path, '.local'), cwd: clone.path });
+    const start = ofGroup.find(({ command }) => command.includes('npm start'))?.command ?? '';
+    const [, directory = '.local'] = /LOCAL_DIR=(\S+)/.exec(start) ?? [];
+    local = await startLocal({ directory: join(clone.path, directory), cwd: clone.path });
   });
-  afterAll(async () => {
-    await local?.stop();
-    await clone.remove();
-  });
+  afterAll(() => local?.stop());
 
   it.each(ofGroup.filter(({ notRun }) => notRun === undefined))(
     'work in $path under “$heading”: $command',
@@ -77,12 +80,14 @@ describe.each([
     },
   );
 
-  if (name === 'the first migration')
+  if (name === 'the first migration') {
     it('leave the result of which the documents have the report', async () => {
       const { text } = await readDocument(SAMPLE_REPORT);
       const advice = `${SAMPLE_REPORT} is outdated: after the first migration, npm run docs -- .local/first-migration`;
       expect(await sampleReport(join(clone.path, '.local/first-migration')), advice).toBe(text);
     });
+    return;
+  }
 
   it('are joined by code for pages, whose calls and errors are those that it says', async () => {
     const code = `import { readFileSync } from 'node:fs';
