@@ -115,6 +115,11 @@ export function groupNotices(notices: readonly Notice[]): NoticeGroup[] {
   return [...groups.values()];
 }
 
+/** Returns the line on secrets that a comparison leaves out. */
+export function notComparedLines(kinds: readonly string[]): string[] {
+  return kinds.length === 0 ? [] : [`not compared: ${kinds.join(', ')} (--with)`];
+}
+
 /** Returns the first ones of several, and the number of the others, such as `ada, bob, and 20 more`. */
 export function firstOf(names: readonly string[], count: number): string {
   const more = count > names.length ? `, and ${numberText(count - names.length)} more` : '';

@@ -11,7 +11,7 @@ import type { Comparison, RecordDifference } from '../compare/comparison.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretsOfTwo } from '../places/callOptions.ts';
 import type { ExportOptions } from '../places/place.ts';
 import { type Line, section } from '../terminal.ts';
-import { counted, differenceLines, figures, named, numberText, valueText } from '../texts.ts';
+import { counted, differenceLines, figures, named, notComparedLines, numberText, valueText } from '../texts.ts';
 import { missingKinds, SECRET_CHOICES } from '../values.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -82,7 +82,7 @@ function compared(
   const text: Line[] = [
     { text: verdict, style: isEqual ? 'good' : 'bad' },
     ...sections,
-    ...(notCompared.length === 0 ? [] : [`not compared: ${notCompared.join(', ')} (--with)`]),
+    ...notComparedLines(notCompared),
     ...section('Differences as expected', [...explained, ...further(expected.omitted, '')]),
     ...section('Differences', [...listed, ...further(differences.omitted, ': --limit lists more')]),
   ];

@@ -111,9 +111,11 @@ const logins = z.strictObject({
   withPassword: count,
   /**
    * Those who are active in the target, of an active organisation, with the same hash in a format that the target
-   * verifies, and with the same TOTP seed where they had one.
+   * verifies, and with the same second factors, as far as these count.
    */
   ready: count,
+  /** The second factors that count: those of which the export tells who has them. */
+  secondFactors: z.enum(['all', 'totp', 'none']),
   /** Why the others cannot log in as before: how many they are, and the names of the first ones. */
   others: z.array(z.strictObject({ reason: z.string(), count, names: z.array(z.string()) })),
 });

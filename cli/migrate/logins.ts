@@ -28,7 +28,7 @@ const { password, totp } = personCredentials;
 
 /** Counts the people who can log in at the target with the password of the source, and names the others by reason. */
 export class LoginTally implements PairVisitor {
-  private readonly verifies: (format: string) => boolean;
+  private readonly isZitadel: boolean;
   private readonly arrives: ReadonlySet<ComparedPair['outcome']>;
   private people = 0;
   private withPassword = 0;
@@ -36,11 +36,11 @@ export class LoginTally implements PairVisitor {
   private readonly others = new Map<string, Group>();
 
   /**
-   * @param verifies whether the target verifies hashes of a format
+   * @param isZitadel whether the target is a ZITADEL
    * @param arrives the records that a planned import will make as they are in the source; none after it
    */
-  constructor(verifies: (format: string) => boolean, arrives: readonly ComparedPair['outcome'][] = []) {
-    this.verifies = verifies;
+  constructor(isZitadel: boolean, arrives: readonly ComparedPair['outcome'][] = []) {
+    this.isZitadel = isZitadel;
     this.arrives = new Set(arrives);
   }
 
@@ -57,7 +57,7 @@ export class LoginTally implements PairVisitor {
   }
 
   /** The figures that plan, result and report show. Organisations come after their people. */
-  get logins(): Logins {
+  get logins(): Omit<Logins, 'secondFactors'> {
     const others = new Map(
       [...this.others].map(([reason, { count, names }]) => [reason, { count, names: [...names] }]),
     );
@@ -102,7 +102,7 @@ export class LoginTally implements PairVisitor {
   private reason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target === undefined) return 'not in the target';
     const states = [source, target].map(({ body }) => textAt(parseObject(body), 'state', ''));
-    return stateReason(states) ?? this.passwordReason(source, target) ?? totpReason(source, target);
+    return stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
   }
 
   private passwordReason(source: RecordContent, target: RecordContent): string | undefined {
@@ -110,7 +110,18 @@ export class LoginTally implements PairVisitor {
     if (hashFormat === undefined) return 'with a clear password, which the target hashes: not compared';
     if (target.hashFormat === undefined) return 'without a password in the target';
     if (source.secrets[password.path] !== target.secrets[password.path]) return 'with another password in the target';
-    return this.verifies(hashFormat) ? undefined : `with a hash that the target does not verify (${hashFormat})`;
+    // By default ZITADEL verifies hashes of one format only.
+    const isVerified = this.isZitadel ? hashFormat === 'bcrypt' : hashFormat !== 'unknown';
+    return isVerified ? undefined : `with a hash that the target does not verify (${hashFormat})`;
+  }
+
+  private factorReason(source: RecordContent, target: RecordContent): string | undefined {
+    const [seed, targetSeed] = [source.secrets[totp.path], target.secrets[totp.path]];
+    if (seed !== targetSeed)
+      return targetSeed === undefined ? 'without the TOTP seed in the target' : 'with another TOTP seed in the target';
+    if (source.otpEmail !== true) return undefined;
+    if (this.isZitadel) return 'with an OTP e-mail factor, which ZITADEL does not import';
+    return target.otpEmail === true ? undefined : 'without the OTP e-mail factor in the target';
   }
 }
 
@@ -119,13 +130,6 @@ function stateReason(states: readonly string[]): string | undefined {
   const [source, target = ''] = states.map((state) => state.replace(/^.*_STATE_/, '').toLowerCase());
   if (target === 'active') return undefined;
   return source === target ? `${target}, as in the source` : `${target} in the target, ${source} in the source`;
-}
-
-function totpReason({ secrets: source }: RecordContent, { secrets: target }: RecordContent): string | undefined {
-  if (source[totp.path] === target[totp.path]) return undefined;
-  return target[totp.path] === undefined
-    ? 'without the TOTP seed in the target'
-    : 'with another TOTP seed in the target';
 }
 
 function addTo(groups: Map<string, Group>, reason: string, added: Group): void {
@@ -145,18 +149,25 @@ function add(group: Group, { count, names }: Group): void {
  */
 export function loginTally({ place, kind }: Side, planned?: MigrationSettings['onConflict']): LoginTally | undefined {
   if (place.takes === 'files') return undefined;
-  // By default ZITADEL verifies hashes of one format only.
-  const verifies = (format: string) => (kind === 'zitadel' ? format === 'bcrypt' : format !== 'unknown');
-  if (planned === undefined) return new LoginTally(verifies);
-  return new LoginTally(verifies, planned === 'overwrite' ? ['onlyFirst', 'different'] : ['onlyFirst']);
+  const isZitadel = kind === 'zitadel';
+  if (planned === undefined) return new LoginTally(isZitadel);
+  return new LoginTally(isZitadel, planned === 'overwrite' ? ['onlyFirst', 'different'] : ['onlyFirst']);
 }
 
+/** What is said of the factors that do not count. */
+const uncounted: Readonly<Record<Logins['secondFactors'], string>> = {
+  all: '',
+  totp: ', by password and TOTP; other second factors do not move, and are not counted',
+  none: ', by password; second factors do not move, and are not counted',
+};
+
 /** Says who can log in as before, and who cannot: the sentence, and a phrase for each reason. */
-export function describeLogins({ people, withPassword, ready, others }: Logins) {
+export function describeLogins({ people, withPassword, ready, secondFactors, others }: Logins) {
   const [all, some, able, without] = [people, withPassword, ready, people - withPassword].map(numberText);
-  const rest = people === withPassword ? '' : `; ${without} of ${all} people have no password in the export`;
+  const rest = people === withPassword ? [] : [`${without} of ${all} people have no password in the export`];
+  const sentence = `${able} of ${some} people with a password log in as before${uncounted[secondFactors]}`;
   return {
-    sentence: `${able} of ${some} people with a password log in as before${rest}`,
+    sentence: [...(withPassword === 0 ? [] : [sentence]), ...rest].join('; '),
     reasons: others.map(({ reason, count, names }) => `${numberText(count)} ${reason}: ${firstOf(names, count)}`),
   };
 }

@@ -5,6 +5,7 @@ import { combine, compareSides, explainZitadels } from '../compare/compareSides.
 import { Comparison } from '../compare/comparison.ts';
 import { FileFacts, type PlaceInspection } from '../places/inspectPlace.ts';
 import type { DatabasePlace } from '../places/place.ts';
+import type { ExportedRequest } from '../places/recordCounter.ts';
 import { leftOutLines } from '../places/secretFilter.ts';
 import { counted, sizeText } from '../texts.ts';
 import { selectedKinds } from '../values.ts';
@@ -73,7 +74,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     bytes: exported?.bytes ?? 0,
     secrets,
     hashFormats: Object.fromEntries(facts.hashFormats),
-    logins: logins?.logins,
+    logins: logins && { ...logins.logins, secondFactors: secondFactors(request, facts) },
     refused,
     refusedOmitted,
     ...notices,
@@ -83,6 +84,12 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   };
   await writeJson(run.directory, NAME, plan);
   return plan;
+}
+
+/** Returns the second factors of which an export tells who has them; without a manifest, its records show it. */
+function secondFactors({ secrets: asked }: ExportedRequest, { secrets: found }: FileFacts) {
+  if (asked?.otp === true || found.has('otpEmailFactors')) return 'all';
+  return found.has('totpSeeds') ? 'totp' : 'none';
 }
 
 /** Reads what moves, and how the target stands to it; a target that is a file has nothing of it yet. */

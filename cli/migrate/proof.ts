@@ -98,7 +98,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
       ),
       ...(isStream ? {} : { sourceUnchanged: before.tally.digest === exported?.digest }),
     },
-    logins: logins?.logins,
+    logins: logins && { ...logins.logins, secondFactors: plan.logins?.secondFactors ?? 'none' },
     organisations: listed.map((one) => ({
       ...one,
       before: planned.get(one.orgId) ?? { ...nothing, absent: one.records },

@@ -9,10 +9,12 @@ import {
   figures,
   firstLines,
   named,
+  notComparedLines,
   noticeSection,
   noticeText,
   numberText,
 } from '../texts.ts';
+import { secretNames } from '../values.ts';
 import { describeRun, type ExistingRun } from './chooseRun.ts';
 import type { Logins, MigrationPlan, MigrationResult } from './documents.ts';
 import { readJournal } from './journal.ts';
@@ -148,7 +150,7 @@ function outcomesOf({ imported }: MigrationResult['moved']): Record<string, Coun
 
 function verdict(result: MigrationResult): string[] {
   const { source, target } = result;
-  const { method, expected, unexpected, sourceUnchanged } = result.proof;
+  const { method, expected, unexpected, secrets, sourceUnchanged } = result.proof;
   if (method === 'checksum') return [];
   const equal = equalRecords(result);
   // The digest of no record proves nothing.
@@ -156,6 +158,7 @@ function verdict(result: MigrationResult): string[] {
   const changed = 'the source has changed since it was exported: migrate again to move the changes';
   return [
     `${counted(equal, 'record')} equal, ${numberText(expected)} differ as expected, ${numberText(unexpected)} differ`,
+    ...notComparedLines(secretNames.filter((name) => !secrets.includes(name))),
     ...(isSame ? [`both sides have the digest ${source.digest}`] : []),
     ...(sourceUnchanged === false ? [changed] : []),
   ];

@@ -4,6 +4,7 @@ import { describeLogins } from '../migrate/logins.ts';
 import { endText, equalRecords } from '../migrate/outcome.ts';
 import { phaseText, span } from '../progress.ts';
 import { counted, figures, groupNotices, groupTexts, humanMessage, type Notice, named, numberText } from '../texts.ts';
+import { secretNames } from '../values.ts';
 import { definitions, type Html, html, listSection, moment, words } from './html.ts';
 import { style } from './style.ts';
 
@@ -187,7 +188,8 @@ function proof({ proof: found, source, target }: MigrationResult): readonly (Htm
   return [
     html`<section><h2>How it was proved</h2><p>At ${moment(provedAt)}, ${description}.</p>
 ${definitions({
-  Secrets: secrets.join(', ') || 'not compared',
+  Secrets: secrets.join(', ') || 'none',
+  'Not compared': secretNames.filter((name) => !secrets.includes(name)).join(', ') || undefined,
   Digests: source.digest !== undefined && source.digest === target.digest ? 'equal on both sides' : undefined,
   Source:
     sourceUnchanged === undefined ? undefined : sourceUnchanged ? 'as it was exported' : 'changed since its export',

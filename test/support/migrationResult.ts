@@ -137,6 +137,7 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
       people: 24_000,
       withPassword: 23_500,
       ready: 23_498,
+      secondFactors: 'all',
       others: [{ reason: 'locked in the target, active in the source', count: 2, names: ['bob', 'eve'] }],
     },
     ...given,

@@ -44,7 +44,7 @@ describe('identity migrate', () => {
         sections: { humanUsers: { equal: 3 } },
         sourceUnchanged: true,
       },
-      logins: { people: 3, withPassword: 1, ready: 1, others: [] },
+      logins: { people: 3, withPassword: 1, ready: 1, secondFactors: 'all', others: [] },
     });
     // Nobody has a factor: to ask for them again would be no remedy.
     expect(JSON.stringify(result.leftToDo)).not.toContain('export with');
@@ -121,7 +121,8 @@ describe('a migration', { timeout: 120_000 }, () => {
     const to = ['--to', database, ...all, '--yes'];
     const asInSource = { reason: 'inactive, as in the source', count: 1, names: ['name of bob'] };
     const first = await migrate(['--from', active, ...to], await prepareMigration({ location }));
-    expect(first.logins).toEqual({ people: 3, withPassword: 2, ready: 1, others: [asInSource] });
+    const counts = { people: 3, withPassword: 2, ready: 1, secondFactors: 'none' };
+    expect(first.logins).toEqual({ ...counts, others: [asInSource] });
     const lock = ['--from', locked, ...to, '--on-conflict', 'overwrite'];
     await migrate(lock, await prepareMigration({ location }));
     const migrating = await prepareMigration({ location });
@@ -129,12 +130,32 @@ describe('a migration', { timeout: 120_000 }, () => {
     const { code, stdout, stderr } = await identity(again, migrating);
     expect(code).toBe(0);
     const lines = [
-      '0 of 2 people with a password log in as before; 1 of 3 people have no password in the export',
+      '0 of 2 people with a password log in as before, by password; second factors do not move, and are not counted; 1 of 3 people have no password in the export',
       '1 locked in the target, active in the source: name of ada',
       '1 inactive, as in the source: name of bob',
     ];
     const page = await readFile(join(migrating.cwd, 'report.html'), 'utf8');
     for (const text of [stderr, stdout, page]) for (const line of lines) expect(text).toContain(line);
+  });
+
+  it('says in plan, result, status and report that second factors do not move, and what was not compared', async () => {
+    const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
+    const ada = person('ada', { hashedPassword: { value: HASH }, otpCode: 'JBSWY3DPEHPK3PXP' });
+    const acme = organisation('acme', { humanUsers: [{ ...ada, otpEmail: true }] });
+    const env = { ...keyEnvironment(north.location), ...keyEnvironment(south.location) };
+    const imported = await identity(['import', await exportFileWith(acme), '--to', north.database], { env });
+    expect(imported, imported.stderr).toMatchObject({ code: 0 });
+    const migrating = await prepareMigration(south);
+    const to = ['--to', south.database, '--with', 'passwords', '--yes', '--run-dir', 'run', '--report', 'report.html'];
+    const moved = await identity(['migrate', '--from', north.database, ...to], { ...migrating, env });
+    expect(moved.code, moved.stderr).toBe(0);
+    const status = await identity(['migrate', 'status', '--run-dir', 'run'], migrating);
+    const page = await readFile(join(migrating.cwd, 'report.html'), 'utf8');
+    const logins =
+      '1 of 1 people with a password log in as before, by password; second factors do not move, and are not counted';
+    for (const text of [moved.stderr, moved.stdout, status.stdout, page]) expect(text).toContain(logins);
+    for (const text of [moved.stdout, status.stdout]) expect(text).toContain('\n  not compared: otp, keys (--with)\n');
+    expect(page).toContain('<dt>Not compared</dt><dd>otp, keys</dd>');
   });
 
   it('from ZITADEL leaves its default organisation behind, and the memberships of the user of its token', async () => {
@@ -150,7 +171,7 @@ describe('a migration', { timeout: 120_000 }, () => {
       organisations: [{ orgId: 'acme', people: 3 }, { orgId: 'emca' }],
       moved: { imported: { failed: {} } },
       proof: { unexpected: 0, sections: { humanUsers: { equal: 3 } }, sourceUnchanged: true },
-      logins: { withPassword: 3, ready: 3 },
+      logins: { withPassword: 3, ready: 3, secondFactors: 'totp' },
     });
     expect(zitadel.deaths()).toBe(0);
   });

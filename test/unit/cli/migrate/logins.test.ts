@@ -3,18 +3,20 @@ import type { RecordContent } from '../../../../cli/compare/comparedRecord.ts';
 import type { ComparedPair } from '../../../../cli/compare/comparison.ts';
 import { describeLogins, LoginTally } from '../../../../cli/migrate/logins.ts';
 
-const knows = (format: string) => format !== 'unknown';
 const HASH = 'user.hashedPassword.value';
 const SEED = 'user.otpCode';
 
 /** A person with a password, as one side has it. */
-function content(given: { state?: string; hash?: string; seed?: string; format?: string } = {}): RecordContent {
-  const { state = 'ACTIVE', hash = 'a', seed, format = 'bcrypt' } = given;
+function content(
+  given: { state?: string; hash?: string; seed?: string; format?: string; otpEmail?: true } = {},
+): RecordContent {
+  const { state = 'ACTIVE', hash = 'a', seed, format = 'bcrypt', otpEmail = false } = given;
   const secrets = { [HASH]: hash, ...(seed === undefined ? {} : { [SEED]: seed }) };
   return {
     body: JSON.stringify({ user: { userName: 'ada' }, state: `USER_STATE_${state}` }),
     secrets,
     hashFormat: format,
+    otpEmail,
   };
 }
 
@@ -36,7 +38,7 @@ function organisation(...states: readonly [source: string, target: string]): Com
 /** What is said of one person. */
 function said(tally: LoginTally, ...pairs: readonly ComparedPair[]): string {
   for (const one of pairs) tally.addPair(one);
-  const { sentence, reasons } = describeLogins(tally.logins);
+  const { sentence, reasons } = describeLogins({ ...tally.logins, secondFactors: 'all' });
   return [sentence, ...reasons].join(' | ');
 }
 
@@ -59,12 +61,33 @@ describe('the people who log in as before', () => {
     ['with a clear password, which the target hashes: not compared', clear, content()],
     ['without the TOTP seed in the target', content({ seed: 's' }), content()],
     ['with another TOTP seed in the target', content(), content({ seed: 't' })],
+    ['without the OTP e-mail factor in the target', content({ otpEmail: true }), content()],
+    [undefined, content({ otpEmail: true }), content({ otpEmail: true })],
   ])('are counted, and others are named: %s', (reason, first, second) => {
     const expected = reason === undefined ? '1 of 1' : '0 of 1';
     const others = reason === undefined ? '' : ` | 1 ${reason}: ada`;
-    expect(said(new LoginTally(knows), pair({ first, second }))).toBe(
+    expect(said(new LoginTally(false), pair({ first, second }))).toBe(
       `${expected} people with a password log in as before${others}`,
     );
+  });
+
+  it('are in a ZITADEL those with hashes that it verifies, and without a factor that it does not import', () => {
+    const [argon2, factor] = [content({ format: 'argon2' }), content({ otpEmail: true })];
+    const pairs = [content(), argon2, factor].map((first) => pair({ first, second: undefined }));
+    expect(said(new LoginTally(true, ['onlyFirst']), ...pairs)).toBe(
+      '1 of 3 people with a password log in as before | 1 with a hash that the target does not verify (argon2): ada | 1 with an OTP e-mail factor, which ZITADEL does not import: ada',
+    );
+  });
+
+  it.each([
+    ['totp', ', by password and TOTP; other second factors do not move, and are not counted'],
+    ['none', ', by password; second factors do not move, and are not counted'],
+  ] as const)('are said to be counted without factors that the export does not tell of: %s', (secondFactors, scope) => {
+    const logins = { people: 3, withPassword: 2, ready: 1, secondFactors, others: [] };
+    const without = '1 of 3 people have no password in the export';
+    expect(describeLogins(logins).sentence).toBe(`1 of 2 people with a password log in as before${scope}; ${without}`);
+    const nobody = { ...logins, people: 1, withPassword: 0 };
+    expect(describeLogins(nobody).sentence).toBe('1 of 1 people have no password in the export');
   });
 
   it.each([
@@ -77,15 +100,15 @@ describe('the people who log in as before', () => {
     ];
     const people = [pair(both), pair(both), pair(locked), pair(both, { orgId: 'emca' })];
     expect(
-      said(new LoginTally(knows), pair({ first: withoutHash, second: undefined }), organisation(source, 'INACTIVE')),
+      said(new LoginTally(false), pair({ first: withoutHash, second: undefined }), organisation(source, 'INACTIVE')),
     ).not.toContain('organisation');
-    expect(said(new LoginTally(knows), ...people, organisation(source, 'INACTIVE'))).toBe(
+    expect(said(new LoginTally(false), ...people, organisation(source, 'INACTIVE'))).toBe(
       `1 of 4 people with a password log in as before | 2 of an organisation that is ${reason}: ada, ada | 1 locked in the target, active in the source: ada`,
     );
   });
 
   it('are those with a password: who has none in the export is counted apart, and the first of many are named', () => {
-    const tally = new LoginTally(knows);
+    const tally = new LoginTally(false);
     const missing = Array.from({ length: 5_000 }, () => pair({ first: content(), second: undefined }));
     expect(said(tally, pair({ first: withoutHash, second: content() }), ...missing)).toBe(
       '0 of 5,000 people with a password log in as before; 1 of 5,001 people have no password in the export | 5,000 not in the target: ada, ada, ada, and 4,997 more',
@@ -97,7 +120,7 @@ describe('the people who log in as before', () => {
   it('are, in a plan, who will be in the target as they are in the source, and who stays there as they are', () => {
     const locked = pair({ first: content(), second: content({ state: 'LOCKED' }) });
     const missing = pair({ first: content(), second: undefined });
-    expect(said(new LoginTally(knows, ['onlyFirst']), locked, missing)).toMatch(/^1 of 2 .* \| 1 locked in the target/);
-    expect(said(new LoginTally(knows, ['onlyFirst', 'different']), locked, missing)).toMatch(/^2 of 2 [^|]*$/);
+    expect(said(new LoginTally(false, ['onlyFirst']), locked, missing)).toMatch(/^1 of 2 .* \| 1 locked in the target/);
+    expect(said(new LoginTally(false, ['onlyFirst', 'different']), locked, missing)).toMatch(/^2 of 2 [^|]*$/);
   });
 });
