@@ -12,7 +12,7 @@ const nanosecondsPerUnit = new Map([
 ]);
 
 /** Go's syntax of a non-negative duration. */
-export const durationPattern = /^\+?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/;
+export const durationPattern = /^\+?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/;
 const part = /([\d.]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g;
 const maxTextLength = 100;
 /** In milliseconds, about 292 years: Go stores nanoseconds in 63 bits. */

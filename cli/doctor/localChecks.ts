@@ -39,7 +39,8 @@ export async function check(subject: string, find: () => Promise<Finding> | Find
   } catch (error) {
     const { message } = describeFault(error);
     // Some faults have several lines.
-    return { subject, ...failed(message.trim().replace(/\s*\n\s*/g, '; ')) };
+    const lines = message.split('\n').map((line) => line.trim());
+    return { subject, ...failed(lines.filter((line) => line !== '').join('; ')) };
   }
 }
 

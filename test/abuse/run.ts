@@ -75,6 +75,10 @@ three times as long as half of it. It found two: without the limits of texts, 90
 name took 31 s; and a key of 64 KB of carriage returns took 0.8 s. All strings in all fields, with \`TEST_REPETITIONS=many\`, have not
 been tried yet: a field gets some of them.
 
+\`test/abuse/regularExpressions.test.ts\` analyses each regular expression of the product for the time that the worst text takes,
+and fails for one that is not linear and has no reason there why its texts are short. It found one: where a number of a
+\XX
+
 ## Files of other users
 
 What other users of the machine could have planted or changed is checked before the command believes it.
