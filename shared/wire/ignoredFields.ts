@@ -1,3 +1,4 @@
+import { shortenedText } from '../errors/identityError.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
 import type { IgnoredField } from '../organisation/exportFile.ts';
 import { snakeCase } from './requestMessage.ts';
@@ -46,8 +47,7 @@ export function ignoredFields(body: unknown, known: ReadonlyMap<string, string>)
 
 /** Returns an unknown name as responses repeat it. */
 export function shortened(name: string): string {
-  const characters = [...name.slice(0, 2 * MAX_CHARACTERS + 2)];
-  return characters.length <= MAX_CHARACTERS ? name : `${characters.slice(0, MAX_CHARACTERS - 1).join('')}…`;
+  return shortenedText(name, MAX_CHARACTERS);
 }
 
 /**
