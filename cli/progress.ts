@@ -1,5 +1,5 @@
 import { DEFAULT_COLUMNS, type TerminalStream } from './terminal.ts';
-import { counted, numberText } from './texts.ts';
+import { counted, figures, numberText } from './texts.ts';
 
 /** What is known of a running phase. */
 export interface Meter {
@@ -195,15 +195,19 @@ function amount(state: PhaseState): string {
   return `${state.phase}: ${counted(state.records, 'record')}${speed(state)}`;
 }
 
-type Pace = Pick<PhaseState, 'seconds' | 'records' | 'unchanged' | 'perSecond'>;
+interface Pace extends Pick<PhaseState, 'seconds' | 'records' | 'unchanged' | 'perSecond'> {
+  /** How many of the records earlier attempts had moved. */
+  readonly earlier?: number;
+}
 
 /** Returns what a phase that is over did: `12,000 records (2,000 unchanged) in 5s, 2,000/s`. */
 export function phaseText(phase: Pace): string {
   return `${settledText(phase)} in ${span(phase.seconds)}${speed(phase)}`;
 }
 
-function settledText({ records, unchanged }: Pace): string {
-  return `${counted(records, 'record')}${unchanged === 0 ? '' : ` (${numberText(unchanged)} unchanged)`}`;
+function settledText({ records, unchanged, earlier = 0 }: Pace): string {
+  const others = figures({ unchanged, 'by earlier attempts': earlier });
+  return `${counted(records, 'record')}${others.length === 0 ? '' : ` (${others.join(', ')})`}`;
 }
 
 /** Returns the speed of a phase. */
@@ -212,9 +216,9 @@ export function pace(records: number, seconds: number): number {
 }
 
 /** Returns what is said of a speed: something where it lasted a second, and most records were not there before. */
-function speed({ seconds, records, unchanged, perSecond }: Pace): string {
+function speed({ seconds, records, unchanged, earlier = 0, perSecond }: Pace): string {
   const whole = Math.round(perSecond);
-  return seconds < 1 || 2 * unchanged > records || whole === 0 ? '' : `, ${numberText(whole)}/s`;
+  return seconds < 1 || 2 * (unchanged + earlier) > records || whole === 0 ? '' : `, ${numberText(whole)}/s`;
 }
 
 /** Returns a span of time such as `0.5s`, `45s`, `3m 20s` or `2h 5m`. */

@@ -51,14 +51,15 @@ const organisation = z.strictObject({
 });
 
 const phase = z.strictObject({
-  /** What was done, such as `exporting`. What was repeated after an interruption is one phase. */
+  /** What was done, such as `exporting`. Of what was repeated after an interruption, the figures are the last attempt's. */
   phase: z.string(),
   startedAt: time,
-  /** Of all its attempts. */
   seconds: z.number(),
   records: count,
   /** How many of the records were there before the migration. */
   unchanged: count,
+  /** How many of them earlier attempts of the migration had moved; absent without any. */
+  earlier: count.exactOptional(),
   /** The speed of the others. */
   perSecond: z.number(),
   succeeded: z.boolean(),

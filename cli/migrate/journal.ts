@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { OWNER_ONLY } from '../../shared/durableFiles.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { IMPORTING } from '../places/recordCounter.ts';
-import { type PhaseState, type ProgressOutput, pace, rounded } from '../progress.ts';
+import { type PhaseState, type ProgressOutput, pace } from '../progress.ts';
 import type { MigrationResult } from './documents.ts';
 
 const rate = {
@@ -89,65 +89,31 @@ export function readJournal(directory: string): readonly JournalEntry[] {
 
 type Phase = MigrationResult['phases'][number];
 
-/** What attempts at a phase took, and how many records they moved: not those that were there before. */
-interface Effort {
-  readonly seconds: number;
-  readonly moved: number;
-}
-
-/** A phase while its lines are read. */
-interface OpenPhase {
-  readonly listed: Phase;
-  /** The attempts before the last one. */
-  before: Effort;
-  all: Effort;
-  /** Whether the last attempt goes on. */
-  isRunning: boolean;
-}
-
 /**
- * Lists the phases of a migration, the interrupted ones too. What is repeated until the next step is one phase: its time
- * is that of all its attempts, its records are those of the last one, and its speed is what was measured of both.
- * @param unchanged the records that were there before the migration, as the import's end says: an attempt takes for those
- * also what earlier ones moved
+ * Lists the phases of a migration, the interrupted ones too. What is repeated until the next step is one phase, with the
+ * figures of its last attempt: what a killed process did after its last sample is unknown.
+ * @param before the records that were there before the migration, as the import's end says: an attempt takes for those also
+ * what earlier ones moved
  */
-export function listPhases(entries: readonly JournalEntry[], unchanged?: number): Phase[] {
-  const phases: OpenPhase[] = [];
-  const open = new Map<string, OpenPhase>();
+export function listPhases(entries: readonly JournalEntry[], before?: number): Phase[] {
+  const phases: Phase[] = [];
+  const open = new Map<string, number>();
   for (const line of entries) {
     if (line.event === 'step') open.clear();
-    if (line.event === 'resumed') for (const phase of open.values()) phase.isRunning = false;
     if (line.event !== 'sample' && line.event !== 'ended') continue;
-    const known = open.get(line.phase);
-    const phase = known ?? openPhase(line);
-    if (known === undefined) phases.push(phase);
-    open.set(line.phase, phase);
-    addLine(phase, line);
+    const index = open.get(line.phase) ?? phases.length;
+    open.set(line.phase, index);
+    phases[index] = phaseOf(line);
   }
-  const imported = phases.findLast(({ listed }) => listed.phase === IMPORTING);
-  return phases.map((phase) => {
-    const listed =
-      phase === imported ? { ...phase.listed, unchanged: unchanged ?? phase.listed.unchanged } : phase.listed;
-    const moved = Math.min(phase.all.moved, listed.records - listed.unchanged);
-    return { ...listed, perSecond: pace(moved, listed.seconds) };
-  });
+  const index = phases.findLastIndex(({ phase }) => phase === IMPORTING);
+  const imported = phases[index];
+  if (imported === undefined || before === undefined || before >= imported.unchanged) return phases;
+  return phases.with(index, { ...imported, unchanged: before, earlier: imported.unchanged - before });
 }
 
-type RateLine = Extract<JournalEntry, { readonly phase: string }>;
-
-function openPhase({ time, phase, seconds, records, unchanged }: RateLine): OpenPhase {
+function phaseOf(line: Extract<JournalEntry, { readonly phase: string }>): Phase {
+  const { time, phase, seconds, records, unchanged } = line;
   const startedAt = new Date(Date.parse(time) - seconds * 1000).toISOString();
-  const listed = { phase, startedAt, seconds: 0, records, unchanged, perSecond: 0, succeeded: false };
-  const none = { seconds: 0, moved: 0 };
-  return { listed, before: none, all: none, isRunning: false };
-}
-
-function addLine(phase: OpenPhase, line: RateLine): void {
-  const { records, unchanged } = line;
-  if (!phase.isRunning) phase.before = phase.all;
-  const { seconds, moved } = phase.before;
-  phase.all = { seconds: seconds + line.seconds, moved: moved + records - unchanged };
-  phase.isRunning = line.event === 'sample';
   const succeeded = line.event === 'ended' && line.succeeded;
-  Object.assign(phase.listed, { seconds: rounded(phase.all.seconds), records, unchanged, succeeded });
+  return { phase, startedAt, seconds, records, unchanged, perSecond: pace(records - unchanged, seconds), succeeded };
 }

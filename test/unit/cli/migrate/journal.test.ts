@@ -2,6 +2,7 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Journal, type JournalEntry, listPhases, readJournal } from '../../../../cli/migrate/journal.ts';
+import { phaseText } from '../../../../cli/progress.ts';
 import { temporaryDirectory } from '../../../support/processes/temporaryDirectory.ts';
 
 const time = '2026-01-01T00:01:00.000Z';
@@ -15,7 +16,7 @@ const ended = (phase: string, seconds: number): JournalEntry => ({
 });
 
 describe('the phases of a journal', () => {
-  it('have the time of all their attempts until the next step, and the records of the last one', () => {
+  it('have the figures of the last of their attempts until the next step', () => {
     const resumed: JournalEntry = { time, event: 'resumed' };
     const entries: JournalEntry[] = [
       sample('importing', 2),
@@ -28,27 +29,32 @@ describe('the phases of a journal', () => {
       { time, event: 'step', step: 'moved' },
       sample('importing', 2),
     ];
-    const phase = (seconds: number, records: number, perSecond: number) => ({
+    const phase = (seconds: number) => ({
       phase: 'importing',
-      ...{ seconds, records, unchanged: 0, perSecond },
-      startedAt: '2026-01-01T00:00:58.000Z',
+      seconds,
+      records: seconds * 10,
+      unchanged: 0,
+      perSecond: 10,
     });
     expect(listPhases(entries)).toEqual([
-      { ...phase(20, 90, 4.5), succeeded: true },
-      { ...phase(2, 20, 10), succeeded: false },
+      { ...phase(9), startedAt: '2026-01-01T00:00:51.000Z', succeeded: true },
+      { ...phase(2), startedAt: '2026-01-01T00:00:58.000Z', succeeded: false },
     ]);
   });
 
-  it('count for their speed what was not there before the migration, whichever attempt moved it', () => {
-    const attempt = { records: 90, unchanged: 50 };
+  it('count apart what earlier attempts moved, and have the speed of the rest', () => {
+    const last = { records: 90, unchanged: 50 };
     const entries: JournalEntry[] = [
       sample('importing', 4),
       { time, event: 'resumed' },
-      { ...ended('importing', 4), ...attempt },
+      { ...ended('importing', 4), ...last },
     ];
-    expect(listPhases(entries)).toMatchObject([{ seconds: 8, ...attempt, perSecond: 5 }]);
-    expect(listPhases(entries, 10)).toMatchObject([{ seconds: 8, records: 90, unchanged: 10, perSecond: 10 }]);
-    expect(listPhases([{ ...ended('trying', 5), ...attempt }], 10)).toMatchObject([{ ...attempt, perSecond: 8 }]);
+    expect(listPhases(entries)).toMatchObject([{ seconds: 4, ...last, perSecond: 10 }]);
+    const [phase] = listPhases(entries, 10);
+    expect(phase).toMatchObject({ seconds: 4, records: 90, unchanged: 10, earlier: 40, perSecond: 10 });
+    expect(phase && phaseText({ ...phase, unchanged: 0 })).toBe('90 records (40 by earlier attempts) in 4s, 10/s');
+    expect(phase && phaseText(phase)).toBe('90 records (10 unchanged, 40 by earlier attempts) in 4s');
+    expect(listPhases([{ ...ended('trying', 5), ...last }], 10)).toMatchObject([{ ...last, perSecond: 8 }]);
   });
 
   it('are apart, also at the same time, and begin before their end', () => {
@@ -59,7 +65,7 @@ describe('the phases of a journal', () => {
       ended('importing', 60),
     ]);
     expect(phases.map(({ phase, seconds }) => `${phase} ${seconds}`)).toEqual(['exporting 2000', 'importing 60']);
-    expect(phases[1]?.startedAt).toBe('2026-01-01T00:00:30.000Z');
+    expect(phases[1]?.startedAt).toBe('2026-01-01T00:00:00.000Z');
   });
 });
 
