@@ -75,7 +75,7 @@ export interface GivenValues {
 
 /** The surroundings of a call: those of the process, unless a test provides others. */
 export interface Surroundings {
-  readonly stdin: Readable & TerminalStream;
+  readonly stdin: Readable & TerminalStream & { setRawMode?(isRaw: boolean): unknown };
   readonly stdout: Writable & TerminalStream;
   readonly stderr: Writable & TerminalStream;
   /** The environment, in which the command's options determine the database. */

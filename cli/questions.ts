@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { InterruptedError, type Surroundings } from './command.ts';
 import { type Line, layOut, layoutOf } from './terminal.ts';
 
@@ -21,7 +22,7 @@ export async function askConfirmation(message: string, asked: Asking, about: rea
   if (!canAsk(asked)) return false;
   const { stderr, environment } = asked;
   if (about.length > 0) stderr.write(`${layOut(about, layoutOf(stderr, environment))}\n\n`);
-  return await ask(({ confirm }) => confirm({ message, initialValue: false, ...streams(asked) }));
+  return await ask(asked, ({ confirm }, at) => confirm({ message, initialValue: false, ...at }));
 }
 
 /**
@@ -30,7 +31,7 @@ export async function askConfirmation(message: string, asked: Asking, about: rea
  */
 export function askText(message: string, asked: Asked): Promise<string> {
   const validate = (given: string | undefined) => (given === undefined || given === '' ? 'specify a path' : undefined);
-  return ask(({ text }) => text({ message, validate, ...streams(asked) }));
+  return ask(asked, ({ text }, at) => text({ message, validate, ...at }));
 }
 
 /**
@@ -38,7 +39,7 @@ export function askText(message: string, asked: Asked): Promise<string> {
  * @throws InterruptedError when the person interrupts the question
  */
 export function askSecret(message: string, asked: Asked): Promise<string> {
-  return ask(({ password }) => password({ message, ...streams(asked) }));
+  return ask(asked, ({ password }, at) => password({ message, ...at }));
 }
 
 /**
@@ -47,20 +48,38 @@ export function askSecret(message: string, asked: Asked): Promise<string> {
  */
 export function askChoice(message: string, choices: readonly string[], asked: Asked): Promise<string> {
   const options = choices.map((value) => ({ value }));
-  return ask(({ select }) => select<string>({ message, options, ...streams(asked) }));
+  return ask(asked, ({ select }, at) => select<string>({ message, options, ...at }));
 }
 
 type Prompts = typeof import('@clack/prompts');
 type Cancelled = Extract<Awaited<ReturnType<Prompts['text']>>, symbol>;
 
-async function ask<Answer>(question: (prompts: Prompts) => Promise<Answer | Cancelled>): Promise<Answer> {
+async function ask<Answer>(
+  { stdin, stderr, signal }: Asked,
+  question: (prompts: Prompts, at: object) => Promise<Answer | Cancelled>,
+): Promise<Answer> {
   // Loaded lazily: most calls ask nothing.
   const prompts = await import('@clack/prompts');
-  const answer = await question(prompts);
-  if (prompts.isCancel(answer)) throw new InterruptedError('interrupted: nothing is changed');
+  const isInterrupted = (await takeTyped(stdin)).includes(CTRL_C);
+  const answer = isInterrupted ? undefined : await question(prompts, { input: stdin, output: stderr, signal });
+  if (answer === undefined || prompts.isCancel(answer)) throw new InterruptedError('interrupted: nothing is changed');
   return answer;
 }
 
-function streams({ stdin, stderr, signal }: Asked) {
-  return { input: stdin, output: stderr, signal };
+const CTRL_C = '\u0003';
+
+/** Takes what was typed before a question: nobody could know what it would answer. */
+async function takeTyped(stdin: Asked['stdin']): Promise<string> {
+  let typed = '';
+  const take = (keys: Buffer) => {
+    typed += keys;
+  };
+  // A line that is not complete could not be read.
+  stdin.setRawMode?.(true);
+  stdin.on('data', take);
+  // The first one may belong to the turn that has read already.
+  for (let turns = 0; turns < 2; turns++) await setImmediate();
+  stdin.off('data', take).pause();
+  stdin.setRawMode?.(false);
+  return typed;
 }

@@ -38,7 +38,10 @@ it.skipIf(terminalMissing !== undefined)(
     expect(await identity(['import', await exportFileWith(hostile), '--to', database])).toMatchObject({ code: 0 });
     const args = ['org', 'delete', 'acme', ...databaseOptions(location)];
     const line = '  acme (Acme\\u{1b}[2J\\nforged\\trow): 0 people, 0 service users';
-    const asked = await identityAtTerminal(args, [['Delete?', 'n']]);
+    const asked = await identityAtTerminal(args, [
+      ['', 'y\r'],
+      ['Delete?', 'n'],
+    ]);
     expect(asked.code, asked.stdout).toBe(2);
     expect(seenLines(asked).filter((shown) => shown === line)).toHaveLength(2);
     const deleted = await identity([...args, '--yes']);

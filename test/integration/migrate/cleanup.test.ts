@@ -203,7 +203,13 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
   it.skipIf(terminalMissing !== undefined)('deletes an older one after a yes to its own question', async () => {
     const { zitadel, user, args } = await planned();
     const [whole, own] = ['Clean up?', 'Remove it nevertheless?'];
+    const before = await identityAtTerminal(args, [
+      ['', 'y\ry\r'],
+      [whole, 'n'],
+    ]);
+    expect(before.code, before.stdout).toBe(2);
     const answers = [
+      ['', 'n\r'],
       [whole, 'y'],
       [own, 'y'],
     ] as const;

@@ -38,6 +38,24 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { ti
     expect(existsSync(target)).toBe(true);
   });
 
+  it('takes what was typed before its question for no answer to that', async () => {
+    const { target, runDirectory, args } = await migrateFile();
+    const answers = [
+      ['', 'y\ry'],
+      ['Migrate?', 'n'],
+    ] as const;
+    const refused = await identityAtTerminal(args, answers);
+    expect(refused.code, refused.stdout).toBe(2);
+    expect(existsSync(target)).toBe(false);
+    const resume = ['migrate', 'resume', '--run-dir', runDirectory];
+    expect((await identityAtTerminal(resume, answers)).code).toBe(2);
+    const confirmed = await identityAtTerminal(resume, [
+      ['', 'n\r'],
+      ['Migrate?', 'y'],
+    ]);
+    expect(confirmed.code, confirmed.stdout).toBe(0);
+  });
+
   it('asks which secrets move, with the number of people who would lose their password', async () => {
     const hash = { hashedPassword: { value: `$2a$10$${'x'.repeat(53)}` } };
     const people = [person('ada', hash), person('bob', hash), person('eve')];
@@ -51,14 +69,14 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { ti
     ]);
     expect(code, stdout).toBe(0);
     expect(stdout).toContain('secrets: passwords, otp, keys ');
-    const interrupted = await identityAtTerminal([...args, '--org', 'acme'], [[which, '\u0003']]);
+    const other = args.with(4, join(await testDirectory(), 'copy.json'));
+    const interrupted = await identityAtTerminal([...other, '--org', 'acme'], [[which, '\u0003']]);
     expect(interrupted.code, interrupted.stdout).toBe(130);
     // Without its secrets, a database does not show who has a password.
     const { database } = await servedPlace(sqlite);
     await identity(['import', from, '--to', database]);
-    const asked = ['migrate', '--from', database, '--to', target, '--run-dir', join(await testDirectory(), 'run')];
     const upTo = which.replace('2 people', 'up to 3 people');
-    expect((await identityAtTerminal(asked, [[upTo, '\u0003']])).code).toBe(130);
+    expect((await identityAtTerminal(other.with(2, database), [[upTo, '\u0003']])).code).toBe(130);
   });
 
   it('asks for another token where a place rejects one, and goes on with it', async () => {

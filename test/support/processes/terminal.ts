@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { type Ended, type ProgramOptions, run } from '../../../tools/program.ts';
 import { identityProgram } from './programs.ts';
 
-/** Runs a program at a pseudo-terminal, and types each answer when its question has appeared. */
+/** Runs a program at a pseudo-terminal, and types each answer when its question has appeared: at once where that is empty. */
 const script = `
 import fcntl, json, os, pty, struct, sys, termios
 questions, columns = json.loads(sys.argv[1])
@@ -11,6 +11,8 @@ process, terminal = pty.fork()
 if process == 0:
     fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     os.execvp(sys.argv[2], sys.argv[2:])
+while questions and not questions[0][0]:
+    os.write(terminal, questions.pop(0)[1].encode())
 output = b""
 while True:
     try:
