@@ -167,7 +167,7 @@ export function progressEvents(stream: TextStream): ProgressOutput {
 }
 
 /** Returns a number with one digit after the point. */
-export function rounded(number: number): number {
+function rounded(number: number): number {
   return Math.round(number * 10) / 10;
 }
 
