@@ -44,6 +44,8 @@ export interface Notice {
   readonly type: string;
   readonly id?: string | undefined;
   readonly message: string;
+  /** How many further notices say the same, and are not listed. */
+  readonly further?: number | undefined;
 }
 
 const EXISTS =
@@ -98,18 +100,23 @@ interface NoticeGroup {
   readonly message: string;
   readonly ids: string[];
   count: number;
+  /** Whether further notices, of which nothing is known but their number, may say the same. */
+  readonly isLeast: boolean;
 }
 
 const MAX_IDS = 3;
 
-/** Joins the notices of records that say the same, in the order of the first ones. */
-export function groupNotices(notices: readonly Notice[]): NoticeGroup[] {
+/**
+ * Joins the notices of records that say the same, in the order of the first ones.
+ * @param omitted the number of further notices
+ */
+export function groupNotices(notices: readonly Notice[], omitted: number): NoticeGroup[] {
   const groups = new Map<string, NoticeGroup>();
-  for (const { type, id, message } of notices) {
+  for (const { type, id, message, further = 0 } of notices) {
     const key = JSON.stringify([type, message, id === undefined]);
-    const group = groups.get(key) ?? { type, message, ids: [], count: 0 };
+    const group = groups.get(key) ?? { type, message, ids: [], count: 0, isLeast: omitted > 0 };
     groups.set(key, group);
-    group.count++;
+    group.count += 1 + further;
     if (id !== undefined && group.ids.length < MAX_IDS) group.ids.push(id);
   }
   return [...groups.values()];
@@ -127,14 +134,15 @@ export function firstOf(names: readonly string[], count: number): string {
 }
 
 /** Returns the number of a group's records, and the ids of the first ones; undefined for a single notice. */
-export function groupTexts({ type, ids, count }: NoticeGroup) {
+export function groupTexts({ type, ids, count, isLeast }: NoticeGroup) {
   if (count === 1 || ids.length === 0) return undefined;
-  return { records: counted(count, type === 'human_user' ? 'person' : type), ids: firstOf(ids, count) };
+  const records = counted(count, type === 'human_user' ? 'person' : type);
+  return { records: isLeast ? `at least ${records}` : records, ids: firstOf(ids, count) };
 }
 
 /** Returns the first warnings, or things left to do, as lines: one for those that say the same. */
 export function noticeLines(notices: readonly Notice[], noun: string, omitted = 0): string[] {
-  const groups = groupNotices(notices);
+  const groups = groupNotices(notices, omitted);
   const hidden = groups.slice(MAX_LINES).reduce((sum, { count }) => sum + count, 0);
   const lines = groups.slice(0, MAX_LINES).map((group) => {
     const texts = groupTexts(group);

@@ -1,4 +1,4 @@
-import type { LeftToDoEntry } from '../../shared/organisation/leftToDo.ts';
+import type { CountedEntry } from '../../shared/organisation/leftToDo.ts';
 import { defineCommand, type Output, required } from '../command.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretOptions } from '../places/callOptions.ts';
 import type { FileFacts, PlaceInspection } from '../places/inspectPlace.ts';
@@ -44,7 +44,7 @@ function inspected(
 ): Output {
   const { sections, hashFormats, secrets } = facts;
   const leftToDo = facts.leftToDo(request);
-  const leftToDoInZitadel = facts.leftToDoInZitadel(request);
+  const leftToDoInZitadel = facts.leftToDo(request, true);
   const json = {
     event: 'result',
     bytes,
@@ -86,7 +86,7 @@ function inspected(
   };
 }
 
-function onlyIn(entries: readonly LeftToDoEntry[], others: readonly LeftToDoEntry[]): readonly LeftToDoEntry[] {
+function onlyIn(entries: readonly CountedEntry[], others: readonly CountedEntry[]): readonly CountedEntry[] {
   const known = new Set(others.map((entry) => JSON.stringify(entry)));
   return entries.filter((entry) => !known.has(JSON.stringify(entry)));
 }

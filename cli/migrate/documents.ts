@@ -5,6 +5,7 @@ const count = z.int().nonnegative();
 /** Numbers of records by section, without zeros. */
 const counts = z.record(z.string(), count);
 const time = z.iso.datetime();
+const countedEntry = leftToDoEntry.extend({ further: count.optional() });
 
 /** The schema of an error or a warning of an import. */
 const notice = z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() });
@@ -172,7 +173,7 @@ export const migrationResult = z.strictObject({
   errorsOmitted: count,
   warnings: z.array(notice),
   warningsOmitted: count,
-  leftToDo: z.array(leftToDoEntry),
+  leftToDo: z.array(countedEntry),
   leftToDoOmitted: count,
   proof,
   logins: logins.optional(),
@@ -210,7 +211,7 @@ export const migrationPlan = z.strictObject({
   /** What does not travel, what the target does otherwise, and what remains to be done by hand. */
   losses: z.array(z.string()),
   changes: z.array(z.string()),
-  leftToDo: z.array(leftToDoEntry),
+  leftToDo: z.array(countedEntry),
   leftToDoOmitted: count,
   /** What is left to do, and the seconds that it may take, by what was measured: texts of a sentence. */
   work: z.strictObject({

@@ -1,10 +1,12 @@
 import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Counts, increase, total } from '../../shared/collections/counts.ts';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { migrationUnfinished } from '../../shared/errors/placeErrors.ts';
+import type { CountedEntry } from '../../shared/organisation/leftToDo.ts';
 import { UNVERIFIED_SOMEWHERE } from '../../shared/organisation/passwords.ts';
 import type { Output } from '../command.ts';
 import { requireFreeFile } from '../places/filePlace.ts';
@@ -115,22 +117,26 @@ function isUncounted(summary: ImportResponse['summary'] | undefined, journal: re
   return moving.some(({ event }) => event === 'resumed' || event === 'retry');
 }
 
-type Notice = MigrationResult['errors'][number];
-
 /**
  * Sorts what a target says of an import, or of a trial of it. The warnings of ZITADEL's import are what remains to be done
  * there, but for those of the whole file and of secrets. An instance of this service verifies the hashes that it warns of.
- * @param leftToDo what the export leaves to do in an instance of this service
+ * @param leftToDo what the export leaves to do in the target
  */
-export function sortNotices(response: ImportResponse | undefined, { kind }: Side, leftToDo: readonly Notice[]) {
+export function sortNotices(response: ImportResponse | undefined, { kind }: Side, leftToDo: readonly CountedEntry[]) {
   const { errors = [], summary } = response ?? {};
   const { warnings = [], warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
   const said = { errors, errorsOmitted, warningsOmitted, leftToDo: [...leftToDo], leftToDoOmitted: 0 };
   if (kind !== 'zitadel')
     return { ...said, warnings: warnings.filter(({ message }) => !message.startsWith(UNVERIFIED_SOMEWHERE)) };
   const general = warnings.filter(({ type }) => type === 'manifest' || type === 'secrets');
-  const remaining = warnings.filter((warning) => !general.includes(warning));
-  return { ...said, warnings: general, warningsOmitted: 0, leftToDo: remaining, leftToDoOmitted: warningsOmitted };
+  const others = warnings.filter((warning) => !general.includes(warning));
+  const remaining = others.map((warning): CountedEntry => {
+    const isSame = ({ further: _, ...entry }: CountedEntry) => isDeepStrictEqual(entry, warning);
+    return leftToDo.find(isSame) ?? warning;
+  });
+  const counted = remaining.reduce((sum, { further = 0 }) => sum + further, 0);
+  const leftToDoOmitted = warningsOmitted - counted;
+  return { ...said, warnings: general, warningsOmitted: 0, leftToDo: remaining, leftToDoOmitted };
 }
 
 type Settings = Pick<MigrationSettings, 'report'>;

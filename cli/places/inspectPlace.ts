@@ -2,7 +2,7 @@ import { type Inspection, inspect, type RecordVisitor } from '../../functions/im
 import { selectOrganisations } from '../../functions/import/selection.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
-import { LeftToDo, type LeftToDoEntry } from '../../shared/organisation/leftToDo.ts';
+import { type CountedEntry, LeftToDo } from '../../shared/organisation/leftToDo.ts';
 import { passwordHashFormat } from '../../shared/organisation/passwords.ts';
 import { type OrganisationRecord, storedFields } from '../../shared/organisation/record.ts';
 import { recordKey } from '../../shared/organisation/recordPlan.ts';
@@ -110,14 +110,10 @@ export class FileFacts implements RecordVisitor {
     this.lists = newLists();
   }
 
-  /** Returns what must be done by hand after an import into an instance of this service. */
-  leftToDo(request: ExportedRequest): readonly LeftToDoEntry[] {
-    return this.lists.ours.entriesFor({ ...this.asked(request), forZitadel: false });
-  }
-
-  /** Returns the same after an import into a ZITADEL, with what that does otherwise. */
-  leftToDoInZitadel(request: ExportedRequest): readonly LeftToDoEntry[] {
-    return this.lists.zitadel.entriesFor({ ...this.asked(request), forZitadel: true });
+  /** Returns what must be done by hand after an import into an instance of this service, or into a ZITADEL. */
+  leftToDo(request: ExportedRequest, forZitadel = false): readonly CountedEntry[] {
+    const list = forZitadel ? this.lists.zitadel : this.lists.ours;
+    return list.countedEntriesFor({ ...this.asked(request), forZitadel });
   }
 
   /** Which secrets the file contains, or would if the source had any. */

@@ -35,7 +35,7 @@ ${listSection('Left out', leftOut, ({ orgId, reason }) => html`<code>${orgId}</c
 
 /** Lists notices, those that say the same as one item. */
 function noticeList(title: string, notices: readonly Notice[], omitted: number): Html | undefined {
-  return listSection(title, groupNotices(notices), groupItem, omitted, ({ count }) => count);
+  return listSection(title, groupNotices(notices, omitted), groupItem, omitted, ({ count }) => count);
 }
 
 function groupItem(group: ReturnType<typeof groupNotices>[number]): Html {

@@ -8,12 +8,18 @@ import type { Section } from './section.ts';
 /** The schema of an entry of a manifest's `leftToDo`. */
 export const leftToDoEntry = z.object({
   type: z.string().describe('The type of record, as in the `errors` of an import.'),
-  id: z.string().optional().describe('The record, as in the `errors` of an import; absent if the entry is about all.'),
+  id: z
+    .string()
+    .exactOptional()
+    .describe('The record, as in the `errors` of an import; absent if the entry is about all.'),
   message: z.string(),
 });
 
 /** Something to do by hand after an import. */
 export type LeftToDoEntry = z.infer<typeof leftToDoEntry>;
+
+/** The same, with the number of further entries that say the same, and are not listed. */
+export type CountedEntry = LeftToDoEntry & { readonly further?: number | undefined };
 
 /** Bounds the entries of each rule, so that memory and manifest do not grow with the file. */
 const MAX_LISTED = 100;
@@ -23,6 +29,9 @@ export class LeftToDo {
   private readonly content: FileContent;
   private readonly rules: ReadonlyMap<string, readonly LeftToDoRule[]>;
   private readonly listed = new Map<LeftToDoRule, BoundedList<LeftToDoEntry>>();
+  private readonly last = new Map<LeftToDoRule, string>();
+  /** How many entries that are not listed say the same as a listed one, and are about the same type of record. */
+  private readonly further = new Map<LeftToDoEntry, number>();
 
   constructor(content: FileContent) {
     this.content = content;
@@ -55,10 +64,13 @@ export class LeftToDo {
     this.listed.set(rule, entries);
     const id = entryId(rule, section, document);
     const { type } = section.error;
-    const last = entries.entries.at(-1);
-    if (rule.scope === 'organisation' && last?.id === id && last?.type === type) return;
+    if (rule.scope === 'organisation' && this.last.get(rule) === `${type} ${id}`) return;
+    this.last.set(rule, `${type} ${id}`);
     const message = details === undefined ? rule.message : `${rule.message}: ${details.join(', ')}`;
     entries.add({ type, ...(id === undefined ? {} : { id }), message });
+    if (entries.omitted === 0) return;
+    const same = entries.entries.findLast((one) => one.type === type && one.message === message);
+    if (same !== undefined) this.further.set(same, (this.further.get(same) ?? 0) + 1);
   }
 
   /** The first entries of each rule, in the rules' order. */
@@ -75,6 +87,14 @@ export class LeftToDo {
     return [...new Set(inOrder)].flatMap((rule) => this.listed.get(rule)?.entries ?? []);
   }
 
+  /** Returns the same, with the numbers of those that say the same and are not listed. */
+  countedEntriesFor(content: FileContent): CountedEntry[] {
+    return this.entriesFor(content).map((entry) => {
+      const further = this.further.get(entry);
+      return further === undefined ? entry : { ...entry, further };
+    });
+  }
+
   /** The number of further entries. */
   get omitted(): number {
     return this.listed.values().reduce((sum, { omitted }) => sum + omitted, 0);
@@ -83,7 +103,7 @@ export class LeftToDo {
 
 function entryId({ scope }: LeftToDoRule, section: Section, document: StoredDocument): string | undefined {
   const { orgId = '', body } = document;
-  if (scope !== 'record') return scope === 'organisation' ? orgId : undefined;
+  if (scope !== undefined) return scope === 'organisation' ? orgId : undefined;
   const record = parseObject(body);
   return section.error.id.map((path) => textAt(record, path, orgId)).join('_');
 }

@@ -18,8 +18,8 @@ export interface FileContent {
 export interface LeftToDoRule {
   /** The names of the sections whose records make it necessary. */
   readonly sections: readonly string[];
-  /** What an entry is about: one record, one section of an organisation, or the whole file. */
-  readonly scope: 'record' | 'organisation' | 'file';
+  /** What an entry is about: one section of an organisation, or the whole file; by default one record. */
+  readonly scope?: 'organisation' | 'file';
   readonly message: string;
   /** Whether the file's content makes it necessary; by default always. */
   readonly when?: (content: FileContent) => boolean;
@@ -73,7 +73,6 @@ const forEveryTarget: readonly LeftToDoRule[] = [
   },
   {
     sections: ['oidcIdps'],
-    scope: 'record',
     message: 'the file has no client secret of this identity provider: enter it in the target',
     when: (content) => !content.forZitadel,
     applies: ({ clientSecret }) => clientSecret === undefined,
@@ -105,7 +104,6 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
   },
   {
     sections: ['oidcIdps'],
-    scope: 'record',
     message:
       'ZITADEL rejects an identity provider without client secret, and the whole request: export with `with_passwords`, or write `clientSecret` into the file',
     applies: ({ clientSecret }) => clientSecret === undefined,
@@ -119,7 +117,6 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
   },
   {
     sections: ['humanUsers'],
-    scope: 'record',
     message:
       'ZITADEL makes a person without password hash initial, with an unverified e-mail address: the person must activate the user',
     when: ({ withPasswords }) => withPasswords,
@@ -127,7 +124,6 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
   },
   {
     sections: ['humanUsers'],
-    scope: 'record',
     message:
       'ZITADEL makes a person with an unverified e-mail address initial: its session API accepts the password nevertheless; verify the address',
     applies: (person) =>
@@ -135,7 +131,6 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
   },
   {
     sections: ['humanUsers'],
-    scope: 'record',
     message:
       'ZITADEL activates an initial person with password hash and verified e-mail address: deactivate the user if that is not wanted',
     applies: (person) =>
@@ -143,37 +138,31 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
   },
   {
     sections: ['humanUsers', 'machineUsers'],
-    scope: 'record',
     message: 'ZITADEL does not import this state: deactivate the user after the import',
     applies: ({ state }) => state !== undefined && !keptStates.has(state),
   },
   {
     sections: ['humanUsers'],
-    scope: 'record',
     message: 'ZITADEL verifies this password hash only where its configuration enables the format: else login fails',
     applies: ({ passwordHash }) => passwordHash !== undefined && passwordHashWarning(passwordHash) !== undefined,
   },
   {
     sections: ['humanUsers'],
-    scope: 'record',
     message: 'ZITADEL does not import OTP e-mail factors: the person must add it again',
     applies: ({ otpEmail }) => otpEmail === true,
   },
   {
     sections: ['projects', 'apiApps', 'oidcApps', 'actions', 'projectGrants', 'userGrants'],
-    scope: 'record',
     message: 'ZITADEL activates this record: deactivate it after the import',
     applies: ({ state }) => state?.endsWith('_INACTIVE') === true,
   },
   {
     sections: ['domains'],
-    scope: 'record',
     message: 'ZITADEL verifies this unverified domain: remove it after the import if that is not wanted',
     applies: (document) => !isVerified(document),
   },
   {
     sections: ['domains'],
-    scope: 'record',
     message:
       'ZITADEL does not import how this domain was verified (`validationType`): verify it there if the way matters',
     applies: ({ body }) => parseObject(body).validationType !== undefined,
@@ -201,7 +190,7 @@ export const leftToDoRules: readonly LeftToDoRule[] = [
   })),
 ];
 
-const recordRule = (message: string): LeftToDoRule => ({ sections: [], scope: 'record', message });
+const recordRule = (message: string): LeftToDoRule => ({ sections: [], message });
 const providersToCreate = recordRule('create the identity providers, which the file does not contain, with these ids');
 const providersLeftOut = recordRule(
   'create the identity providers, which the file does not contain, and add them to this login policy, which names them no longer',

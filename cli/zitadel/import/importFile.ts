@@ -7,7 +7,6 @@ import { type Counts, increase } from '../../../shared/collections/counts.ts';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
 import { placeRefused } from '../../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
-import type { LeftToDoEntry } from '../../../shared/organisation/leftToDo.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
@@ -66,10 +65,6 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   meter.onStarted(() => ({ records: tally.settled, unchanged, total }));
   if (!options.dryRun) await importOrganisations(connection, plan, tally);
   return tally.response(plan, inspection);
-}
-
-function leftToDoWarning({ id, ...entry }: LeftToDoEntry): ImportWarning {
-  return { ...entry, ...(id === undefined ? {} : { id }) };
 }
 
 /** The number of errors that are listed, as in the responses of this service. */
@@ -190,7 +185,7 @@ class ImportTally implements ImportObserver {
         warnings: [
           ...(proved ? [] : [unproved]),
           ...secretWarnings(seeds.arrived, existingWithSecrets, dryRun),
-          ...leftToDo.entries.map(leftToDoWarning),
+          ...leftToDo.entries,
         ],
         proved,
         resumed: false,

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { counted, countList, firstLines, humanMessage, noticeSection, sizeText } from '../../../cli/texts.ts';
+import {
+  counted,
+  countList,
+  firstLines,
+  humanMessage,
+  noticeLines,
+  noticeSection,
+  sizeText,
+} from '../../../cli/texts.ts';
 
 describe('a number with its noun', () => {
   it.each([
@@ -51,6 +59,13 @@ describe('what people read of a message of a server', () => {
     ],
   ])('is for %s: %s', (message, text) => {
     expect(humanMessage(message)).toMatch(text);
+  });
+
+  it('stands with the number of all records that it is about, as far as that is known', () => {
+    const notices = ['ada', 'bob'].map((id) => ({ type: 'human_user', id, message: 'has no password' }));
+    const counted = [...notices, { type: 'human_user', id: 'eve', message: 'has no password', further: 4_000 }];
+    expect(noticeLines(counted, 'warning')).toEqual(['4,003 people: has no password: ada, bob, eve, and 4,000 more']);
+    expect(noticeLines(notices, 'warning', 9)[0]).toBe('at least 2 people: has no password: ada, bob');
   });
 
   it('stands in notices, below the heading of their kind', () => {

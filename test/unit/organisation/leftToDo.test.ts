@@ -117,5 +117,15 @@ describe('what is left to do', () => {
     expect(list.entries).toHaveLength(200);
     expect(list.entries.at(-1)).toMatchObject({ type: 'user_link', id: 'U_I99' });
     expect(list.omitted).toBe(1_800);
+    const counted = list.countedEntriesFor(forZitadel).filter(({ further }) => further !== undefined);
+    expect(counted).toMatchObject([{ type: 'domain', further: 900 }]);
+  });
+
+  it('counts an organisation once, however many are listed', () => {
+    const list = new LeftToDo(forZitadel);
+    for (let number = 0; number < 200; number++)
+      for (const language of ['de', 'en'])
+        list.addRecord(sectionNamed('initMessages'), { ...record({ language }), orgId: `O${number}` });
+    expect(list.omitted).toBe(100);
   });
 });
