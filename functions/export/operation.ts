@@ -76,7 +76,9 @@ export function exportOrganisations(
   };
 }
 
-const CHUNK_CHARACTERS = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+/** The most bytes that UTF-8 has for a UTF-16 unit. */
+const UNIT_BYTES = 3;
 
 class ExportWriter {
   private readonly snapshot: Snapshot;
@@ -116,40 +118,48 @@ class ExportWriter {
     };
   }
 
-  /** Yields the file's bytes in chunks of about 64 KiB. */
+  /** Yields the file's bytes in chunks of at most 64 KiB; a longer text has one of its own. */
   async *chunks(signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    let pending = '';
-    for await (const text of this.texts()) {
+    let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    let length = 0;
+    for await (const texts of this.texts()) {
       signal.throwIfAborted();
-      pending += text;
-      if (pending.length < CHUNK_CHARACTERS) continue;
-      yield Buffer.from(pending);
-      pending = '';
+      for (const text of texts) {
+        const mostBytes = text.length * UNIT_BYTES;
+        if (length + mostBytes > chunk.length) {
+          yield chunk.subarray(0, length);
+          signal.throwIfAborted();
+          chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, mostBytes));
+          length = 0;
+        }
+        // Each text is encoded by itself: V8 would copy them to join them, in two bytes a character where any needs two.
+        length += chunk.write(text, length);
+      }
     }
-    yield Buffer.from(pending);
+    yield chunk.subarray(0, length);
   }
 
-  private async *texts(): AsyncGenerator<string> {
-    yield '{"orgs":[';
+  private async *texts(): AsyncGenerator<readonly string[]> {
+    yield ['{"orgs":['];
     yield* this.organisations();
     const inSecond = new Set(this.records.sectionsOfSecondEntries);
     if (inSecond.size > 0) yield* this.secondEntries(inSecond);
-    yield `],"manifest":${JSON.stringify(this.manifest)}}\n`;
+    yield [`],"manifest":${JSON.stringify(this.manifest)}}\n`];
   }
 
-  private async *organisations(): AsyncGenerator<string> {
+  private async *organisations(): AsyncGenerator<readonly string[]> {
     await using reader = this.openReader(() => true);
     let separator = '';
     for await (const documents of readOrganisations(this.snapshot, this.selection)) {
       for (const document of documents) {
-        yield separator;
+        yield [separator];
         yield* this.organisation(document, reader);
         separator = ',';
       }
     }
   }
 
-  private async *secondEntries(sections: ReadonlySet<Section>): AsyncGenerator<string> {
+  private async *secondEntries(sections: ReadonlySet<Section>): AsyncGenerator<readonly string[]> {
     await using reader = this.openReader((section) => sections.has(section));
     for await (const documents of readOrganisations(this.snapshot, this.selection))
       for (const { orgId = '' } of documents) yield* this.secondEntry(orgId, reader);
@@ -161,44 +171,43 @@ class ExportWriter {
       : openMergedReader(this.snapshot, this.selection, isRead, this.selection.range?.from);
   }
 
-  private async *secondEntry(orgId: string, reader: RecordReader): AsyncGenerator<string> {
+  private async *secondEntry(orgId: string, reader: RecordReader): AsyncGenerator<readonly string[]> {
     let opened = false;
     for await (const records of reader.sections(orgId)) {
-      for await (const text of this.section(records, 'second')) {
-        if (!opened && text !== '') yield `,{"orgId":${JSON.stringify(orgId)}`;
-        opened ||= text !== '';
-        yield text;
+      for await (const texts of this.section(records, 'second')) {
+        if (!opened && texts.length > 0) yield [`,{"orgId":${JSON.stringify(orgId)}`];
+        opened ||= texts.length > 0;
+        yield texts;
       }
     }
-    if (opened) yield '}';
+    if (opened) yield ['}'];
   }
 
-  private async *organisation(document: StoredDocument, reader: RecordReader): AsyncGenerator<string> {
+  private async *organisation(document: StoredDocument, reader: RecordReader): AsyncGenerator<readonly string[]> {
     const { body = '{}', orgId = '' } = document;
     const { orgState, ...leading } = parseObject(body);
     this.tally.addOrganisation();
     this.count(organisationSection, document);
-    yield JSON.stringify(leading).slice(0, -1);
+    yield [JSON.stringify(leading).slice(0, -1)];
     for await (const records of reader.sections(orgId)) yield* this.section(records, 'first');
-    yield orgState === undefined ? '}' : `,"orgState":${JSON.stringify(orgState)}}`;
+    yield [orgState === undefined ? '}' : `,"orgState":${JSON.stringify(orgState)}}`];
   }
 
-  /** Yields a section's records of one entry, and an empty text for a batch without any, so that an abort is noticed. */
-  private async *section({ section, batches }: SectionRecords, entry: Entry): AsyncGenerator<string> {
+  /** Yields a section's records of one entry, batch by batch, also those without any, so that an abort is noticed. */
+  private async *section({ section, batches }: SectionRecords, entry: Entry): AsyncGenerator<readonly string[]> {
     const list = isList(section);
     const insertions = (section.credentials ?? []).map(({ path, field }) => ({ field, insert: textInserter(path) }));
-    let opened = false;
+    let before = `,"${section.name}":${list ? '[' : ''}`;
     for await (const stored of batches) {
       const documents = await this.records.convert(section, stored, entry);
-      if (documents.length === 0) {
-        yield '';
-        continue;
+      const texts: string[] = [];
+      for (const document of documents) {
+        texts.push(`${before}${this.record(section, document, insertions)}`);
+        before = ',';
       }
-      const text = documents.map((document) => this.record(section, document, insertions)).join(',');
-      yield opened ? `,${text}` : `,"${section.name}":${list ? '[' : ''}${text}`;
-      opened = true;
+      yield texts;
     }
-    if (opened && list) yield ']';
+    if (before === ',' && list) yield [']'];
   }
 
   private record(section: Section, document: StoredDocument, insertions: readonly CredentialInsertion[]): string {

@@ -71,6 +71,8 @@ export interface ManifestEntry {
 }
 
 const MODULUS = 1n << 256n;
+/** The words of 16 bits in a hash. */
+const HASH_WORDS = 16;
 
 function formatDigest(sum: bigint): string {
   return `sha256:${(sum % MODULUS).toString(16).padStart(64, '0')}`;
@@ -81,13 +83,16 @@ function formatDigest(sum: bigint): string {
  * or changed record. It needs constant memory and is independent of order.
  */
 export class ManifestTally {
-  private sum = 0n;
+  private readonly sums = new Float64Array(HASH_WORDS);
   private readonly counted = new Map<string, number>();
 
   add({ section, orgId, digest, credentials, otpEmail }: ManifestEntry): void {
     const { passwordHash = '', totpSeed = '', clientSecret = '' } = credentials;
     const entry = JSON.stringify([section, orgId, digest, passwordHash, totpSeed, clientSecret, otpEmail]);
-    this.sum += BigInt(`0x${hash('sha256', entry)}`);
+    // Each character is a byte; a large integer or a buffer costs more.
+    const bytes = hash('sha256', entry, 'binary');
+    for (let word = 0; word < HASH_WORDS; word++)
+      this.sums[word] = (this.sums[word] ?? 0) + bytes.charCodeAt(2 * word) * 256 + bytes.charCodeAt(2 * word + 1);
     this.count(section);
   }
 
@@ -101,7 +106,7 @@ export class ManifestTally {
   }
 
   get digest(): string {
-    return formatDigest(this.sum);
+    return formatDigest(this.sums.reduce((sum, word) => (sum << 16n) + BigInt(word), 0n));
   }
 
   private count(name: string): void {

@@ -96,9 +96,10 @@ describeStores('an export', (kind) => {
   });
 });
 
-describeStores('an export, while others write', (kind) => {
-  const content = { withPasswords: true, withOtp: true, withKeys: true, forZitadel: false };
+const content = { withPasswords: true, withOtp: true, withKeys: true, forZitadel: false };
+const never = new AbortController().signal;
 
+describeStores('an export, while others write', (kind) => {
   it('shows the state of its beginning, and its manifest proves that', async () => {
     const store = await openTestStore(kind);
     const instance = await testInstance(store);
@@ -111,12 +112,7 @@ describeStores('an export, while others write', (kind) => {
     const before = await instance.export();
     const snapshot = await store.snapshot();
     const selection = { ...content, orgIds: [], excludedOrgIds: [instance.orgId] };
-    const running = exportOrganisations(
-      snapshot,
-      selection,
-      { instance: 'test', defaultOrgId: undefined },
-      new AbortController().signal,
-    );
+    const running = exportOrganisations(snapshot, selection, { instance: 'test', defaultOrgId: undefined }, never);
     const parts: Uint8Array[] = [];
     for await (const part of running.bytes) {
       if (parts.length === 0) {
@@ -162,6 +158,42 @@ describeStores('an export, while others write', (kind) => {
     };
     await expect(consume()).rejects.toBe(reason);
     await snapshot[Symbol.asyncDispose]();
+  });
+});
+
+describeStores('the chunks of an export', (kind) => {
+  it('have at most 64 KiB, apart from those of longer texts, whatever the script of names', async () => {
+    const store = await openTestStore(kind);
+    const instance = await testInstance(store);
+    const names = ['Alice', 'Ångström', 'Соколова', '佐藤', '🦊🌈'];
+    const displayNames = Array.from(
+      { length: 1_000 },
+      (_, index) => `${names[index % 5]?.repeat(index % 20)} ${index}`,
+    );
+    const people = displayNames.map((displayName, index) =>
+      person(`P${index}`, { profile: { firstName: 'First', lastName: 'Last', displayName } }),
+    );
+    const value = Buffer.alloc(100_000, 'long ').toString('base64');
+    const userMetadata = [1, 2, 3].map((number) => ({ id: 'P1', key: `long ${number}`, value }));
+    await instance.import({ dataOrgs: { orgs: [organisation('many', { humanUsers: people, userMetadata })] } });
+    await using snapshot = await store.snapshot();
+    const selection = { ...content, orgIds: ['many'], excludedOrgIds: [] };
+    const origin = { instance: 'test', defaultOrgId: undefined };
+    const chunks = await Array.fromAsync(exportOrganisations(snapshot, selection, origin, never).bytes);
+    expect(chunks.every(({ length }) => length > 0)).toBe(true);
+    expect(chunks.filter(({ length }) => length > 64 * 1024)).toHaveLength(userMetadata.length);
+    const user = z.object({ user: z.object({ profile: z.object({ displayName: z.string() }) }) });
+    const file = z.object({
+      orgs: z.tuple([
+        z.object({
+          humanUsers: z.array(user),
+          userMetadata: z.array(z.object({ key: z.string(), value: z.literal(value) })),
+        }),
+      ]),
+    });
+    const [exported] = file.parse(JSON.parse(Buffer.concat(chunks).toString())).orgs;
+    expect(exported.humanUsers.map((one) => one.user.profile.displayName).sort()).toEqual(displayNames.toSorted());
+    expect(exported.userMetadata.map(({ key }) => key).sort()).toEqual(userMetadata.map(({ key }) => key));
   });
 });
 

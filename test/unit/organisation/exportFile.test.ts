@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ManifestEntry, ManifestTally, manifestSchema } from '../../../shared/organisation/exportFile.ts';
@@ -40,6 +41,24 @@ describe("a manifest's digest", () => {
           .sort((one, other) => one.at - other.at)
           .map(({ record }) => record);
         expect(digestOf(shuffled)).toBe(digestOf(records));
+      }),
+    );
+  });
+
+  it('is the sum of the SHA-256 hashes of all records, modulo 2^256', () => {
+    fc.assert(
+      fc.property(fc.array(anyEntry), (records) => {
+        const hashes = records.map(({ section, orgId, digest, credentials, otpEmail }) => {
+          const { passwordHash = '', totpSeed = '' } = credentials;
+          return BigInt(
+            `0x${hash('sha256', JSON.stringify([section, orgId, digest, passwordHash, totpSeed, '', otpEmail]))}`,
+          );
+        });
+        const sum = BigInt.asUintN(
+          256,
+          hashes.reduce((total, one) => total + one, 0n),
+        );
+        expect(digestOf(records)).toBe(`sha256:${sum.toString(16).padStart(64, '0')}`);
       }),
     );
   });
