@@ -193,6 +193,8 @@ export const migrationPlan = z.strictObject({
   organisationsOmitted: count,
   /** Numbers of records by section. */
   sections: z.record(z.string(), count),
+  /** What the target has of them. */
+  before: organisationCounts,
   /** What becomes of records that exist with other content, and how many there are: as many as in all organisations. */
   onConflict: migrationResult.shape.options.shape.onConflict,
   different: count,

@@ -20,7 +20,7 @@ import type { MigrationRun } from './run.ts';
 import { readJson, writeJson } from './runDirectory.ts';
 import { stagedOptions } from './settings.ts';
 import { describeSide, listChecks, onlyThese, type Side } from './sides.ts';
-import { OrganisationTally, organisationCounts } from './tallies.ts';
+import { allCounts, OrganisationTally, organisationCounts } from './tallies.ts';
 
 const NAME = 'plan.json';
 
@@ -69,6 +69,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     organisations: organisations.listed.map((one) => ({ ...one, before: organisationCounts(comparison, one.orgId) })),
     organisationsOmitted: organisations.omitted,
     sections: Object.fromEntries([...facts.sections].map(([name, { records }]) => [name, records])),
+    before: allCounts(comparison),
     onConflict: state.settings.onConflict,
     different: comparison.differences.size,
     bytes: exported?.bytes ?? 0,

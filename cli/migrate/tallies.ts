@@ -1,4 +1,5 @@
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
+import { type Counts, increase } from '../../shared/collections/counts.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
@@ -43,6 +44,17 @@ export const nothing: OrganisationCounts = { absent: 0, equal: 0, different: 0, 
 
 /** Returns how an organisation's records on both sides stand to each other. */
 export function organisationCounts({ organisations }: Comparison, orgId: string): OrganisationCounts {
-  const { onlyFirst: absent = 0, onlySecond: onlyTarget = 0, ...both } = organisations.get(orgId) ?? {};
+  return countsOf(organisations.get(orgId) ?? {});
+}
+
+/** Returns the same for all organisations. */
+export function allCounts({ counts }: Comparison): OrganisationCounts {
+  const sum: Counts = {};
+  for (const ofSection of counts.values())
+    for (const [outcome, count] of Object.entries(ofSection)) increase(sum, outcome, count);
+  return countsOf(sum);
+}
+
+function countsOf({ onlyFirst: absent = 0, onlySecond: onlyTarget = 0, ...both }: Counts): OrganisationCounts {
   return { ...nothing, ...both, absent, onlyTarget };
 }

@@ -56,10 +56,17 @@ export function planText(plan: MigrationPlan): Line[] {
   ];
 }
 
-function planHeadline({ source, sections, organisations, organisationsOmitted }: MigrationPlan): string {
+function planHeadline({ source, sections, before, organisations, organisationsOmitted }: MigrationPlan): string {
   const records = total(sections);
   if (records === 0) return `Nothing to move: ${source.place} has none of the organisations that are to move`;
-  return `${counted(organisations.length + organisationsOmitted, 'organisation')} with ${counted(records, 'record')} to move`;
+  const what = `${counted(organisations.length + organisationsOmitted, 'organisation')} with ${counted(records, 'record')}`;
+  return before.absent === records ? `${what} to move` : `${what}: ${standing(before)}`;
+}
+
+/** Says how records stand to those of the target. */
+function standing({ absent, differentAsExpected, onlyTarget, ...both }: MigrationPlan['before']): string {
+  const others = { 'different as expected': differentAsExpected, 'only in the target': onlyTarget };
+  return figures({ new: absent, ...both, ...others }).join(', ');
 }
 
 function planFacts(plan: MigrationPlan): string[] {
@@ -91,11 +98,7 @@ function conflictLine({ different, onConflict, refused }: MigrationPlan): string
 }
 
 function organisationLine({ orgId, name, people, records, before }: MigrationPlan['organisations'][number]): string {
-  const { absent, equal, different, differentAsExpected, onlyTarget } = before;
-  const others = { 'different as expected': differentAsExpected, 'only in the target': onlyTarget };
-  const there = { new: absent, equal, different, ...others };
-  const size = `${counted(records, 'record')}, ${counted(people, 'person')}`;
-  return `${named(orgId, name)}: ${size}: ${figures(there).join(', ')}`;
+  return `${named(orgId, name)}: ${counted(records, 'record')}, ${counted(people, 'person')}: ${standing(before)}`;
 }
 
 /** Returns who can log in as before. */
