@@ -28,6 +28,6 @@ export function tokenLifetime(expires: Span | undefined, configured: Configured)
   if (milliseconds > 0 && milliseconds <= maxTokenLifetimeMs) return milliseconds;
   const longest = maxTokenLifetimeMs / DAY_MS;
   throw new UsageError(
-    `invalid --expires ${text}: specify a lifetime such as 30d, 12h or 45m, at most ${longest}d (MAX_TOKEN_DAYS)`,
+    `invalid --expires ${text}: specify a lifetime such as 30d, 12h, 45m or 90s, at most ${longest}d (MAX_TOKEN_DAYS)`,
   );
 }

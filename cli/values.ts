@@ -18,7 +18,7 @@ export interface ValueKind {
   readonly schema: (zod: Zod) => ZodType | Promise<ZodType>;
 }
 
-/** A span of time, such as `30d`, `12h` or `45m`. */
+/** A span of time, such as `30d`, `12h`, `45m` or `90s`. */
 export interface Span {
   readonly text: string;
   readonly milliseconds: number;
@@ -27,7 +27,7 @@ export interface Span {
 /** The milliseconds of a day. */
 export const DAY_MS = 86_400_000;
 
-const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY_MS };
+const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: DAY_MS };
 
 function parseSpan(text: string): Span {
   return { text, milliseconds: Number(text.slice(0, -1)) * (units[text.slice(-1)] ?? 0) };
@@ -82,11 +82,11 @@ const valueKinds = {
   },
   DIR: { ...path, paths: 'directories', remedy: 'specify a directory' },
   DURATION: {
-    remedy: 'specify a span such as 30d, 12h or 45m',
+    remedy: 'specify a span such as 30d, 12h, 45m or 90s',
     schema: ({ z }: Zod) =>
       z
         .string()
-        .regex(/^\d{1,6}[mhd]$/)
+        .regex(/^\d{1,6}[smhd]$/)
         .transform(parseSpan),
   },
   FILE: { ...path, paths: 'files' },

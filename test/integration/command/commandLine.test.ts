@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../../support/processes/temporaryDirectory.t
 import { identityAtTerminal, seenLines, terminalMissing } from '../../support/processes/terminal.ts';
 
 const noDatabase = 'specify either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]';
-const spans = 'specify a span such as 30d, 12h or 45m';
+const spans = 'specify a span such as 30d, 12h, 45m or 90s';
 const ports = 'specify a number from 0 to 65535 (0 picks a free port)';
 const ids = 'specify an id of 1 to 200 characters';
 
@@ -117,7 +117,7 @@ describe('a wrong call on an instance', () => {
   });
 
   const either = 'specify either TOKEN_ID or --all --user ID';
-  const lifetimes = 'specify a lifetime such as 30d, 12h or 45m, at most 90d (MAX_TOKEN_DAYS)';
+  const lifetimes = 'specify a lifetime such as 30d, 12h, 45m or 90s, at most 90d (MAX_TOKEN_DAYS)';
   it.each<[readonly string[], string]>([
     [['pat', 'revoke'], either],
     [['pat', 'revoke', '--all'], either],

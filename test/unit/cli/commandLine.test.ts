@@ -146,10 +146,10 @@ describe('the options of a command', () => {
       },
     });
     const positionals = ['a', 'b', 'c'];
-    const parsed = await parseValues(command, { positionals, options: { expires: ['90m'], user: ['1'], all: [] } });
+    const parsed = await parseValues(command, { positionals, options: { expires: ['90s'], user: ['1'], all: [] } });
     expect(parsed).toEqual({
       arguments: ['a', ['b', 'c']],
-      options: { expires: { text: '90m', milliseconds: 5_400_000 }, user: '1', org: [], all: true },
+      options: { expires: { text: '90s', milliseconds: 90_000 }, user: '1', org: [], all: true },
     });
   });
 });
