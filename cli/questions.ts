@@ -60,26 +60,20 @@ async function ask<Answer>(
 ): Promise<Answer> {
   // Loaded lazily: most calls ask nothing.
   const prompts = await import('@clack/prompts');
-  const isInterrupted = (await takeTyped(stdin)).includes(CTRL_C);
+  const isInterrupted = (await takeTyped(stdin)).includes('\u0003');
   const answer = isInterrupted ? undefined : await question(prompts, { input: stdin, output: stderr, signal });
   if (answer === undefined || prompts.isCancel(answer)) throw new InterruptedError('interrupted: nothing is changed');
   return answer;
 }
 
-const CTRL_C = '\u0003';
-
 /** Takes what was typed before a question: nobody could know what it would answer. */
 async function takeTyped(stdin: Asked['stdin']): Promise<string> {
-  let typed = '';
-  const take = (keys: Buffer) => {
-    typed += keys;
-  };
   // A line that is not complete could not be read.
   stdin.setRawMode?.(true);
-  stdin.on('data', take);
+  stdin.read(0);
   // The first one may belong to the turn that has read already.
   for (let turns = 0; turns < 2; turns++) await setImmediate();
-  stdin.off('data', take).pause();
+  const typed = String(stdin.read() ?? '');
   stdin.setRawMode?.(false);
   return typed;
 }

@@ -195,9 +195,8 @@ export const migrationPlan = z.strictObject({
   sections: z.record(z.string(), count),
   /** What the target has of them. */
   before: organisationCounts,
-  /** What becomes of records that exist with other content, and how many there are: as many as in all organisations. */
+  /** What becomes of records that exist with other content. */
   onConflict: migrationResult.shape.options.shape.onConflict,
-  different: count,
   /** The size of the export's JSON. */
   bytes: count,
   /** The secrets that travel, and how many of each kind the export holds. */

@@ -1,5 +1,6 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
+import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
 import { combine, compareSides, explainZitadels } from '../compare/compareSides.ts';
 import { Comparison } from '../compare/comparison.ts';
@@ -20,7 +21,7 @@ import type { MigrationRun } from './run.ts';
 import { readJson, writeJson } from './runDirectory.ts';
 import { stagedOptions } from './settings.ts';
 import { describeSide, listChecks, onlyThese, type Side } from './sides.ts';
-import { allCounts, OrganisationTally, organisationCounts } from './tallies.ts';
+import { OrganisationTally, recordCounts } from './tallies.ts';
 
 const NAME = 'plan.json';
 
@@ -66,12 +67,14 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     target: describeSide(target),
     checks: [...listChecks(source), ...listChecks(target), ...exportChecks(run)],
     leftOut,
-    organisations: organisations.listed.map((one) => ({ ...one, before: organisationCounts(comparison, one.orgId) })),
+    organisations: organisations.listed.map((one) => ({
+      ...one,
+      before: recordCounts(comparison.organisations.get(one.orgId)),
+    })),
     organisationsOmitted: organisations.omitted,
     sections: Object.fromEntries([...facts.sections].map(([name, { records }]) => [name, records])),
-    before: allCounts(comparison),
+    before: recordCounts([...comparison.counts.values()].reduce(addCounts, {})),
     onConflict: state.settings.onConflict,
-    different: comparison.differences.size,
     bytes: exported?.bytes ?? 0,
     secrets,
     hashFormats: Object.fromEntries(facts.hashFormats),

@@ -17,7 +17,7 @@ import { loginTally } from './logins.ts';
 import type { MigrationRun } from './run.ts';
 import { type MigrationSettings, stagedOptions } from './settings.ts';
 import { MAX_NAMED, onlyThese, type Side, type Sides } from './sides.ts';
-import { nothing, OrganisationTally, organisationCounts } from './tallies.ts';
+import { nothing, OrganisationTally, recordCounts } from './tallies.ts';
 
 /** What the proof adds to a result. */
 export interface Proved extends Pick<MigrationResult, 'proof' | 'logins' | 'organisations' | 'organisationsOmitted'> {
@@ -102,7 +102,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
     organisations: listed.map((one) => ({
       ...one,
       before: planned.get(one.orgId) ?? { ...nothing, absent: one.records },
-      after: organisationCounts(comparison, one.orgId),
+      after: recordCounts(comparison.organisations.get(one.orgId)),
     })),
     organisationsOmitted: organisations.omitted,
     sourceDigest: before.tally.digest,

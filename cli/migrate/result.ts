@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type Counts, increase, total } from '../../shared/collections/counts.ts';
+import { addCounts, total } from '../../shared/collections/counts.ts';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { migrationUnfinished } from '../../shared/errors/placeErrors.ts';
 import type { CountedEntry } from '../../shared/organisation/leftToDo.ts';
@@ -95,12 +95,6 @@ function importedCounts({
     failed,
     notCarried,
   };
-}
-
-function addCounts(first: Counts = {}, second: Counts = {}): Counts {
-  const sum = { ...first };
-  for (const [section, count] of Object.entries(second)) increase(sum, section, count);
-  return sum;
 }
 
 /** What is said of an import whose earlier calls nobody counted: a ZITADEL does not, and notes of an import may be lost. */

@@ -1,10 +1,9 @@
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
-import { type Counts, increase } from '../../shared/collections/counts.ts';
+import type { Counts } from '../../shared/collections/counts.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
-import type { Comparison } from '../compare/comparison.ts';
 import type { MigrationPlan, OrganisationCounts } from './documents.ts';
 
 /** Bounds the organisations that a plan or a result lists. */
@@ -42,19 +41,7 @@ export class OrganisationTally implements RecordVisitor {
 /** The counts of an organisation that neither side has. */
 export const nothing: OrganisationCounts = { absent: 0, equal: 0, different: 0, differentAsExpected: 0, onlyTarget: 0 };
 
-/** Returns how an organisation's records on both sides stand to each other. */
-export function organisationCounts({ organisations }: Comparison, orgId: string): OrganisationCounts {
-  return countsOf(organisations.get(orgId) ?? {});
-}
-
-/** Returns the same for all organisations. */
-export function allCounts({ counts }: Comparison): OrganisationCounts {
-  const sum: Counts = {};
-  for (const ofSection of counts.values())
-    for (const [outcome, count] of Object.entries(ofSection)) increase(sum, outcome, count);
-  return countsOf(sum);
-}
-
-function countsOf({ onlyFirst: absent = 0, onlySecond: onlyTarget = 0, ...both }: Counts): OrganisationCounts {
+/** Returns how records on both sides stand to each other, by the outcomes of their comparison. */
+export function recordCounts({ onlyFirst: absent = 0, onlySecond: onlyTarget = 0, ...both }: Counts = {}) {
   return { ...nothing, ...both, absent, onlyTarget };
 }

@@ -91,7 +91,7 @@ const conflicts: Readonly<Record<MigrationPlan['onConflict'], string>> = {
 };
 
 /** Returns what becomes of conflicts, where no error of the trial says it. */
-function conflictLine({ different, onConflict, refused }: MigrationPlan): string[] {
+function conflictLine({ before: { different }, onConflict, refused }: MigrationPlan): string[] {
   if (different === 0 || (onConflict === 'report' && refused.length > 0)) return [];
   const exist = different === 1 ? 'exists' : 'exist';
   return [`${counted(different, 'record')} ${exist} with other content: ${conflicts[onConflict]}`];

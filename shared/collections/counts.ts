@@ -6,6 +6,13 @@ export function increase(counts: Counts, name: string, by = 1): void {
   if (by > 0) counts[name] = (counts[name] ?? 0) + by;
 }
 
+/** Returns the sums of numbers with the same names. */
+export function addCounts(first: Readonly<Counts> = {}, second: Readonly<Counts> = {}): Counts {
+  const sum = { ...first };
+  for (const [name, count] of Object.entries(second)) increase(sum, name, count);
+  return sum;
+}
+
 /** Returns the sum of numbers by name. */
 export function total(counts: Readonly<Counts>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);

@@ -210,7 +210,7 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     expect(before.code, before.stdout).toBe(2);
     const answers = [
       ['', 'n\r'],
-      [whole, 'y'],
+      [whole, 'yn\rn'],
       [own, 'y'],
     ] as const;
     const { code, stdout } = await identityAtTerminal(args, answers, { columns: 300 });
