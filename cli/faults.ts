@@ -1,3 +1,4 @@
+import { organisationUnknown } from '../shared/errors/commandErrors.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import type { ExitStatus } from './command.ts';
 import { InterruptedError, UsageError } from './command.ts';
@@ -20,7 +21,7 @@ export function describeFault(error: unknown, logLevel = process.env.LOG_LEVEL):
     return { message: error.message.split('\n').map(printable).join('\n'), exitStatus: 'usage' };
   if (error instanceof InterruptedError) return { message: printable(error.message), exitStatus: 'interrupted' };
   if (error instanceof IdentityError) {
-    const isUsage = error.code === 'INVALID_ARGUMENT';
+    const isUsage = error.code === 'INVALID_ARGUMENT' || organisationUnknown.is(error);
     return { message: printable(humanMessage(error.message)), exitStatus: isUsage ? 'usage' : 'failed' };
   }
   const isExpected = isSystemError(error);

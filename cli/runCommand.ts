@@ -43,8 +43,10 @@ export async function runCommand(
   };
   if (command.instance === 'none') return print(await command.run(call));
   const elsewhere = await command.elsewhere?.(call);
-  if (elsewhere !== undefined) return print(elsewhere);
   const { data: [data] = [], firestore: [firestore] = [] } = given.options;
+  if (elsewhere !== undefined && (data ?? firestore) !== undefined)
+    throw new UsageError('PLACE stands instead of --data and --firestore: specify one of them');
+  if (elsewhere !== undefined) return print(elsewhere);
   const { location, defaultName, environment } = instanceLocation(data, firestore, call.environment);
   if (command.instance === 'existing' && !hasDatabase(location)) throw instanceMissing(data ?? '');
   const onInstance = { ...call, environment };

@@ -170,7 +170,8 @@ function completeValue({ value }: Parameter, current: string): Completion {
   const { choices, elements = [], paths } = valueKind(value);
   if (choices === undefined) return { kind: paths ?? value, candidates: [] };
   const start = current.slice(0, current.lastIndexOf(',') + 1);
-  const others = elements.filter((one) => !start.split(',').includes(one));
+  const taken = start.split(',').slice(0, -1);
+  const others = elements.filter((one) => taken.every((other) => other !== one && elements.includes(other)));
   const words = start === '' ? choices : others.map((one) => `${start}${one}`);
   return offer(
     words.map((word) => ({ word, meaning: '' })),

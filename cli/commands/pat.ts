@@ -2,6 +2,7 @@ import { organisationUnknown } from '../../shared/errors/commandErrors.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { defineInstanceCommand, flag, optional, repeatable, required, toList, UsageError } from '../command.ts';
 import { createToken, newTokenFile, tokenText } from '../newToken.ts';
+import { printable } from '../terminal.ts';
 import { counted } from '../texts.ts';
 
 export const patCreate = defineInstanceCommand({
@@ -40,7 +41,9 @@ async function requireOrganisations(store: Store, orgIds: readonly string[]): Pr
   for (const orgId of orgIds) {
     await requireOrganisation(store, orgId).catch((error: unknown) => {
       if (!organisationUnknown.is(error)) throw error;
-      throw new UsageError(`${error.message}: correct --org, or add --only import if an import is to create it`);
+      throw new UsageError(
+        `${printable(error.message)}: correct --org, or add --only import if an import is to create it`,
+      );
     });
   }
 }

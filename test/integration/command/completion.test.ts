@@ -79,6 +79,7 @@ describe.each(Object.entries(shells))('identity completion %s', (shell, complete
     const secrets = ['all', 'keys', 'none', 'otp', 'passwords'];
     expect(await offered('migrate', '--with', '')).toEqual(secrets);
     expect(await offered('export', '--with', 'passwords,')).toEqual(['passwords,keys', 'passwords,otp']);
+    expect(await offered('export', '--with', 'none,')).toEqual([]);
     expect(await offered('import', '--with', 'otp,passwords,k')).toEqual(['otp,passwords,keys']);
     expect(await offered('member', 'add', '--user', 'pat', '--role', 'IAM_OWNER')).toEqual([
       'IAM_OWNER',

@@ -101,6 +101,8 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     expect(code).toBe(0);
     expect(stdout).toContain('Service Users, New: a user in the default organisation');
     expect(stdout).toContain('identity doctor https://zitadel.example.com --token-file /nonexistent/zitadel.pat');
+    const both = await identity([...prepare, 'https://zitadel.example.com', '--data', 'north']);
+    expect(both).toMatchObject({ code: 64, stderr: expect.stringContaining('PLACE stands instead of --data') });
     const file = await identity([...prepare, 'north.json']);
     expect(file).toMatchObject({ code: 64, stderr: expect.stringContaining('north.json is no address') });
   });
