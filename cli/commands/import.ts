@@ -77,7 +77,11 @@ export const importPlace = defineCommand({
       const response = await trackImport(target, { name: source.name, content, counter }, options, output, signal);
       const { request = counter.request, leftOut } = selected ?? {};
       const { losses = [] } = content;
-      return imported(response, target.name, options, { losses, request, leftOut, requested: requestLines(request) });
+      const { humanUsers: people = 0 } = response.summary.created;
+      const isWithout = source.takes === 'imports' && !selection.withPasswords && people > 0;
+      const without = isWithout ? [`without a password: ${counted(people, 'person')} (--with passwords)`] : [];
+      const requested = [...requestLines(request), ...without];
+      return imported(response, target.name, options, { losses, request, leftOut, requested });
     });
   },
 });
@@ -110,7 +114,9 @@ function imported(
   const earlier = Object.entries(summary.earlier ?? {});
   const isListed = errors.length > 0 || Object.keys(failed).length > 0;
   const isWritten = total(created) + total(overwritten) > 0;
-  const unwritten = isListed ? `nothing is imported into ${target}` : `nothing to import: ${target} has it all`;
+  const isEmpty = Object.values(outcomes).every((bySection) => total(bySection) === 0);
+  const why = isEmpty ? 'there is no organisation in it' : `${target} has it all`;
+  const unwritten = isListed ? `nothing is imported into ${target}` : `nothing to import: ${why}`;
   const done = dryRun ? `tried an import into ${target}, nothing is written` : `imported into ${target}`;
   const failures = isListed ? `, with ${counted(errors.length + (summary.errorsOmitted ?? 0), 'error')}` : '';
   const heading = `${isWritten || dryRun ? done : unwritten}${summary.resumed ? ', resumed' : ''}${failures}`;

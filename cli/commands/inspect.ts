@@ -2,7 +2,7 @@ import type { CountedEntry } from '../../shared/organisation/leftToDo.ts';
 import { defineCommand, type Output, required } from '../command.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretOptions } from '../places/callOptions.ts';
 import type { FileFacts, PlaceInspection } from '../places/inspectPlace.ts';
-import type { UnexportedOrganisation } from '../places/place.ts';
+import type { Place, UnexportedOrganisation } from '../places/place.ts';
 import { section } from '../terminal.ts';
 import { counted, countList, noticeLines, noticeSection, numberText } from '../texts.ts';
 
@@ -24,12 +24,12 @@ export const inspect = defineCommand({
     const inspection = await inspectPlace(place, options, facts, progressOutput(call), call.signal);
     const { requestLines, requireOrganisations } = await import('../places/recordCounter.ts');
     requireOrganisations(`${place.name} does not have`, options, [inspection, { organisations: unexported }]);
-    return inspected(place.name, { ...inspection, unexported }, facts, requestLines(inspection.request));
+    return inspected(place, { ...inspection, unexported }, facts, requestLines(inspection.request));
   },
 });
 
 function inspected(
-  name: string,
+  { name, takes }: Place,
   {
     bytes,
     organisations,
@@ -63,6 +63,7 @@ function inspected(
     manifest === undefined
       ? 'no manifest: its completeness cannot be verified'
       : `manifest version ${manifest.version}: exported by ${manifest.instance} at ${manifest.readTime}, complete and unchanged`;
+  const inZitadel = takes === 'files' ? onlyIn(leftToDoInZitadel, leftToDo) : [];
   const text = [
     `${name}: ${counted(organisations.length, 'organisation')}, ${counted(bytes, 'byte')}`,
     origin,
@@ -77,7 +78,7 @@ function inspected(
     ...Object.entries(unknown).map(([field, count]) => `unknown, and not imported: ${field} (${numberText(count)})`),
     ...section('Not exported by ZITADEL', losses),
     ...noticeSection('left to do', leftToDo),
-    ...section('Left to do in ZITADEL', noticeLines(onlyIn(leftToDoInZitadel, leftToDo), 'thing left to do')),
+    ...section('Left to do in ZITADEL', noticeLines(inZitadel, 'thing left to do')),
   ];
   return {
     json,

@@ -42,7 +42,6 @@ export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Ou
   const state = { ...stored, settings: replaceSecretFiles(stored.settings, call.options) };
   if (!call.options.json) call.stderr.write(`cleaning up the migration ${describeRun(run, call.now)}: ${directory}\n`);
   const remainders = await interruptible(call.signal, NOTHING_CHANGED, () => findRemainders(call, state));
-  const kept = remainders.map((one) => ({ ...one, removed: false }));
   const warnings = await listTokens(state, remainders.filter(isCertain));
   const giveUp = 'the migration is not finished: it cannot be resumed then';
   const certain = remainders.filter(isCertain).map(({ what }) => `remove ${what}`);
@@ -50,7 +49,7 @@ export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Ou
     ...(state.finishedAt === undefined ? [giveUp] : []),
     ...certain,
     state.finishedAt === undefined ? `remove the run directory ${directory}` : keptText(directory, state),
-    ...kept.filter((one) => !isCertain(one)).map(cleanedText),
+    ...remainders.filter((one) => !isCertain(one)).map((one) => cleanedText({ ...one, removed: false })),
     ...warnings,
   ];
   if (!(await askConfirmation('Clean up?', call, lines))) {

@@ -57,7 +57,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     errors: refused,
     errorsOmitted: refusedOmitted,
     ...notices
-  } = sortNotices(trial?.response, target, facts.leftToDo(request, target.kind === 'zitadel'));
+  } = sortNotices(trial?.response, [source, target], facts.leftToDo(request, target.kind === 'zitadel'));
   const plan: MigrationPlan = {
     source: {
       ...describeSide(source),

@@ -39,7 +39,7 @@ export async function makeResult(
   const journal = readJournal(run.directory);
   const { summary } = response ?? {};
   const imported = summary && importedCounts(summary);
-  const notices = sortNotices(response, target, plan.leftToDo);
+  const notices = sortNotices(response, [plan.source, target], plan.leftToDo);
   const { orgIds, excludedOrgIds, onConflict, newOrgsOnly } = settings;
   const { place: _, ...object } = stored ?? { place: '' };
   const result: MigrationResult = {
@@ -116,9 +116,16 @@ function isUncounted(summary: ImportResponse['summary'] | undefined, journal: re
  * there, but for those of the whole file and of secrets. An instance of this service verifies the hashes that it warns of.
  * @param leftToDo what the export leaves to do in the target
  */
-export function sortNotices(response: ImportResponse | undefined, { kind }: Side, leftToDo: readonly CountedEntry[]) {
+export function sortNotices(
+  response: ImportResponse | undefined,
+  [source, { kind }]: readonly [source: Pick<Side, 'kind'>, target: Pick<Side, 'kind'>],
+  leftToDo: readonly CountedEntry[],
+) {
   const { errors = [], summary } = response ?? {};
-  const { warnings = [], warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
+  const { warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
+  // No export of a ZITADEL has a manifest.
+  const isSaid = ({ type }: CountedEntry) => type !== 'manifest' || source.kind !== 'zitadel';
+  const warnings = (summary?.warnings ?? []).filter(isSaid);
   const said = { errors, errorsOmitted, warningsOmitted, leftToDo: [...leftToDo], leftToDoOmitted: 0 };
   if (kind !== 'zitadel')
     return { ...said, warnings: warnings.filter(({ message }) => !message.startsWith(UNVERIFIED_SOMEWHERE)) };

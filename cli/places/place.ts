@@ -73,10 +73,7 @@ export interface FilePlace extends Source {
    * @throws IdentityError when the name is taken, the place cannot be written or has no space; the errors of `content`
    */
   store(content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile>;
-  /**
-   * Checks before the work that the name is free, where that is possible.
-   * @throws IdentityError
-   */
+  /** Checks before the work that the name is free, where that is possible. */
   requireFree?(signal: AbortSignal): Promise<void>;
   /**
    * Removes the stored file, where it is not the person's own.
@@ -230,9 +227,10 @@ export interface DescribedPlace {
  */
 export function requireOtherInstance(first: DescribedPlace, second: DescribedPlace): void {
   if (first.facts?.instanceId === undefined || first.facts.instanceId !== second.facts?.instanceId) return;
-  throw new UsageError(
-    `${first.place.name} and ${second.place.name} are one instance: specify two; from a copy of a database that identity restore did not make, export to a file first`,
-  );
+  const isOurs = first.facts.service === 'identity';
+  const copy = '; from a copy of a database that identity restore did not make, export to a file first';
+  const problem = `${first.place.name} and ${second.place.name} are one instance: specify two`;
+  throw new UsageError(`${problem}${isOurs ? copy : ''}`);
 }
 
 /** The service that answers at an address, as far as it describes itself to everybody. */

@@ -28,11 +28,12 @@ const exportedRequest = exportedManifest.pick({ secrets: true, ignored: true }).
 export type ExportedRequest = z.infer<typeof exportedRequest>;
 
 /** Returns what a person reads of it: a typo in a request exports less than was meant. */
-export function requestLines({ secrets, ignored = [] }: ExportedRequest): readonly string[] {
-  const carried = Object.entries(secrets ?? {}).flatMap(([kind, isCarried]) => (isCarried ? [kind] : []));
-  const statement = `the file carries ${carried.length === 0 ? 'no secrets' : `the secrets ${carried.join(', ')}`}`;
+export function requestLines({ secrets: kinds, ignored = [] }: ExportedRequest): readonly string[] {
+  const carried = Object.entries(kinds ?? {}).flatMap(([kind, isCarried]) => (isCarried ? [kind] : []));
+  const secrets = carried.length === 0 ? 'no secrets' : `the source's ${carried.join(', ')}, as far as it has them`;
+  const statement = `the export carries ${secrets}`;
   return [
-    ...(secrets === undefined ? [] : [statement]),
+    ...(kinds === undefined ? [] : [statement]),
     ...ignored.map(({ field, nearest }) => {
       const remedy = nearest === undefined ? '' : `: the nearest known field is ${nearest}`;
       return `ignored by the exporting instance: ${field}${remedy}`;

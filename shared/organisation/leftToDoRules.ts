@@ -22,58 +22,48 @@ export interface LeftToDoRule {
   readonly scope?: 'organisation' | 'file';
   readonly message: string;
   /** Whether the file's content makes it necessary; by default always. */
-  readonly when?: (content: FileContent) => boolean;
+  readonly when?: ((content: FileContent) => boolean) | undefined;
   /** Whether a record makes it necessary; by default every one. */
   readonly applies?: (document: StoredDocument) => boolean;
 }
 
 const forZitadel = (content: FileContent) => content.forZitadel;
 
+function ofFile(sections: readonly string[], message: string, when?: LeftToDoRule['when']): LeftToDoRule {
+  return { sections, scope: 'file', message, when };
+}
+
 /** What every target must be given by hand (specification 8.4). */
 const forEveryTarget: readonly LeftToDoRule[] = [
-  {
-    sections: ['org'],
-    scope: 'file',
-    message:
-      'the policies, members, identity providers and factors of the instance are in no export: configure the target like the source',
-  },
-  {
-    sections: ['humanUsers'],
-    scope: 'file',
-    message: 'the file has no password hashes: export with `with_passwords`, or people must set new passwords',
-    when: ({ withPasswords }) => !withPasswords,
-  },
-  {
-    sections: ['humanUsers'],
-    scope: 'file',
-    message: 'the file has no TOTP seeds and OTP e-mail factors: export with `with_otp`, or people must add them again',
-    when: ({ withOtp }) => !withOtp,
-  },
-  {
-    sections: ['humanUsers'],
-    scope: 'file',
-    message: 'passkeys and U2F factors are in no export: people must register them again',
-  },
-  {
-    sections: ['machineUsers'],
-    scope: 'file',
-    message: 'personal access tokens are in no export: create new ones in the target',
-  },
-  {
-    sections: ['machineUsers'],
-    scope: 'file',
-    message: 'the file has no machine keys: export with `with_keys`, or create new ones in the target',
-    when: ({ withKeys }) => !withKeys,
-  },
-  {
-    sections: ['apiApps', 'oidcApps'],
-    scope: 'file',
-    message: 'the file has no application keys: export with `with_keys`, or create new ones in the target',
-    when: ({ withKeys }) => !withKeys,
-  },
+  ofFile(
+    ['org'],
+    'the policies, members, identity providers and factors of the instance are in no export: configure the target like the source',
+  ),
+  ofFile(
+    ['humanUsers'],
+    'the export has no password hashes: include them by `with_passwords`, or people must set new passwords',
+    ({ withPasswords }) => !withPasswords,
+  ),
+  ofFile(
+    ['humanUsers'],
+    'the export has no TOTP seeds and OTP e-mail factors: include them by `with_otp`, or people must add them again',
+    ({ withOtp }) => !withOtp,
+  ),
+  ofFile(['humanUsers'], 'passkeys and U2F factors are in no export: people must register them again'),
+  ofFile(['machineUsers'], 'personal access tokens are in no export: create new ones in the target'),
+  ofFile(
+    ['machineUsers'],
+    'the export has no machine keys: include them by `with_keys`, or create new ones in the target',
+    ({ withKeys }) => !withKeys,
+  ),
+  ofFile(
+    ['apiApps', 'oidcApps'],
+    'the export has no application keys: include them by `with_keys`, or create new ones in the target',
+    ({ withKeys }) => !withKeys,
+  ),
   {
     sections: ['oidcIdps'],
-    message: 'the file has no client secret of this identity provider: enter it in the target',
+    message: 'the export has no client secret of this identity provider: enter it in the target',
     when: (content) => !content.forZitadel,
     applies: ({ clientSecret }) => clientSecret === undefined,
   },
@@ -84,37 +74,30 @@ const keptStates = new Set(['USER_STATE_ACTIVE', 'USER_STATE_INACTIVE', 'USER_ST
 
 /** What a ZITADEL does otherwise when it imports the file (zitadel 9). */
 const forTargetZitadel: readonly LeftToDoRule[] = [
-  {
-    sections: ['org'],
-    scope: 'file',
-    message:
-      'ZITADEL makes the caller ORG_OWNER of every organisation that it creates: remove these memberships after the import',
-  },
-  {
-    sections: ['org'],
-    scope: 'file',
-    message:
-      'ZITADEL lists organisations with a second entry (ORG-lapo2n) and verified domains (V2-e1wse, V3-DKcYh) in `errors`, and imports them nevertheless',
-    when: ({ inSteps }) => inSteps !== true,
-  },
-  {
-    sections: ['apiApps', 'oidcApps'],
-    scope: 'file',
-    message: 'ZITADEL gives applications new client ids and client secrets: configure the applications with them',
-  },
+  ofFile(
+    ['org'],
+    'ZITADEL makes the caller ORG_OWNER of every organisation that it creates: remove these memberships after the import',
+  ),
+  ofFile(
+    ['org'],
+    'ZITADEL lists organisations with a second entry (ORG-lapo2n) and verified domains (V2-e1wse, V3-DKcYh) in `errors`, and imports them nevertheless',
+    ({ inSteps }) => inSteps !== true,
+  ),
+  ofFile(
+    ['apiApps', 'oidcApps'],
+    'ZITADEL gives applications new client ids and client secrets: configure the applications with them',
+  ),
   {
     sections: ['oidcIdps'],
     message:
       'ZITADEL rejects an identity provider without client secret, and the whole request: export with `with_passwords`, or write `clientSecret` into the file',
     applies: ({ clientSecret }) => clientSecret === undefined,
   },
-  {
-    sections: ['humanUsers'],
-    scope: 'file',
-    message:
-      'ZITADEL makes people without password hash initial, with an unverified e-mail address: export with `with_passwords`, or they must activate their users',
-    when: ({ withPasswords }) => !withPasswords,
-  },
+  ofFile(
+    ['humanUsers'],
+    'ZITADEL makes people without password hash initial, with an unverified e-mail address: export with `with_passwords`, or they must activate their users',
+    ({ withPasswords }) => !withPasswords,
+  ),
   {
     sections: ['humanUsers'],
     message:
@@ -191,12 +174,14 @@ export const leftToDoRules: readonly LeftToDoRule[] = [
 ];
 
 const recordRule = (message: string): LeftToDoRule => ({ sections: [], message });
-const providersToCreate = recordRule('create the identity providers, which the file does not contain, with these ids');
+const providersToCreate = recordRule(
+  'create the identity providers, which the export does not contain, with these ids',
+);
 const providersLeftOut = recordRule(
-  'create the identity providers, which the file does not contain, and add them to this login policy, which names them no longer',
+  'create the identity providers, which the export does not contain, and add them to this login policy, which names them no longer',
 );
 const linksRefused = recordRule(
-  'ZITADEL rejects this link, because the file does not contain its identity provider: create the provider, then link the person',
+  'ZITADEL rejects this link, because the export does not contain its identity provider: create the provider, then link the person',
 );
 
 /** The rule for a record that refers to organisations which are not in the file, or to their projects. */

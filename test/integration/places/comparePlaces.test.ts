@@ -174,10 +174,49 @@ describe('identity inspect', () => {
     expect(lines).toContain('unknown, and not imported: unheardOf (2)');
     expect(lines).toContain('  personal access tokens are in no export: create new ones in the target');
     expect(stdout).toMatch(/^Left to do in ZITADEL\n {2}.+$/m);
-    expect(stdout).not.toContain('the file has no password hashes');
-    expect(stdout).toContain('the file has no TOTP seeds');
+    expect(stdout).not.toContain('the export has no password hashes');
+    expect(stdout).toContain('the export has no TOTP seeds and OTP e-mail factors: include them by --with otp, or');
     expect(stdout).not.toContain(HASH);
     const sections = { humanUsers: { records: 3, bytes: expect.any(Number) }, machineUsers: { records: 1 } };
     expect(await resultOf(['inspect', file])).toMatchObject({ code: 0, bytes: expect.any(Number), sections });
+  });
+
+  it('counts all that something is left to do for, and names ZITADEL for a file only', async () => {
+    const { database } = await servedPlace(sqlite);
+    const users = Array.from({ length: 120 }, (_, number) =>
+      person(`p${number}`, hashed('$argon2id$v=19$m=8,t=1,p=1$')),
+    );
+    const file = await fileWith(
+      'a.json',
+      organisation('acme', { humanUsers: users.map((one) => ({ ...one, otpEmail: true })) }),
+    );
+    const ofFile = await identity(['inspect', file]);
+    expect(ofFile.stdout).toMatch(
+      /\n {2}120 people: ZITADEL does not import OTP e-mail factors.*: p0, p1, p2, and 117 more\n/,
+    );
+    expect(ofFile.stdout).toMatch(/\n {2}120 people: ZITADEL verifies this password hash only where/);
+    expect(await identity(['import', file, '--to', database])).toMatchObject({ code: 0 });
+    const ofDatabase = await identity(['inspect', database]);
+    expect(ofDatabase.stdout).toMatch(/^Left to do by hand$/m);
+    expect(ofDatabase.stdout).not.toMatch(/ZITADEL|the file/);
+  });
+});
+
+describe('identity import and identity compare', () => {
+  it('say that there is nothing, and who arrives without a password', async () => {
+    const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
+    const nothing = await fileWith('nothing.json');
+    const stdout = async (...args: readonly string[]) => (await identity(args)).stdout;
+    expect(await stdout('import', nothing, '--to', south.database)).toMatch(
+      /^nothing to import: there is no organisation in it\n/,
+    );
+    expect(await stdout('compare', nothing, await fileWith('other.json'))).toMatch(
+      /^nothing to compare: neither has a record\n/,
+    );
+    const file = await fileWith('a.json', organisation('acme', { humanUsers: [person('ada', hashed(HASH))] }));
+    expect(await stdout('import', file, '--to', north.database)).not.toContain('without');
+    const between = ['import', north.database, '--to', south.database, '--org', 'acme'];
+    expect(await stdout(...between)).toContain('\nwithout a password: 1 person (--with passwords)\n');
+    expect(await stdout(...between)).toMatch(/^nothing to import: .* has it all/);
   });
 });

@@ -104,7 +104,7 @@ const typo = {
   ignored: [{ field: 'with_password', nearest: 'with_passwords' }],
 };
 const lines = [
-  'the file carries the secrets otp',
+  "the export carries the source's otp, as far as it has them",
   'ignored by the exporting instance: with_password: the nearest known field is with_passwords',
 ];
 

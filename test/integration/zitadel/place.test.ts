@@ -82,6 +82,13 @@ describe('a ZITADEL as a source', { timeout: TIMEOUT_MS }, () => {
     });
   });
 
+  it('is one instance at all its addresses', async () => {
+    const { zitadel, tokenFile: token } = await filledZitadel([acme]);
+    const sides = [zitadel.url, zitadel.url.replace('127.0.0.1', 'localhost')];
+    const { stderr } = await identity(['compare', ...sides, '--from-token-file', token, '--to-token-file', token]);
+    expect(stderr).toBe(`identity: ${sides.join(' and ')} are one instance: specify two\n`);
+  });
+
   it('is inspected, and imported by an instance', async () => {
     const { zitadel, tokenFile: token } = await filledZitadel([acme]);
     const from = [zitadel.url, '--from-token-file', token, '--org', 'acme', '--with', 'passwords,otp,keys'];
