@@ -74,14 +74,8 @@ function compared(
     const others = { ...both, [`only in ${names[0]}`]: onlyFirst, [`only in ${names[1]}`]: onlySecond };
     return `${name}: ${[`${numberText(equal)} equal`, ...figures(others)].join(', ')}`;
   });
-  const isEmpty = counts.size === 0;
-  const verdict = isEmpty
-    ? 'nothing to compare: neither has a record'
-    : isEqual
-      ? expected.size === 0
-        ? 'equal'
-        : 'equal, but for what ZITADEL makes differ'
-      : 'different';
+  const same = expected.size === 0 ? 'equal' : 'equal, but for what ZITADEL makes differ';
+  const verdict = !isEqual ? 'different' : counts.size === 0 ? 'nothing to compare: neither has a record' : same;
   const listed = differences.entries.flatMap((difference) => describe(difference, names));
   const explained = expected.entries.map(
     (one) => `${one.section} ${named(one.id, one.name)} of ${one.orgId}: ${one.reason}`,

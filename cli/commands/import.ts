@@ -114,8 +114,7 @@ function imported(
   const earlier = Object.entries(summary.earlier ?? {});
   const isListed = errors.length > 0 || Object.keys(failed).length > 0;
   const isWritten = total(created) + total(overwritten) > 0;
-  const isEmpty = Object.values(outcomes).every((bySection) => total(bySection) === 0);
-  const why = isEmpty ? 'there is no organisation in it' : `${target} has it all`;
+  const why = counts.length === 0 ? 'there is no organisation in it' : `${target} has it all`;
   const unwritten = isListed ? `nothing is imported into ${target}` : `nothing to import: ${why}`;
   const done = dryRun ? `tried an import into ${target}, nothing is written` : `imported into ${target}`;
   const failures = isListed ? `, with ${counted(errors.length + (summary.errorsOmitted ?? 0), 'error')}` : '';

@@ -80,11 +80,7 @@ function inspected(
     ...noticeSection('left to do', leftToDo),
     ...section('Left to do in ZITADEL', noticeLines(inZitadel, 'thing left to do')),
   ];
-  return {
-    json,
-    text,
-    exitStatus: () => (unexported.length === 0 ? 'done' : 'listed'),
-  };
+  return { json, text, exitStatus: () => (unexported.length === 0 ? 'done' : 'listed') };
 }
 
 function onlyIn(entries: readonly CountedEntry[], others: readonly CountedEntry[]): readonly CountedEntry[] {

@@ -41,9 +41,8 @@ async function requireOrganisations(store: Store, orgIds: readonly string[]): Pr
   for (const orgId of orgIds) {
     await requireOrganisation(store, orgId).catch((error: unknown) => {
       if (!organisationUnknown.is(error)) throw error;
-      throw new UsageError(
-        `${printable(error.message)}: correct --org, or add --only import if an import is to create it`,
-      );
+      const problem = printable(error.message);
+      throw new UsageError(`${problem}: correct --org, or add --only import if an import is to create it`);
     });
   }
 }
