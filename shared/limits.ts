@@ -9,6 +9,7 @@ export const fixedLimits = {
   ...jsonLimits,
   indexedBytes: 2_600,
   textBytes: 64_000,
+  listElements: 5_000,
   headerBytes: 16_384,
   bodyGraceMs: 10_000,
   bodyBytesPerSecond: 1_024,
@@ -130,6 +131,13 @@ const limitTable = {
     limits: 'likewise, any other text of a file, such as a URI, a hash or a TOTP seed; bytes count as their base64',
     ...both(fixedLimits.textBytes),
     reason: "ZITADEL's longest text with a limit, that of an action, has 40,000; a request's headers have 16,384",
+    above: 'the record is in `errors`',
+  },
+  listElements: {
+    unit: 'count',
+    limits: 'the elements of a list in a record of a file, such as the roles of a grant',
+    ...both(fixedLimits.listElements),
+    reason: 'each role is looked up, and others wait meanwhile; nobody has so many roles',
     above: 'the record is in `errors`',
   },
   imports: {

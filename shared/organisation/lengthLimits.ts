@@ -51,7 +51,7 @@ export function needsLimit(field: DescField): boolean {
   return kind !== 'bytes' || Number(value.maxLen) === 0;
 }
 
-/** Finds the first value of a record that is longer than its field's limit. */
+/** Finds the first text or list of a record that is longer than its limit. */
 export function lengthIssue(record: OrganisationRecord): RecordIssue | undefined {
   const { section, json, body, credentials, givenPassword } = record;
   for (const { path, field, clear = '' } of section.credentials ?? []) {
@@ -69,6 +69,8 @@ function issueIn(fields: readonly LimitedField[], json: JsonObject, prefix: stri
   for (const { name, limit, inner } of fields) {
     const value = json[name];
     if (value === undefined) continue;
+    if (Array.isArray(value) && value.length > fixedLimits.listElements)
+      return { id: TOO_LONG, key: `${prefix}${name}: value must contain at most ${fixedLimits.listElements} item(s)` };
     for (const [index, element] of (Array.isArray(value) ? value : [value]).entries()) {
       const path = `${prefix}${name}${Array.isArray(value) ? `[${index}]` : ''}`;
       const found = isJsonObject(element) ? issueIn(inner, element, `${path}.`) : textIssue(element, limit, path);

@@ -26,6 +26,7 @@ const edges: Readonly<Record<string, readonly [file: string, ...titles: string[]
   exports: ['integration/http/admission.test.ts', 'of a further %s is refused until one has ended'],
   indexedBytes: ['unit/organisation/lengthLimits.test.ts', 'in %s has one here', 'is counted in bytes'],
   textBytes: ['unit/organisation/lengthLimits.test.ts', 'in %s has one here'],
+  listElements: ['unit/organisation/lengthLimits.test.ts', 'in %s has at most 5,000 elements'],
   headersMs: ['integration/http/httpServer.test.ts', 'is answered 408 after %s'],
   headerBytes: ['integration/http/httpServer.test.ts', 'over HTTP/1.1', 'over HTTP/2'],
   keepAliveMs: [

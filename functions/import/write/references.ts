@@ -10,6 +10,7 @@ import type { RecordIssue, Reference } from '../../../shared/organisation/relati
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import { type DocumentStore, documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
+import { yieldToEventLoop } from '../../../shared/turns.ts';
 import { hasStoredContent } from './comparison.ts';
 
 /**
@@ -23,12 +24,13 @@ interface PlannedRecord {
   readonly references: readonly PlannedReference[];
 }
 
-const NONE: PlannedRecord[] = [];
-
 type Found = ReadonlyMap<string, StoredDocument | undefined>;
 
+/** So many references are checked in one turn of the event loop, and in memory at once: a batch may have 300,000. */
+const REFERENCES_AT_ONCE = 2_000;
+
 /**
- * Finds the records whose references are missing, foreign or invalid, with a constant number of reads.
+ * Finds the records whose references are missing, foreign or invalid, with a constant number of reads for as many.
  * @param onKept receives the warnings about missing targets without which records are kept
  * @param removed the organisations in removal, whose records count as missing
  */
@@ -38,11 +40,40 @@ export async function checkReferences(
   onKept?: (plan: RecordPlan, warning: string) => void,
   removed: ReadonlySet<string> = new Set(),
 ): Promise<[RecordPlan, Rejection][]> {
-  const planned = plans.flatMap((plan): PlannedRecord[] => {
+  const rejected: [RecordPlan, Rejection][] = [];
+  for await (const planned of planInTurns(plans)) {
+    const found = await readTargets(store, planned, removed);
+    for (const { plan, references } of planned) {
+      const rejection = findFirst(references, (reference) => check(reference, references, found, plan.record));
+      if (rejection !== undefined) rejected.push([plan, rejection]);
+      else for (const warning of keptReferences(references, found)) onKept?.(plan, warning);
+    }
+  }
+  return rejected;
+}
+
+async function* planInTurns(plans: readonly RecordPlan[]): AsyncGenerator<readonly PlannedRecord[]> {
+  let planned: PlannedRecord[] = [];
+  let size = 0;
+  for (const plan of plans) {
     const references = planReferences(plan.record);
-    return references.length === 0 ? NONE : [{ plan, references }];
-  });
-  if (planned.length === 0) return [];
+    if (references.length === 0) continue;
+    planned.push({ plan, references });
+    size += references.length;
+    if (size < REFERENCES_AT_ONCE) continue;
+    yield planned;
+    await yieldToEventLoop();
+    planned = [];
+    size = 0;
+  }
+  if (size > 0) yield planned;
+}
+
+async function readTargets(
+  store: DocumentStore,
+  planned: readonly PlannedRecord[],
+  removed: ReadonlySet<string>,
+): Promise<Found> {
   const all = planned.flatMap(({ references }) => references);
   const isInspected = ({ reference }: PlannedReference) => reference.check !== undefined || reference.isParent === true;
   // Bodies may be large: read only those that a check inspects, and those of parents, which are compared.
@@ -55,14 +86,8 @@ export async function checkReferences(
     read(store, all.filter(isInspected), ['orgId', 'partition', 'digest', 'state', 'body']),
   ]);
   const isRemoved = (target: StoredDocument | undefined) => removed.has(target?.orgId ?? '');
-  const stored = [...existing, ...inspected].filter(([, target]) => !isRemoved(target));
-  const targets: Found = new Map(stored);
-  const found: Found = new Map([...targets, ...(await readPermits(store, planned, targets))]);
-  return planned.flatMap(({ plan, references }): [RecordPlan, Rejection][] => {
-    const rejection = findFirst(references, (reference) => check(reference, references, found, plan.record));
-    if (rejection === undefined) for (const warning of keptReferences(references, found)) onKept?.(plan, warning);
-    return rejection === undefined ? [] : [[plan, rejection]];
-  });
+  const targets: Found = new Map([...existing, ...inspected].filter(([, target]) => !isRemoved(target)));
+  return new Map([...targets, ...(await readPermits(store, planned, targets))]);
 }
 
 /** Reads the claims that permit foreign targets, if there are such targets. */

@@ -16,7 +16,7 @@ const unlimited = fieldPlaces.filter(({ title, section, field }) => {
   );
 });
 
-function issueOf(place: FieldPlace, value: string) {
+function issueOf(place: FieldPlace, value: unknown) {
   const [record] = [withValueAt(place, value)[place.section]].flat();
   return lengthIssue(readRecord(sectionNamed(place.section), record, 'o'));
 }
@@ -43,6 +43,20 @@ describe('a text without a limit of ZITADEL', () => {
     if (domain === undefined) throw new Error('no such field');
     expect(issueOf(domain, '😀'.repeat(650))).toBeUndefined();
     expect(issueOf(domain, '😀'.repeat(651))).toBeDefined();
+  });
+});
+
+describe('a list of a record', () => {
+  const lists = unlimited.filter(({ steps }) => steps.at(-1) === 0);
+
+  it.each(lists.map((place) => [place.title, place] as const))('in %s has at most 5,000 elements', (title, place) => {
+    const issueWith = (elements: number) =>
+      issueOf({ ...place, steps: place.steps.slice(0, -1) }, Array<string>(elements).fill('x'));
+    expect(issueWith(5_000)).toBeUndefined();
+    const { id, key } = issueWith(5_001) ?? {};
+    expect(id).toBe('IMPORT-tooLong');
+    const path = title.slice(place.section.length + 1);
+    expect(key?.replaceAll('[0]', '')).toBe(`${path}: value must contain at most 5000 item(s)`);
   });
 });
 

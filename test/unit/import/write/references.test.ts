@@ -154,6 +154,18 @@ describe('the references of a batch', () => {
     ]);
   });
 
+  it('are read some thousands at a time, and others have their turn in between', async () => {
+    const many = (id: string) => {
+      const keys = Array.from({ length: 1_500 }, (_, index) => `${id}${index}`);
+      return referring({ id, targets: keys }, { ...toTarget, key: ['targets[]'] });
+    };
+    const store = await storeWith();
+    const readsAtTurn = new Promise((resolve) => setImmediate(() => resolve(store.reads.length)));
+    expect(await checkReferences(store, ['a', 'b', 'c'].map(many))).toHaveLength(3);
+    expect(store.reads.map(({ keys }) => keys.length)).toEqual([3_000, 1_500]);
+    expect(await readsAtTurn).toBe(1);
+  });
+
   it('cost no read where there are none', async () => {
     const store = await storeWith(target('own'));
     expect(await checkReferences(store, [target('own')])).toEqual([]);
