@@ -205,7 +205,7 @@ const limitTable = {
   },
   requestsPerConnection: {
     unit: 'count',
-    limits: 'the requests at once of one connection',
+    limits: 'the unanswered requests of one connection; over HTTP/1, one of them is handled at a time',
     ...both(fixedLimits.requestsPerConnection),
     reason: 'each costs memory; clients open another connection for more',
     above: 'over HTTP/1, the connection is closed; over HTTP/2, the stream is refused',

@@ -138,6 +138,28 @@ export class RequestsInFlight {
   }
 }
 
+/**
+ * The turns of requests on one HTTP/1 connection. Responses have the order of their requests anyway, and a client that sends
+ * hundreds at once gets no more of the processor than others.
+ */
+export class ConnectionTurns {
+  /** What resumes the waiting requests, by the connections with one at work. */
+  readonly #waiting = new WeakMap<Socket, (() => void)[]>();
+
+  /** Waits for the responses before this one. Returns whether the connection still takes it. */
+  async next(socket: Socket, outgoing: Outgoing): Promise<boolean> {
+    const waiting = this.#waiting.get(socket);
+    if (waiting === undefined) this.#waiting.set(socket, []);
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    outgoing.once('close', () => {
+      const resume = this.#waiting.get(socket)?.shift();
+      if (resume === undefined) this.#waiting.delete(socket);
+      else resume();
+    });
+    return socket.writable;
+  }
+}
+
 /** Takes the listeners of an event away from a server. Returns a function that passes an event on to them. */
 export function takeListeners(server: EventEmitter, event: string): (...args: readonly unknown[]) => void {
   const listeners = server.listeners(event);

@@ -34,12 +34,36 @@ export function switchProtocols(
       const isHttp2 = start.subarray(0, preface.length).equals(preface);
       if (isHttp2 && isFull(socket)) return refuseSession(socket);
       socket.unshift(start);
-      if (!isHttp2) return passToHttp1(socket);
+      if (!isHttp2) {
+        passToHttp1(socket);
+        return parseInParts(socket);
+      }
       // Otherwise a connection that the client has closed stays open until it is idle for too long.
       socket.allowHalfOpen = false;
       http2Server.emit('connection', socket);
     }),
   );
+}
+
+/** The bytes of an HTTP/1 connection that are parsed before anybody looks whether it is still open: some requests. */
+const PARSED_BYTES = 4_096;
+
+/**
+ * Has a connection parsed in parts. Node's parser goes on with what was read although the connection is destroyed: 64 KB are
+ * thousands of small requests.
+ */
+function parseInParts(socket: Socket): void {
+  const [parse] = socket.listeners('data');
+  if (parse === undefined) throw new TypeError('Node parses HTTP/1 as a listener of data');
+  socket.removeAllListeners('data');
+  socket.on('data', (chunk: Buffer) => {
+    for (let start = 0; start < chunk.length; start += PARSED_BYTES) {
+      // A method CONNECT ends the parser.
+      if (socket.destroyed || socket.listenerCount('data') === 0) return;
+      if (socket.isPaused()) return void socket.unshift(chunk.subarray(start));
+      Reflect.apply(parse, socket, [chunk.subarray(start, start + PARSED_BYTES)]);
+    }
+  });
 }
 
 /** SETTINGS, and GOAWAY with ENHANCE_YOUR_CALM, which says that no stream was processed (RFC 9113 6.8). */

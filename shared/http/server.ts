@@ -15,7 +15,13 @@ import {
 import type { IdentityError } from '../errors/identityError.ts';
 import { defaultLimits, fixedLimits, type Limits } from '../limits.ts';
 import { log } from '../log.ts';
-import { ConcurrencyLimit, descriptorsForConnections, limitConnections, RequestsInFlight } from './concurrency.ts';
+import {
+  ConcurrencyLimit,
+  ConnectionTurns,
+  descriptorsForConnections,
+  limitConnections,
+  RequestsInFlight,
+} from './concurrency.ts';
 import { closeAfter, continueOnDemand, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
 import { createHttp2, type Http2, refuseStreams, switchProtocols } from './protocols.ts';
 import { type Application, requestListener, type WaitTimes, writeResponse } from './requestListener.ts';
@@ -76,18 +82,26 @@ export function createHttpServer(
     const response = errorResponse(error, newRequestId(), incoming.headers['content-type']);
     return writeResponse(response, outgoing, { stallMs: limits.stallMs });
   };
+  const turns = new ConnectionTurns();
   const handle = (rejection?: IdentityError) => async (incoming: Incoming, outgoing: Outgoing) => {
+    const { socket } = incoming;
+    // The parser goes on with what it has read.
+    if (isHttp1(outgoing) && socket.destroyed) return;
     if (!requests.add(incoming, outgoing)) {
-      if (requests.isUsing(incoming.socket)) incoming.socket.destroy();
+      if (outgoing.socket === null) socket.destroy();
       else await reject(tooManyRequests(), incoming, outgoing);
-    } else if (rejection !== undefined) await reject(rejection, incoming, outgoing);
+    } else if (isHttp1(outgoing) && !(await turns.next(socket, outgoing))) return;
+    else if (rejection !== undefined) await reject(rejection, incoming, outgoing);
     else if (isDraining) await reject(shuttingDown(), incoming, outgoing);
     else if (places.isFull) await reject(tooManyRequests(), incoming, outgoing);
     else if (hasLargeHeaders(incoming)) await reject(httpHeadersTooLarge(), incoming, outgoing);
     else await listener(incoming, outgoing);
   };
   for (const one of [server, http2.server]) handleRequests(one, handle);
-  server.on('connect', (_incoming, socket) => writeRawError(socket, methodNotAllowed()));
+  server.on('connect', (_incoming, socket) => {
+    socket.removeAllListeners('data');
+    writeRawError(socket, methodNotAllowed());
+  });
   http2.server.on('connect', handle(methodNotAllowed()));
   handleParserErrors(server, requests);
   return {

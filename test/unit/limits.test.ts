@@ -39,7 +39,7 @@ const edges: Readonly<Record<string, readonly [file: string, ...titles: string[]
   perClient: ['integration/http/connections.test.ts', 'has no more connections than its own limit'],
   requestsPerConnection: [
     'integration/http/requestsAtOnce.test.ts',
-    'may carry %i requests',
+    'of HTTP/1 may carry as many requests',
     'is closed above',
     'carries no more',
   ],

@@ -1,5 +1,5 @@
 import type { TestContext } from 'vitest';
-import { dripOrLinger, sendRefused } from './connections.ts';
+import { dripOrLinger, pipeline, sendRefused } from './connections.ts';
 import { holdStreams } from './streams.ts';
 import type { Target } from './target.ts';
 import { percentile, type Service } from './victims.ts';
@@ -34,6 +34,11 @@ export const attacks: readonly Attack[] = [
     text: '100 requests a second without a token whose bodies never end, at `MAX_CONNECTIONS=100`',
     env: { MAX_CONNECTIONS: '100' },
     run: (target) => sendRefused(target, 100),
+  },
+  {
+    name: 'pipelined requests',
+    text: '10 connections of HTTP/1 that send requests for `/healthz` as fast as they are taken, and are opened again once they are closed',
+    run: (target) => pipeline(target, 10),
   },
 ];
 

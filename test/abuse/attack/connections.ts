@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { connectTo, type Target } from './target.ts';
 
@@ -24,6 +25,19 @@ export function dripOrLinger(target: Target, perSecond: number, random: () => nu
 /** Opens so many connections a second whose requests have no token, and whose bodies do not end. */
 export function sendRefused(target: Target, perSecond: number): Promise<void> {
   return every(perSecond, () => stayRefused(target));
+}
+
+/** Opens connections that send requests without a pause, and awaits no response. One that the server ends is opened again. */
+export async function pipeline(target: Target, connections: number): Promise<void> {
+  const requests = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(100);
+  const send = async () => {
+    for (;;) {
+      const socket = connectTo(target).resume();
+      while (!socket.destroyed)
+        if (!socket.write(requests)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, send));
 }
 
 function drip(target: Target): void {

@@ -160,34 +160,62 @@ describe('one client', () => {
 describe('a connection', () => {
   const limit = fixedLimits.requestsPerConnection;
 
-  it.each([limit - 1, limit])('of HTTP/1 may carry %i requests whose responses are not awaited', async (count) => {
-    await server.start({}, count);
+  it('of HTTP/1 may carry as many requests whose responses are not awaited, which are handled one by one', async () => {
+    await server.start();
     const socket = await server.open();
-    socket.write(get('/slow').repeat(count));
+    socket.write(get('/slow').repeat(limit));
     await server.entered.promise;
+    await statusOf('/hello', other);
+    expect(server.waiting).toBe(1);
     server.gate.resolve();
     let text = '';
     for await (const chunk of socket) {
       text += String(chunk);
-      if (text.split('\r\n\r\n{"slow"').length > count) break;
+      if (text.split('\r\n\r\n{"slow"').length > limit) break;
     }
-    expect(text.match(/HTTP\/1.1 200/g)).toHaveLength(count);
+    expect(text.match(/HTTP\/1.1 200/g)).toHaveLength(limit);
   });
 
   it(`of HTTP/1 is closed above ${limit} requests, and nobody works on the others`, async () => {
-    await server.start({}, limit);
+    await server.start();
     const socket = await server.open();
     socket.write(get('/slow').repeat(10 * limit));
     await ended(socket);
-    expect(server.waiting).toBe(limit);
+    expect(server.waiting).toBe(1);
+  });
+
+  it('of HTTP/1 that ends leaves its client all of its requests', async () => {
+    await server.start({ perClient: LIMIT });
+    for (let connection = 0; connection < 3; connection++) {
+      const socket = await server.open(get('/slow').repeat(LIMIT), one);
+      await expect.poll(() => statusOf('/hello', one).catch(() => 503)).toBe(503);
+      socket.destroy();
+      await expect.poll(() => statusOf('/hello', one).catch(() => 503)).toBe(200);
+    }
+    expect(server.waiting).toBe(3);
   });
 
   it('of HTTP/1 is closed where it carries more requests than its client may have', async () => {
-    await server.start({ perClient: LIMIT }, LIMIT);
+    await server.start({ perClient: LIMIT }, 1);
     const socket = await server.open();
     socket.write(get('/slow').repeat(2 * LIMIT));
     await ended(socket);
-    expect(server.waiting).toBe(LIMIT);
+    expect(server.waiting).toBe(1);
+  });
+
+  it('of HTTP/1 that is refused gets one response, whatever it carries', async () => {
+    await server.start({ perClient: 1, trustedProxies: 1 });
+    const client = 'X-Forwarded-For: 192.0.2.1\r\n';
+    const busy = await server.open(`GET /slow HTTP/1.1\r\nHost: a\r\n${client}\r\n`);
+    await server.entered.promise;
+    const refused = await server.open(`GET /hello HTTP/1.1\r\nHost: a\r\n${client}\r\n`.repeat(1_000));
+    let text = '';
+    refused.on('data', (chunk) => {
+      text += String(chunk);
+    });
+    await ended(refused);
+    expect(text.match(/HTTP\/1.1 /g)?.length ?? 0).toBeLessThanOrEqual(1);
+    busy.destroy();
   });
 
   it.each([limit, limit + 1])(`of HTTP/2 carries no more than ${limit} of %i streams at a time`, async (count) => {
