@@ -3,7 +3,7 @@
  * in a commit of its own that says why. Biome enforces the length of functions and forbids import cycles.
  */
 export const limits: readonly Limit[] = [
-  { figure: 'lines of the product', atMost: 39_000 },
+  { figure: 'lines of the product', atMost: 39_250 },
   { figure: 'files of the product', atMost: 315 },
   { figure: 'median of the lines per file', atLeast: 105 },
   { figure: 'percentage of files under 40 lines', atMost: 10 },
@@ -11,7 +11,7 @@ export const limits: readonly Limit[] = [
   { figure: 'files that a removal passes', atMost: 36 },
   { figure: 'files that an import of one user passes', atMost: 98 },
   { figure: 'files that an export to a bucket passes', atMost: 62 },
-  { figure: 'lines of tests', atMost: 60_900 },
+  { figure: 'lines of tests', atMost: 61_400 },
   { figure: 'lines of tools, bench and build', atMost: 5_000 },
   { figure: 'words of documents', atMost: 17_000 },
 ];
