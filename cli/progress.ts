@@ -154,9 +154,8 @@ export function progressLines(stream: TextStream): ProgressOutput {
 /** Writes one JSON object a line, for programs. */
 export function progressEvents(stream: TextStream): ProgressOutput {
   const write = (event: string, { isEnding: _, secondsLeft, ...state }: PhaseState, more: object = {}) => {
-    const left = secondsLeft === undefined ? {} : { secondsLeft: Math.ceil(secondsLeft) };
-    const facts = { ...state, ...left, ...more };
-    stream.write(`${JSON.stringify({ event, ...facts })}\n`);
+    const facts = { event, ...state, secondsLeft: secondsLeft && Math.ceil(secondsLeft), ...more };
+    stream.write(`${JSON.stringify(facts)}\n`);
   };
   return {
     intervalMs: EVENTS_MS,
@@ -195,10 +194,7 @@ function amount(state: PhaseState): string {
   return `${state.phase}: ${counted(state.records, 'record')}${speed(state)}`;
 }
 
-interface Pace extends Pick<PhaseState, 'seconds' | 'records' | 'unchanged' | 'perSecond'> {
-  /** How many of the records earlier attempts had moved. */
-  readonly earlier?: number;
-}
+type Pace = Pick<PhaseState, 'seconds' | 'records' | 'unchanged' | 'perSecond'> & { readonly earlier?: number };
 
 /** Returns what a phase that is over did: `12,000 records (2,000 unchanged) in 5s, 2,000/s`. */
 export function phaseText(phase: Pace): string {

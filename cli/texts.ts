@@ -1,3 +1,4 @@
+import { recordNoun, words } from './nouns.ts';
 import { type Line, section } from './terminal.ts';
 
 /** Returns a number as people read it, such as `30,680`. */
@@ -33,9 +34,9 @@ export function figures(counts: Readonly<Record<string, number>>): string[] {
   return Object.entries(counts).flatMap(([name, count]) => (count === 0 ? [] : [`${numberText(count)} ${name}`]));
 }
 
-/** Returns numbers with their names, such as `org 2, humanUsers 30,680`. */
+/** Returns numbers with their names, such as `organisations 2, people 30,680`. */
 export function countList(counts: Readonly<Record<string, number>>): string {
-  const texts = Object.entries(counts).map(([name, count]) => `${name} ${numberText(count)}`);
+  const texts = Object.entries(counts).map(([name, count]) => `${words(name)} ${numberText(count)}`);
   return texts.join(', ') || 'none';
 }
 
@@ -91,7 +92,7 @@ export function humanMessage(message: string): string {
 /** Returns a notice with its record. */
 export function noticeText({ type, id, message }: Notice): string {
   const text = humanMessage(message);
-  return id === undefined ? text : `${type} ${id}: ${text}`;
+  return id === undefined ? text : `${recordNoun(type)} ${id}: ${text}`;
 }
 
 /** Notices with the same sentence: their number, and the ids of the first ones. */
@@ -136,7 +137,7 @@ export function firstOf(names: readonly string[], count: number): string {
 /** Returns the number of a group's records, and the ids of the first ones; undefined for a single notice. */
 export function groupTexts({ type, ids, count, isLeast }: NoticeGroup) {
   if (count === 1 || ids.length === 0) return undefined;
-  const records = counted(count, type === 'human_user' ? 'person' : type);
+  const records = counted(count, recordNoun(type));
   return { records: isLeast ? `at least ${records}` : records, ids: firstOf(ids, count) };
 }
 
@@ -221,7 +222,7 @@ export function differenceLines(
   onlyIn: string | undefined,
   fields: readonly FieldTexts[],
 ): string[] {
-  const record = `${section} ${named(id, name)} of ${named(orgId, orgName)}`;
+  const record = `${recordNoun(section)} ${named(id, name)} of ${named(orgId, orgName)}`;
   const why = reason === undefined ? '' : ` (${reason})`;
   if (onlyIn !== undefined) return [`${record}: only in ${onlyIn}${why}`];
   return fields.map(({ path, first = '(absent)', second = '(absent)', secret }) => {

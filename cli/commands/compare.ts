@@ -8,6 +8,7 @@ import {
   UsageError,
 } from '../command.ts';
 import type { Comparison, RecordDifference } from '../compare/comparison.ts';
+import { recordNoun, words } from '../nouns.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretsOfTwo } from '../places/callOptions.ts';
 import type { ExportOptions } from '../places/place.ts';
 import { type Line, section } from '../terminal.ts';
@@ -72,13 +73,13 @@ function compared(
   const sections = [...counts].map(([name, { equal, different, differentAsExpected, onlyFirst, onlySecond }]) => {
     const both = { different, 'different as expected': differentAsExpected };
     const others = { ...both, [`only in ${names[0]}`]: onlyFirst, [`only in ${names[1]}`]: onlySecond };
-    return `${name}: ${[`${numberText(equal)} equal`, ...figures(others)].join(', ')}`;
+    return `${words(name)}: ${[`${numberText(equal)} equal`, ...figures(others)].join(', ')}`;
   });
   const same = expected.size === 0 ? 'equal' : 'equal, but for what ZITADEL makes differ';
   const verdict = !isEqual ? 'different' : counts.size === 0 ? 'nothing to compare: neither has a record' : same;
   const listed = differences.entries.flatMap((difference) => describe(difference, names));
   const explained = expected.entries.map(
-    (one) => `${one.section} ${named(one.id, one.name)} of ${one.orgId}: ${one.reason}`,
+    (one) => `${recordNoun(one.section)} ${named(one.id, one.name)} of ${one.orgId}: ${one.reason}`,
   );
   const text: Line[] = [
     { text: verdict, style: isEqual ? 'good' : 'bad' },

@@ -1,5 +1,6 @@
 import type { CountedEntry } from '../../shared/organisation/leftToDo.ts';
 import { defineCommand, type Output, required } from '../command.ts';
+import { words } from '../nouns.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretOptions } from '../places/callOptions.ts';
 import type { FileFacts, PlaceInspection } from '../places/inspectPlace.ts';
 import type { Place, UnexportedOrganisation } from '../places/place.ts';
@@ -71,7 +72,7 @@ function inspected(
     ...requested,
     ...section(
       'Sections',
-      [...sections].map(([one, size]) => `${one}: ${counted(size.records, 'record')}, ${counted(size.bytes, 'byte')}`),
+      [...sections].map(([one, of]) => `${words(one)}: ${counted(of.records, 'record')}, ${counted(of.bytes, 'byte')}`),
     ),
     `secrets: ${countList(Object.fromEntries(secrets))}`,
     `password hashes: ${countList(Object.fromEntries(hashFormats))}`,

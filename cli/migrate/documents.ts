@@ -93,8 +93,6 @@ const proof = z.strictObject({
   provedAt: time,
   /** What a person reads of the method. */
   description: z.string(),
-  /** The secrets that were compared. */
-  secrets: z.array(z.string()),
   /** Numbers of records by section; none after a proof by checksum. */
   sections: z.record(z.string(), z.strictObject({ ...ofBothSides, onlySource: count, onlyTarget: count })),
   /** Numbers of all differing records. */

@@ -1,4 +1,3 @@
-import type { ImportResponse } from '../../functions/import/contract.ts';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
@@ -115,14 +114,8 @@ async function readSides(
   return read;
 }
 
-/** What the target would do, and how long it takes for that. */
-interface Trial {
-  readonly response: ImportResponse;
-  readonly seconds: number;
-}
-
-/** Tries the import; undefined where the export has more records than the target tries. */
-async function tryImport(run: MigrationRun, target: DatabasePlace): Promise<Trial | undefined> {
+/** Tries the import, and measures how long that takes; undefined where the export has more records than the target tries. */
+async function tryImport(run: MigrationRun, target: DatabasePlace) {
   const startedAt = performance.now();
   try {
     const response = await importExport(run, target, true);

@@ -9,7 +9,6 @@ import { repeatable } from '../places/content.ts';
 import { type ExportFilter, filterExport } from '../places/exportFilter.ts';
 import type { Place } from '../places/place.ts';
 import { counted, valueText } from '../texts.ts';
-import { selectedKinds } from '../values.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
 import { currentSelection } from './exportStage.ts';
@@ -89,7 +88,6 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
       method: 'fields',
       provedAt: new Date().toISOString(),
       description: isStream ? COPY_COMPARED : BOTH_COMPARED,
-      secrets: [...selectedKinds(settings)],
       sections: Object.fromEntries(sections),
       expected: expected.size,
       unexpected: differences.size,
@@ -123,7 +121,7 @@ function describeDifference({ outcome, fields = [], ...record }: RecordDifferenc
 }
 
 /** Proves what a target has stored that cannot be read: it has confirmed the checksum of the bytes. */
-function proveByChecksum({ state: { settings, moved, exported } }: MigrationRun, plan: MigrationPlan): Proved {
+function proveByChecksum({ state: { moved, exported } }: MigrationRun, plan: MigrationPlan): Proved {
   const { place = '', bytes = 0, crc32c = '' } = moved?.stored ?? {};
   const digest = exported?.digest ?? '';
   return {
@@ -131,7 +129,6 @@ function proveByChecksum({ state: { settings, moved, exported } }: MigrationRun,
       method: 'checksum',
       provedAt: new Date().toISOString(),
       description: `the credentials do not permit to read ${place}: it has confirmed ${counted(bytes, 'byte')} with the checksum ${crc32c} (CRC32C), and its manifest has the digest ${digest}`,
-      secrets: [...selectedKinds(settings)],
       sections: {},
       expected: 0,
       unexpected: 0,

@@ -76,15 +76,8 @@ export async function makeResult(
 }
 
 /** Returns what all runs of a migration did: what earlier calls of its import did is no longer `unchanged`. */
-function importedCounts({
-  created,
-  unchanged,
-  overwritten = {},
-  skipped = {},
-  failed,
-  notCarried,
-  earlier = {},
-}: ImportResponse['summary']) {
+function importedCounts({ created, unchanged, earlier = {}, ...others }: ImportResponse['summary']) {
+  const { overwritten, skipped = {}, failed, notCarried } = others;
   const before = addCounts(earlier.created, earlier.overwritten);
   const rest = Object.entries(unchanged).map(([section, count]) => [section, count - (before[section] ?? 0)] as const);
   return {

@@ -152,8 +152,8 @@ function outcomesOf({ imported }: MigrationResult['moved']): Record<string, Coun
 }
 
 function verdict(result: MigrationResult): string[] {
-  const { source, target } = result;
-  const { method, expected, unexpected, secrets, sourceUnchanged } = result.proof;
+  const { source, target, options } = result;
+  const { method, expected, unexpected, sourceUnchanged } = result.proof;
   if (method === 'checksum') return [];
   const equal = equalRecords(result);
   // The digest of no record proves nothing.
@@ -161,7 +161,7 @@ function verdict(result: MigrationResult): string[] {
   const changed = 'the source has changed since it was exported: migrate again to move the changes';
   return [
     `${counted(equal, 'record')} equal, ${numberText(expected)} differ as expected, ${numberText(unexpected)} differ`,
-    ...notComparedLines(secretNames.filter((name) => !secrets.includes(name))),
+    ...notComparedLines(secretNames.filter((name) => !options.secrets.includes(name))),
     ...(isSame ? [`both sides have the digest ${source.digest}`] : []),
     ...(sourceUnchanged === false ? [changed] : []),
   ];

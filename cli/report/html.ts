@@ -19,12 +19,6 @@ function shown(value: HtmlValue): unknown {
   return Array.isArray(value) ? value.map(shown) : value;
 }
 
-/** Returns the words of a section's name: `human users` for `humanUsers`. */
-export function words(section: string): string {
-  if (section === 'org') return 'organisations';
-  return section.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-}
-
 /** Returns a moment as people read it, in UTC. */
 export function moment(time: string): string {
   return `${time.slice(0, 19).replace('T', ' ')} UTC`;

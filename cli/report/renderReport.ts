@@ -2,10 +2,11 @@ import { total } from '../../shared/collections/counts.ts';
 import type { Logins, MigrationResult, MigrationSide } from '../migrate/documents.ts';
 import { describeLogins } from '../migrate/logins.ts';
 import { endText, equalRecords } from '../migrate/outcome.ts';
+import { recordNoun, words } from '../nouns.ts';
 import { phaseText, span } from '../progress.ts';
 import { counted, figures, groupNotices, groupTexts, humanMessage, type Notice, named, numberText } from '../texts.ts';
 import { secretNames } from '../values.ts';
-import { definitions, type Html, html, listSection, moment, words } from './html.ts';
+import { definitions, type Html, html, listSection, moment } from './html.ts';
 import { style } from './style.ts';
 
 /**
@@ -45,7 +46,7 @@ function groupItem(group: ReturnType<typeof groupNotices>[number]): Html {
 }
 
 function noticeItem({ type, id, message }: Notice): Html {
-  return html`${type}${id === undefined ? undefined : html` <code>${id}</code>`}: ${humanMessage(message)}`;
+  return html`${id && html`${recordNoun(type)} <code>${id}</code>: `}${humanMessage(message)}`;
 }
 
 /** Shows what happened in a sentence, whom it concerns, who can log in, and when it was. */
@@ -182,13 +183,12 @@ function differences({ proof: { differences: all, unexpected } }: MigrationResul
 }
 
 /** Shows how the result was proved, and the differences that were expected. */
-function proof({ proof: found, source, target }: MigrationResult): readonly (Html | undefined)[] {
-  const { description, provedAt, secrets, expected, sourceUnchanged } = found;
+function proof({ proof: found, options: { secrets }, source, target }: MigrationResult): readonly (Html | undefined)[] {
+  const { description, provedAt, expected, sourceUnchanged } = found;
   const known = found.differences.filter(({ reason }) => reason !== undefined);
   return [
     html`<section><h2>How it was proved</h2><p>At ${moment(provedAt)}, ${description}.</p>
 ${definitions({
-  Secrets: secrets.join(', ') || 'none',
   'Not compared': secretNames.filter((name) => !secrets.includes(name)).join(', ') || undefined,
   Digests: source.digest !== undefined && source.digest === target.digest ? 'equal on both sides' : undefined,
   Source:
@@ -224,7 +224,7 @@ function differenceItem({
       ? html`<br><code>${path}</code>: ${source} → ${target}`
       : html`<br><code>${path}</code>: a secret, ${secret}`,
   );
-  return html`${words(section)} <code>${named(id, name)}</code> of <code>${named(orgId, orgName)}</code> ${sides[outcome]}${why}${shown}`;
+  return html`${recordNoun(section)} <code>${named(id, name)}</code> of <code>${named(orgId, orgName)}</code> ${sides[outcome]}${why}${shown}`;
 }
 
 /** A migration that was interrupted often has many attempts; further ones are counted only. */

@@ -101,7 +101,6 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
       method: 'fields',
       provedAt: at(150),
       description: 'both sides were exported and compared, record by record and field by field',
-      secrets: ['passwords', 'otp'],
       sections: {
         org: { ...noDifference, equal: 12 },
         humanUsers: { equal: 23_990, different: 8, differentAsExpected: 1, onlySource: 1, onlyTarget: 2 },

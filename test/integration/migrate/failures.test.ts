@@ -195,7 +195,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(planned).toMatchObject({ before: found, organisations: [{ before: found }] });
     expect(stderr).toMatch(/^1 organisation with 3 records: 1 equal, 1 different, 1 different as expected$/m);
     expect(stderr).toContain('3 records, 2 people: 1 equal, 1 different, 1 different as expected\n');
-    const error = 'human_user bob: exists with other content';
+    const error = 'person bob: exists with other content';
     for (const text of [stdout, stderr])
       expect(text.match(/\nErrors\n(?: {2}.*\n)+/g)).toEqual([expect.stringContaining(error)]);
     expect(stdout).toMatch(
@@ -203,7 +203,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     );
     expect(stdout).toContain('  1 record equal, 1 differ as expected, 1 differ\n');
     expect(stdout).toContain(
-      'humanUsers ada (name of ada) of acme (Organisation acme): otpEmail: false | true (unchanged: the target has more',
+      'person ada (name of ada) of acme (Organisation acme): otpEmail: false | true (unchanged: the target has more',
     );
   });
 
@@ -374,7 +374,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const resumed = await identity(['migrate', 'resume', '--run-dir', directory, '--yes']);
     expect(resumed.code, resumed.stderr).toBe(0);
     expect(resumed.stderr).toContain('the connection was lost: trying again in 1 s\n');
-    expect(resumed.stdout).toContain('created: org 1, humanUsers 8,000\n');
+    expect(resumed.stdout).toContain('created: organisations 1, people 8,000\n');
   });
 
   it('says that the target has died, and goes on when it is back', async () => {

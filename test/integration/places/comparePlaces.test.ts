@@ -56,16 +56,16 @@ describe('identity compare', () => {
     expect(code).toBe(3);
     expect(stdout.split('\n')).toEqual([
       'different',
-      `humanUsers: 0 equal, 1 different, 1 only in ${left}, 1 only in ${right}`,
-      `org: 1 equal, 1 only in ${right}`,
+      `people: 0 equal, 1 different, 1 only in ${left}, 1 only in ${right}`,
+      `organisations: 1 equal, 1 only in ${right}`,
       'not compared: otp, keys (--with)',
       '',
       'Differences',
-      '  humanUsers ada (name of ada) of acme: user.userName: "name of ada" | "countess"',
-      '  humanUsers ada (name of ada) of acme: user.hashedPassword.value: a secret, differs',
-      `  humanUsers eve (name of eve) of acme: only in ${right}`,
-      `  org emca of emca: only in ${right}`,
-      `  humanUsers bob (name of bob) of acme: only in ${left}`,
+      '  person ada (name of ada) of acme: user.userName: "name of ada" | "countess"',
+      '  person ada (name of ada) of acme: user.hashedPassword.value: a secret, differs',
+      `  person eve (name of eve) of acme: only in ${right}`,
+      `  organisation emca of emca: only in ${right}`,
+      `  person bob (name of bob) of acme: only in ${left}`,
       '',
     ]);
     const limited = await resultOf(['compare', left, right, '--limit', '1', '--org', 'acme']);
@@ -169,7 +169,7 @@ describe('identity inspect', () => {
     expect(code).toBe(0);
     const lines = stdout.split('\n');
     expect(lines).toContain('no manifest: its completeness cannot be verified');
-    expect(lines).toContain('secrets: passwordHashes 2, clearPasswords 1');
+    expect(lines).toContain('secrets: password hashes 2, clear passwords 1');
     expect(lines).toContain('password hashes: bcrypt 1, unknown 1');
     expect(lines).toContain('unknown, and not imported: unheardOf (2)');
     expect(lines).toContain('  personal access tokens are in no export: create new ones in the target');

@@ -202,10 +202,10 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
       const { code, stdout } = await identity(['import', other, '--to', ...target, '--dry-run']);
       expect(code).toBe(3);
       expect(stdout).toContain(`tried an import into ${target[0]}, nothing is written, with 1 error\n`);
-      expect(stdout).toContain('failed: humanUsers 1\n\nErrors\n  human_user ada: exists with other content');
+      expect(stdout).toContain('failed: people 1\n\nErrors\n  person ada: exists with other content');
     }
     const overwriting = await identity(['import', other, '--to', database, '--on-conflict', 'overwrite']);
-    expect(overwriting).toMatchObject({ code: 0, stdout: expect.stringContaining('overwritten: humanUsers 1') });
+    expect(overwriting).toMatchObject({ code: 0, stdout: expect.stringContaining('overwritten: people 1') });
   });
 
   it('says what is wrong with a bucket', async () => {

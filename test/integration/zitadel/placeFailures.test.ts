@@ -144,7 +144,7 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     zitadel.behaviour.stallsAtWrite = Infinity;
     const again = await ends(...to);
     expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^created: .*projects 1/m) });
-    expect(again.stdout).toMatch(/^unchanged: .*humanUsers 20/m);
+    expect(again.stdout).toMatch(/^unchanged: .*people 20/m);
     expect(peopleOf(zitadel, 'acme')).toBe(20);
   });
 
@@ -158,13 +158,13 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     const to = ['--to', zitadel.url, '--token-file', tokenFile];
     for (const more of [['--dry-run'], []]) {
       const { code, stdout } = await ends('import', changed, ...to, ...more);
-      expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining('created: humanUsers 1\n') });
-      expect(stdout).toContain('unchanged: humanUsers 1, org 1\nfailed: humanUsers 1\n');
-      expect(stdout).toContain('\nErrors\n  human_user bob: exists with other content, and stays so: user.userName\n');
+      expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining('created: people 1\n') });
+      expect(stdout).toContain('unchanged: people 1, organisations 1\nfailed: people 1\n');
+      expect(stdout).toContain('\nErrors\n  person bob: exists with other content, and stays so: user.userName\n');
     }
     expect(zitadel.contents.find('acme', 'humanUsers', 'bob')).toMatchObject({ user: { userName: 'name of bob' } });
     const skipping = await ends('import', changed, ...to, '--on-conflict', 'skip');
-    expect(skipping).toMatchObject({ code: 0, stdout: expect.stringContaining('skipped: humanUsers 1\n') });
+    expect(skipping).toMatchObject({ code: 0, stdout: expect.stringContaining('skipped: people 1\n') });
     expect(await ends('import', changed, ...to, '--on-conflict', 'overwrite')).toMatchObject({
       code: 1,
       message: `identity: ${zitadel.url} refuses: ZITADEL never overwrites records: specify --on-conflict report or skip`,
@@ -193,18 +193,16 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
       code: 0,
       lines: [
         'equal, but for what ZITADEL makes differ',
-        'humanUsers: 1 equal, 1 different as expected',
+        'people: 1 equal, 1 different as expected',
         `domains: 0 equal, 1 only in ${zitadel.url}`,
-        `orgMembers: 0 equal, 1 only in ${zitadel.url}`,
-        'org: 1 equal',
+        `org members: 0 equal, 1 only in ${zitadel.url}`,
+        'organisations: 1 equal',
         'not compared: otp, keys (--with)',
         '',
         'Differences as expected',
-        expect.stringMatching(
-          /^ {2}humanUsers bob \(name of bob\) of acme: ZITADEL makes people without password hash/,
-        ),
-        expect.stringMatching(/^ {2}domains acme_.* of acme: ZITADEL adds a domain to each organisation$/),
-        expect.stringMatching(/^ {2}orgMembers acme_owner of acme: ZITADEL makes the caller owner/),
+        expect.stringMatching(/^ {2}person bob \(name of bob\) of acme: ZITADEL makes people without password hash/),
+        expect.stringMatching(/^ {2}domain acme_.* of acme: ZITADEL adds a domain to each organisation$/),
+        expect.stringMatching(/^ {2}org member acme_owner of acme: ZITADEL makes the caller owner/),
       ],
     });
     zitadel.contents.put('acme', 'humanUsers', 'ada', hashed('ada', 'countess'));

@@ -24,7 +24,7 @@ describe('a number with its noun', () => {
     const lines = Array.from({ length: 21 }, (_, index) => `line ${index}`);
     expect(firstLines(lines, 'error').at(-1)).toBe('1 more error; --json lists them');
     expect(firstLines(lines, 'thing left to do', 1_999).at(-1)).toBe('2,000 more things left to do; --json lists them');
-    expect(countList({ org: 2, humanUsers: 30_680 })).toBe('org 2, humanUsers 30,680');
+    expect(countList({ org: 2, humanUsers: 30_680 })).toBe('organisations 2, people 30,680');
   });
 });
 
@@ -72,7 +72,7 @@ describe('what people read of a message of a server', () => {
     const error = { type: 'human_user', id: 'ada', message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting' };
     expect(noticeSection('error', [error])).toMatchObject([
       { text: 'Errors', style: 'heading' },
-      { text: expect.stringMatching(/^human_user ada: exists with other content/), style: 'bad', depth: 1 },
+      { text: expect.stringMatching(/^person ada: exists with other content/), style: 'bad', depth: 1 },
     ]);
     expect(noticeSection('warning', [])).toEqual([]);
   });
@@ -85,7 +85,7 @@ describe('what people read of a message of a server', () => {
     expect(texts([...many, of('eve', 'no password')])).toEqual([
       'Warnings',
       '482 people: not every system verifies argon2id hashes: 0, 1, 2, and 479 more',
-      'human_user eve: no password',
+      'person eve: no password',
     ]);
     const different = Array.from({ length: 20 }, (_, index) => of(`${index}`, `warning ${index}`));
     expect(texts([...different, ...many]).at(-1)).toBe('482 more warnings; --json lists them');

@@ -44,7 +44,7 @@ describe('the first line of a result', () => {
   it('is followed by figures for people, and by no ids of errors', () => {
     const text = lines({}).join('\n');
     expect(text).toContain('exporting: 33,180 records in 1m 0s, 553/s');
-    expect(text).toContain('\nErrors\n  human_user 330000000000000201: exists with other content');
+    expect(text).toContain('\nErrors\n  person 330000000000000201: exists with other content');
     expect(text).not.toMatch(/COMMAND-|Errors\./);
     expect(text).toMatch(/\n\nClean up\n {2}identity migrate cleanup --run-dir run$/);
   });

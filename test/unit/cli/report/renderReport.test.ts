@@ -23,18 +23,18 @@ describe('the report of a migration', () => {
       'From https://zitadel.example.com Kind a ZITADEL instance Instance ZITADEL Digest sha256:4d4d',
       'To https://id.example.com Kind an instance of this service Version 1.0.0 Digest sha256:5e5e',
       'Resumed 1 time, last at 2026-11-22 20:01:24 UTC',
-      'human users: 24,000 records, 23,990 equal, 8 different, 1 different as expected, 1 in the source only',
-      '33,178 created: organisations 12, human users 23,998',
+      'people: 24,000 records, 23,990 equal, 8 different, 1 different as expected, 1 in the source only',
+      '33,178 created: organisations 12, people 23,998',
       '4 not carried: machine keys 4',
       'Organisation 0 330000000000000 , 3,999 people: 4,000 records',
       'exporting : 33,180 records in 1m 0s, 553/s',
       'importing : 11,000 records in 20s, 553/s, interrupted',
       '23,498 of 23,500 people with a password log in as before; 500 of 24,000 people have no password in the export.',
       '2 locked in the target, active in the source: bob, eve',
-      'human users 330000000000000201 (ada) of 330000000000000 (Organisation 0) user.userName : &quot;ada&quot; → &quot;countess&quot;',
+      'person 330000000000000201 (ada) of 330000000000000 (Organisation 0) user.userName : &quot;ada&quot; → &quot;countess&quot;',
       'user.hashedPassword.value : a secret, differs',
       '(the target has it besides: an import deletes nothing)',
-      'human_user 330000000000000201 : exists with other content',
+      'person 330000000000000201 : exists with other content',
       'export with --with passwords',
       'Warnings (5)',
       'and 3 more',
@@ -75,7 +75,7 @@ describe('the report of a migration', () => {
     const text = plainText(renderReport(migrationResult({ ...done, proof: checksum })));
     expect(text).toContain('Done: all 33,180 records are stored, as the checksum proves.');
     expect(text).toContain('At 2026-11-22 20:02:30 UTC, the bucket has confirmed 7 bytes.');
-    expect(text).toContain('human users: 24,000 records ');
+    expect(text).toContain('people: 24,000 records ');
   });
 
   it('is one page without scripts, links and addresses to load', () => {
