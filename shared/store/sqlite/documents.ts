@@ -41,7 +41,9 @@ function toDocument(id: string, row: readonly unknown[], fields: readonly FieldN
     const name = fields[index];
     const value = row[index];
     if (name === undefined || value === null) continue;
-    setField(document, name, documentFieldTypes[name] === 'boolean' ? value !== 0 : value);
+    // Most values are texts, for which another look-up of the type would show in exports.
+    const isBoolean = typeof value === 'number' && documentFieldTypes[name] === 'boolean';
+    setField(document, name, isBoolean ? value !== 0 : value);
   }
   return document;
 }
