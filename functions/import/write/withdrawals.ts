@@ -4,7 +4,7 @@ import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { Dependents } from '../../../shared/organisation/relations.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
-import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
+import type { Collection, DocumentKey, StoredDocument, Write } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import { type BatchContext, isOfThisImport } from './batchContext.ts';
 import { canOverwrite, comparedFields, isSameRecord } from './comparison.ts';
@@ -13,6 +13,10 @@ import { canOverwrite, comparedFields, isSameRecord } from './comparison.ts';
 export interface Withdrawal {
   readonly plan: RecordPlan;
   readonly dependents: Dependents;
+  /** Where they are. */
+  readonly range: { readonly collection: Collection; readonly partition: string };
+  /** The text by which they name the record. */
+  readonly id: string;
   /** The texts that the record keeps to offer. */
   readonly kept: ReadonlySet<string>;
   /** The texts that it no longer offers; none where an earlier call has overwritten it. */
@@ -40,7 +44,13 @@ function planWithdrawal({ mayHaveOverwritten }: BatchContext, plan: RecordPlan, 
   if (dependents === undefined || !isSameRecord(plan, stored) || !canOverwrite(plan, stored)) return [];
   const kept = new Set(textsAt(json, dependents.offered, orgId));
   const withdrawn = textsAt(parseObject(stored.body), dependents.offered, orgId).filter((text) => !kept.has(text));
-  return withdrawn.length > 0 || mayHaveOverwritten ? [{ plan, dependents, kept, withdrawn, count: 0 }] : [];
+  if (withdrawn.length === 0 && !mayHaveOverwritten) return [];
+  const dependentSection = findSection(dependents.section);
+  if (dependentSection === undefined) throw new Error(`there is no section ${dependents.section}`);
+  const { collection } = dependentSection;
+  const partition = sectionPartition(textAt(json, dependents.orgId, orgId), dependentSection);
+  const id = textAt(json, section.key[0] ?? '', orgId);
+  return [{ plan, dependents, range: { collection, partition }, id, kept, withdrawn, count: 0 }];
 }
 
 /** Returns the warning of an overwritten record that withdrew texts. */
@@ -56,19 +66,36 @@ export function withdrawalWarning({ dependents, withdrawn, count }: Withdrawal):
 export async function withdraw(context: BatchContext, withdrawals: readonly Withdrawal[]): Promise<void> {
   if (withdrawals.length === 0) return;
   await using snapshot = await context.base.snapshot();
-  for (const withdrawal of withdrawals) {
-    const { plan, dependents } = withdrawal;
-    const section = findSection(dependents.section);
-    if (section === undefined) throw new Error(`there is no section ${dependents.section}`);
-    const { collection } = section;
-    const partition = sectionPartition(textAt(plan.record.json, dependents.orgId, plan.record.orgId), section);
-    for await (const documents of snapshot.scan({ collection, partition, fields: ['body'] })) {
-      const affected = documents.filter((document) => narrowedBody(withdrawal, document) !== undefined);
-      const keys = affected.map(({ id }) => ({ collection, id }));
-      if (keys.length > 0) withdrawal.count += await narrow(context, withdrawal, keys);
+  for (const { range, withdrawalOf } of groupByRange(withdrawals))
+    for await (const documents of snapshot.scan({ ...range, fields: ['body'] })) {
+      for (const [withdrawal, affected] of Map.groupBy(documents, withdrawalOf)) {
+        if (withdrawal === undefined) continue;
+        const keys = affected.map(({ id }) => ({ collection: range.collection, id }));
+        withdrawal.count += await narrow(context, withdrawal, keys);
+      }
       await yieldToEventLoop();
     }
-  }
+}
+
+/** Withdrawals from the dependents in one range. */
+interface WithdrawalGroup {
+  readonly range: Withdrawal['range'];
+  /** Finds the withdrawal that narrows a dependent. */
+  readonly withdrawalOf: (dependent: StoredDocument) => Withdrawal | undefined;
+}
+
+/** Groups withdrawals, so that the dependents of an organisation are read once, however many there are. */
+function groupByRange(withdrawals: readonly Withdrawal[]): WithdrawalGroup[] {
+  return [...Map.groupBy(withdrawals, ({ range }) => range.partition).values()].flatMap((together) => {
+    const byId = new Map(together.map((withdrawal) => [withdrawal.id, withdrawal]));
+    return together.slice(0, 1).map(({ range, dependents }) => ({
+      range,
+      withdrawalOf: (dependent) => {
+        const withdrawal = byId.get(textAt(parseObject(dependent.body), dependents.key, ''));
+        return withdrawal !== undefined && narrowedBody(withdrawal, dependent) !== undefined ? withdrawal : undefined;
+      },
+    }));
+  });
 }
 
 /** Narrows some dependents in one commit, and returns their number: others may have changed them meanwhile. */
@@ -85,15 +112,12 @@ function narrow({ store }: BatchContext, withdrawal: Withdrawal, keys: readonly 
 }
 
 /** Returns a dependent's new body and digest; undefined if it uses only what the record keeps to offer. */
-function narrowedBody({ plan, dependents, kept }: Withdrawal, stored: StoredDocument | undefined) {
+function narrowedBody({ dependents, id, kept }: Withdrawal, stored: StoredDocument | undefined) {
   if (stored === undefined) return undefined;
-  const { record } = plan;
   const json = parseObject(stored.body);
-  const isDependent = record.section.key.some(
-    (path) => textAt(record.json, path, record.orgId) === textAt(json, dependents.key, record.orgId),
-  );
-  const used = textsAt(json, `${dependents.used}[]`, record.orgId);
+  const used = textsAt(json, `${dependents.used}[]`, '');
   const rest = used.filter((text) => kept.has(text));
+  const isDependent = textAt(json, dependents.key, '') === id;
   return isDependent && rest.length < used.length ? serialise(withList(json, dependents.used, rest)) : undefined;
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
-import type { Store } from '../../../shared/store/store.ts';
+import type { Snapshot, Store } from '../../../shared/store/store.ts';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
@@ -68,6 +68,49 @@ describeStores('a project grant that is overwritten with fewer roles', (kind) =>
     expect(violationsOf(await readDatabase(store))).toEqual([]);
     const again = await instance.import(withdrawing);
     expect(again.summary).toMatchObject({ unchanged: { projectGrants: 1 }, warnings: [unproved] });
+  });
+
+  it('reads the user grants of an organisation once before and once after, however many grants lose roles', async () => {
+    const store = await openTestStore(kind);
+    let scans = 0;
+    const counting: Store = {
+      ...watchedStore(store, () => {}),
+      snapshot: async () => {
+        const snapshot = await store.snapshot();
+        const scan: Snapshot['scan'] = (range) => {
+          if (range.collection === 'userGrants') scans++;
+          return snapshot.scan(range);
+        };
+        return {
+          readTime: snapshot.readTime,
+          getMany: snapshot.getMany.bind(snapshot),
+          scan,
+          [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
+        };
+      },
+    };
+    const instance = await testInstance(store, 'test', { store: counting });
+    const projects = ['P', 'Q', 'R', 'S'];
+    const granting = (...roleKeys: string[]) =>
+      overwriting(
+        organisation('owner', {
+          projects: projects.map((projectId) => ({ projectId, project: { name: projectId } })),
+          projectRoles: projects.flatMap((projectId) => [role(projectId, 'reader'), role(projectId, 'writer')]),
+          projectGrants: projects.map((projectId) => ({
+            ...projectGrant(projectId, 'granted', ...roleKeys),
+            grantId: projectId,
+          })),
+        }),
+        organisation('granted', {
+          humanUsers: [person('U')],
+          userGrants: projects.map((id) => ({ userId: 'U', projectId: id, projectGrantId: id, roleKeys })),
+        }),
+      );
+    await instance.import(granting('reader', 'writer'));
+    scans = 0;
+    const { summary } = await instance.import({ ...granting('reader'), org_ids: ['owner'] });
+    expect(JSON.stringify(summary.warnings).match(/from 1 records of userGrants/g)).toHaveLength(4);
+    expect(scans).toBe(2);
   });
 
   it('leaves user grants without roles where it has none any more', async () => {
