@@ -3,8 +3,10 @@ const nouns: Readonly<Record<string, string>> = {
   org: 'organisations',
   humanUsers: 'people',
   human_user: 'person',
+  human_user_otp: 'TOTP seed',
   machineUsers: 'service users',
   machine_user: 'service user',
+  machine_user_key: 'machine key',
   totpSeeds: 'TOTP seeds',
   otpEmailFactors: 'OTP e-mail factors',
 };
