@@ -135,7 +135,7 @@ describeWithFirestore('an export in parts', { timeout: 600_000 }, () => {
       ['compare', database, placeOfLocation(target), '--exclude-org', orgId, '--exclude-org', 'org-9'],
       { env },
     );
-    expect(equal.stdout).toContain('humanUsers: 2,515 equal\n');
+    expect(equal.stdout).toContain('people: 2,515 equal\n');
   });
 
   it('begins anew beside the earlier parts when their moment is no longer available, also in tasks', async () => {
