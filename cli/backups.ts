@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { backupKeyMissing, fileExists, instanceExists } from '../shared/errors/commandErrors.ts';
 import { masterKeyMissing } from '../shared/errors/storeErrors.ts';
-import { checkOwn } from '../shared/ownFiles.ts';
+import { checkOwn, readOwnFile } from '../shared/ownFiles.ts';
 import { databaseFile, openKeyring, type StoreLocation } from '../shared/store/openStore.ts';
-import { changeKeyFile, fileKeyring, keyFilePath } from '../shared/store/secrets/keyring.ts';
+import { changeKeyFile, givenKeyring, keyFilePath } from '../shared/store/secrets/keyring.ts';
 import { copyDatabase, makeOtherInstance, protectFiles } from '../shared/store/sqlite/databaseFile.ts';
 import { UsageError } from './command.ts';
 import { embeddedDirectory } from './instanceLocation.ts';
@@ -37,8 +37,8 @@ export async function restoreBackup(
   const keyFile = keyFilePath(directory);
   if (key !== undefined && (existsSync(keyFile) || location.masterKey !== undefined))
     throw new UsageError(`--key is mutually exclusive with ${keyFile} and IDENTITY_MASTER_KEY: use one of them`);
-  for (const secret of [file, key]) if (secret !== undefined) checkOwn(secret, 'secret', warn);
-  const keyring = key === undefined ? openKeyring(location) : fileKeyring(resolve(key));
+  checkOwn(file, 'secret', warn);
+  const keyring = key === undefined ? openKeyring(location) : givenKeyring(await readOwnFile(key, 'secret', warn), key);
   try {
     await copyDatabase(resolve(file), database, { keyring, complete: makeOtherInstance });
   } catch (error) {

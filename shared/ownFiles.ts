@@ -48,7 +48,7 @@ export function checkOwn(path: string, kind: FileKind, say?: Say): void {
 
 /** Checks the same of a file whose status is known, such as that of a descriptor, which nobody can replace. */
 export function checkStatus(path: string, kind: FileKind, status: Stats, say?: Say): void {
-  const exposure = findExposure(status);
+  const exposure = findExposure(path, status);
   if (exposure === undefined) return;
   const rule: Rule = rules[kind];
   const problem = exposures[exposure](path, kind);
@@ -66,10 +66,12 @@ export async function readOwnFile(path: string, kind: FileKind, say?: Say): Prom
   return file.readFile('utf8');
 }
 
-function findExposure(status: Stats): keyof typeof exposures | undefined {
+function findExposure(path: string, status: Stats): keyof typeof exposures | undefined {
   if (status.isSymbolicLink()) return 'link';
-  // Windows has neither such owners nor modes; and pipes and terminals are not stored.
-  if (process.geteuid === undefined || !(status.isFile() || status.isDirectory())) return undefined;
+  // Nobody else could have planted a terminal, or a pipe that the command was started with: `<(…)` is /dev/fd/63.
+  const isPlanted = status.isFile() || status.isDirectory() || (status.isFIFO() && !/^\/(?:dev|proc)\//.test(path));
+  // Windows has neither such owners nor modes.
+  if (process.geteuid === undefined || !isPlanted) return undefined;
   if (status.uid !== process.geteuid() && status.uid !== 0) return 'foreign';
   if ((status.mode & 0o022) !== 0) return 'written';
   return (status.mode & 0o044) === 0 ? undefined : 'read';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { instanceMissing } from '../errors/commandErrors.ts';
 import { masterKeyMissing } from '../errors/storeErrors.ts';
 import { sharedGuard } from './secrets/keyRecord.ts';
-import { emptyKeyring, fileKeyring, type Keyring, keyFilePath, variableKeyring } from './secrets/keyring.ts';
+import { emptyKeyring, fileKeyring, givenKeyring, type Keyring, keyFilePath } from './secrets/keyring.ts';
 import { sealStore } from './secrets/sealedStore.ts';
 import type { Store } from './store.ts';
 
@@ -42,7 +42,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
  * @throws IdentityError for invalid keys
  */
 export function openKeyring(location: StoreLocation): Keyring {
-  if (location.masterKey !== undefined) return variableKeyring(location.masterKey);
+  if (location.masterKey !== undefined) return givenKeyring(location.masterKey);
   return location.kind === 'sqlite' ? fileKeyring(keyFilePath(location.directory)) : emptyKeyring();
 }
 

@@ -36,8 +36,12 @@ async function attemptBatch(
   store: GuardedStore,
   incomplete: readonly PlacedPlan[],
 ): Promise<DecidedPlan[]> {
-  const warnings = new Map<RecordPlan, readonly string[]>();
-  const warn = (plan: RecordPlan, warning: string) => warnings.set(plan, [...(warnings.get(plan) ?? []), warning]);
+  const warnings = new Map<RecordPlan, string[]>();
+  const warn = (plan: RecordPlan, warning: string) => {
+    const ofPlan = warnings.get(plan);
+    if (ofPlan === undefined) warnings.set(plan, [warning]);
+    else ofPlan.push(warning);
+  };
   const filled = await fillFields(store, incomplete, warn);
   const plans = [...filled.values()];
   const [rejected, reserving] = await Promise.all([

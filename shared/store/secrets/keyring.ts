@@ -89,12 +89,13 @@ export function fileKeyring(file: string): Keyring {
 }
 
 /**
- * Opens the keyring of a variable's text.
+ * Opens the keyring of a text that cannot be read again.
+ * @param source the variable or the file that has it, for the error
  * @throws IdentityError for a text without valid keys
  */
-export function variableKeyring(text: string): Keyring {
+export function givenKeyring(text: string, source = 'IDENTITY_MASTER_KEY'): Keyring {
   const keys = parseMasterKeys(text);
-  if (keys === undefined) throw masterKeyInvalid('IDENTITY_MASTER_KEY');
+  if (keys === undefined) throw masterKeyInvalid(source);
   return new Keyring({ read: () => keys });
 }
 

@@ -7,8 +7,10 @@ import { z } from 'zod';
 import { auditEvent } from '../../../shared/audit/auditEvent.ts';
 import { describeInstance, FORMAT } from '../../../shared/store/instance.ts';
 import { openStore } from '../../../shared/store/openStore.ts';
+import { run } from '../../../tools/program.ts';
 import { eventsIn } from '../../support/audit/storedTrail.ts';
 import { identity, identityJson } from '../../support/command.ts';
+import { identityProgram } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 import { readDatabase } from '../../support/stores/database.ts';
 import { createUser, createUsers } from '../../support/stores/documents.ts';
@@ -107,6 +109,16 @@ describe('identity restore', () => {
     const { code, stderr } = await identity(['restore', file, '--data', join(path, 'copy')]);
     const remedy = "name a copy of the instance's master.key by --key FILE";
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`${remedy}\n`) });
+  });
+
+  it('reads the key once, so that it may come from a pipe', async () => {
+    const { path, data, file } = await newInstance();
+    await identityJson(['backup', file, '--data', data]);
+    const copy = join(path, 'copy');
+    const args = [...identityProgram, 'restore', file, '--data', copy, '--key', '/dev/stdin'];
+    const { code, stderr } = await run('/bin/sh', ['-c', `cat '${join(data, 'master.key')}' | "$@"`, 'sh', ...args]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(await readFile(join(copy, 'master.key'), 'utf8')).toBe(await readFile(join(data, 'master.key'), 'utf8'));
   });
 
   it('brings the audit trail of the instance up to the backup, and mixes it with no other', async () => {

@@ -1,6 +1,7 @@
-import { chmod, chown, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { run } from '../../../tools/program.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { type FileName, fileRows, fileTable } from '../../support/files/fileTable.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
@@ -151,6 +152,18 @@ describe.each(names)('what others could have written: %s', { timeout: 60_000 }, 
     expect(stderr.includes('others could read a file')).toBe(read.includes('log'));
     expect(stderr).not.toContain('others can change');
   });
+});
+
+it.skipIf(!isRoot)('a named pipe of another user is not believed (skipped without root)', async () => {
+  const pipe = at('pipe.pat');
+  await run('mkfifo', ['-m', '600', pipe]);
+  await chown(pipe, NOBODY, NOBODY);
+  // Without a writer, no reader could open it.
+  const writer = await open(pipe, 'r+');
+  await writer.write(await readFile(at('owner.pat')));
+  const { code, stderr } = await identity([...doctor, '--token-file', pipe]);
+  await writer.close();
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`${pipe} belongs to another user`) });
 });
 
 it('every kind of file is a row of the report on abuse', async () => {

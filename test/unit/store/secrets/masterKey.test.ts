@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { ErrorReason } from '../../../../shared/errors/errorReason.ts';
-import { Keyring, temporaryKeyring, variableKeyring } from '../../../../shared/store/secrets/keyring.ts';
+import { givenKeyring, Keyring, temporaryKeyring } from '../../../../shared/store/secrets/keyring.ts';
 import {
   generateMasterKey,
   parseMasterKeys,
@@ -99,7 +99,7 @@ describe('an encrypted value', () => {
     const refused = (reason: ErrorReason) => expect.objectContaining({ code: 'UNAVAILABLE', reason });
     expect(() => unseal(temporaryKeyring(), sealed, PLACE)).toThrow(refused('MASTER_KEY_UNKNOWN'));
     expect(() => unseal(new Keyring({ read: () => [] }), sealed, PLACE)).toThrow(refused('MASTER_KEY_MISSING'));
-    const both = variableKeyring(`${generateMasterKey().text},${key.text}`);
+    const both = givenKeyring(`${generateMasterKey().text},${key.text}`);
     expect(unseal(both, sealed, PLACE)).toBe('SEED');
   });
 });
