@@ -25,7 +25,10 @@ export const planning = {
   ),
   with: optional('SECRETS', `the secrets that move: ${SECRET_CHOICES}; required, unless a terminal can be asked`),
   ...importChoices,
-  'run-dir': optional('DIR', "the new directory for the migration's state; by default ./identity-migration-TIME"),
+  'run-dir': optional(
+    'DIR',
+    "the new directory for the migration's state; by default a new ./identity-migration-TIME-…",
+  ),
   report: optional('FILE', 'the HTML page to write about the result: one file, without scripts'),
   ...secrets,
 };
