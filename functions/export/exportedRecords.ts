@@ -130,7 +130,7 @@ export class ExportedRecords {
       leftToDo.addMissingProviders(section, document, missing);
       const leavesOut = forZitadel && keepProviders !== undefined && missing.length > 0;
       if (leavesOut) keepProviders(json, isOwn);
-      if (!fill(json, orgId, provider) && !leavesOut) return document;
+      if (!fill(json, orgId, (id) => (isOwn(id) ? provider(id) : undefined)) && !leavesOut) return document;
       restoreFieldOrder(section, json);
       return { ...document, ...serialise(json) };
     });

@@ -86,6 +86,16 @@ describe('an export', () => {
     expect(orgs[0]?.userLinks).toContainEqual({ ...link('oidc'), idpName: 'Renamed', idpType: 'IDP_TYPE_OIDC' });
   });
 
+  it("tells nothing of another organisation's provider whose id a link has", async () => {
+    const instance = await testInstance(await openTestStore(sqlite));
+    const linked = organisation('A', { humanUsers: [person('U')], userLinks: [link('later', { idpName: 'mine' })] });
+    await instance.import({ data_orgs: { orgs: [linked] } });
+    const theirs = organisation('B', { oidcIdps: [{ idpId: 'later', idp: { ...idp, name: 'Theirs' } }] });
+    await instance.import({ data_orgs: { orgs: [theirs] } });
+    const { orgs } = await instance.export({ org_ids: ['A'] });
+    expect(orgs[0]?.userLinks).toEqual([link('later', { idpName: 'mine' })]);
+  });
+
   it("calls the organisation's own providers its own in a login policy, whatever the file calls them", async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const named = (ownerType: string) => ['oidc', 'none'].map((idpId) => ({ idpId, ownerType }));
