@@ -215,9 +215,9 @@ const inspectLong: Inspect = (value, path, { rounded }) => {
 function enumInspector({ values, value: byNumber }: DescEnum): Inspect {
   const names: ReadonlySet<string> = new Set(values.map(({ name }) => name));
   return (value, path, { unknown }) => {
-    const isUnknown = typeof value === 'number' ? byNumber[value] === undefined : !names.has(String(value));
-    if ((typeof value === 'string' || typeof value === 'number') && isUnknown)
-      unknown.values.push({ path: withoutPositions(path), value });
+    const isUnknown =
+      (typeof value === 'string' && !names.has(value)) || (typeof value === 'number' && byNumber[value] === undefined);
+    if (isUnknown) unknown.values.push({ path: withoutPositions(path), value });
     return value;
   };
 }

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, putAt } from '../../../shared/json/jsonObject.ts';
+import { InvalidRecordError } from '../../../shared/organisation/message.ts';
 import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { readRecord, storedFields } from '../../../shared/organisation/record.ts';
+import { sections } from '../../../shared/organisation/sections.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
+import { fieldPlaces, withValueAt } from '../../support/strings/fieldPlaces.ts';
 
 const read = (section: string, value: unknown, orgId = 'org-1') =>
   readRecord(sectionNamed(section), structuredClone(value), orgId);
@@ -52,6 +55,28 @@ describe('a record', () => {
   it('has another digest when a single value is changed', () => {
     const changed = { ...person, user: { ...person.user, userName: 'Alice' } };
     expect(read('humanUsers', changed).digest).not.toBe(read('humanUsers', person).digest);
+  });
+
+  it.each([
+    ['an object that converts to no text', { toString: 'a', valueOf: 'b' }],
+    ['a deep list', JSON.parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`)],
+    ['an object', {}],
+    ['a list', ['a']],
+    ['a text', 'a'],
+    ['a number', 1.5],
+    ['a truth value', true],
+    ['null', null],
+  ])('is read or invalid where any of its fields has %s', (_what, value: unknown) => {
+    const places = fieldPlaces.filter(({ section }) => sections.some(({ name }) => name === section));
+    expect(places.length).toBeGreaterThan(200);
+    for (const place of places) {
+      const [record] = [withValueAt(place, value)[place.section]].flat();
+      try {
+        normaliseRecord(readRecord(sectionNamed(place.section), record, 'org-1'));
+      } catch (error) {
+        expect(error, place.title).toBeInstanceOf(InvalidRecordError);
+      }
+    }
   });
 
   it('has a digest of 256 bits in base64url', () => {
