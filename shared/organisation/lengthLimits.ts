@@ -35,9 +35,10 @@ function limitedFields(schema: DescMessage): readonly LimitedField[] {
     .map((field) => ({
       name: field.jsonName,
       limit: needsLimit(field) ? byteLimit(field.jsonName) : undefined,
+      isList: field.fieldKind === 'list',
       inner: field.message === undefined ? [] : limitedFields(field.message),
     }))
-    .filter(({ limit, inner }) => limit !== undefined || inner.length > 0);
+    .filter(({ limit, isList, inner }) => limit !== undefined || isList || inner.length > 0);
   compiled.set(schema, fields);
   return fields;
 }
