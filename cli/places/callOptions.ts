@@ -10,7 +10,7 @@ export const eventsOption = { json: flag('print events as NDJSON on standard out
 /** The options that select what a place exports, and limit its time. */
 export const exportChoices = {
   org: repeatable('ORG_ID', 'an organisation; by default all'),
-  'exclude-org': repeatable('ORG_ID', 'an organisation to exclude'),
+  'exclude-org': repeatable('ORG_ID', 'an organisation to exclude; ids that the source does not have are ignored'),
   with: optional('SECRETS', `the secrets to include: ${SECRET_CHOICES}; by default none`),
   timeout: optional('DURATION', 'time limit such as 30m; by default as long as the place allows'),
 };
