@@ -156,6 +156,8 @@ export class ConnectionTurns {
       if (resume === undefined) this.#waiting.delete(socket);
       else resume();
     });
+    // Node 24.7 closes no response that has not got the connection yet.
+    if (!socket.writable) outgoing.emit('close');
     return socket.writable;
   }
 }
