@@ -67,12 +67,12 @@ function overview(result: MigrationResult): Html {
 
 /** Shows both sides, and the options. */
 function places({ source, target, resumedAt, options, leftOut }: MigrationResult): Html {
-  const { orgIds, excludedOrgIds, secrets, onConflict, newOrgsOnly } = options;
+  const { orgIds, secrets, onConflict, newOrgsOnly } = options;
   const last = resumedAt.at(-1);
   return html`<section><h2>From and to</h2><div class="sides">${side('From', source)}${side('To', target)}</div>
 ${definitions({
   Organisations: orgIds.length === 0 ? 'all' : `${orgIds.length} selected`,
-  'Left out': excludedOrgIds.length + leftOut.length || undefined,
+  'Left out': leftOut.length || undefined,
   Secrets: secrets.join(', ') || 'none',
   Conflicts: onConflict,
   'New only': newOrgsOnly ? 'yes' : undefined,

@@ -44,6 +44,15 @@ describe('the report of a migration', () => {
       expect(text).toContain(part);
   });
 
+  it('counts once what was left out, whoever left it out', () => {
+    const { options, leftOut } = migrationResult();
+    const excluded = { orgId: '500', reason: 'excluded by --exclude-org' };
+    const given = { options: { ...options, excludedOrgIds: ['500'] }, leftOut: [...leftOut, excluded] };
+    const text = plainText(renderReport(migrationResult(given)));
+    expect(text).toContain(' Left out 2 Secrets');
+    expect(text).toContain(' Left out (2) ');
+  });
+
   it('begins with people and logins, then what is left to do, then the differences', () => {
     const text = plainText(renderReport(migrationResult()));
     const parts = [
