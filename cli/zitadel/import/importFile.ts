@@ -13,6 +13,7 @@ import { organisationSection, sections } from '../../../shared/organisation/sect
 import type { RecordDifference } from '../../compare/comparison.ts';
 import { repeatable } from '../../places/content.ts';
 import type { ExportContent, ImportMeter, ImportOptions } from '../../places/place.ts';
+import { counted } from '../../texts.ts';
 import { withoutTotp } from '../instance.ts';
 import { type ImportObserver, importOrganisations } from './importOrganisations.ts';
 import { FileSurvey, ImportPlan } from './importPlan.ts';
@@ -201,9 +202,9 @@ class ImportTally implements ImportObserver {
 /** Says what became of the secrets of the people whom the ZITADEL had. */
 function secretWarnings(seeds: number, existing: number, dryRun: boolean): ImportWarning[] {
   const type = 'secrets';
-  const sent = dryRun ? 'not there, and would be sent' : 'not there, and were sent';
-  const missing = `overwritten are people whose TOTP seeds were ${sent}: ${seeds}`;
-  const others = `password hashes and TOTP seeds of people who were there are not compared (identity compare --with passwords,otp does that): ${existing}`;
+  const sent = dryRun ? 'not there, and would be sent' : 'not there, and was sent';
+  const missing = `overwritten: ${counted(seeds, 'person')} whose TOTP seed was ${sent}`;
+  const others = `password hashes and TOTP seeds of ${counted(existing, 'person')} who existed are not compared (identity compare --with passwords,otp does that)`;
   return [...(seeds === 0 ? [] : [{ type, message: missing }]), ...(existing === 0 ? [] : [{ type, message: others }])];
 }
 
