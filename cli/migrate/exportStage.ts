@@ -48,7 +48,10 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
   const { bytes, tally, counts, ...staged } = isFiltered ? await inspectStaged(run) : whole;
   const { orgs = 0, org = 0 } = tally.counts;
   const name = source.facts?.defaultOrgName === undefined ? '' : `${source.facts.defaultOrgName}, `;
-  const defaults = ownDefault === undefined ? [] : [{ orgId: ownDefault, reason: `${name}${DEFAULT_ORGANISATION}` }];
+  // A file may name a default organisation that it does not hold.
+  const isThere = defaultOrgId !== undefined || whole.organisations.some(({ orgId }) => orgId === ownDefault);
+  const defaults =
+    ownDefault !== undefined && isThere ? [{ orgId: ownDefault, reason: `${name}${DEFAULT_ORGANISATION}` }] : [];
   const excluded = settings.excludedOrgIds.map((id) => ({ orgId: id, reason: 'excluded by --exclude-org' }));
   await run.advance('exported', {
     callers: { ...callers, from: userId },

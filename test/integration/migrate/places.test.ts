@@ -163,5 +163,10 @@ describe('identity migrate', () => {
     const others = ['--to', one, '--with', 'none', '--exclude-org', 'acme', '--yes'];
     unchanged(await migrate(['--from', whole, ...others], await prepareMigration(north)));
     expect((await exported(one)).orgs.map(({ orgId }) => orgId)).toEqual(['emca']);
+    const acme = await to();
+    expect((await identity(['export', north.database, '--to', acme, '--org', 'acme'])).code).toBe(0);
+    const plan = ['migrate', 'plan', '--from', acme, '--to', await to(), '--with', 'none'];
+    const planned = await identity(plan, await prepareMigration(north));
+    expect(planned, planned.stderr).toMatchObject({ code: 0, stdout: expect.not.stringContaining('Left out') });
   });
 });
