@@ -156,6 +156,14 @@ describe('a migration', { timeout: 120_000 }, () => {
     for (const text of [moved.stderr, moved.stdout, status.stdout, page]) expect(text).toContain(logins);
     for (const text of [moved.stdout, status.stdout]) expect(text).toContain('\n  not compared: otp, keys (--with)\n');
     expect(page).toContain('<dt>Not compared</dt><dd>otp, keys</dd>');
+    const remedy = /include them by --with otp and --on-conflict overwrite, or people must add them again/;
+    for (const text of [moved.stdout, status.stdout, page]) expect(text).toMatch(remedy);
+    const again = ['--from', north.database, '--to', south.database, '--with', 'passwords,otp', '--yes'];
+    const without = await identity(['migrate', ...again], { ...(await prepareMigration(south)), env });
+    expect(without).toMatchObject({ code: 3, stdout: expect.stringContaining(': a secret, only in the source\n') });
+    const overwriting = [...again, '--on-conflict', 'overwrite'];
+    const result = await migrate(overwriting, { ...(await prepareMigration(south)), env });
+    expect(result).toMatchObject({ outcome: 'done', moved: { imported: { overwritten: { humanUsers: 1 } } } });
   });
 
   it('from ZITADEL leaves its default organisation behind, and the memberships of the user of its token', async () => {
