@@ -150,16 +150,32 @@ export function noticeLines(notices: readonly Notice[], noun: string, omitted = 
     if (texts === undefined) return noticeText({ ...group, id: group.ids[0] });
     return `${texts.records}: ${humanMessage(group.message)}: ${texts.ids}`;
   });
-  return firstLines(lines, noun, hidden + omitted);
+  return firstLines(lines, noun, omitted, hidden);
 }
 
 const MAX_LINES = 20;
 
-/** Returns the first lines, and one with the number of the others, whose noun is given. */
-export function firstLines(lines: readonly string[], noun: string, omitted = 0): string[] {
-  const shown = lines.slice(0, MAX_LINES);
-  const more = lines.length - shown.length + omitted;
-  return more === 0 ? shown : [...shown, `${numberText(more)} more ${nounOf(more, noun)}; --json lists them`];
+/**
+ * Returns the first lines, and one with the number of the others, whose noun is given.
+ * @param omitted the number of those that nothing lists
+ * @param hidden the number of those that only programs read
+ */
+export function firstLines(
+  lines: readonly string[],
+  noun: string,
+  omitted = 0,
+  hidden = Math.max(0, lines.length - MAX_LINES),
+): string[] {
+  const more = `${numberText(hidden + omitted)} more ${nounOf(hidden + omitted, noun)}`;
+  const listed = hidden === 0 ? '' : `; --json lists ${omitted === 0 ? 'them' : numberText(hidden)}`;
+  return hidden + omitted === 0 ? [...lines] : [...lines.slice(0, MAX_LINES), `${more}${listed}`];
+}
+
+/** Returns the first lines of the listed records that differ, and the number of all, where the lines are more. */
+export function firstDifferences(lines: readonly string[], listed: number, all: number): string[] {
+  const which = listed === all ? 'them' : numberText(listed);
+  const rest = `${counted(all, 'record')} differ; --json lists ${which}`;
+  return lines.length <= MAX_LINES ? [...lines] : [...lines.slice(0, MAX_LINES), rest];
 }
 
 /** The kinds of notices, with their headings, nouns and styles. */

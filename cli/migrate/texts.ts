@@ -7,6 +7,7 @@ import {
   countList,
   differenceLines,
   figures,
+  firstDifferences,
   firstLines,
   named,
   notComparedLines,
@@ -33,7 +34,7 @@ const missingSecret = /`with_(passwords|otp|keys)`/;
 
 /** Returns a plan as people read it: what matters most for the decision stands last. */
 export function planText(plan: MigrationPlan): Line[] {
-  const { target, checks, leftOut, organisations, leftToDo, secrets } = plan;
+  const { target, checks, leftOut, organisations, organisationsOmitted, leftToDo, secrets } = plan;
   const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
   const isMissing = ({ message }: { readonly message: string }) =>
     secrets.selected.includes(missingSecret.exec(message)?.[1] ?? '');
@@ -41,7 +42,7 @@ export function planText(plan: MigrationPlan): Line[] {
   const cautions = [...ofStatus('warning'), ...leftToDo.filter(isMissing).map(noticeText)];
   return [
     ...section(planHeadline(plan), planFacts(plan)),
-    ...section('Organisations', firstLines(organisations.map(organisationLine), 'organisation')),
+    ...section('Organisations', firstLines(organisations.map(organisationLine), 'organisation', organisationsOmitted)),
     ...section(
       'Left out',
       leftOut.map(({ orgId, reason }) => `${orgId}: ${reason}`),
@@ -123,7 +124,7 @@ export function resultText(result: MigrationResult, directory: string): Line[] {
       ...[...last.values()].map((phase) => `${phase.phase}: ${phaseText(phase)}`),
     ]),
     ...section('Proof', [proof.description, ...verdict(result)]),
-    ...section('Differences', firstLines(proof.differences.flatMap(describe), 'difference')),
+    ...section('Differences', differenceList(proof)),
     ...section('Logins', loginLines(result.logins)),
     ...noticeSection('left to do', result.leftToDo, result.leftToDoOmitted),
     ...noticeSection('error', result.errors, result.errorsOmitted),
@@ -165,6 +166,10 @@ function verdict(result: MigrationResult): string[] {
     ...(isSame ? [`both sides have the digest ${source.digest}`] : []),
     ...(sourceUnchanged === false ? [changed] : []),
   ];
+}
+
+function differenceList({ differences, expected, unexpected }: MigrationResult['proof']): string[] {
+  return firstDifferences(differences.flatMap(describe), differences.length, expected + unexpected);
 }
 
 function describe(difference: MigrationResult['proof']['differences'][number]): string[] {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   counted,
   countList,
+  firstDifferences,
   firstLines,
   humanMessage,
   noticeLines,
@@ -23,7 +24,11 @@ describe('a number with its noun', () => {
   it('stands for the lines that are not shown', () => {
     const lines = Array.from({ length: 21 }, (_, index) => `line ${index}`);
     expect(firstLines(lines, 'error').at(-1)).toBe('1 more error; --json lists them');
-    expect(firstLines(lines, 'thing left to do', 1_999).at(-1)).toBe('2,000 more things left to do; --json lists them');
+    expect(firstLines(lines, 'thing left to do', 1_999).at(-1)).toBe('2,000 more things left to do; --json lists 1');
+    expect(firstLines(lines.slice(1), 'warning', 7).at(-1)).toBe('7 more warnings');
+    expect(firstDifferences(lines, 100, 471).slice(19)).toEqual(['line 19', '471 records differ; --json lists 100']);
+    expect(firstDifferences(lines, 15, 15).at(-1)).toBe('15 records differ; --json lists them');
+    expect(firstDifferences(lines.slice(1), 20, 20)).toHaveLength(20);
     expect(countList({ org: 2, humanUsers: 30_680 })).toBe('organisations 2, people 30,680');
   });
 });

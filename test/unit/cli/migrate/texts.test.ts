@@ -15,6 +15,16 @@ function moved(records: number, imported: Partial<typeof nothing> | undefined) {
   return { organisations: 4, records, exported: {}, ...counts };
 }
 
+describe('the differences of a result', () => {
+  it('are counted by records, also those that nothing lists', () => {
+    const { proof } = migrationResult();
+    const [differing] = proof.differences;
+    const differences = differing === undefined ? [] : Array.from({ length: 100 }, () => differing);
+    const text = lines({ proof: { ...proof, expected: 156, unexpected: 471, differences } });
+    expect(text).toContain('  627 records differ; --json lists 100');
+  });
+});
+
 describe('the first line of a result', () => {
   const { proof } = migrationResult();
   const equal = { ...proof, unexpected: 0 };
