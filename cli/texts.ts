@@ -65,9 +65,14 @@ const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
   [/^ID=IMPORT-restrictedDomain /, 'a token for some organisations verifies no domain that they do not have'],
   [/ Errors\.\S*DomainNotAllowedAsUsername/, "the user name ends with another organisation's verified domain"],
   [/ Errors\.\S*(?:Already\.?Exist|NoChanges)/, EXISTS],
-  [/ Errors\.\S*NotFound/, 'refers to a record that neither the file nor the target has'],
+  [/ Errors\.\S*Not(?:Found|Existing)/, 'refers to a record that neither the file nor the target has'],
   [/ Errors\.\S*ActionIDsNotExist/, 'refers to an action that neither the file nor the target has'],
+  [/ Errors\.AuthNKey\.ExpireBeforeNow/, 'the key has expired'],
 ];
+
+/** An error of which nothing but its key says what it is about. */
+const ERROR_KEY = /^ID=(\S+) (?:Message=)?Errors\.(\S+)/;
+const WORD_START = /\.|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g;
 
 /** The fields of requests, as the interface and its messages name them, by the options of the command that set them. */
 const fieldOptions: Readonly<Record<string, string>> = {
@@ -85,7 +90,9 @@ const fieldOptions: Readonly<Record<string, string>> = {
 /** Returns a message of a server in the words of the command: without ids of errors, with options in place of fields. */
 export function humanMessage(message: string): string {
   const known = importErrors.find(([error]) => error.test(message.replace(' Message=', ' ')));
-  const said = message.replace(/^ID=IMPORT-tooLong Message=/, '');
+  const said = message
+    .replace(/^ID=IMPORT-tooLong Message=/, '')
+    .replace(ERROR_KEY, (_, id: string, key: string) => `${key.replace(WORD_START, ' ').toLowerCase()} (${id})`);
   return known?.[1] ?? said.replace(/`?\b([a-z]+(?:_[a-z]+)+)\b`?/g, (text, field) => fieldOptions[field] ?? text);
 }
 

@@ -53,7 +53,12 @@ describe('what people read of a message of a server', () => {
     ['ID=ORG-lapo2n Errors.Org.AlreadyExisting', exists],
     ['ID=V3-DKcYh Message=Errors.User.AlreadyExists', /^another record has this login name/],
     ['ID=ORG-GoXOn Errors.User.NotFound', /^refers to a record that neither the file nor the target has$/],
-    ['ID=UNHEARD-of1 Message=Errors.Of.Nothing', /^ID=UNHEARD-of1 Message=Errors\.Of\.Nothing$/],
+    ['ID=LANG-3 Errors.IDPConfig.NotExisting', /^refers to a record that neither the file nor the target has$/],
+    ['ID=DOMAIN-dv3t5 Message=Errors.AuthNKey.ExpireBeforeNow', /^the key has expired$/],
+    [
+      'ID=Org-WSfdq Message=Errors.Org.LoginPolicy.RedirectURIInvalid',
+      /^org login policy redirect uri invalid \(Org-WSfdq\)$/,
+    ],
     [
       'the file has no machine keys: export with `with_keys`, or create new ones',
       /^the file has no machine keys: export with --with keys, or create new ones$/,
