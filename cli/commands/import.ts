@@ -115,7 +115,7 @@ function imported(
   const isListed = errors.length > 0 || Object.keys(failed).length > 0;
   const isWritten = total(created) + total(overwritten) > 0;
   const why = counts.length === 0 ? 'there is no organisation in it' : `${target} has it all`;
-  const unwritten = isListed ? `nothing is imported into ${target}` : `nothing to import: ${why}`;
+  const unwritten = isListed || total(skipped) > 0 ? `nothing is imported into ${target}` : `nothing to import: ${why}`;
   const done = dryRun ? `tried an import into ${target}, nothing is written` : `imported into ${target}`;
   const failures = isListed ? `, with ${counted(errors.length + (summary.errorsOmitted ?? 0), 'error')}` : '';
   const heading = `${isWritten || dryRun ? done : unwritten}${summary.resumed ? ', resumed' : ''}${failures}`;

@@ -173,6 +173,8 @@ export async function workAlone<Result>(
     }
     const { message } = describeFault(error);
     journal.add({ event: 'failed', problem: message });
+    // Its settings do not change.
+    if (run.state.settings.newOrgsOnly && message.includes('--new-orgs-only: ')) throw error;
     const problem = placeFailed.is(error) || placeBroke.is(error) || placeLost.is(error) ? error.text : message;
     throw migrationStopped(problem, resumeCommand(directory));
   } finally {

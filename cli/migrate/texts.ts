@@ -159,7 +159,8 @@ function verdict(result: MigrationResult): string[] {
   const equal = equalRecords(result);
   // The digest of no record proves nothing.
   const isSame = equal > 0 && source.digest !== undefined && source.digest === target.digest;
-  const changed = 'the source has changed since it was exported: migrate again to move the changes';
+  const changed =
+    'the source has changed since it was exported: migrate again with --on-conflict overwrite to move the changes; what was deleted stays in the target';
   return [
     `${counted(equal, 'record')} equal, ${numberText(expected)} differ as expected, ${numberText(unexpected)} differ`,
     ...notComparedLines(secretNames.filter((name) => !options.secrets.includes(name))),

@@ -106,9 +106,9 @@ export const rolesIncompatible = defineError('FAILED_PRECONDITION', 'ROLES_INCOM
 
 export const lastOwner = defineError('FAILED_PRECONDITION', 'LAST_OWNER', {
   text: (userId: string) =>
-    `user ${userId} is the last IAM_OWNER with valid tokens: grant the role to another user with \`identity member add\`, or add --force`,
+    `user ${userId} is the last active IAM_OWNER: grant the role to another user with \`identity member add\`, or add --force`,
   example: ['310716089541329'],
-  when: 'Without this user, nobody could export or import any more.',
+  when: 'Every other IAM_OWNER is locked, suspended or inactive, so that nobody could export or import any more. Whether one has a token is not checked.',
   remedy: 'Make another user IAM_OWNER first, or repeat the command with `--force`.',
 });
 

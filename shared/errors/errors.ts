@@ -54,7 +54,7 @@ export const tokenForOtherOrganisations = defineError('PERMISSION_DENIED', 'TOKE
 
 export const organisationsExist = defineError('ALREADY_EXISTS', 'ORGANISATIONS_EXIST', {
   text: (orgIds: readonly string[]) =>
-    `new_orgs_only: ${orgIds.length} organisations of the file exist already: ${orgIds.slice(0, 10).join(', ')}${orgIds.length > 10 ? ', …' : ''}`,
+    `new_orgs_only: ${orgIds.length === 1 ? 'an organisation of the file exists' : `${orgIds.length} organisations of the file exist`} already (${orgIds.slice(0, 10).join(', ')}${orgIds.length > 10 ? ', …' : ''}): leave out what exists, or import without new_orgs_only`,
   example: [['310716089541007']],
   when: 'An import with `new_orgs_only` has an organisation that exists, and that this very import has not created. Nothing was written, unless another request created the organisation at the same time.',
   remedy: 'Leave the organisations out with `excluded_org_ids`, or import without `new_orgs_only`.',

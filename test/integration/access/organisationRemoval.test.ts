@@ -66,7 +66,7 @@ describeStores('the removal of organisations', (kind) => {
     await refused(['A', 'B'], 'organisation B not found');
   });
 
-  it('is refused where it would take the last IAM_OWNER with valid tokens away', async () => {
+  it('is refused where it would take the last active IAM_OWNER away', async () => {
     const { store, instance } = await linkedInstance(kind);
     await store.commit(
       (await readDatabase(store))

@@ -151,7 +151,7 @@ describeDatabases('a command on accounts', (newDatabase) => {
     await identityJson(['user', 'lock', owner, ...database]);
     const refused = {
       code: 1,
-      stderr: `identity: user ${userId} is the last IAM_OWNER with valid tokens: grant the role to another user with \`identity member add\`, or add --force\n`,
+      stderr: `identity: user ${userId} is the last active IAM_OWNER: grant the role to another user with \`identity member add\`, or add --force\n`,
     };
     expect(await identity(['member', 'remove', ...member])).toMatchObject(refused);
     expect(await identity(['user', 'lock', userId, ...database])).toMatchObject(refused);

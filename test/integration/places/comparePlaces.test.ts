@@ -218,5 +218,9 @@ describe('identity import and identity compare', () => {
     const between = ['import', north.database, '--to', south.database, '--org', 'acme'];
     expect(await stdout(...between)).toContain('\nwithout a password: 1 person (--with passwords)\n');
     expect(await stdout(...between)).toMatch(/^nothing to import: .* has it all/);
+    await identity(['user', 'lock', 'ada', '--data', south.database.slice('sqlite:'.length)]);
+    expect(await stdout(...between, '--on-conflict', 'skip')).toMatch(
+      /^nothing is imported into .*\n(?:.*\n)*skipped: /,
+    );
   });
 });

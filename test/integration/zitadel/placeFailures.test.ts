@@ -178,7 +178,7 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     zitadel.revive();
     expect((await importNew(crowd(50))).errors).toBeUndefined();
     expect(peopleOf(zitadel, 'acme')).toBe(50);
-    const exists = '1 organisations of the file exist already: acme';
+    const exists = 'an organisation of the file exists already (acme): leave out what exists';
     await expect(importNew(crowd(49))).rejects.toThrow(exists);
     await expect(importNew({ ...crowd(50), org: { name: 'Another name' } })).rejects.toThrow(exists);
   });
