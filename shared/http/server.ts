@@ -100,7 +100,9 @@ export function createHttpServer(
   for (const one of [server, http2.server]) handleRequests(one, handle);
   server.on('connect', (_incoming, socket) => {
     socket.removeAllListeners('data');
-    writeRawError(socket, methodNotAllowed());
+    // The client would take the error for the response to an earlier request.
+    if (requests.isUsing(socket)) socket.destroy();
+    else writeRawError(socket, methodNotAllowed());
   });
   http2.server.on('connect', handle(methodNotAllowed()));
   handleParserErrors(server, requests);

@@ -78,7 +78,7 @@ describeStores('the removal of organisations', (kind) => {
           fields: { state: 'USER_STATE_LOCKED' },
         })) ?? [],
     );
-    await expect(removeOrganisations(store, ['goes'], signal)).rejects.toThrow('goes-ben is the last IAM_OWNER');
+    await expect(removeOrganisations(store, ['goes'], signal)).rejects.toThrow('goes-ben is the last active IAM_OWNER');
   });
 
   it('that was interrupted hides the organisation, keeps everything out of it, and continues when it is repeated', async () => {

@@ -203,6 +203,17 @@ describe('a connection', () => {
     expect(server.waiting).toBe(1);
   });
 
+  it('of HTTP/1 ends without a response where CONNECT follows requests that have none', async () => {
+    await server.start();
+    const socket = await server.open(`${get('/slow').repeat(2)}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`);
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += String(chunk);
+    });
+    await ended(socket);
+    expect(text).toBe('');
+  });
+
   it('of HTTP/1 that is refused gets one response, whatever it carries', async () => {
     await server.start({ perClient: 1, trustedProxies: 1 });
     const client = 'X-Forwarded-For: 192.0.2.1\r\n';
