@@ -86,15 +86,20 @@ export async function waitForLock(connection: Connection): Promise<void> {
 
 const sqliteError = z.object({ code: z.literal('ERR_SQLITE_ERROR'), errcode: z.number(), errstr: z.string() });
 
-const BUSY = 5;
-const LOCKED = 6;
+/** SQLite's results for a lock that another connection holds, and for a file that is damaged or no database. */
+const results = { busy: [5, 6], damaged: [11, 26] };
 
-/** Whether `reason` is SQLite's error for a lock that another connection holds. */
-export function isBusy(reason: unknown): boolean {
+function isResult(reason: unknown, codes: readonly number[]): boolean {
   const { success, data } = sqliteError.safeParse(reason);
   // The low byte is the primary result code; the other bytes extend it.
-  return success && [BUSY, LOCKED].includes(data.errcode & 0xff);
+  return success && codes.includes(data.errcode & 0xff);
 }
+
+/** Whether `reason` is SQLite's error for a lock that another connection holds. */
+export const isBusy = (reason: unknown): boolean => isResult(reason, results.busy);
+
+/** Whether `reason` is SQLite's error for a file that is damaged, or no database. */
+export const isDamaged = (reason: unknown): boolean => isResult(reason, results.damaged);
 
 /** Does some work, and converts an error of SQLite. */
 export function withStoreErrors<Result>(work: () => Result): Result {

@@ -13,7 +13,7 @@ import { documentFieldTypes, storedFieldNames } from '../documentFields.ts';
 import { FORMAT, instanceKey, newIdWrite, requireInstanceFormat } from '../instance.ts';
 import { type KeyRecord, keyRecordKey, keyRecordWrite, parseKeyRecord, requireKeys } from '../secrets/keyRecord.ts';
 import { type Keyring, keyFilePath } from '../secrets/keyring.ts';
-import { type Connection, connect, isBusy, toStoreError } from './connection.ts';
+import { type Connection, connect, isBusy, isDamaged, toStoreError } from './connection.ts';
 import { applyWrites, column, nextVersion, readMany } from './documents.ts';
 import { CREATE_TRAIL } from './trail.ts';
 
@@ -181,7 +181,7 @@ export async function copyDatabase(source: string, target: string, options: Copy
     makeDirectory(dirname(target));
     await completeFile(target, write, 'new');
   } catch (reason) {
-    throw toStoreError(reason);
+    throw isDamaged(reason) ? notInstanceFile() : toStoreError(reason);
   }
 }
 

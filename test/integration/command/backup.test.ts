@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
@@ -111,6 +111,21 @@ describe('identity restore', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`${remedy}\n`) });
   });
 
+  it('makes no instance of a backup that is cut off', async () => {
+    const { path, data, file } = await newInstance();
+    await identityJson(['backup', file, '--data', data]);
+    await truncate(file, (await stat(file)).size - 20_000);
+    const { code, stderr } = await identity([
+      'restore',
+      file,
+      '--data',
+      join(path, 'copy'),
+      '--key',
+      join(data, 'master.key'),
+    ]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('is not an intact database') });
+  });
+
   it('reads the key once, so that it may come from a pipe', async () => {
     const { path, data, file } = await newInstance();
     await identityJson(['backup', file, '--data', data]);
@@ -158,7 +173,11 @@ describe('identity restore', () => {
   });
 
   it.each([
-    ['text', (file: string) => writeFile(file, 'this is some text and not a database at all'), /not a database\n$/],
+    [
+      'text',
+      (file: string) => writeFile(file, 'this is some text and not a database at all'),
+      /not an intact database/,
+    ],
     ['a foreign database', (file: string) => make(file, 'CREATE TABLE other (a)'), /is not an intact database/],
     [
       'a backup of a newer version',
