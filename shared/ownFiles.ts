@@ -69,7 +69,10 @@ export async function readOwnFile(path: string, kind: FileKind, say?: Say): Prom
 function findExposure(path: string, status: Stats): keyof typeof exposures | undefined {
   if (status.isSymbolicLink()) return 'link';
   // Nobody else could have planted a terminal, or a pipe that the command was started with: `<(…)` is /dev/fd/63.
-  const isPlanted = status.isFile() || status.isDirectory() || (status.isFIFO() && !/^\/(?:dev|proc)\//.test(path));
+  const isPlanted =
+    status.isFile() ||
+    status.isDirectory() ||
+    (status.isFIFO() && !/^\/(?:dev\/(?:stdin$|fd\/)|proc\/self\/fd\/)/.test(path));
   // Windows has neither such owners nor modes.
   if (process.geteuid === undefined || !isPlanted) return undefined;
   if (status.uid !== process.geteuid() && status.uid !== 0) return 'foreign';

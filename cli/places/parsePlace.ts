@@ -20,13 +20,13 @@ const FORMS =
   'https://HOST, FILE.json, FILE.json.gz, - (standard input or output), gs://BUCKET/PATH, sqlite:DIR or firestore:PROJECT[/DATABASE]';
 
 /** The parsers of places with a scheme. */
-const schemes: Readonly<Record<string, (text: string) => ParsedPlace>> = {
-  https: parseInstance,
-  http: parseInstance,
-  gs: parseObject,
-  sqlite: parseDirectory,
-  firestore: parseFirestore,
-};
+const schemes: ReadonlyMap<string, (text: string) => ParsedPlace> = new Map([
+  ['https', parseInstance],
+  ['http', parseInstance],
+  ['gs', parseObject],
+  ['sqlite', parseDirectory],
+  ['firestore', parseFirestore],
+]);
 
 /**
  * Parses a place.
@@ -36,7 +36,7 @@ export function parsePlace(text: string): ParsedPlace {
   if (text === '-') return { name: text, kind: 'stream' };
   const [, scheme] = /^([a-z][a-z0-9]+):/i.exec(text) ?? [];
   if (scheme !== undefined) {
-    const parse = schemes[scheme.toLowerCase()];
+    const parse = schemes.get(scheme.toLowerCase());
     if (parse === undefined) throw new UsageError(`unknown kind of place ${scheme}: specify ${FORMS}`);
     return parse(text);
   }

@@ -45,6 +45,7 @@ describe('a place', () => {
   it.each([
     ['id.example.com', /^"id.example.com" is no place: specify https:\/\/HOST, FILE\.json, /],
     ['north', /is no place/],
+    ['constructor:x', /^unknown kind of place constructor: specify https:\/\/HOST/],
     ['s3://exports/north.json', /^unknown kind of place s3: specify https:\/\/HOST/],
     ['http://id.example.com', /would send the token unencrypted: specify https:\/\/id\.example\.com$/],
     ['http://127.example.com', /would send the token unencrypted/],
