@@ -1,10 +1,19 @@
-import { describe, expect, it, vi } from 'vitest';
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { progressEvents, progressLines } from '../../../cli/progress.ts';
 import { reconnecting } from '../../../cli/reconnection.ts';
 import { placeBroke, placeFailed, placeLost, placeUnreachable } from '../../../shared/errors/placeErrors.ts';
 
-// Nobody waits.
-vi.mock('node:timers/promises', () => ({ setTimeout: async () => undefined }));
+// Nobody waits, not in a module either that another file has loaded before.
+beforeAll(() => {
+  vi.spyOn(timers, 'setTimeout').mockResolvedValue(undefined);
+  syncBuiltinESMExports();
+});
+afterAll(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+});
 
 const lost = placeUnreachable('https://id.example.com', 'ECONNREFUSED');
 
