@@ -53,17 +53,19 @@ export async function trackPhase<Result>(
   const startedAt = performance.now();
   const rate = new RollingRate();
   let [records, moved, isEnding, fraction]: [number, number, boolean, number?] = [0, 0, false];
-  const elapsed = () => (performance.now() - startedAt) / 1000;
+  // Rounded up, no speed is above what was measured.
+  const elapsed = () => Math.ceil((performance.now() - startedAt) / 100) / 10;
   const measure = (): PhaseState => {
     records = Math.max(records, meter.records());
     const share = meter.fraction?.();
     if (share !== undefined) fraction = Math.max(fraction ?? 0, Math.min(1, share));
     moved = Math.max(moved, records - Math.max(0, meter.unchanged?.() ?? 0));
     rate.add({ atMs: performance.now(), records: moved, fraction });
-    const secondsLeft = elapsed() < MIN_MEASURED_SECONDS ? undefined : rate.secondsLeft;
+    const seconds = elapsed();
+    const secondsLeft = seconds <= MIN_MEASURED_SECONDS ? undefined : rate.secondsLeft;
     isEnding ||= secondsLeft !== undefined || fraction === 1;
-    const times = { seconds: rounded(elapsed()), perSecond: rounded(rate.perSecond), secondsLeft, isEnding };
-    return { phase, records, unchanged: records - moved, ...times };
+    const perSecond = seconds * 1000 <= WINDOW_MS ? pace(moved, seconds) : rounded(rate.perSecond);
+    return { phase, records, unchanged: records - moved, seconds, perSecond, secondsLeft, isEnding };
   };
   measure();
   const timer = setInterval(() => output.show(measure()), output.intervalMs);
@@ -187,14 +189,18 @@ function progressLine(state: PhaseState): string {
 
 function lastLine(state: PhaseState, hasSucceeded: boolean): string {
   const { phase, seconds } = state;
-  return `${phase}: ${settledText(state)}${speed(state)}, ${hasSucceeded ? 'done in' : 'stopped after'} ${span(seconds)}`;
+  return `${phase}: ${settledText(state)}${speed({ ...state, succeeded: hasSucceeded })}, ${hasSucceeded ? 'done in' : 'stopped after'} ${span(seconds)}`;
 }
 
 function amount(state: PhaseState): string {
   return `${state.phase}: ${counted(state.records, 'record')}${speed(state)}`;
 }
 
-type Pace = Pick<PhaseState, 'seconds' | 'records' | 'unchanged' | 'perSecond'> & { readonly earlier?: number };
+/** What a phase did; one that was stopped may not have handed on all of its records. */
+type Pace = Pick<PhaseState, 'seconds' | 'records' | 'unchanged' | 'perSecond'> & {
+  readonly earlier?: number;
+  readonly succeeded?: boolean;
+};
 
 /** Returns what a phase that is over did: `12,000 records (2,000 unchanged) in 5s, 2,000/s`. */
 export function phaseText(phase: Pace): string {
@@ -212,16 +218,16 @@ export function pace(records: number, seconds: number): number {
 }
 
 /** Returns what is said of a speed: something where it lasted a second, and most records were not there before. */
-function speed({ seconds, records, unchanged, earlier = 0, perSecond }: Pace): string {
+function speed({ seconds, records, unchanged, earlier = 0, perSecond, succeeded = true }: Pace): string {
   const whole = Math.round(perSecond);
-  return seconds < 1 || 2 * (unchanged + earlier) > records || whole === 0 ? '' : `, ${numberText(whole)}/s`;
+  const isTelling = succeeded && seconds >= 1 && 2 * (unchanged + earlier) <= records && whole > 0;
+  return isTelling ? `, ${numberText(whole)}/s` : '';
 }
 
 /** Returns a span of time such as `0.5s`, `45s`, `3m 20s` or `2h 5m`. */
 export function span(seconds: number): string {
-  if (seconds < 10) return `${rounded(seconds)}s`;
+  if (seconds < 60) return `${rounded(seconds)}s`;
   const whole = Math.ceil(seconds);
-  if (whole < 60) return `${whole}s`;
   const minutes = Math.floor(whole / 60);
   return minutes < 60 ? `${minutes}m ${whole % 60}s` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
 }

@@ -33,7 +33,7 @@ describe('the progress of a phase', () => {
       'exporting: 1,000 records, 100/s, 30s left\n',
       'exporting: 1,500 records, 100/s, 25s left\n',
       'exporting: 2,000 records, 100/s, 20s left\n',
-      'exporting: 2,000 records, 98/s, done in 21s\n',
+      'exporting: 2,000 records, 98/s, done in 20.5s\n',
     ]);
   });
 
@@ -47,7 +47,7 @@ describe('the progress of a phase', () => {
     expect(wider.written[3]).toBe('\rexporting: 100 records\u001b[K');
     expect(wider.written.at(-2)).toBe('\rexporting: 2,000 records\u001b[K');
     expect(target.written.slice(0, -1).join('')).not.toContain('\n');
-    expect(target.written.at(-1)).toBe('\rexporting: 2,000 records, 98/s, done in 21s\u001b[K\n');
+    expect(target.written.at(-1)).toBe('\rexporting: 2,000 records, 98/s, done in 20.5s\u001b[K\n');
   });
 
   it('is one event a line for programs, and says whether the phase has succeeded', async () => {
@@ -122,6 +122,7 @@ describe('the progress of a phase', () => {
     [2_500, { records: 20_000, unchanged: 19_000 }, 'importing: 20,000 records (19,000 unchanged), done in 2.5s\n'],
     [2_500, { records: 20_010, unchanged: 20_010 }, 'importing: 20,010 records (20,010 unchanged), done in 2.5s\n'],
     [500, { records: 77, unchanged: 0 }, 'importing: 77 records, done in 0.5s\n'],
+    [13_120, { records: 13_200, unchanged: 0 }, 'importing: 13,200 records, 1,000/s, done in 13.2s\n'],
   ])('has the speed of what was not there before, of a second at least: %#', async (ms, counts, line) => {
     const target = stream();
     const meter = { records: () => counts.records, unchanged: () => counts.unchanged };
@@ -129,7 +130,17 @@ describe('the progress of a phase', () => {
     const phase = trackPhase(progressLines(target), 'importing', meter, work, () => counts);
     await vi.advanceTimersByTimeAsync(ms);
     await phase;
-    expect(target.written).toEqual([line]);
+    expect(target.written.at(-1)).toBe(line);
+  });
+
+  it('has no speed where it was stopped, since not all that it handed on has arrived', async () => {
+    const target = stream();
+    const work = () => new Promise<void>((_, reject) => setTimeout(reject, 2_500, new Error('cut')));
+    const phase = trackPhase(progressLines(target), 'sending', { records: () => 10_568 }, work);
+    const failed = expect(phase).rejects.toThrow('cut');
+    await vi.advanceTimersByTimeAsync(2_500);
+    await failed;
+    expect(target.written).toEqual(['sending: 10,568 records, stopped after 2.5s\n']);
   });
 
   it('never falls, has no negative rate, and ends with the result, whatever is measured', async () => {
@@ -162,8 +173,11 @@ describe('the progress of a phase', () => {
         const counts = states.map(({ records }) => records);
         expect(counts).toEqual(counts.toSorted((a, b) => a - b));
         expect(Math.max(0, ...counts)).toBeLessThanOrEqual(Math.max(0, ...steps.map(({ records }) => records)));
-        for (const { perSecond, secondsLeft = 0, records, unchanged } of [...states, ...last]) {
+        for (const { perSecond, seconds, secondsLeft = 0, records, unchanged } of [...states, ...last]) {
           expect(perSecond).toBeGreaterThanOrEqual(0);
+          // A speed has one digit after the point.
+          if (seconds <= 10)
+            expect(Math.abs(perSecond * seconds - records + unchanged)).toBeLessThan(0.06 * seconds + 0.01);
           expect(unchanged).toBeGreaterThanOrEqual(0);
           expect(unchanged).toBeLessThanOrEqual(records);
           expect(secondsLeft).toBeGreaterThanOrEqual(0);
