@@ -117,8 +117,10 @@ export class LoginTally implements PairVisitor {
 
   private factorReason(source: RecordContent, target: RecordContent): string | undefined {
     const [seed, targetSeed] = [source.secrets[totp.path], target.secrets[totp.path]];
-    if (seed !== targetSeed)
-      return targetSeed === undefined ? 'without the TOTP seed in the target' : 'with another TOTP seed in the target';
+    if (seed !== targetSeed) {
+      if (targetSeed === undefined) return 'without the TOTP seed in the target';
+      return seed === undefined ? 'with a TOTP seed in the target only' : 'with another TOTP seed in the target';
+    }
     if (source.otpEmail !== true) return undefined;
     if (this.isZitadel) return 'with an OTP e-mail factor, which ZITADEL does not import';
     return target.otpEmail === true ? undefined : 'without the OTP e-mail factor in the target';

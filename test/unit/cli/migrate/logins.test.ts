@@ -60,7 +60,8 @@ describe('the people who log in as before', () => {
     ],
     ['with a clear password, which the target hashes: not compared', clear, content()],
     ['without the TOTP seed in the target', content({ seed: 's' }), content()],
-    ['with another TOTP seed in the target', content(), content({ seed: 't' })],
+    ['with a TOTP seed in the target only', content(), content({ seed: 't' })],
+    ['with another TOTP seed in the target', content({ seed: 's' }), content({ seed: 't' })],
     ['without the OTP e-mail factor in the target', content({ otpEmail: true }), content()],
     [undefined, content({ otpEmail: true }), content({ otpEmail: true })],
   ])('are counted, and others are named: %s', (reason, first, second) => {
