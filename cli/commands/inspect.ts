@@ -66,7 +66,7 @@ function inspected(
       : `manifest version ${manifest.version}: exported by ${manifest.instance} at ${manifest.readTime}, complete and unchanged`;
   const inZitadel = takes === 'files' ? onlyIn(leftToDoInZitadel, leftToDo) : [];
   const text = [
-    `${name}: ${counted(organisations.length, 'organisation')}, ${counted(bytes, 'byte')}`,
+    `${name}: ${counted(organisations.length, 'organisation')}, ${counted(bytes, 'byte')} of JSON`,
     origin,
     ...unexported.map(({ message }) => `not exported: ${message}`),
     ...requested,

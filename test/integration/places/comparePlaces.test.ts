@@ -166,6 +166,8 @@ describe('identity inspect', () => {
       unheardOf: [1, 2],
     });
     const { code, stdout } = await identity(['inspect', file]);
+    // A compressed file has another size.
+    expect(stdout.split('\n')[0]).toMatch(/ organisations?, [\d,]+ bytes of JSON$/);
     expect(code).toBe(0);
     const lines = stdout.split('\n');
     expect(lines).toContain('no manifest: its completeness cannot be verified');
