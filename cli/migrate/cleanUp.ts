@@ -52,7 +52,8 @@ export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Ou
     ...remainders.filter((one) => !isCertain(one)).map((one) => cleanedText({ ...one, removed: false })),
     ...warnings,
   ];
-  if (!(await askConfirmation('Clean up?', call, lines))) {
+  const isNothing = state.finishedAt !== undefined && remainders.every(({ remove }) => remove === undefined);
+  if (!isNothing && !(await askConfirmation('Clean up?', call, lines))) {
     return {
       json: { event: 'result', removed: false, remainders, warnings },
       text: [...lines, 'nothing is removed: add --yes'],
