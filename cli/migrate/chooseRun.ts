@@ -5,7 +5,7 @@ import { UsageError } from '../command.ts';
 import { printable } from '../terminal.ts';
 import { counted } from '../texts.ts';
 import { type MigrationState, readState } from './run.ts';
-import { listRunDirectories, requireOwnRun } from './runDirectory.ts';
+import { listRunDirectories, RUN_PREFIX, requireOwnRun } from './runDirectory.ts';
 
 /** A migration that has a run directory. */
 export interface ExistingRun {
@@ -51,7 +51,7 @@ export async function chooseRun(path: string | undefined, verb: Verb, now: Date)
   if (own.length > 0) {
     throw new UsageError(listText(`no migration is ${kind}: name one`, own, verb, now));
   }
-  throw foreign ?? migrationMissing(resolve('.'));
+  throw foreign ?? migrationMissing(resolve(`${RUN_PREFIX}*`));
 }
 
 /** Says which migration it is, and how old. */

@@ -9,7 +9,8 @@ import { checkOwn } from '../../shared/ownFiles.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { UsageError } from '../command.ts';
 
-const PREFIX = 'identity-migration-';
+/** With it begin the names of run directories that nobody has named. */
+export const RUN_PREFIX = 'identity-migration-';
 const STATE = 'state.json';
 const OWNER_ONLY_DIRECTORY = 0o700;
 
@@ -20,7 +21,7 @@ const OWNER_ONLY_DIRECTORY = 0o700;
  */
 export async function createRunDirectory(path: string | undefined, now: Date): Promise<string> {
   const time = now.toISOString().replace(/\.\d+Z$/, 'Z');
-  const directory = resolve(path ?? (await mkdtemp(`${PREFIX}${time.replaceAll(':', '-')}-`)));
+  const directory = resolve(path ?? (await mkdtemp(`${RUN_PREFIX}${time.replaceAll(':', '-')}-`)));
   makeDirectory(directory);
   syncDirectory(dirname(directory));
   requireOwn(directory);
@@ -38,7 +39,7 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
 
 /** Lists the run directories in the current directory that `createRunDirectory` has named. */
 export async function listRunDirectories(): Promise<string[]> {
-  const named = (await readdir('.')).filter((name) => name.startsWith(PREFIX));
+  const named = (await readdir('.')).filter((name) => name.startsWith(RUN_PREFIX));
   return named.filter((name) => existsSync(join(name, STATE))).map((name) => resolve(name));
 }
 
