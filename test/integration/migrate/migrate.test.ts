@@ -156,7 +156,8 @@ describe('a migration', { timeout: 120_000 }, () => {
     for (const text of [moved.stderr, moved.stdout, status.stdout, page]) expect(text).toContain(logins);
     for (const text of [moved.stdout, status.stdout]) expect(text).toContain('\n  not compared: otp, keys (--with)\n');
     expect(page).toContain('<dt>Not compared</dt><dd>otp, keys</dd>');
-    const remedy = /include them by --with otp and --on-conflict overwrite, or people must add them again/;
+    const remedy =
+      /include them by --with otp and --on-conflict overwrite, or people who lack them must add them again/;
     for (const text of [moved.stdout, status.stdout, page]) expect(text).toMatch(remedy);
     const again = ['--from', north.database, '--to', south.database, '--with', 'passwords,otp', '--yes'];
     const without = await identity(['migrate', ...again], { ...(await prepareMigration(south)), env });
