@@ -1,19 +1,12 @@
-import { syncBuiltinESMExports } from 'node:module';
-import timers from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { progressEvents, progressLines } from '../../../cli/progress.ts';
 import { reconnecting } from '../../../cli/reconnection.ts';
 import { placeBroke, placeFailed, placeLost, placeUnreachable } from '../../../shared/errors/placeErrors.ts';
 
-// Nobody waits, not in a module either that another file has loaded before.
-beforeAll(() => {
-  vi.spyOn(timers, 'setTimeout').mockResolvedValue(undefined);
-  syncBuiltinESMExports();
-});
-afterAll(() => {
-  vi.restoreAllMocks();
-  syncBuiltinESMExports();
-});
+// Modules that an earlier test file has loaded do not know the mocks.
+vi.hoisted(() => vi.resetModules());
+// Nobody waits.
+vi.mock('node:timers/promises', () => ({ setTimeout: async () => undefined }));
 
 const lost = placeUnreachable('https://id.example.com', 'ECONNREFUSED');
 
