@@ -39,7 +39,8 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
   const keeps = selector(withoutOrganisation(sourceOptions(settings), ownDefault));
   const references = new UserReferences(userId, keeps);
   const secrets = new LeftOutSecrets(settings, keeps);
-  const whole = await inspectStaged(run, combine([references, secrets]));
+  const name = source.place.takes === 'files' ? source.place.name : undefined;
+  const whole = await inspectStaged(run, combine([references, secrets]), name);
   const secretsLeftOut = secrets.counts;
   const withoutUser = references.found ? userId : undefined;
   const isWhole = whole.organisations.every((one) => keeps(one.orgId)) && total(secretsLeftOut) === 0;
@@ -47,11 +48,11 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
   if (isFiltered) await filterStaged(run, { keeps, withoutUser });
   const { bytes, tally, counts, ...staged } = isFiltered ? await inspectStaged(run) : whole;
   const { orgs = 0, org = 0 } = tally.counts;
-  const name = source.facts?.defaultOrgName === undefined ? '' : `${source.facts.defaultOrgName}, `;
+  const prefix = source.facts?.defaultOrgName === undefined ? '' : `${source.facts.defaultOrgName}, `;
   // A file may name a default organisation that it does not hold.
   const isThere = defaultOrgId !== undefined || whole.organisations.some(({ orgId }) => orgId === ownDefault);
   const defaults =
-    ownDefault !== undefined && isThere ? [{ orgId: ownDefault, reason: `${name}${DEFAULT_ORGANISATION}` }] : [];
+    ownDefault !== undefined && isThere ? [{ orgId: ownDefault, reason: `${prefix}${DEFAULT_ORGANISATION}` }] : [];
   const excluded = settings.excludedOrgIds.map((id) => ({ orgId: id, reason: 'excluded by --exclude-org' }));
   await run.advance('exported', {
     callers: { ...callers, from: userId },
@@ -119,10 +120,17 @@ async function storeExport(run: MigrationRun, place: Place, options: ExportOptio
   });
 }
 
-/** Reads the export, record by record. */
-export function inspectStaged(run: MigrationRun, visitor?: RecordVisitor): Promise<PlaceInspection> {
+/**
+ * Reads the export, record by record.
+ * @param name what progress and errors call it
+ */
+export function inspectStaged(
+  run: MigrationRun,
+  visitor?: RecordVisitor,
+  name = run.export.name,
+): Promise<PlaceInspection> {
   const options = stagedOptions(run.state.settings);
-  return inspectPlace(run.export, options, visitor, run.output, run.signal, 'checking');
+  return inspectPlace({ ...run.export, name }, options, visitor, run.output, run.signal, 'checking');
 }
 
 /** Replaces the export by what a filter keeps of it, with the manifest of that if it had one. */
