@@ -65,7 +65,10 @@ const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
   [/^ID=IMPORT-restrictedDomain /, 'a token for some organisations verifies no domain that they do not have'],
   [/ Errors\.\S*DomainNotAllowedAsUsername/, "the user name ends with another organisation's verified domain"],
   [/ Errors\.\S*(?:Already\.?Exist|NoChanges)/, EXISTS],
-  [/ Errors\.\S*Not(?:Found|Existing)/, 'refers to a record that neither the file nor the target has'],
+  [
+    / Errors\.\S*Not(?:Found|Existing)/,
+    'refers to a record that was not imported, and that the target does not have there',
+  ],
   [/ Errors\.\S*ActionIDsNotExist/, 'refers to an action that neither the file nor the target has'],
   [/ Errors\.AuthNKey\.ExpireBeforeNow/, 'the key has expired'],
 ];

@@ -160,6 +160,7 @@ class ImportTally implements ImportObserver {
       notCarried: {},
     };
     const seeds = dryRun ? { arrived: withoutSeed.size, failed: 0 } : this.seeds;
+    let existingElsewhere = 0;
     increase(outcomes.overwritten, humanUserSection.name, seeds.arrived);
     increase(outcomes.failed, humanUserSection.name, seeds.failed);
     for (const [section, { records }] of survey.facts.sections) {
@@ -169,7 +170,9 @@ class ImportTally implements ImportObserver {
       const [existing, unsent] = [this.existing[section] ?? 0, this.unsent[section] ?? 0];
       increase(outcomes.created, section, sent - existing - (this.failed[section] ?? 0));
       const changed = section === humanUserSection.name ? seeds.arrived + seeds.failed : 0;
-      increase(outcomes.unchanged, section, equal + existing - changed);
+      increase(outcomes.unchanged, section, equal - changed);
+      increase(outcomes.skipped, section, existing);
+      existingElsewhere += existing;
       increase(outcomes[onConflict === 'report' ? 'failed' : 'skipped'], section, different);
       increase(outcomes.failed, section, unsent);
       increase(outcomes.notCarried, section, records - equal - different - sent - unsent);
@@ -186,6 +189,7 @@ class ImportTally implements ImportObserver {
         warnings: [
           ...(proved ? [] : [unproved]),
           ...secretWarnings(seeds.arrived, existingWithSecrets, dryRun),
+          ...elsewhereWarnings(existingElsewhere),
           ...leftToDo.entries,
         ],
         proved,
@@ -206,6 +210,12 @@ function secretWarnings(seeds: number, existing: number, dryRun: boolean): Impor
   const missing = `overwritten: ${counted(seeds, 'person')} whose TOTP seed was ${sent}`;
   const others = `password hashes and TOTP seeds of ${counted(existing, 'person')} who existed are not compared (identity compare --with passwords,otp does that)`;
   return [...(seeds === 0 ? [] : [{ type, message: missing }]), ...(existing === 0 ? [] : [{ type, message: others }])];
+}
+
+/** Says of what was sent because the ZITADEL did not show it that it has it all the same. */
+function elsewhereWarnings(records: number): ImportWarning[] {
+  const message = `${counted(records, 'record')} skipped: ZITADEL has them, and did not show them in their organisation: they are in another one, or were written a moment ago`;
+  return records === 0 ? [] : [{ type: 'existing', message }];
 }
 
 function conflict({ section, id, fields = [] }: RecordDifference): ImportError {

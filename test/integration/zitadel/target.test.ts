@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { droppedSections } from '../../../cli/zitadel/import/importSteps.ts';
 import { valueAt } from '../../../shared/json/jsonObject.ts';
-import { organisation, zitadelRequest } from '../../support/fixtures/organisations.ts';
+import { organisation, person, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
 import { importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { elements } from '../../support/zitadel/contents.ts';
@@ -88,13 +88,32 @@ describe('an import into a ZITADEL', () => {
     await expect(running).rejects.toThrow('the import of a single record, org 1, takes more than 55 s');
   });
 
-  it('counts what an export does not show yet, and exists, as unchanged', async () => {
+  it('counts what exists, but not in the export of its organisation, as skipped, and says so', async () => {
     const zitadel = await startZitadel({ lagMs: 600_000 });
     const domains = [{ domainName: 'a.example', isVerified: true }];
     const content = [organisation('1', { humanUsers: people(2), domains })];
     await imported(zitadel, content);
-    const { created, unchanged } = await imported(zitadel, content);
-    expect({ created, unchanged }).toEqual({ created: {}, unchanged: { org: 1, domains: 1, humanUsers: 2 } });
+    const { created, unchanged, skipped, warnings } = await imported(zitadel, content);
+    expect({ created, unchanged, skipped }).toEqual({
+      created: {},
+      unchanged: {},
+      skipped: { org: 1, domains: 1, humanUsers: 2 },
+    });
+    expect(warnings).toContainEqual({
+      type: 'existing',
+      message: expect.stringMatching(
+        /^4 records skipped: ZITADEL has them, and did not show them in their organisation/,
+      ),
+    });
+  });
+
+  it('counts people of another organisation with the same ids as skipped', async () => {
+    const zitadel = await startZitadel();
+    await imported(zitadel, [organisation('1', { humanUsers: [person('ada'), person('ben')] })]);
+    const { created, unchanged, skipped } = await imported(zitadel, [
+      organisation('2', { humanUsers: [person('ada'), person('ben')] }),
+    ]);
+    expect({ created, unchanged, skipped }).toEqual({ created: { org: 1 }, unchanged: {}, skipped: { humanUsers: 2 } });
   });
 
   it('sends the TOTP seed that did not arrive with its person, and counts nobody unchanged who lacks it', async () => {

@@ -52,8 +52,14 @@ describe('what people read of a message of a server', () => {
     ['ID=V2-e1wse Message=Errors.Already.Exists', exists],
     ['ID=ORG-lapo2n Errors.Org.AlreadyExisting', exists],
     ['ID=V3-DKcYh Message=Errors.User.AlreadyExists', /^another record has this login name/],
-    ['ID=ORG-GoXOn Errors.User.NotFound', /^refers to a record that neither the file nor the target has$/],
-    ['ID=LANG-3 Errors.IDPConfig.NotExisting', /^refers to a record that neither the file nor the target has$/],
+    [
+      'ID=ORG-GoXOn Errors.User.NotFound',
+      /^refers to a record that was not imported, and that the target does not have there$/,
+    ],
+    [
+      'ID=LANG-3 Errors.IDPConfig.NotExisting',
+      /^refers to a record that was not imported, and that the target does not have there$/,
+    ],
     ['ID=DOMAIN-dv3t5 Message=Errors.AuthNKey.ExpireBeforeNow', /^the key has expired$/],
     [
       'ID=Org-WSfdq Message=Errors.Org.LoginPolicy.RedirectURIInvalid',
