@@ -40,7 +40,7 @@ export async function restoreBackup(
   checkOwn(file, 'secret', warn);
   const keyring = key === undefined ? openKeyring(location) : givenKeyring(await readOwnFile(key, 'secret', warn), key);
   try {
-    await copyDatabase(resolve(file), database, { keyring, complete: makeOtherInstance });
+    await copyDatabase(resolve(file), database, { keyring, complete: makeOtherInstance, isBackup: true });
   } catch (error) {
     throw masterKeyMissing.is(error) ? backupKeyMissing(file) : error;
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
-import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /** The mode of files with secrets or personal data. */
@@ -13,14 +13,16 @@ type FileContent = string | Uint8Array | ((file: FileHandle, path: string) => Pr
  * Writes a file that only its owner can read. It appears under its name when it is complete and durable: a crash leaves
  * what was there before.
  * @param appearance whether the file must be a new one, or may replace another one
- * @throws Error of the file system, EEXIST where a new file's name is taken; the errors of `content`
+ * @param partial the name under which it is written
+ * @throws Error of the file system, EEXIST where a new file's name is taken, EPERM where others have replaced it; the errors
+ * of `content`
  */
 export async function completeFile(
   target: string,
   content: FileContent,
   appearance: 'new' | 'replacing',
+  partial = `${target}.${randomUUID()}.partial`,
 ): Promise<void> {
-  const partial = `${target}.${randomUUID()}.partial`;
   try {
     await writePartial(partial, content);
     // Unlike a renaming, a link never replaces a file that has appeared meanwhile.
@@ -35,6 +37,9 @@ async function writePartial(partial: string, content: FileContent): Promise<void
   await using file = await open(partial, 'wx', OWNER_ONLY);
   await (typeof content === 'function' ? content(file, partial) : file.writeFile(content));
   await file.sync();
+  // In a directory that others can write to, they could have put another file under the name.
+  if ((await lstat(partial)).ino !== (await file.stat()).ino)
+    throw Object.assign(new Error(`EPERM: others can change ${dirname(partial)}`), { code: 'EPERM' });
 }
 
 /** Creates a directory which only its owner can open, with what is missing above it, durably. */

@@ -47,15 +47,15 @@ describe('completeFile', () => {
     expect(await readFile(target, 'utf8')).toBe('later');
   });
 
-  it('writes to the file that it has made, whatever has taken its partial name meanwhile', async () => {
+  it('neither writes to what has taken its partial name meanwhile, nor gives that its own', async () => {
     const other = join(directory, 'other');
     const content = async (file: FileHandle, path: string) => {
       await rename(path, other);
       await writeFile(path, '');
       await file.writeFile('secret');
     };
-    await completeFile(target, content, 'new');
-    expect(await readFile(target, 'utf8')).toBe('');
+    await expect(completeFile(target, content, 'new')).rejects.toThrow(`others can change ${directory}`);
+    expect(await readdir(directory)).toEqual(['other']);
     expect(await readFile(other, 'utf8')).toBe('secret');
   });
 

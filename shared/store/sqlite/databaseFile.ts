@@ -1,7 +1,8 @@
 import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
-import { access } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, mkdtemp, open, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { completeFile, makeDirectory, OWNER_ONLY } from '../../durableFiles.ts';
 import { notInstanceFile } from '../../errors/commandErrors.ts';
@@ -162,6 +163,8 @@ export interface CopyOptions {
   readonly keyring: Keyring;
   /** Changes the copy before it appears. */
   readonly complete?: (copy: Connection) => void;
+  /** Whether the source is a backup: a log beside it is nobody's, or planted, and is not read. */
+  readonly isBackup?: boolean;
 }
 
 /**
@@ -172,17 +175,30 @@ export interface CopyOptions {
  */
 export async function copyDatabase(source: string, target: string, options: CopyOptions): Promise<void> {
   await access(source);
+  if (options.isBackup === true) await requireNoLog(source);
+  const read = options.isBackup === true ? `${pathToFileURL(source).href}?immutable=1` : source;
   const write = async (_: unknown, partial: string) => {
-    await copyPages(source, partial);
+    await copyPages(read, partial);
     makeSelfContained(partial, options);
   };
   try {
-    checkSource(source, options.keyring);
+    checkSource(read, options.keyring);
     makeDirectory(dirname(target));
-    await completeFile(target, write, 'new');
+    // SQLite opens a file by its name, with a log beside it: in this directory nobody else can make one.
+    const folder = await mkdtemp(`${target}.partial-`);
+    await completeFile(target, write, 'new', join(folder, 'copy')).finally(() => rm(folder, { recursive: true }));
   } catch (reason) {
     throw isDamaged(reason) ? notInstanceFile() : toStoreError(reason);
   }
+}
+
+/** Where a database's header says whether it has a log beside it (2) or not (1). */
+const WRITE_VERSION = 18;
+
+async function requireNoLog(file: string): Promise<void> {
+  await using handle = await open(file);
+  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, WRITE_VERSION);
+  if (buffer[0] === 2) throw notInstanceFile();
 }
 
 function checkSource(file: string, keyring: Keyring): void {

@@ -1,5 +1,6 @@
-import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { statSync } from 'node:fs';
+import { copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -7,6 +8,8 @@ import { z } from 'zod';
 import { auditEvent } from '../../../shared/audit/auditEvent.ts';
 import { describeInstance, FORMAT } from '../../../shared/store/instance.ts';
 import { openStore } from '../../../shared/store/openStore.ts';
+import { fileKeyring } from '../../../shared/store/secrets/keyring.ts';
+import { copyDatabase } from '../../../shared/store/sqlite/databaseFile.ts';
 import { run } from '../../../tools/program.ts';
 import { eventsIn } from '../../support/audit/storedTrail.ts';
 import { identity, identityJson } from '../../support/command.ts';
@@ -93,6 +96,17 @@ describe('identity backup', () => {
   });
 });
 
+it.skipIf(process.platform === 'win32')('a copy is made where nobody else can put a log beside it', async () => {
+  const { data, file, database } = await newInstance();
+  const made: { folder: string; mode: number }[] = [];
+  const complete = ({ file: copy }: { readonly file: string }) => {
+    made.push({ folder: dirname(copy), mode: statSync(dirname(copy)).mode & 0o777 });
+  };
+  await copyDatabase(database, file, { keyring: fileKeyring(join(data, 'master.key')), complete });
+  expect(made).toEqual([{ folder: expect.stringMatching(/north\.backup\.partial-/), mode: 0o700 }]);
+  expect((await readdir(dirname(file))).toSorted()).toEqual(['north', 'north.backup']);
+});
+
 describe('identity restore', () => {
   it('overwrites no instance', async () => {
     const { data, file, database } = await newInstance();
@@ -118,6 +132,36 @@ describe('identity restore', () => {
     const { code, stderr } = await identity([
       'restore',
       file,
+      '--data',
+      join(path, 'copy'),
+      '--key',
+      join(data, 'master.key'),
+    ]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('is not an intact database') });
+  });
+
+  it('reads no log that others have put beside the backup', async () => {
+    const { path, data, file, userId } = await newInstance();
+    await identityJson(['backup', file, '--data', data]);
+    const other = join(path, 'other.db');
+    await copyFile(file, other);
+    const planted = new DatabaseSync(other);
+    planted.exec(
+      "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; DELETE FROM documents WHERE collection = 'users'; VACUUM",
+    );
+    await copyFile(`${other}-wal`, `${file}-wal`);
+    planted.close();
+    const copy = join(path, 'copy');
+    await identityJson(['restore', file, '--data', copy, '--key', join(data, 'master.key')]);
+    const users = (await readDatabase(await openInstance(copy))).get('users') ?? [];
+    expect(users.map(({ id }) => id)).toEqual([userId]);
+  });
+
+  it('takes no database whose log may hold a part of it', async () => {
+    const { path, data, database } = await newInstance();
+    const { code, stderr } = await identity([
+      'restore',
+      database,
       '--data',
       join(path, 'copy'),
       '--key',
