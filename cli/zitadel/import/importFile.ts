@@ -120,7 +120,8 @@ class ImportTally implements ImportObserver {
       if (kind === 'existing') increase(this.existing, section);
       if (kind === 'announced') increase(this.announced, section);
       if (kind !== 'real') continue;
-      increase(this.failed, section);
+      // Its person is the record.
+      if (type !== SEED_TYPE) increase(this.failed, section);
       if (type === organisationSection.error.type && id !== undefined) this.refused.add(id);
       this.errors.add({ type, ...(id === undefined ? {} : { id }), message });
     }

@@ -110,10 +110,19 @@ describe('an import into a ZITADEL', () => {
   it('counts people of another organisation with the same ids as skipped', async () => {
     const zitadel = await startZitadel();
     await imported(zitadel, [organisation('1', { humanUsers: [person('ada'), person('ben')] })]);
-    const { created, unchanged, skipped } = await imported(zitadel, [
-      organisation('2', { humanUsers: [person('ada'), person('ben')] }),
+    const ada = person('ada', { otpCode: 'JBSWY3DPEHPK3PXP' });
+    const { errors, summary } = await importIntoStandIn(zitadel, [
+      organisation('2', { humanUsers: [ada, person('ben')] }),
     ]);
-    expect({ created, unchanged, skipped }).toEqual({ created: { org: 1 }, unchanged: {}, skipped: { humanUsers: 2 } });
+    const { created, unchanged, skipped, failed } = summary;
+    // A seed is an error, and no record of its own.
+    expect(errors).toMatchObject([{ type: 'human_user_otp', id: 'ada' }]);
+    expect({ created, unchanged, skipped, failed }).toEqual({
+      created: { org: 1 },
+      unchanged: {},
+      skipped: { humanUsers: 2 },
+      failed: {},
+    });
   });
 
   it('sends the TOTP seed that did not arrive with its person, and counts nobody unchanged who lacks it', async () => {
