@@ -11,6 +11,7 @@ import type { Place } from '../places/place.ts';
 import { askConfirmation } from '../questions.ts';
 import type { MigrationCall } from './callOptions.ts';
 import { describeRun, type ExistingRun } from './chooseRun.ts';
+import { readPlan } from './plan.ts';
 import { type MigrationState, readState } from './run.ts';
 import { lockRunDirectory, removeExport } from './runDirectory.ts';
 import { replaceSecretFiles } from './settings.ts';
@@ -41,7 +42,7 @@ export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Ou
   const stored = await readState(directory);
   const state = { ...stored, settings: replaceSecretFiles(stored.settings, call.options) };
   if (!call.options.json) call.stderr.write(`cleaning up the migration ${describeRun(run, call.now)}: ${directory}\n`);
-  const remainders = await interruptible(call.signal, NOTHING_CHANGED, () => findRemainders(call, state));
+  const remainders = await interruptible(call.signal, NOTHING_CHANGED, () => findRemainders(call, directory, state));
   const warnings = await listTokens(state, remainders.filter(isCertain));
   const giveUp = 'the migration is not finished: it cannot be resumed then';
   const certain = remainders.filter(isCertain).map(({ what }) => `remove ${what}`);
@@ -162,7 +163,7 @@ async function listTokens({ settings }: MigrationState, removed: readonly Remain
 }
 
 /** Finds what a migration leaves behind: the users of its tokens, and the object that it has read. */
-async function findRemainders(call: MigrationCall, state: MigrationState): Promise<Remainder[]> {
+async function findRemainders(call: MigrationCall, directory: string, state: MigrationState): Promise<Remainder[]> {
   const { secretFiles, from, to } = state.settings;
   const sides = (['from', 'to'] as const).map((side, index) => {
     const place = state.settings[side];
@@ -170,20 +171,22 @@ async function findRemainders(call: MigrationCall, state: MigrationState): Promi
   });
   const left = sides.filter(({ side, kind }) => kind === 'instance' || (kind === 'object' && side === 'from'));
   if (left.length === 0) return [];
-  // Of a user whom prepare has created, the place needs not be asked.
-  const isPrepared = (side: 'from' | 'to') => isMigrationUser(state.callers?.[side] ?? '');
+  // Users of instances only a person deletes: their places need not be asked.
+  const plan = await readPlan(directory).catch(() => undefined);
+  const kinds = { from: plan?.source.kind, to: plan?.target.kind };
+  const isKnown = (side: 'from' | 'to') => kinds[side] === 'instance' || isMigrationUser(state.callers?.[side] ?? '');
   const { result: places, problem } = await attempt(async () =>
-    left.every(({ side }) => isPrepared(side)) ? undefined : openPlaces(call, secretFiles, from, to),
+    left.every(({ side }) => isKnown(side)) ? undefined : openPlaces(call, secretFiles, from, to),
   );
   const found: Remainder[] = [];
   for (const { side, index, place, kind } of left) {
-    const failure = problem === undefined || isPrepared(side) ? {} : { problem };
+    const failure = problem === undefined || isKnown(side) ? {} : { problem };
     if (kind === 'object') {
       found.push({ ...object(place, places?.[index]), ...failure });
       continue;
     }
     const user = { place, userId: state.callers?.[side] };
-    const one = isPrepared(side) ? callerByHand(user) : await findCaller(call, state, places?.[index], user);
+    const one = isKnown(side) ? callerByHand(user) : await findCaller(call, state, places?.[index], user);
     const tokenFile = secretFiles[`${side}-token-file`] ?? secretFiles['token-file'];
     found.push({ ...one, ...failure, ...(tokenFile === undefined ? {} : { tokenFile }) });
   }

@@ -28,6 +28,10 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
       await prepareMigration(north),
     );
     const cleanup = ['migrate', 'cleanup', '--run-dir', directory];
+    // Of users of instances no place is asked, whatever became of their tokens.
+    await rename(north.tokenFile, `${north.tokenFile}.away`);
+    expect((await identity(cleanup)).code).toBe(0);
+    await rename(`${north.tokenFile}.away`, north.tokenFile);
     // Nothing is left to remove, so there is no question.
     const { code, stdout, stderr } = await identity(cleanup);
     expect(code, stderr).toBe(0);
