@@ -182,7 +182,10 @@ export async function workAlone<Result>(
   }
 }
 
-function leftBehind({ confirmedAt, moved, settings }: MigrationState): string {
-  if (moved !== undefined) return `everything is in ${settings.to}, and not yet proved`;
+type LeftBehind = Pick<MigrationState, 'confirmedAt' | 'moved'> & { readonly settings: { readonly to: string } };
+
+/** Says what an interrupted migration has done; what a target has rejected, only the proof tells. */
+export function leftBehind({ confirmedAt, moved, settings }: LeftBehind): string {
+  if (moved !== undefined) return `everything was sent to ${settings.to}, and is not yet proved`;
   return confirmedAt === undefined ? 'nothing is changed' : `what has reached ${settings.to} so far stays`;
 }
