@@ -7,6 +7,7 @@ const nouns: Readonly<Record<string, string>> = {
   machineUsers: 'service users',
   machine_user: 'service user',
   machine_user_key: 'machine key',
+  state: 'records',
   totpSeeds: 'TOTP seeds',
   otpEmailFactors: 'OTP e-mail factors',
 };

@@ -39,7 +39,9 @@ export function planText(plan: MigrationPlan): Line[] {
   const isMissing = ({ message }: { readonly message: string }) =>
     secrets.selected.includes(missingSecret.exec(message)?.[1] ?? '');
   const byHand = leftToDo.filter((entry) => !isMissing(entry));
-  const cautions = [...ofStatus('warning'), ...leftToDo.filter(isMissing).map(noticeText)];
+  const kept = conflictLines(plan);
+  const [conflicts, decided] = plan.onConflict === 'report' ? [kept, []] : [[], kept];
+  const cautions = [...ofStatus('warning'), ...decided, ...leftToDo.filter(isMissing).map(noticeText)];
   return [
     ...section(planHeadline(plan), planFacts(plan)),
     ...section('Organisations', firstLines(organisations.map(organisationLine), 'organisation', organisationsOmitted)),
@@ -51,7 +53,7 @@ export function planText(plan: MigrationPlan): Line[] {
     ...section('Does not move', plan.losses),
     ...section(`Changed by ${target.place}`, plan.changes),
     ...noticeSection('left to do', byHand, plan.leftToDoOmitted),
-    ...noticeSection('error', plan.refused, plan.refusedOmitted, conflictLine(plan)),
+    ...noticeSection('error', plan.refused, plan.refusedOmitted, conflicts),
     ...noticeSection('warning', plan.warnings, plan.warningsOmitted, cautions),
     ...section('Logins, if all arrive', loginLines(plan.logins)),
   ];
@@ -85,17 +87,17 @@ function planFacts(plan: MigrationPlan): string[] {
 }
 
 /** What becomes of records that exist with other content. */
-const conflicts: Readonly<Record<MigrationPlan['onConflict'], string>> = {
+const remedies: Readonly<Record<MigrationPlan['onConflict'], string>> = {
   report: 'they stay, and are listed as errors; --on-conflict skip or overwrite decides otherwise',
   skip: 'they stay',
   overwrite: 'they are overwritten',
 };
 
 /** Returns what becomes of conflicts, where no error of the trial says it. */
-function conflictLine({ before: { different }, onConflict, refused }: MigrationPlan): string[] {
+function conflictLines({ before: { different }, onConflict, refused }: MigrationPlan): string[] {
   if (different === 0 || (onConflict === 'report' && refused.length > 0)) return [];
   const exist = different === 1 ? 'exists' : 'exist';
-  return [`${counted(different, 'record')} ${exist} with other content: ${conflicts[onConflict]}`];
+  return [`${counted(different, 'record')} ${exist} with other content: ${remedies[onConflict]}`];
 }
 
 function organisationLine({ orgId, name, people, records, before }: MigrationPlan['organisations'][number]): string {

@@ -248,6 +248,10 @@ describe('a migration', { timeout: 120_000 }, () => {
         differences: [{ outcome: 'different', id: 'person-0', fields: [{ path: 'user.userName' }] }],
       },
     });
+    const trying = ['migrate', 'plan', ...betweenServers(north, south), ...none, '--on-conflict', 'skip'];
+    const { stdout: plan } = await identity([...trying, '--run-dir', await runDirectory()]);
+    expect(plan).toMatch(/\nWarnings\n(?: {2}.*\n)*? {2}1 record exists with other content: they stay\n/);
+    expect(plan).not.toContain('\nErrors\n');
     const skipped = await identity([...between, '--on-conflict', 'skip', '--run-dir', await runDirectory()]);
     expect(skipped.code, skipped.stderr).toBe(0);
     expect(readResult(skipped.stdout).proof).toMatchObject({
