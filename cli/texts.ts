@@ -144,23 +144,18 @@ export function firstOf(names: readonly string[], count: number): string {
   return `${names.join(', ')}${more}`;
 }
 
-/** Returns the number of a group's records, and the ids of the first ones; undefined for a single notice. */
-export function groupTexts({ type, ids, count, isLeast }: NoticeGroup) {
-  if (count === 1 || ids.length === 0) return undefined;
+/** Returns what a group says, with the number of its records and the ids of the first ones. */
+export function groupText({ type, message, ids, count, isLeast }: NoticeGroup): string {
+  if (count === 1 || ids.length === 0) return noticeText({ type, message, id: ids[0] });
   const records = counted(count, recordNoun(type));
-  return { records: isLeast ? `at least ${records}` : records, ids: firstOf(ids, count) };
+  return `${isLeast ? 'at least ' : ''}${records}: ${humanMessage(message)}: ${firstOf(ids, count)}`;
 }
 
 /** Returns the first warnings, or things left to do, as lines: one for those that say the same. */
 export function noticeLines(notices: readonly Notice[], noun: string, omitted = 0): string[] {
   const groups = groupNotices(notices, omitted);
   const hidden = groups.slice(MAX_LINES).reduce((sum, { count }) => sum + count, 0);
-  const lines = groups.slice(0, MAX_LINES).map((group) => {
-    const texts = groupTexts(group);
-    if (texts === undefined) return noticeText({ ...group, id: group.ids[0] });
-    return `${texts.records}: ${humanMessage(group.message)}: ${texts.ids}`;
-  });
-  return firstLines(lines, noun, omitted, hidden);
+  return firstLines(groups.slice(0, MAX_LINES).map(groupText), noun, omitted, hidden);
 }
 
 const MAX_LINES = 20;

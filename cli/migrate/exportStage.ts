@@ -39,8 +39,8 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
   const keeps = selector(withoutOrganisation(sourceOptions(settings), ownDefault));
   const references = new UserReferences(userId, keeps);
   const secrets = new LeftOutSecrets(settings, keeps);
-  const name = source.place.takes === 'files' ? source.place.name : undefined;
-  const whole = await inspectStaged(run, combine([references, secrets]), name);
+  const read = source.place.takes === 'files' ? { ...run.export, name: source.place.name } : run.export;
+  const whole = await inspectStaged(run, combine([references, secrets]), read);
   const secretsLeftOut = secrets.counts;
   const withoutUser = references.found ? userId : undefined;
   const isWhole = whole.organisations.every((one) => keeps(one.orgId)) && total(secretsLeftOut) === 0;
@@ -120,17 +120,10 @@ async function storeExport(run: MigrationRun, place: Place, options: ExportOptio
   });
 }
 
-/**
- * Reads the export, record by record.
- * @param name what progress and errors call it
- */
-export function inspectStaged(
-  run: MigrationRun,
-  visitor?: RecordVisitor,
-  name = run.export.name,
-): Promise<PlaceInspection> {
+/** Reads the export, record by record. */
+export function inspectStaged(run: MigrationRun, visitor?: RecordVisitor, read = run.export): Promise<PlaceInspection> {
   const options = stagedOptions(run.state.settings);
-  return inspectPlace({ ...run.export, name }, options, visitor, run.output, run.signal, 'checking');
+  return inspectPlace(read, options, visitor, run.output, run.signal, 'checking');
 }
 
 /** Replaces the export by what a filter keeps of it, with the manifest of that if it had one. */

@@ -4,7 +4,7 @@ import { describeLogins } from '../migrate/logins.ts';
 import { endText, equalRecords } from '../migrate/outcome.ts';
 import { recordNoun, words } from '../nouns.ts';
 import { phaseText, span } from '../progress.ts';
-import { counted, figures, groupNotices, groupTexts, humanMessage, type Notice, named, numberText } from '../texts.ts';
+import { counted, figures, groupNotices, groupText, type Notice, named, noticeText, numberText } from '../texts.ts';
 import { secretNames } from '../values.ts';
 import { definitions, type Html, html, listSection, moment } from './html.ts';
 import { style } from './style.ts';
@@ -20,7 +20,7 @@ export function renderReport(result: MigrationResult): string {
 <title>Migration of ${result.source.place} to ${result.target.place}</title>
 <style>${style}</style></head><body>
 ${overview(result)}
-${listSection('Errors', errors, noticeItem, errorsOmitted)}
+${listSection('Errors', errors, (error) => html`${noticeText(error)}`, errorsOmitted)}
 ${noticeList('Left to do', leftToDo, leftToDoOmitted)}
 ${differences(result)}
 ${places(result)}
@@ -36,17 +36,9 @@ ${listSection('Left out', leftOut, ({ orgId, reason }) => html`<code>${orgId}</c
 
 /** Lists notices, those that say the same as one item. */
 function noticeList(title: string, notices: readonly Notice[], omitted: number): Html | undefined {
-  return listSection(title, groupNotices(notices, omitted), groupItem, omitted, ({ count }) => count);
-}
-
-function groupItem(group: ReturnType<typeof groupNotices>[number]): Html {
-  const texts = groupTexts(group);
-  if (texts === undefined) return noticeItem({ ...group, id: group.ids[0] });
-  return html`${texts.records}: ${humanMessage(group.message)}: <code>${texts.ids}</code>`;
-}
-
-function noticeItem({ type, id, message }: Notice): Html {
-  return html`${id && html`${recordNoun(type)} <code>${id}</code>: `}${humanMessage(message)}`;
+  const groups = groupNotices(notices, omitted);
+  const item = (group: (typeof groups)[number]) => html`${groupText(group)}`;
+  return listSection(title, groups, item, omitted, ({ count }) => count);
 }
 
 /** Shows what happened in a sentence, whom it concerns, who can log in, and when it was. */
