@@ -1,5 +1,5 @@
 import { lstatSync, type Stats, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { fileNotOwn } from './errors/commandErrors.ts';
 
 /** What others than its owner and root can do with a file, and what a person does about it. */
@@ -61,6 +61,9 @@ export function checkStatus(path: string, kind: FileKind, status: Stats, say?: S
  * @throws the errors of `checkOwn`
  */
 export async function readOwnFile(path: string, kind: FileKind, say?: Say): Promise<string> {
+  const status = await stat(path);
+  // To open a pipe waits for its other end.
+  if (status.isFIFO()) checkStatus(path, kind, status);
   await using file = await open(path);
   checkStatus(path, kind, await file.stat(), say);
   return file.readFile('utf8');

@@ -161,12 +161,15 @@ it.skipIf(!isRoot)('a named pipe of another user is not believed (skipped withou
   const pipe = join(folder, 'pipe.pat');
   await run('mkfifo', ['-m', '600', pipe]);
   await chown(pipe, NOBODY, NOBODY);
+  const refused = { code: 1, stderr: expect.stringContaining(`${pipe} belongs to another user`) };
+  const unwritten = await identity([...doctor, '--token-file', pipe]);
+  expect({ code: unwritten.code, stderr: unwritten.stderr }).toEqual(refused);
   // Without a writer, no reader could open it.
   const writer = await open(pipe, 'r+');
   await writer.write(await readFile(at('owner.pat')));
   const { code, stderr } = await identity([...doctor, '--token-file', pipe]);
   await writer.close();
-  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`${pipe} belongs to another user`) });
+  expect({ code, stderr }).toEqual(refused);
 });
 
 it('every kind of file is a row of the report on abuse', async () => {
