@@ -66,10 +66,9 @@ const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
   [/ Errors\.\S*DomainNotAllowedAsUsername/, "the user name ends with another organisation's verified domain"],
   [/ Errors\.\S*(?:Already\.?Exist|NoChanges)/, EXISTS],
   [
-    / Errors\.\S*Not(?:Found|Existing)/,
+    / Errors\.\S*Not(?:Found|Exist)/,
     'refers to a record that was not imported, and that the target does not have there',
   ],
-  [/ Errors\.\S*ActionIDsNotExist/, 'refers to an action that neither the file nor the target has'],
   [/ Errors\.AuthNKey\.ExpireBeforeNow/, 'the key has expired'],
 ];
 

@@ -51,7 +51,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   const trial = target.place.takes === 'imports' ? await tryImport(run, target.place) : undefined;
   if (target.place.takes === 'files') await target.place.requireFree?.(run.signal);
   const { exported } = run.state;
-  const secrets = { selected: [...selectedKinds(state.settings)], found: Object.fromEntries(facts.secrets) };
+  const secrets = { selected: [...selectedKinds(state.settings)], found: facts.secrets };
   const {
     errors: refused,
     errorsOmitted: refusedOmitted,
@@ -76,7 +76,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     onConflict: state.settings.onConflict,
     bytes: exported?.bytes ?? 0,
     secrets,
-    hashFormats: Object.fromEntries(facts.hashFormats),
+    hashFormats: facts.hashFormats,
     logins: logins && { ...logins.logins, secondFactors: secondFactors(request, facts) },
     refused,
     refusedOmitted,
@@ -91,8 +91,8 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
 
 /** Returns the second factors of which an export tells who has them; without a manifest, its records show it. */
 function secondFactors({ secrets: asked }: ExportedRequest, { secrets: found }: FileFacts) {
-  if (asked?.otp === true || found.has('otpEmailFactors')) return 'all';
-  return found.has('totpSeeds') ? 'totp' : 'none';
+  if (asked?.otp === true || found.otpEmailFactors !== undefined) return 'all';
+  return found.totpSeeds === undefined ? 'none' : 'totp';
 }
 
 /** Reads what moves, and how the target stands to it; a target that is a file has nothing of it yet. */

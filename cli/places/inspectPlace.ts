@@ -1,5 +1,6 @@
 import { type Inspection, inspect, type RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import { selectOrganisations } from '../../functions/import/selection.ts';
+import { type Counts, increase } from '../../shared/collections/counts.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { type CountedEntry, LeftToDo } from '../../shared/organisation/leftToDo.ts';
@@ -81,9 +82,9 @@ const nothing = { withPasswords: false, withOtp: false, withKeys: false };
 export class FileFacts implements RecordVisitor {
   readonly sections = new Map<string, SectionSize>();
   /** The numbers of password hashes, by their formats. */
-  readonly hashFormats = new Map<string, number>();
+  hashFormats: Counts = {};
   /** The numbers of secrets, by their kinds. */
-  readonly secrets = new Map<string, number>();
+  secrets: Counts = {};
   private lists = newLists();
 
   add(record: OrganisationRecord): void {
@@ -91,7 +92,7 @@ export class FileFacts implements RecordVisitor {
     const size = this.sections.get(section.name) ?? { records: 0, bytes: 0 };
     this.sections.set(section.name, { records: size.records + 1, bytes: size.bytes + Buffer.byteLength(body) });
     const { passwordHash, totpSeed, clientSecret } = credentials;
-    if (passwordHash !== undefined) increment(this.hashFormats, passwordHashFormat(passwordHash) ?? 'unknown');
+    if (passwordHash !== undefined) increase(this.hashFormats, passwordHashFormat(passwordHash) ?? 'unknown');
     const present = {
       passwordHashes: passwordHash !== undefined,
       clearPasswords: clearPassword !== undefined,
@@ -100,14 +101,14 @@ export class FileFacts implements RecordVisitor {
       otpEmailFactors: otpEmail,
       keys: section.keys === true,
     };
-    for (const [kind, isPresent] of Object.entries(present)) if (isPresent) increment(this.secrets, kind);
+    for (const [kind, isPresent] of Object.entries(present)) increase(this.secrets, kind, Number(isPresent));
     const document = { id: recordKey(record).id, ...storedFields(record) };
     for (const list of [this.lists.ours, this.lists.zitadel]) list.addRecord(section, document);
   }
 
   reset(): void {
-    for (const map of [this.sections, this.hashFormats, this.secrets]) map.clear();
-    this.lists = newLists();
+    this.sections.clear();
+    [this.hashFormats, this.secrets, this.lists] = [{}, {}, newLists()];
   }
 
   /** Returns what must be done by hand after an import into an instance of this service, or into a ZITADEL. */
@@ -128,7 +129,7 @@ export class FileFacts implements RecordVisitor {
 
   /** Which secrets the file contains. */
   get content() {
-    const has = (...kinds: readonly string[]) => kinds.some((kind) => this.secrets.has(kind));
+    const has = (...kinds: readonly string[]) => kinds.some((kind) => this.secrets[kind] !== undefined);
     return {
       withPasswords: has('passwordHashes', 'clearPasswords'),
       withOtp: has('totpSeeds', 'otpEmailFactors'),
@@ -142,8 +143,4 @@ function newLists() {
     ours: new LeftToDo({ ...nothing, forZitadel: false }),
     zitadel: new LeftToDo({ ...nothing, forZitadel: true }),
   };
-}
-
-function increment(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
 }
