@@ -25,8 +25,8 @@ interface Comparing {
   readonly visitors?: readonly RecordVisitor[];
 }
 
-/** What reading a side is for. */
-const PHASE = 'comparing';
+/** What progress shows while a side is read. */
+const labelOf = ({ name }: Place) => `comparing ${name}`;
 
 /** A ZITADEL's exports show what was written up to 2 s before. */
 const LAG_MS = 2_000;
@@ -46,10 +46,17 @@ export async function compareSides(
   for (;;) {
     if (read === undefined || first.isLagging) {
       visitor.reset();
-      read = await inspectPlace(first.place, first.options, visitor, output, signal, PHASE);
+      read = await inspectPlace(first.place, first.options, visitor, output, signal, labelOf(first.place));
     }
     comparison.second.reset();
-    const other = await inspectPlace(second.place, second.options(read), comparison.second, output, signal, PHASE);
+    const other = await inspectPlace(
+      second.place,
+      second.options(read),
+      comparison.second,
+      output,
+      signal,
+      labelOf(second.place),
+    );
     comparison.finish();
     const found = JSON.stringify([...comparison.counts]);
     if (comparison.isEqual || !isRepeatable || found === before) return [read, other];

@@ -123,7 +123,7 @@ async function storeExport(run: MigrationRun, place: Place, options: ExportOptio
 /** Reads the export, record by record. */
 export function inspectStaged(run: MigrationRun, visitor?: RecordVisitor, read = run.export): Promise<PlaceInspection> {
   const options = stagedOptions(run.state.settings);
-  return inspectPlace(read, options, visitor, run.output, run.signal, 'checking');
+  return inspectPlace(read, options, visitor, run.output, run.signal, `checking ${run.export.name}`);
 }
 
 /** Replaces the export by what a filter keeps of it, with the manifest of that if it had one. */

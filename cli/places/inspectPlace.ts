@@ -25,7 +25,7 @@ export interface PlaceInspection extends Inspection {
 
 /**
  * Reads and validates what a place exports, record by record.
- * @param phase what that is for, as progress shows it
+ * @param label what progress shows
  * @throws IdentityError when it is no valid export file, or does not match its manifest; InterruptedError when the signal
  * aborts
  */
@@ -35,10 +35,10 @@ export async function inspectPlace(
   visitor: RecordVisitor | undefined,
   output: ProgressOutput,
   signal: AbortSignal,
-  phase = 'reading',
+  label = `reading ${place.name}`,
 ): Promise<PlaceInspection> {
   try {
-    return await readPlace(place, options, visitor, output, signal, phase);
+    return await readPlace(place, options, visitor, output, signal, label);
   } catch (error) {
     throw signal.aborted ? new InterruptedError('interrupted: nothing was changed; repeat the command') : error;
   }
@@ -50,13 +50,13 @@ async function readPlace(
   visitor: RecordVisitor | undefined,
   output: ProgressOutput,
   signal: AbortSignal,
-  phase: string,
+  label: string,
 ): Promise<PlaceInspection> {
   const counter = new RecordCounter(name);
   await using content = await readExport(options, signal);
   const meter = { records: () => counter.records, fraction: () => content.fraction?.() };
   // The content must outlast the phase.
-  return await trackPhase(output, `${phase} ${name}`, meter, async () => {
+  return await trackPhase(output, label, meter, async () => {
     await using file = await repeatable(countedContent(content, counter), signal);
     try {
       // A file is read whole, so its organisations are selected here.

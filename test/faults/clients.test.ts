@@ -2,6 +2,7 @@ import { type ClientRequest, request as httpRequest } from 'node:http';
 import { beforeAll, expect, it } from 'vitest';
 import { serve } from '../../shared/http/server.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { type MemoryTrail, memoryTrail } from '../support/audit/memoryTrail.ts';
 import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 import { repetitions } from '../support/repetitions.ts';
 import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
@@ -25,10 +26,11 @@ beforeAll(async () => {
 describeStores(faultTable['client is gone'].fault, (kind) => {
   it(faultTable['client is gone'].outcome, async (context) => {
     const random = randomOf(`disconnections (${kind.name})`);
-    let [store, instance] = await newInstance(kind);
+    let [store, instance, trail] = await newInstance(kind);
+    const events = (name: string) => trail.events.filter(({ event }) => event === name).length;
     for (let time = 0; time < DISCONNECTIONS; time++) {
       if ((await expectSound(store, expected)).size === expected.contents.size)
-        [store, instance] = await newInstance(kind);
+        [store, instance, trail] = await newInstance(kind);
       const before = await expectSound(store, expected);
       const record = random() < SHARE_OF_UNSENT ? undefined : anyMissing(expected.contents, before, random);
       const server = await serve({ app: instance.app, host: '127.0.0.1', port: 0 });
@@ -40,8 +42,9 @@ describeStores(faultTable['client is gone'].fault, (kind) => {
         await arrival(store, record, new AbortController().signal);
       }
       client.destroy();
-      // Resolves when the server has nothing more to do.
       await server.close();
+      // The commits that were under way when the client left end with the call.
+      await expect.poll(() => events('import.finished'), { timeout: 30_000 }).toBe(events('import.started'));
       const after = await expectSound(store, expected);
       if (record === undefined) expect(after).toEqual(before);
     }
@@ -53,9 +56,10 @@ describeStores(faultTable['client is gone'].fault, (kind) => {
   });
 });
 
-async function newInstance(kind: StoreKind): Promise<[Store, TestInstance]> {
+async function newInstance(kind: StoreKind): Promise<[Store, TestInstance, MemoryTrail]> {
   const store = await openTestStore(kind);
-  return [store, await testInstance(store)];
+  const trail = memoryTrail();
+  return [store, await testInstance(store, 'test', { audit: trail.audit }), trail];
 }
 
 function begin(url: string, { token }: TestInstance): ClientRequest {
