@@ -14,6 +14,7 @@ describe('what people call records', () => {
     ['projectRoles', 'project roles', 'project role'],
     ['human_user_otp', 'TOTP seed', 'TOTP seed'],
     ['state', 'records', 'record'],
+    ['constructor', 'constructor', 'constructor'],
   ])('is a word for many and for one: %s', (name, many, one) => {
     expect([words(name), recordNoun(name)]).toEqual([many, one]);
   });
