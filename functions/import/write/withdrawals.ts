@@ -66,11 +66,11 @@ export function withdrawalWarning({ dependents, withdrawn, count }: Withdrawal):
 export async function withdraw(context: BatchContext, withdrawals: readonly Withdrawal[]): Promise<void> {
   if (withdrawals.length === 0) return;
   await using snapshot = await context.base.snapshot();
-  for (const { range, withdrawalOf } of groupByRange(withdrawals))
-    for await (const documents of snapshot.scan({ ...range, fields: ['body'] })) {
-      for (const [withdrawal, affected] of Map.groupBy(documents, withdrawalOf)) {
+  for (const group of groupByRange(withdrawals))
+    for await (const documents of snapshot.scan({ ...group.range, fields: ['body'] })) {
+      for (const [withdrawal, affected] of Map.groupBy(documents, (document) => withdrawalFrom(group, document))) {
         if (withdrawal === undefined) continue;
-        const keys = affected.map(({ id }) => ({ collection: range.collection, id }));
+        const keys = affected.map(({ id }) => ({ collection: group.range.collection, id }));
         withdrawal.count += await narrow(context, withdrawal, keys);
       }
       await yieldToEventLoop();
@@ -80,22 +80,28 @@ export async function withdraw(context: BatchContext, withdrawals: readonly With
 /** Withdrawals from the dependents in one range. */
 interface WithdrawalGroup {
   readonly range: Withdrawal['range'];
-  /** Finds the withdrawal that narrows a dependent. */
-  readonly withdrawalOf: (dependent: StoredDocument) => Withdrawal | undefined;
+  /** The dependents' field with the id of a withdrawal. */
+  readonly key: Dependents['key'];
+  readonly byId: Map<string, Withdrawal>;
 }
 
 /** Groups withdrawals, so that the dependents of an organisation are read once, however many there are. */
-function groupByRange(withdrawals: readonly Withdrawal[]): WithdrawalGroup[] {
-  return [...Map.groupBy(withdrawals, ({ range }) => range.partition).values()].flatMap((together) => {
-    const byId = new Map(together.map((withdrawal) => [withdrawal.id, withdrawal]));
-    return together.slice(0, 1).map(({ range, dependents }) => ({
-      range,
-      withdrawalOf: (dependent) => {
-        const withdrawal = byId.get(textAt(parseObject(dependent.body), dependents.key, ''));
-        return withdrawal !== undefined && narrowedBody(withdrawal, dependent) !== undefined ? withdrawal : undefined;
-      },
-    }));
-  });
+function groupByRange(withdrawals: readonly Withdrawal[]): Iterable<WithdrawalGroup> {
+  const groups = new Map<string, WithdrawalGroup>();
+  for (const withdrawal of withdrawals) {
+    const { range, dependents, id } = withdrawal;
+    const group = groups.get(range.partition) ?? { range, key: dependents.key, byId: new Map() };
+    groups.set(range.partition, group);
+    group.byId.set(id, withdrawal);
+  }
+  return groups.values();
+}
+
+/** Finds the withdrawal that narrows a dependent. */
+function withdrawalFrom({ key, byId }: WithdrawalGroup, { body }: StoredDocument): Withdrawal | undefined {
+  const json = parseObject(body);
+  const withdrawal = byId.get(textAt(json, key, ''));
+  return withdrawal !== undefined && restOf(withdrawal, json) !== undefined ? withdrawal : undefined;
 }
 
 /** Narrows some dependents in one commit, and returns their number: others may have changed them meanwhile. */
@@ -103,22 +109,21 @@ function narrow({ store }: BatchContext, withdrawal: Withdrawal, keys: readonly 
   return store.transaction(async (transaction) => {
     const current = await transaction.getMany(keys, ['body']);
     const writes = keys.flatMap((key, index): Write[] => {
-      const fields = narrowedBody(withdrawal, current[index]);
-      return fields === undefined ? [] : [{ type: 'update', key, fields }];
+      const json = parseObject(current[index]?.body);
+      const rest = restOf(withdrawal, json);
+      if (rest === undefined) return [];
+      return [{ type: 'update', key, fields: serialise(withList(json, withdrawal.dependents.used, rest)) }];
     });
     transaction.write(writes);
     return writes.length;
   });
 }
 
-/** Returns a dependent's new body and digest; undefined if it uses only what the record keeps to offer. */
-function narrowedBody({ dependents, id, kept }: Withdrawal, stored: StoredDocument | undefined) {
-  if (stored === undefined) return undefined;
-  const json = parseObject(stored.body);
+/** Returns the texts that a dependent may go on to use; undefined for one that uses no others, or is not the record's. */
+function restOf({ dependents, id, kept }: Withdrawal, json: JsonObject): readonly string[] | undefined {
   const used = textsAt(json, `${dependents.used}[]`, '');
   const rest = used.filter((text) => kept.has(text));
-  const isDependent = textAt(json, dependents.key, '') === id;
-  return isDependent && rest.length < used.length ? serialise(withList(json, dependents.used, rest)) : undefined;
+  return textAt(json, dependents.key, '') === id && rest.length < used.length ? rest : undefined;
 }
 
 /** Replaces a list in a record's canonical JSON, which does not contain empty ones. */
