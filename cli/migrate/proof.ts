@@ -111,10 +111,17 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
 
 const outcomes = { different: 'different', onlyFirst: 'onlySource', onlySecond: 'onlyTarget' } as const;
 
+/** What differs in a secret, which is shown nowhere. */
+const secretTexts = {
+  differs: 'differs',
+  'only in the first': 'only in the source',
+  'only in the second': 'only in the target',
+} as const;
+
 function describeDifference({ outcome, fields = [], ...record }: RecordDifference, orgName: string | undefined) {
   const texts = fields.map((field) =>
     'secret' in field
-      ? { path: field.path, secret: field.secret.replace('first', 'source').replace('second', 'target') }
+      ? { path: field.path, secret: secretTexts[field.secret] }
       : { path: field.path, source: valueText(field.first), target: valueText(field.second) },
   );
   return { ...record, orgName, outcome: outcomes[outcome], fields: texts };
