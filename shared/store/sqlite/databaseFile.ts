@@ -175,8 +175,9 @@ export interface CopyOptions {
  */
 export async function copyDatabase(source: string, target: string, options: CopyOptions): Promise<void> {
   await access(source);
-  if (options.isBackup === true) await requireNoLog(source);
-  const read = options.isBackup === true ? `${pathToFileURL(source).href}?immutable=1` : source;
+  const { isBackup = false } = options;
+  if (isBackup) await requireNoLog(source);
+  const read = isBackup ? `${pathToFileURL(source).href}?immutable=1` : source;
   const write = async (_: unknown, partial: string) => {
     await copyPages(read, partial);
     makeSelfContained(partial, options);

@@ -125,18 +125,16 @@ describe('identity restore', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`${remedy}\n`) });
   });
 
-  it('makes no instance of a backup that is cut off', async () => {
-    const { path, data, file } = await newInstance();
-    await identityJson(['backup', file, '--data', data]);
-    await truncate(file, (await stat(file)).size - 20_000);
-    const { code, stderr } = await identity([
-      'restore',
-      file,
-      '--data',
-      join(path, 'copy'),
-      '--key',
-      join(data, 'master.key'),
-    ]);
+  it.each([
+    ['a backup that is cut off', 'file', 20_000],
+    ['a database whose log may hold a part of it', 'database', 0],
+  ] as const)('makes no instance of %s', async (_what, source, missingBytes) => {
+    const { path, data, ...files } = await newInstance();
+    await identityJson(['backup', files.file, '--data', data]);
+    const backup = files[source];
+    await truncate(backup, (await stat(backup)).size - missingBytes);
+    const args = ['restore', backup, '--data', join(path, 'copy'), '--key', join(data, 'master.key')];
+    const { code, stderr } = await identity(args);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('is not an intact database') });
   });
 
@@ -155,19 +153,6 @@ describe('identity restore', () => {
     await identityJson(['restore', file, '--data', copy, '--key', join(data, 'master.key')]);
     const users = (await readDatabase(await openInstance(copy))).get('users') ?? [];
     expect(users.map(({ id }) => id)).toEqual([userId]);
-  });
-
-  it('takes no database whose log may hold a part of it', async () => {
-    const { path, data, database } = await newInstance();
-    const { code, stderr } = await identity([
-      'restore',
-      database,
-      '--data',
-      join(path, 'copy'),
-      '--key',
-      join(data, 'master.key'),
-    ]);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('is not an intact database') });
   });
 
   it('reads the key once, so that it may come from a pipe', async () => {
