@@ -169,9 +169,7 @@ export async function workAlone<Result>(
     if (error instanceof UsageError) throw error;
     if (call.signal.aborted || error instanceof InterruptedError) {
       journal.add({ event: 'failed', problem: 'interrupted' });
-      throw new InterruptedError(
-        `interrupted: ${leftBehind(run.state, run.state.settings.to)}; continue with ${resumeCommand(directory)}`,
-      );
+      throw new InterruptedError(`interrupted: ${leftBehind(run.state)}; continue with ${resumeCommand(directory)}`);
     }
     const { message } = describeFault(error);
     journal.add({ event: 'failed', problem: message });
@@ -184,8 +182,10 @@ export async function workAlone<Result>(
   }
 }
 
+type Interrupted = Pick<MigrationState, 'confirmedAt' | 'moved'> & { readonly settings: { readonly to: string } };
+
 /** Says what an interrupted migration has done; what a target has rejected, only the proof tells. */
-export function leftBehind({ confirmedAt, moved }: Partial<MigrationState>, to: string): string {
+export function leftBehind({ confirmedAt, moved, settings: { to } }: Interrupted): string {
   if (moved !== undefined) return `everything was sent to ${to}, and is not yet proved`;
   return confirmedAt === undefined ? 'nothing is changed' : `what has reached ${to} so far stays`;
 }

@@ -63,14 +63,8 @@ export async function openSelected(place: FilePlace, filtering: Filtering): Prom
   const content = resources.use(await place.readExport(options, signal));
   const file = content.isRepeatable ? content : resources.use(await repeatable(content, signal));
   const secrets = new LeftOutSecrets(filter.secrets);
-  const { request } = await inspectPlace(
-    placeOf(place, file),
-    options,
-    secrets,
-    output,
-    signal,
-    `checking ${place.name}`,
-  );
+  const label = `checking ${place.name}`;
+  const { request } = await inspectPlace(placeOf(place, file), options, secrets, output, signal, label);
   const filtered = await filteredContent(place, file, filtering);
   const held = resources.move();
   const selected = { ...filtered, [Symbol.asyncDispose]: () => held.disposeAsync() };
