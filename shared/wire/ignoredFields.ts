@@ -5,7 +5,7 @@ import { snakeCase } from './requestMessage.ts';
 
 /** Bounds the lists, and the time that comparisons take: a request may have any number of unknown fields. */
 const MAX_LISTED = 20;
-const MAX_CHARACTERS = 64;
+export const MAX_NAME_CHARACTERS = 64;
 /** More differences than this, or than a third of the name, make another name of it. */
 const MAX_DIFFERENCES = 3;
 
@@ -27,7 +27,7 @@ export class IgnoredFields {
   /** Adds a field, unless it is listed or the list is full. */
   add(name: string): void {
     if (this.found.size >= MAX_LISTED) return;
-    const field = shortened(name);
+    const field = shortenedText(name, MAX_NAME_CHARACTERS);
     if (this.found.has(field)) return;
     const nearest = nearestName(name, this.known);
     this.found.set(field, nearest === undefined ? { field } : { field, nearest });
@@ -45,17 +45,12 @@ export function ignoredFields(body: unknown, known: ReadonlyMap<string, string>)
   return ignored.list;
 }
 
-/** Returns an unknown name as responses repeat it. */
-export function shortened(name: string): string {
-  return shortenedText(name, MAX_CHARACTERS);
-}
-
 /**
  * Returns the known name that an unknown one resembles: one that is spelt almost alike, without regard to case and
  * separators, or else one that ends with it, such as `with_keys` for `keys`.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
-  if (name.length > MAX_CHARACTERS) return undefined;
+  if (name.length > MAX_NAME_CHARACTERS) return undefined;
   const folded = fold(name);
   const most = Math.min(MAX_DIFFERENCES, Math.floor(folded.length / 3));
   const distances = known.map((one) => ({ one, distance: editDistance(folded, fold(one)) }));

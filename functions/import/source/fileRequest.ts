@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { byteOrderMark, type FieldViolation, invalidRequest } from '../../../shared/errors/errors.ts';
+import { shortenedText } from '../../../shared/errors/identityError.ts';
 import { isPercentEncodedUtf8 } from '../../../shared/http/exchange.ts';
 import { hasByteOrderMark } from '../../../shared/json/bytes.ts';
 import { MAX_ISSUES } from '../../../shared/organisation/rules.ts';
-import { nearestName, shortened } from '../../../shared/wire/ignoredFields.ts';
+import { MAX_NAME_CHARACTERS, nearestName } from '../../../shared/wire/ignoredFields.ts';
 import { readRequest, snakeCase, spellings } from '../../../shared/wire/requestMessage.ts';
 import {
   EXPORT_FILE,
@@ -49,7 +50,7 @@ export function readFileOptions({ url }: Pick<Request, 'url'>): ImportRequest {
   const violations: FieldViolation[] = [];
   for (const name of new Set(searchParams.keys())) {
     const issue = readParameter(name, searchParams.getAll(name), fields);
-    if (issue !== undefined) violations.push({ field: shortened(name), description: issue });
+    if (issue !== undefined) violations.push({ field: shortenedText(name, MAX_NAME_CHARACTERS), description: issue });
     if (violations.length === MAX_ISSUES) break;
   }
   if (violations.length > 0) throw invalidRequest(violations);
