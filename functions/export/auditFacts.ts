@@ -44,14 +44,10 @@ function objectFacts(object: ObjectLocation | WrittenObject | undefined): AuditF
   return { object: { bucket, path, ...('generation' in object ? { generation: object.generation } : {}) } };
 }
 
-/**
- * Yields an export's bytes, and puts their end on record: whether they are complete, fail, or are read no further.
- * @param signal the call's signal, whose reason is why they are read no further
- */
+/** Yields an export's bytes, and puts their end on record: whether they are complete, fail, or are read no further. */
 export async function* recordEnd(
   bytes: AsyncIterable<Uint8Array>,
   audited: Pick<AuditedCall, 'end'>,
-  signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   try {
     yield* bytes;
@@ -60,6 +56,6 @@ export async function* recordEnd(
     await audited.end(error);
     throw error;
   } finally {
-    await audited.end(signal?.reason ?? cancelled());
+    await audited.end(cancelled());
   }
 }

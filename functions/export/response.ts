@@ -36,9 +36,9 @@ export async function exportResponse(
     // The platform's limit is higher for responses with a content length than for streamed ones.
     return new Response(file, { headers: { ...HEADERS, 'content-length': String(file.size) } });
   }
-  const recorded = recordEnd(content, audited, signal);
+  const recorded = recordEnd(content, audited);
   const { value } = await recorded.next();
-  return new Response(streamUntil(signal, prepend(value ?? new Uint8Array(), recorded)), { headers: HEADERS });
+  return new Response(streamUntil(signal, prepend(value ?? new Uint8Array(), recorded), audited), { headers: HEADERS });
 }
 
 async function* withResources(
@@ -51,14 +51,20 @@ async function* withResources(
 
 /**
  * Streams the bytes until the signal aborts. The stream fails at once then, also while its reader waits for a client that
- * has stopped reading, so that the connection is closed and what is buffered does not leave.
+ * has stopped reading, so that the connection is closed and what is buffered does not leave. The reason is on record
+ * before the bytes' own end, which may wait for the snapshot.
  */
-function streamUntil(signal: AbortSignal, bytes: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+function streamUntil(
+  signal: AbortSignal,
+  bytes: AsyncGenerator<Uint8Array>,
+  audited: Pick<AuditedCall, 'end'>,
+): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
         const end = () => {
           controller.error(signal.reason);
+          void audited.end(signal.reason);
           void bytes.return(undefined);
         };
         signal.addEventListener('abort', end, { once: true });

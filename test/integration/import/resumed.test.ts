@@ -91,11 +91,16 @@ function dyingStore(store: Store, commits: number): Store {
   };
 }
 
-/** Changes one of the notes that earlier calls have left, or deletes it. */
-async function changeNote(store: Store, change: object | undefined): Promise<void> {
+/** Finds one of the notes that the calls so far have left. */
+async function findNote(store: Store): Promise<{ id: string; body: string }> {
   const documents = (await readDatabase(store)).get('instance') ?? [];
-  const note = documents.find(({ id }) => id.includes('|note|'));
-  if (note?.body === undefined) throw new Error('the import has left no note');
+  const { id, body } = documents.find(({ id }) => id.includes('|note|')) ?? {};
+  if (id === undefined || body === undefined) throw new Error('the import has left no note');
+  return { id, body };
+}
+
+/** Changes a note, or deletes it. */
+async function changeNote(store: Store, note: { id: string; body: string }, change: object | undefined): Promise<void> {
   const key = { collection: 'instance', id: note.id } as const;
   if (change === undefined) return await store.commit([{ type: 'delete', key }]);
   const body = JSON.stringify({ ...JSON.parse(note.body), ...change });
@@ -186,11 +191,13 @@ describeStores('an import that was stopped', (kind) => {
   ])('says nothing of its earlier calls where %s meanwhile', async (_case, change) => {
     const store = await openTestStore(kind);
     await stopAfter(store, PEOPLE, people);
+    // The note of an earlier call: this call's own begin to arrive while it runs.
+    const note = await findNote(store);
     let isChanged = false;
     const racing = hookedStore(store, async (writes) => {
       if (isChanged || !writes.some(({ key }) => key.collection === 'users')) return;
       isChanged = true;
-      await changeNote(store, change);
+      await changeNote(store, note, change);
     });
     const { resumed, earlier } = (await run(racing, people)).summary;
     expect([resumed, earlier]).toEqual([true, undefined]);

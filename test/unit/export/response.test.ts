@@ -8,8 +8,10 @@ const document = Buffer.from('{"orgs":[]}'.padEnd(300_000));
 function held() {
   const stack = new AsyncDisposableStack();
   const controller = new AbortController();
-  const resources = { held: stack, signal: controller.signal, audited: { end: async () => {} } };
-  return { open: () => !stack.disposed, controller, resources };
+  const ends: unknown[] = [];
+  const end = async (error?: unknown) => void ends.push(error);
+  const resources = { held: stack, signal: controller.signal, audited: { end } };
+  return { open: () => !stack.disposed, controller, resources, ends };
 }
 
 describe('the response of an export', () => {
@@ -39,6 +41,21 @@ describe('the response of an export', () => {
     controller.abort(new Error('revoked'));
     await expect(reader?.closed).rejects.toThrow('revoked');
     expect(open()).toBe(false);
+  });
+
+  it('has on record why it ended before its bytes have ended', async () => {
+    const { controller, resources, ends } = held();
+    async function* neverEnding() {
+      yield document;
+      await new Promise<never>(() => {});
+    }
+    const response = await exportResponse(neverEnding(), Number.POSITIVE_INFINITY, resources);
+    const reader = response.body?.getReader();
+    await reader?.read();
+    const reading = reader?.read();
+    controller.abort('revoked');
+    await expect(reading).rejects.toBe('revoked');
+    expect(ends[0]).toBe('revoked');
   });
 
   it('is held back where there is a limit, until it is whole and its length is known', async () => {
