@@ -1,7 +1,7 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
-import { inspect } from '../../../../functions/import/inspect/inspection.ts';
-import { organisationFields } from '../../../../shared/organisation/record.ts';
+import { inspect } from '../../functions/import/inspect/inspection.ts';
+import { organisationFields } from '../../shared/organisation/record.ts';
 
 const ENTRIES = 3_000_000;
 /** As many as a record of a megabyte holds. */
