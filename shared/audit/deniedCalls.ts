@@ -1,19 +1,19 @@
 import type { AuditEvent } from './auditEvent.ts';
 
 const WINDOW_MS = 60_000;
-/** The most denied calls with a line of their own in a minute. Strangers can cause any number. */
+/** The most denied calls with a line of their own in a minute, of each token and of all strangers, who can cause any number. */
 const MAX_DISTINCT = 10;
 
 /**
- * Writes denied calls so that strangers cannot fill the disk. In each minute, the first ten that differ in event, error,
- * caller or address are written at once. Equal ones are counted, and all others are counted by event; the counts are
- * written at the end of the minute.
+ * Writes denied calls so that strangers can neither fill the disk nor hide whom a token proves. In each minute, the first
+ * ten of each token, and of all callers without one, that differ in event, error or address are written at once. Equal
+ * ones are counted, and all others are counted by event, error and token; the counts are written at the minute's end.
  */
 export class DeniedCalls {
   private readonly append: (event: AuditEvent) => Promise<void>;
   private readonly now: () => Date;
   private counted = new Map<string, { readonly event: AuditEvent; repeated: number }>();
-  private distinct = 0;
+  private readonly lines = new Map<string | undefined, number>();
   private timer: NodeJS.Timeout | undefined;
   private readonly pending = new Set<Promise<void>>();
 
@@ -26,16 +26,17 @@ export class DeniedCalls {
   /** Writes or counts a denied call. */
   add(denied: AuditEvent): void {
     this.timer ??= setTimeout(() => this.endWindow(), WINDOW_MS).unref();
-    const { time, event, outcome, tokenId, remote } = denied;
+    const { time, event, outcome, userId, tokenId, remote } = denied;
     const own = JSON.stringify([event, outcome, tokenId, remote]);
-    if (!this.counted.has(own) && this.distinct < MAX_DISTINCT) {
-      this.distinct++;
+    const lines = this.lines.get(tokenId) ?? 0;
+    if (!this.counted.has(own) && lines < MAX_DISTINCT) {
+      this.lines.set(tokenId, lines + 1);
       this.counted.set(own, { event: denied, repeated: 0 });
       this.write(denied);
       return;
     }
-    const key = this.counted.has(own) ? own : JSON.stringify([event, outcome]);
-    const counted = this.counted.get(key) ?? { event: { time, event, outcome }, repeated: 0 };
+    const key = this.counted.has(own) ? own : JSON.stringify([event, outcome, tokenId]);
+    const counted = this.counted.get(key) ?? { event: { time, event, outcome, userId, tokenId }, repeated: 0 };
     counted.repeated++;
     this.counted.set(key, counted);
   }
@@ -46,7 +47,7 @@ export class DeniedCalls {
     this.timer = undefined;
     const repeated = [...this.counted.values()].filter((counted) => counted.repeated > 0);
     this.counted.clear();
-    this.distinct = 0;
+    this.lines.clear();
     const time = this.now().toISOString();
     for (const counted of repeated) this.write({ ...counted.event, time, repeated: counted.repeated });
   }

@@ -58,6 +58,19 @@ describe('denied calls', () => {
     expect(others.map(({ event }) => event).toSorted()).toEqual(events);
   });
 
+  it('of a caller with a token are written and counted apart from those of strangers and of other tokens', () => {
+    for (let call = 0; call < 100; call++) {
+      denied.add(denial({ remote: `192.0.2.${call}` }));
+      denied.add(denial({ userId: 'other', tokenId: 'o', remote: `198.51.100.${call}` }));
+    }
+    const insider = { userId: 'u', tokenId: 't', outcome: 'PERMISSION_DENIED' };
+    for (let call = 0; call < 30; call++) denied.add(denial({ ...insider, remote: `203.0.113.${call}` }));
+    const own = () => written.filter(({ userId, tokenId }) => userId === 'u' && tokenId === 't');
+    expect(own()).toHaveLength(10);
+    vi.advanceTimersByTime(MINUTE_MS);
+    expect(own().slice(10)).toEqual([expect.objectContaining({ ...insider, repeated: 20 })]);
+  });
+
   it('are written again after the minute', () => {
     denied.add(denial());
     vi.advanceTimersByTime(MINUTE_MS);
