@@ -1,5 +1,5 @@
 import type { AuditedCall } from '../../shared/audit/audit.ts';
-import { type AuditFacts, organisationFacts } from '../../shared/audit/auditEvent.ts';
+import { type AuditFacts, organisationFacts, recordedObject } from '../../shared/audit/auditEvent.ts';
 import { cancelled } from '../../shared/errors/httpErrors.ts';
 import type { ObjectLocation, WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { setFlags } from '../../shared/wire/requestMessage.ts';
@@ -27,7 +27,7 @@ export function exportFacts(request: RecordedRequest, location: ObjectLocation |
   return {
     ...organisationFacts(orgIds),
     flags: [...setFlags(flags), ...(excludedOrgIds.length === 0 ? [] : [`excluded_org_ids=${excludedOrgIds.length}`])],
-    ...objectFacts(location),
+    object: recordedObject(location),
   };
 }
 
@@ -35,13 +35,7 @@ export function exportFacts(request: RecordedRequest, location: ObjectLocation |
 export function progressFacts(progress: ExportProgress, isComplete: boolean): AuditFacts {
   if (progress.export === undefined) return {};
   const { counts, digest } = progress.export.manifest;
-  return { counts, ...(isComplete ? { digest } : {}), ...objectFacts(progress.object) };
-}
-
-function objectFacts(object: ObjectLocation | WrittenObject | undefined): AuditFacts {
-  if (object === undefined) return {};
-  const { bucket, path } = object;
-  return { object: { bucket, path, ...('generation' in object ? { generation: object.generation } : {}) } };
+  return { counts, ...(isComplete ? { digest } : {}), object: recordedObject(progress.object) };
 }
 
 /** Yields an export's bytes, and puts their end on record: whether they are complete, fail, or are read no further. */

@@ -90,7 +90,7 @@ async function runImport(
     const report = reportGcs && objectLocation(reportGcs, 'report_gcs');
     const source = await findSource(envelope, body, objectStorage, call.signal);
     const onInspected = async (file: InspectedFile) => {
-      await audited.begin(importFacts(requested, source, file), () => ({ counts: file.totals() }));
+      await audited.begin(importFacts({ ...requested, report }, source, file), () => ({ counts: file.totals() }));
       events?.begin(file.progress);
     };
     const { ignored } = envelope;

@@ -1,15 +1,18 @@
-import { type AuditFacts, organisationFacts } from '../../shared/audit/auditEvent.ts';
+import { type AuditFacts, organisationFacts, recordedObject } from '../../shared/audit/auditEvent.ts';
+import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 import { setFlags } from '../../shared/wire/requestMessage.ts';
 import type { ImportRequest } from './contract.ts';
 import type { InspectedFile } from './operation.ts';
 import type { FoundSource } from './source/envelope.ts';
 
 /** What an import's first event says of its request. */
-type RecordedRequest = Pick<ImportRequest, 'withKeys' | 'dryRun' | 'newOrgsOnly' | 'onConflict'>;
+interface RecordedRequest extends Pick<ImportRequest, 'withKeys' | 'dryRun' | 'newOrgsOnly' | 'onConflict'> {
+  readonly report?: ObjectLocation | undefined;
+}
 
 /** Returns the facts of an import's first event. */
 export function importFacts(
-  { withKeys, dryRun, newOrgsOnly, onConflict }: RecordedRequest,
+  { withKeys, dryRun, newOrgsOnly, onConflict, report }: RecordedRequest,
   { location }: FoundSource,
   { digest, orgIds }: InspectedFile,
 ): AuditFacts {
@@ -17,10 +20,7 @@ export function importFacts(
     ...organisationFacts(orgIds),
     flags: [...setFlags({ withKeys, dryRun, newOrgsOnly }), `on_conflict=${onConflict}`],
     digest,
-    ...(location === undefined ? {} : { object: sourceObject(location) }),
+    object: recordedObject(location),
+    report: recordedObject(report),
   };
-}
-
-function sourceObject({ bucket, path, generation }: NonNullable<FoundSource['location']>): AuditFacts['object'] {
-  return { bucket, path, generation };
 }

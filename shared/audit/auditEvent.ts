@@ -32,6 +32,8 @@ const event = z.object({
   /** The options of the request or the command. */
   flags: texts.optional(),
   object: auditedObject.optional(),
+  /** The object for an import's report. */
+  report: auditedObject.optional(),
   /** SHA-256 of an imported file, or the manifest's digest of an exported one. */
   digest: z.string().optional(),
   counts: z.record(z.string(), z.number()).optional(),
@@ -66,6 +68,11 @@ const MAX_CHARACTERS = 200;
 export function organisationFacts(orgIds: readonly string[]): Pick<AuditFacts, 'orgIds' | 'orgCount'> {
   const listed = orgIds.slice(0, MAX_ORGANISATIONS).map((orgId) => orgId.slice(0, MAX_CHARACTERS));
   return { orgIds: listed, ...(listed.length < orgIds.length ? { orgCount: orgIds.length } : {}) };
+}
+
+/** Returns what the trail says of an object: not the account that reads or writes it. */
+export function recordedObject(object: AuditFacts['object']): AuditFacts['object'] {
+  return object && { bucket: object.bucket, path: object.path, generation: object.generation };
 }
 
 /** The record of who did what: a table of the database, or the platform's log. */
