@@ -1,10 +1,11 @@
 import { lstatSync, type Stats, statSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { fileNotOwn } from './errors/commandErrors.ts';
 
 /** What others than its owner and root can do with a file, and what a person does about it. */
 const exposures = {
-  link: (path: string) => `${path} is a symbolic link: specify what it leads to`,
+  link: (path: string) => `${path} is a symbolic link, or behind one: specify its real path`,
   foreign: (path: string, kind: string) =>
     `${path} belongs to another user: ${kind === 'run' ? 'it is not read, since it may have been put there' : 'run the command as that user, or change it with chown'}`,
   written: (path: string) => `others can change ${path}: run chmod go-w ${path}`,
@@ -13,12 +14,12 @@ const exposures = {
 
 type Rule = Readonly<Partial<Record<keyof typeof exposures, 'refused' | 'said'>>>;
 
-const refused: Rule = { foreign: 'refused', written: 'refused' };
+const refused: Rule = { link: 'refused', foreign: 'refused', written: 'refused' };
 
 /** The kinds of files that the service believes, and what becomes of those with which others can do something. */
 const rules = {
   /** A run directory and each file in it. Its state names the places that get tokens. */
-  run: { ...refused, link: 'refused' },
+  run: refused,
   /** A data directory, its database and master key. Those that others can read are mended. */
   data: refused,
   /** A file with a token, a key or a backup. */
@@ -26,28 +27,25 @@ const rules = {
   /** A certificate, or the authorities to trust. */
   certificate: refused,
   /** A file of organisations, for which whoever imports it vouches. */
-  export: { foreign: 'said', written: 'said' },
+  export: { link: 'said', foreign: 'said', written: 'said' },
   /** The same where a person asks about it. */
-  examined: { foreign: 'said', written: 'said', read: 'said' },
+  examined: { link: 'said', foreign: 'said', written: 'said', read: 'said' },
 } as const satisfies Readonly<Record<string, Rule>>;
 
 /** A kind of files that the service believes. */
 export type FileKind = keyof typeof rules;
-
-/** Takes a sentence about a file that is accepted nevertheless. */
-type Say = (problem: string) => void;
 
 /**
  * Checks who else could have written or read a file or directory, before anything in it is believed.
  * @param say needed where the kind's rule says something
  * @throws IdentityError PERMISSION_DENIED; Error of the file system, ENOENT where there is none
  */
-export function checkOwn(path: string, kind: FileKind, say?: Say): void {
+export function checkOwn(path: string, kind: FileKind, say?: (problem: string) => void): void {
   checkStatus(path, kind, kind === 'run' ? lstatSync(path) : statSync(path), say);
 }
 
 /** Checks the same of a file whose status is known, such as that of a descriptor, which nobody can replace. */
-export function checkStatus(path: string, kind: FileKind, status: Stats, say?: Say): void {
+export function checkStatus(path: string, kind: FileKind, status: Stats, say?: (problem: string) => void): void {
   const exposure = findExposure(path, status);
   if (exposure === undefined) return;
   const rule: Rule = rules[kind];
@@ -60,10 +58,9 @@ export function checkStatus(path: string, kind: FileKind, status: Stats, say?: S
  * Reads a file that a call names, after a check of what was opened.
  * @throws the errors of `checkOwn`
  */
-export async function readOwnFile(path: string, kind: FileKind, say?: Say): Promise<string> {
-  const status = await stat(path);
+export async function readOwnFile(path: string, kind: FileKind, say?: (problem: string) => void): Promise<string> {
   // To open a pipe waits for its other end.
-  if (status.isFIFO()) checkStatus(path, kind, status);
+  checkStatus(path, kind, await stat(path));
   await using file = await open(path);
   checkStatus(path, kind, await file.stat(), say);
   return file.readFile('utf8');
@@ -71,6 +68,11 @@ export async function readOwnFile(path: string, kind: FileKind, say?: Say): Prom
 
 function findExposure(path: string, status: Stats): keyof typeof exposures | undefined {
   if (status.isSymbolicLink()) return 'link';
+  const isForeign = ({ uid }: Stats) => uid !== 0 && uid !== process.geteuid?.();
+  for (let part = resolve(path); part !== dirname(part); part = dirname(part)) {
+    const link = lstatSync(part, { throwIfNoEntry: false });
+    if (link?.isSymbolicLink() && isForeign(link)) return 'link';
+  }
   // Nobody else could have planted a terminal, or a pipe that the command was started with: `<(…)` is /dev/fd/63.
   const isPlanted =
     status.isFile() ||
@@ -78,7 +80,7 @@ function findExposure(path: string, status: Stats): keyof typeof exposures | und
     (status.isFIFO() && !/^\/(?:dev\/(?:stdin$|fd\/)|proc\/self\/fd\/)/.test(path));
   // Windows has neither such owners nor modes.
   if (process.geteuid === undefined || !isPlanted) return undefined;
-  if (status.uid !== process.geteuid() && status.uid !== 0) return 'foreign';
+  if (isForeign(status)) return 'foreign';
   if ((status.mode & 0o022) !== 0) return 'written';
   return (status.mode & 0o044) === 0 ? undefined : 'read';
 }

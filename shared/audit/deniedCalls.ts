@@ -45,11 +45,11 @@ export class DeniedCalls {
   private endWindow(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    const repeated = [...this.counted.values()].filter((counted) => counted.repeated > 0);
+    const counted = [...this.counted.values()];
     this.counted.clear();
     this.lines.clear();
-    const time = this.now().toISOString();
-    for (const counted of repeated) this.write({ ...counted.event, time, repeated: counted.repeated });
+    for (const { event, repeated } of counted)
+      if (repeated > 0) this.write({ ...event, time: this.now().toISOString(), repeated });
   }
 
   private write(event: AuditEvent): void {

@@ -19,7 +19,7 @@ export const tokenFileUnusable = defineError('INVALID_ARGUMENT', 'TOKEN_FILE_UNU
 export const fileNotOwn = defineError('PERMISSION_DENIED', 'FILE_NOT_OWN', {
   text: (problem: string) => problem,
   example: ['others can change ./north: run chmod go-w ./north'],
-  when: 'A file or directory that the command believes belongs to another user than the one who runs it and root, others can change it, or a file of a run directory is a symbolic link. Nothing of it was read. [SECURITY.md](../SECURITY.md#logs-and-files) says which files these are.',
+  when: 'A file or directory that the command believes belongs to another user than the one who runs it and root, others can change it, it is behind a symbolic link of another user, or a file of a run directory is a symbolic link. Nothing of it was read. [SECURITY.md](../SECURITY.md#logs-and-files) says which files these are.',
   remedy:
     'Run the command as the owner. If the file is yours, and you know that nobody has changed it, take the permission from all others with `chmod go-w`.',
 });

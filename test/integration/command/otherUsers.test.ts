@@ -1,5 +1,5 @@
-import { chmod, chown, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, chown, lchown, mkdtemp, open, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { run } from '../../../tools/program.ts';
 import { identity, identityJson } from '../../support/command.ts';
@@ -115,7 +115,7 @@ async function callWith({ path, args }: Call, change: () => Promise<void>) {
 describe.each(names)('what others could have written: %s', { timeout: 60_000 }, (name) => {
   const { believed, read } = fileTable[name];
 
-  const expectOutcome = ({ code, stderr, stdout }: Awaited<ReturnType<typeof callWith>>, problem: string) => {
+  const expectOutcome = ({ code, stderr, stdout }: Awaited<ReturnType<typeof identity>>, problem: string) => {
     expect(stdout + stderr).toContain(problem);
     expect({ code, stdout: believed === 'refused' ? stdout : '' }).toEqual({
       code: believed === 'refused' ? 1 : 0,
@@ -139,6 +139,19 @@ describe.each(names)('what others could have written: %s', { timeout: 60_000 }, 
       : 'run the command as that user, or change';
     const problem = `${call.path} belongs to another user: ${advice}`;
     expectOutcome(await callWith(call, () => chown(call.path, NOBODY, NOBODY)), problem);
+  });
+
+  it.skipIf(!isRoot)('is not believed behind a symbolic link of another user', async () => {
+    const call = await calls[name]();
+    for (const path of [call.path, dirname(call.path)]) {
+      await rename(path, `${path}.real`);
+      await symlink(`${path}.real`, path);
+      await lchown(path, NOBODY, NOBODY);
+      const result = await identity(call.args);
+      await rm(path);
+      await rename(`${path}.real`, path);
+      expectOutcome(result, 'is a symbolic link, or behind one: specify its real path');
+    }
   });
 
   it(`is, where others can read it: ${read}`, async () => {

@@ -101,7 +101,7 @@ describe('the migration that a call means', { timeout: 120_000 }, () => {
       expect({ code, stderr }).toEqual({
         code: 1,
         stderr: expect.stringMatching(
-          new RegExp(`^identity: (?:${planted}\\S* ${reason}: specify|${reason} ${planted}\\S*: run chmod go-w )`),
+          new RegExp(`^identity: (?:${planted}\\S* ${reason}.*: specify|${reason} ${planted}\\S*: run chmod go-w )`),
         ),
       });
     }

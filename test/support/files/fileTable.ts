@@ -29,7 +29,7 @@ export const fileTable = {
 /** The name of a row. */
 export type FileName = keyof typeof fileTable;
 
-const HEAD = ['file', "another user's, or writable by others", 'readable by others'];
+const HEAD = ['file', "another user's, behind a link of theirs, or writable by others", 'readable by others'];
 
 /** The table in Markdown. */
 export function fileRows(): string {
