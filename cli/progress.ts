@@ -1,4 +1,4 @@
-import { DEFAULT_COLUMNS, type TerminalStream } from './terminal.ts';
+import { DEFAULT_COLUMNS, printableJson, type TerminalStream } from './terminal.ts';
 import { counted, figures, numberText } from './texts.ts';
 
 /** What is known of a running phase. */
@@ -157,13 +157,13 @@ export function progressLines(stream: TextStream): ProgressOutput {
 export function progressEvents(stream: TextStream): ProgressOutput {
   const write = (event: string, { isEnding: _, secondsLeft, ...state }: PhaseState, more: object = {}) => {
     const facts = { event, ...state, secondsLeft: secondsLeft && Math.ceil(secondsLeft), ...more };
-    stream.write(`${JSON.stringify(facts)}\n`);
+    stream.write(`${printableJson(facts)}\n`);
   };
   return {
     intervalMs: EVENTS_MS,
     show: (state) => write('progress', state),
     finish: (state, hasSucceeded) => write('phase', state, { succeeded: hasSucceeded }),
-    retry: (problem, seconds) => stream.write(`${JSON.stringify({ event: 'retry', problem, seconds })}\n`),
+    retry: (problem, seconds) => stream.write(`${printableJson({ event: 'retry', problem, seconds })}\n`),
   };
 }
 

@@ -22,7 +22,7 @@ import {
 } from './command.ts';
 import { instanceLocation } from './instanceLocation.ts';
 import { parseValues } from './parseValues.ts';
-import { type Layout, layOut, layOutTable, layoutOf, printable } from './terminal.ts';
+import { type Layout, layOut, layOutTable, layoutOf, printable, printableJson } from './terminal.ts';
 
 type AnyOutput = Output | ListOutput | undefined;
 
@@ -76,7 +76,7 @@ async function printOutput(
     const { json, text, isRaw } = output;
     const stream = output.stream === 'stderr' ? stderr : stdout;
     const shown = isRaw ? text : layOut([text].flat(), layoutOf(stream, environment));
-    stream.write(`${asJson ? JSON.stringify(json) : shown}\n`);
+    stream.write(`${asJson ? printableJson(json) : shown}\n`);
     return;
   }
   const list = asJson ? jsonLines(output) : textLines(output, layoutOf(stdout, environment));
@@ -89,8 +89,7 @@ async function printOutput(
 
 /** Yields each row of a list as a line. */
 async function* rowLines({ rows }: ListOutput, asJson: boolean): AsyncGenerator<string> {
-  for await (const { json, cells } of rows)
-    yield `${asJson ? JSON.stringify(json) : cells.map(printable).join('\t')}\n`;
+  for await (const { json, cells } of rows) yield `${asJson ? printableJson(json) : cells.map(printable).join('\t')}\n`;
 }
 
 /** Yields a list as JSON, which may be longer than the memory. A list that fails at once yields nothing. */
@@ -98,7 +97,7 @@ async function* jsonLines({ name, rows }: ListOutput): AsyncGenerator<string> {
   const start = `{${JSON.stringify(name)}:[`;
   let count = 0;
   for await (const { json } of rows) {
-    yield `${count === 0 ? start : ','}${JSON.stringify(json)}`;
+    yield `${count === 0 ? start : ','}${printableJson(json)}`;
     count++;
   }
   yield `${count === 0 ? start : ''}]}\n`;

@@ -14,13 +14,11 @@ export interface TerminalStream {
   readonly columns?: number;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** The width of a terminal that does not tell its own. */
 export const DEFAULT_COLUMNS = 80;
 
 /** Returns the layout of what a stream shows: plain where it is no terminal. */
-export function layoutOf({ isTTY, columns }: TerminalStream, { NO_COLOR = '', TERM }: Environment): Layout {
+export function layoutOf({ isTTY, columns }: TerminalStream, { NO_COLOR = '', TERM }: NodeJS.ProcessEnv): Layout {
   if (isTTY !== true) return { columns: Number.POSITIVE_INFINITY, isColoured: false };
   // A terminal of unknown size has 0 columns.
   return { columns: columns || DEFAULT_COLUMNS, isColoured: NO_COLOR === '' && TERM !== 'dumb' };
@@ -30,12 +28,18 @@ const formats = { heading: 'bold', good: 'green', warning: 'yellow', bad: 'red',
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Escapes control characters and line breaks: callers can put them into ids and names, and forge what a terminal shows. */
+/** Control characters and line breaks: callers can put them into ids and names, and forge what a terminal shows. */
+const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
+
+/** Escapes what is not printable. */
 export function printable(text: string): string {
-  return text.replace(
-    /[\p{C}\p{Zl}\p{Zp}]/gu,
-    (character) => escapes[character] ?? `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
+  return text.replace(unprintable, (found) => escapes[found] ?? `\\u{${found.codePointAt(0)?.toString(16)}}`);
+}
+
+/** Returns a value as JSON, which has escapes for what is not printable. */
+export function printableJson(value: unknown): string {
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value).replace(unprintable, (character) => character.replace(/./gs, escaped));
 }
 
 /** A line of text, before it is laid out. */
@@ -117,9 +121,7 @@ const wide =
 
 /** Returns the number of a terminal's columns that a text takes. */
 function textWidth(text: string): number {
-  let width = 0;
-  for (const character of text) width += /\p{M}/u.test(character) ? 0 : wide.test(character) ? 2 : 1;
-  return width;
+  return [...text].reduce((width, found) => width + (/\p{M}/u.test(found) ? 0 : wide.test(found) ? 2 : 1), 0);
 }
 
 /** The rows of a table that are read before they are laid out. */
@@ -141,7 +143,7 @@ export async function* layOutTable(
     if (shown.length === 0) return [];
     const isFirst = form === undefined;
     form ??= tableForm(heads, shown, layout);
-    return form.show(shown, isFirst);
+    return form(shown, isFirst);
   };
   for await (const row of rows) {
     batch.push(row.map(printable));
@@ -150,15 +152,13 @@ export async function* layOutTable(
   yield* flush();
 }
 
-/** How the rows of a table look. */
-interface TableForm {
-  show(rows: readonly (readonly string[])[], isFirst: boolean): string[];
-}
+/** Returns the lines of a table's rows. */
+type TableForm = (rows: readonly (readonly string[])[], isFirst: boolean) => string[];
 
 /** Chooses the form of a table by its first rows. */
 function tableForm(heads: readonly string[], first: readonly (readonly string[])[], layout: Layout): TableForm {
   const { columns, isColoured } = layout;
-  if (columns === Number.POSITIVE_INFINITY) return { show: (rows) => rows.map((row) => row.join('\t')) };
+  if (columns === Number.POSITIVE_INFINITY) return (rows) => rows.map((row) => row.join('\t'));
   const bold = (text: string) => (isColoured ? paint('bold', text) : text);
   const widths = heads.map((head, index) =>
     Math.max(...[head, ...first.map((row) => row[index] ?? '')].map(textWidth)),
@@ -169,13 +169,11 @@ function tableForm(heads: readonly string[], first: readonly (readonly string[])
       .join(INDENT)
       .trimEnd();
   if (widths.reduce((sum, width) => sum + width + INDENT.length, -INDENT.length) <= columns)
-    return { show: (rows, isFirst) => [...(isFirst ? [bold(align(heads))] : []), ...rows.map(align)] };
+    return (rows, isFirst) => [...(isFirst ? [bold(align(heads))] : []), ...rows.map(align)];
   const longest = Math.max(...heads.map(textWidth));
   const card = (row: readonly string[]) =>
     heads.map((head, index) => `${bold(padded(head, longest))}${INDENT}${row[index] ?? ''}`);
-  return {
-    show: (rows, isFirst) => rows.flatMap((row, index) => [...(isFirst && index === 0 ? [] : ['']), ...card(row)]),
-  };
+  return (rows, isFirst) => rows.flatMap((row, index) => [...(isFirst && index === 0 ? [] : ['']), ...card(row)]);
 }
 
 function padded(text: string, width = 0): string {

@@ -80,13 +80,14 @@ async function* followEvents({ trail, after, from, onDamaged }: Span, file: stri
 const heads = ['time', 'event', 'outcome', 'user', 'address', 'target', 'organisations', 'repeated'];
 
 function toRow(json: ReadEvent): Row {
-  const { orgIds = [], orgCount, repeated } = json;
-  const organisations = orgCount === undefined ? orgIds : [...orgIds, `… (${numberText(orgCount)})`];
-  const { time, event: name, outcome, userId, account, remote, target } = json;
-  const known = [time, name, outcome, userId ?? account, remote, target, organisations.join(',')];
-  const cells = [
-    ...known.map((cell) => cell || '-'),
-    ...(repeated === undefined ? [] : [`${numberText(repeated)} more`]),
-  ];
-  return { json, cells };
+  const { time, event: name, outcome, userId, account, remote, target, orgIds = [], orgCount, repeated } = json;
+  const organisations = orgIds.map(cellText).concat(orgCount === undefined ? [] : `… (${numberText(orgCount)})`);
+  const known = [time, name, outcome, userId ?? account, remote, target].map((text) => (text ? cellText(text) : '-'));
+  const more = repeated === undefined ? [] : `${numberText(repeated)} more`;
+  return { json, cells: known.concat(organisations.join(',') || '-', more) };
+}
+
+/** Quotes an id that could look like several, like none or like the next cell: callers choose ids. */
+function cellText(text: string): string {
+  return /^(?!-$)[\w./:@-]+$/.test(text) ? text : JSON.stringify(text);
 }

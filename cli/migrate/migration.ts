@@ -7,7 +7,7 @@ import { type Output, type Surroundings, UsageError } from '../command.ts';
 import type { FilePlace, StoredFile } from '../places/place.ts';
 import { trackStore } from '../places/recordCounter.ts';
 import { askConfirmation, askText, canAsk } from '../questions.ts';
-import { commandLine, layOut, layoutOf, printable, section } from '../terminal.ts';
+import { commandLine, layOut, layoutOf, printable, printableJson, section } from '../terminal.ts';
 import type { MigrationCall, PlanningCall } from './callOptions.ts';
 import { chooseRun, describeRun } from './chooseRun.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
@@ -161,7 +161,7 @@ async function digest(run: MigrationRun, place: FilePlace): Promise<string> {
 
 /** Shows a plan before it is carried out. */
 function show({ options, stdout, stderr, environment }: MigratingCall, planned: MigrationPlan): void {
-  if (options.json) stdout.write(`${JSON.stringify({ event: 'plan', ...planned })}\n`);
+  if (options.json) stdout.write(`${printableJson({ event: 'plan', ...planned })}\n`);
   else stderr.write(`${layOut(planText(planned), layoutOf(stderr, environment))}\n\n`);
 }
 

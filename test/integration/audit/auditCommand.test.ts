@@ -52,6 +52,8 @@ describe('identity audit', () => {
       outcome: 'UNAUTHENTICATED',
       repeated: 7,
       remote: '\u001b[2J',
+      target: '-',
+      orgIds: ['a,b', '… (5,000)', '\u{2800}\u{9b}2J\u{e0001}', ' x', 'acme_1.org-2'],
     };
     changeTrail(
       data,
@@ -69,7 +71,11 @@ describe('identity audit', () => {
       .trimEnd()
       .split('\n')
       .map((line) => line.split('\t'));
-    expect(rows[0]).toEqual([old.time, old.event, old.outcome, '-', '\\u{1b}[2J', '-', '-', '7 more']);
+    const ids = '"a,b","… (5,000)","\u{2800}\\u{9b}2J\\u{e0001}"," x",acme_1.org-2';
+    expect(rows[0]).toEqual([old.time, old.event, old.outcome, '-', '"\\u001b[2J"', '"-"', ids, '7 more']);
+    const { stdout: allJson } = await identity(['audit', '--since', '9999d', '--json', '--data', data]);
+    expect(JSON.parse(allJson).events[0]).toMatchObject(old);
+    expect(allJson).toContain('\\u009b2J\\udb40\\udc01"');
     expect(rows[2]?.slice(1, 3)).toEqual(['command.init', 'ok']);
     expect(code).toBe(3);
     expect(stderr).toMatch(/event \d{13}000 is damaged, skipped\n$/);

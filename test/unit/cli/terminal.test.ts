@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandLine, layOut, layOutTable, layoutOf, section } from '../../../cli/terminal.ts';
+import { commandLine, layOut, layOutTable, layoutOf, printableJson, section } from '../../../cli/terminal.ts';
 
 const plain = layoutOf({}, {});
 const terminal = (columns: number, environment = { NO_COLOR: '1' }) => layoutOf({ isTTY: true, columns }, environment);
@@ -52,6 +52,13 @@ describe('the layout of lines', () => {
   it('escapes control characters', () => {
     expect(layOut(['a\u001b[2Jb\nc\u2028'], plain)).toBe('a\\u{1b}[2Jb\\nc\\u{2028}');
   });
+});
+
+it('JSON has escapes for every character that a terminal could take for its own', () => {
+  const value = { 'a\u009b2J': ['\u007f\u202e\u2028', '\u{e0001}\ud800', 'ä株😀"\\\n'] };
+  const json = printableJson(value);
+  expect(JSON.parse(json)).toEqual(value);
+  expect(json).toBe(String.raw`{"a\u009b2J":["\u007f\u202e\u2028","\udb40\udc01\ud800","ä株😀\"\\\n"]}`);
 });
 
 describe('a table', () => {
