@@ -49,7 +49,6 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   });
   const { request } = await readSides(run, target, comparison, [facts, organisations, losses]);
   const trial = target.place.takes === 'imports' ? await tryImport(run, target.place) : undefined;
-  if (target.place.takes === 'files') await target.place.requireFree?.(run.signal);
   const { exported } = run.state;
   const secrets = { selected: [...selectedKinds(state.settings)], found: facts.secrets };
   const {

@@ -63,7 +63,6 @@ export async function makeResult(
     phases: listPhases(journal, imported && total(imported.unchanged)),
     resumedAt: journal.flatMap(({ event, time }) => (event === 'resumed' ? [time] : [])),
     ...notices,
-    leftToDo: notices.leftToDo.map((entry) => ({ ...entry, message: remedyAfterwards(entry.message, target.kind) })),
     warnings: [
       ...(isUncounted(summary, journal) ? [UNCOUNTED] : []),
       ...leftOutLines(exported?.secretsLeftOut ?? {}).map((message) => ({ type: 'secrets', message })),
@@ -74,19 +73,6 @@ export async function makeResult(
   };
   await writeJson(run.directory, NAME, result);
   return result;
-}
-
-const MISSING_SECRET = /include them by (`with_(?:passwords|otp)`), or people/;
-
-/** Names the remedy for missing secrets once people have moved: only an overwrite adds secrets to those who exist. */
-export function remedyAfterwards(message: string, kind: string): string {
-  if (kind === 'file' || kind === 'object') return message;
-  const people = 'people who lack them';
-  return message.replace(MISSING_SECRET, (text, option) => {
-    if (kind !== 'zitadel') return `include them by ${option} and \`on_conflict\` overwrite, or ${people}`;
-    // ZITADEL takes the seeds of people who exist, and no passwords.
-    return option === '`with_passwords`' ? people : text.replace('people', people);
-  });
 }
 
 /** Returns what all runs of a migration did: what earlier calls of its import did is no longer `unchanged`. */

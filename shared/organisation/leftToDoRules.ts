@@ -41,13 +41,13 @@ const forEveryTarget: readonly LeftToDoRule[] = [
   ),
   ofFile(
     ['humanUsers'],
-    'the export has no password hashes: include them by `with_passwords`, or people must set new passwords',
-    ({ withPasswords }) => !withPasswords,
+    'the export has no password hashes: include them by `with_passwords`, and by `on_conflict` overwrite for people who exist, or people who lack them must set new passwords',
+    (content) => !content.withPasswords && !content.forZitadel,
   ),
   ofFile(
     ['humanUsers'],
-    'the export has no TOTP seeds and OTP e-mail factors: include them by `with_otp`, or people must add them again',
-    ({ withOtp }) => !withOtp,
+    'the export has no TOTP seeds and OTP e-mail factors: include them by `with_otp`, and by `on_conflict` overwrite for people who exist, or people who lack them must add them again',
+    (content) => !content.withOtp && !content.forZitadel,
   ),
   ofFile(['humanUsers'], 'passkeys and U2F factors are in no export: people must register them again'),
   ofFile(['machineUsers'], 'personal access tokens are in no export: create new ones in the target'),
@@ -97,6 +97,11 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
     ['humanUsers'],
     'ZITADEL makes people without password hash initial, with an unverified e-mail address: export with `with_passwords`, or they must activate their users',
     ({ withPasswords }) => !withPasswords,
+  ),
+  ofFile(
+    ['humanUsers'],
+    'the export has no TOTP seeds: include them by `with_otp`, or people who lack them must add them again',
+    ({ withOtp }) => !withOtp,
   ),
   {
     sections: ['humanUsers'],

@@ -177,7 +177,7 @@ describe('identity inspect', () => {
     expect(lines).toContain('  personal access tokens are in no export: create new ones in the target');
     expect(stdout).toMatch(/^Left to do in ZITADEL\n {2}.+$/m);
     expect(stdout).not.toContain('the export has no password hashes');
-    expect(stdout).toContain('the export has no TOTP seeds and OTP e-mail factors: include them by --with otp, or');
+    expect(stdout).toContain('the export has no TOTP seeds and OTP e-mail factors: include them by --with otp, and');
     expect(stdout).not.toContain(HASH);
     const sections = { humanUsers: { records: 3, bytes: expect.any(Number) }, machineUsers: { records: 1 } };
     expect(await resultOf(['inspect', file])).toMatchObject({ code: 0, bytes: expect.any(Number), sections });
