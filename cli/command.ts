@@ -14,7 +14,6 @@ export interface Parameter {
   readonly isRepeatable: boolean;
 }
 
-/** An option without a value. */
 interface Flag {
   readonly value?: undefined;
   readonly meaning: string;

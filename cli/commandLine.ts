@@ -114,7 +114,6 @@ declare const COMMIT: string | undefined;
 
 const version = typeof COMMIT === 'string' ? `${packageJson.version} (${COMMIT})` : packageJson.version;
 
-/** Runs a command with the values of a call. */
 type RunCommand = (command: Command, given: GivenValues) => Promise<void>;
 
 /** Builds the parser of all command lines from the definitions of commands. Errors are thrown; their texts are not printed. */

@@ -5,7 +5,6 @@ import { InterruptedError, UsageError } from './command.ts';
 import { printable } from './terminal.ts';
 import { humanMessage } from './texts.ts';
 
-/** What a person reads of a fault, and how the command ends by it. */
 interface Fault {
   readonly message: string;
   readonly exitStatus: ExitStatus;

@@ -137,7 +137,6 @@ function breakWords(text: string, width: number): string {
   return text.replace(new RegExp(`\\S{${width}}(?=\\S)`, 'g'), '$& ');
 }
 
-/** Lists the commands below one, at any depth. */
 function descendants({ commands }: Commander): Commander[] {
   return commands.flatMap((command) => [command, ...descendants(command)]);
 }

@@ -11,7 +11,6 @@ export const instanceOptions = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The location of an instance's database, and the instance's default name. */
 interface InstanceLocation {
   readonly location: StoreLocation;
   readonly defaultName: string;

@@ -4,7 +4,6 @@ import { type Command, type GivenValues, type Options, UsageError } from './comm
 import { commonOptions } from './help.ts';
 import { type ValueName, valueKind } from './values.ts';
 
-/** The values of a call, each parsed as its command describes it. */
 interface ParsedValues {
   readonly arguments: readonly unknown[];
   readonly options: Readonly<Record<string, unknown>>;

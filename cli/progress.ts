@@ -88,7 +88,6 @@ export async function trackPhase<Result>(
 
 const WINDOW_MS = 10_000;
 
-/** A measurement of a phase. */
 interface Sample {
   readonly atMs: number;
   readonly records: number;
@@ -128,7 +127,6 @@ class RollingRate {
   }
 }
 
-/** A stream that may be a terminal. */
 interface TextStream extends TerminalStream {
   write(text: string): unknown;
 }

@@ -7,7 +7,6 @@ const MAX_DELAY_MS = 30_000;
 /** A process that was killed is back by then, where something starts it again. */
 const DEFAULT_LIMIT_MS = 60_000;
 
-/** How work is tried again. */
 interface Reconnecting {
   readonly output: Pick<ProgressOutput, 'retry'>;
   readonly signal: AbortSignal;

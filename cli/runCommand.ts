@@ -87,7 +87,6 @@ async function printOutput(
   });
 }
 
-/** Yields each row of a list as a line. */
 async function* rowLines({ rows }: ListOutput, asJson: boolean): AsyncGenerator<string> {
   for await (const { json, cells } of rows) yield `${asJson ? printableJson(json) : cells.map(printable).join('\t')}\n`;
 }
@@ -103,7 +102,6 @@ async function* jsonLines({ name, rows }: ListOutput): AsyncGenerator<string> {
   yield `${count === 0 ? start : ''}]}\n`;
 }
 
-/** Yields a list as a table. */
 async function* textLines({ name, heads, rows }: ListOutput, layout: Layout): AsyncGenerator<string> {
   let count = 0;
   async function* cells(): AsyncGenerator<readonly string[]> {

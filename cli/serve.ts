@@ -20,7 +20,6 @@ import { loadConfig } from './configuration.ts';
 import { warnOn } from './terminal.ts';
 import { readPem } from './tls.ts';
 
-/** What a server is told. */
 interface ServerSettings {
   readonly host: string;
   readonly port: number;

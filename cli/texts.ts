@@ -218,7 +218,6 @@ interface FieldTexts {
   readonly secret?: string | undefined;
 }
 
-/** A record that differs. */
 interface DifferingRecord {
   readonly section: string;
   readonly orgId: string;

@@ -104,7 +104,6 @@ export async function plainToTls(origin: string): Promise<IdentityError | undefi
 
 const PROBE_MS = 2_000;
 
-/** Whether a server answers a TLS handshake. */
 async function speaksTls(origin: string): Promise<boolean> {
   const { hostname, port } = new URL(origin);
   const socket = connect({

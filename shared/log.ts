@@ -54,7 +54,6 @@ function createLogger(level: LogLevel, stream: LogStream): Logger {
   );
 }
 
-/** The parsed fields of a log line. */
 type LogFields = Readonly<Record<string, unknown>> & {
   readonly 'logging.googleapis.com/labels'?: { readonly execution_id: string };
 };

@@ -19,7 +19,6 @@ export class WorkerPool<Task, Result> {
   private readonly idle: Worker[] = [];
   private readonly busy = new Map<Worker, Job<Task, Result>>();
 
-  /** @param start starts a worker */
   constructor(start: () => Worker, size: number) {
     this.start = start;
     this.size = size;

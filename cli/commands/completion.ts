@@ -91,7 +91,6 @@ complete -c identity -f -a '(__identity_complete)'
 /** What the commands with a common first word are about, by that word. */
 export type Families = Readonly<Record<string, string>>;
 
-/** A word that may follow. */
 interface Candidate {
   readonly word: string;
   readonly meaning: string;

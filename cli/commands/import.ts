@@ -91,7 +91,6 @@ function interruption(target: string, { dryRun }: ImportOptions): string {
   return `interrupted: records already imported into ${target} remain; repeat the command to resume`;
 }
 
-/** What is known of the file that was imported. */
 interface ReadFile {
   readonly losses: readonly string[];
   readonly request: ExportedRequest;

@@ -8,14 +8,12 @@ import type { FileLosses } from '../zitadel/fileLosses.ts';
 import type { RecordContent } from './comparedRecord.ts';
 import type { Comparison, RecordDifference } from './comparison.ts';
 
-/** A side of a comparison. */
 interface Side {
   readonly place: Place;
   /** Whether it is a ZITADEL, whose exports show late what was written a moment ago. */
   readonly isLagging: boolean;
 }
 
-/** How two sides are compared. */
 interface Comparing {
   readonly comparison: Comparison;
   readonly first: Side & { readonly options: ExportOptions };

@@ -26,7 +26,6 @@ const candidates: Readonly<
   cleanup: (runs) => ({ kind: 'to clean up', runs }),
 };
 
-/** A verb that works on an existing migration. */
 type Verb = keyof typeof candidates;
 
 interface Candidates {

@@ -32,7 +32,6 @@ interface Remainder {
   readonly remove?: (signal: AbortSignal) => Promise<void>;
 }
 
-/** A remainder after the clean-up. */
 type CleanedUp = Remainder & { readonly removed: boolean };
 
 /** Removes what a migration leaves behind, if a person confirms. Its result stays, and nothing stays of one given up. */

@@ -7,7 +7,6 @@ const counts = z.record(z.string(), count);
 const time = z.iso.datetime();
 const countedEntry = leftToDoEntry.extend({ further: count.optional() });
 
-/** The schema of an error or a warning of an import. */
 const notice = z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() });
 
 /** The schema of a side of a migration, as it was when the migration ended. */
@@ -22,7 +21,6 @@ const migrationSide = z.strictObject({
   instance: z.string().optional(),
   /** The digest of the migrated organisations' records on this side, as manifests have it. */
   digest: z.string().optional(),
-  /** When the digest was taken. */
   readAt: time.optional(),
   /** Of a file or an object. */
   bytes: count.optional(),
@@ -146,7 +144,6 @@ export const migrationResult = z.strictObject({
   /** The first organisations, and the number of further ones. */
   organisations: z.array(organisation),
   organisationsOmitted: count,
-  /** What moved. */
   moved: z.strictObject({
     organisations: count,
     records: count,
@@ -189,7 +186,6 @@ export const migrationPlan = z.strictObject({
   leftOut: migrationResult.shape.leftOut,
   organisations: z.array(organisation.omit({ after: true })),
   organisationsOmitted: count,
-  /** Numbers of records by section. */
   sections: z.record(z.string(), count),
   /** What the target has of them. */
   before: organisationCounts,

@@ -151,7 +151,6 @@ async function storeExport(
   }
 }
 
-/** Computes the digest of a file's JSON. */
 async function digest(run: MigrationRun, place: FilePlace): Promise<string> {
   const sum = createHash('sha256');
   await using content = await place.readExport(currentSelection(run).options, run.signal);
@@ -159,7 +158,6 @@ async function digest(run: MigrationRun, place: FilePlace): Promise<string> {
   return sum.digest('hex');
 }
 
-/** Shows a plan before it is carried out. */
 function show({ options, stdout, stderr, environment }: MigratingCall, planned: MigrationPlan): void {
   if (options.json) stdout.write(`${printableJson({ event: 'plan', ...planned })}\n`);
   else stderr.write(`${layOut(planText(planned), layoutOf(stderr, environment))}\n\n`);

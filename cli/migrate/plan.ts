@@ -161,7 +161,6 @@ function estimateWork(
   };
 }
 
-/** Says what an estimate rests on. */
 function measuredBy({ kind, place }: Side, isTried: boolean): string {
   if (place.takes === 'files' || !isTried) return 'what the export took';
   const measured = 'what the export and the trial took';

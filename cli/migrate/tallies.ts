@@ -27,12 +27,10 @@ export class OrganisationTally implements RecordVisitor {
     this.organisations.clear();
   }
 
-  /** The first organisations. */
   get listed(): readonly Described[] {
     return [...this.organisations].slice(0, MAX_LISTED).map(([orgId, facts]) => ({ orgId, ...facts }));
   }
 
-  /** The number of further ones. */
   get omitted(): number {
     return Math.max(0, this.organisations.size - MAX_LISTED);
   }

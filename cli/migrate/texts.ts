@@ -104,7 +104,6 @@ function organisationLine({ orgId, name, people, records, before }: MigrationPla
   return `${named(orgId, name)}: ${counted(records, 'record')}, ${counted(people, 'person')}: ${standing(before)}`;
 }
 
-/** Returns who can log in as before. */
 function loginLines(logins: Logins | undefined): string[] {
   if (logins === undefined || logins.people === 0) return [];
   const { sentence, reasons } = describeLogins(logins);

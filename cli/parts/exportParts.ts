@@ -14,7 +14,6 @@ import { counted, numberText } from '../texts.ts';
 import { type BegunExport, beginExport, createJson, type PartsCall, type PlannedPart } from './plan.ts';
 import { findFinished, findPart, readFinished, toDocument, verifyPart, type WrittenPart } from './writtenPart.ts';
 
-/** What `identity export --parts` is to do. */
 interface ExportInPartsCall extends Pick<Surroundings, 'environment' | 'signal' | 'stderr'> {
   readonly source: Place;
   readonly target: FilePlace;

@@ -8,10 +8,8 @@ import type { ExportContent, ExportOptions, FilePlace } from './place.ts';
 import type { ExportedRequest } from './recordCounter.ts';
 import { LeftOutSecrets } from './secretFilter.ts';
 
-/** How a file is filtered, and where that shows its progress. */
 interface Filtering {
   readonly filter: ExportFilter & { readonly secrets: SecretSelection };
-  /** How the file is read. */
   readonly options: ExportOptions;
   readonly output: ProgressOutput;
   readonly signal: AbortSignal;
@@ -44,7 +42,6 @@ export async function filteredContent(
   return { ...filtered, open: (reading) => withManifest(open(reading), own) };
 }
 
-/** A file's content without what a call does not select. */
 interface SelectedContent {
   readonly content: ExportContent;
   /** What the file's manifest says of the request for it. */

@@ -65,7 +65,6 @@ async function importInto(
   return await readImportResponse(settings, response, meter, signal);
 }
 
-/** A call of an operation. */
 type OperationCall = Pick<HttpCall, 'accept' | 'asksFirst' | 'contentType' | 'body'> & {
   readonly operation: Operation;
   readonly query?: string;

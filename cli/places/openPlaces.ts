@@ -95,7 +95,6 @@ export interface GivenPlace {
   readonly parsed: ParsedPlace;
 }
 
-/** The file of a place's secret, and the option that names it. */
 interface SecretFile {
   /** Undefined for a token that a person is asked for. */
   readonly file: string | undefined;

@@ -19,7 +19,6 @@ type PlaceParts =
 const FORMS =
   'https://HOST, FILE.json, FILE.json.gz, - (standard input or output), gs://BUCKET/PATH, sqlite:DIR or firestore:PROJECT[/DATABASE]';
 
-/** The parsers of places with a scheme. */
 const schemes: ReadonlyMap<string, (text: string) => ParsedPlace> = new Map([
   ['https', parseInstance],
   ['http', parseInstance],

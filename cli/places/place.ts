@@ -57,7 +57,6 @@ export interface StoredFile {
   readonly crc32c?: string;
 }
 
-/** A source of organisations. */
 interface Source {
   /** How messages call the place. */
   readonly name: string;

@@ -154,7 +154,6 @@ function treat(path: JsonPath, kind: ValueKind): Treatment {
   return path.length < 3 ? 'enter' : 'skip';
 }
 
-/** Content to import or to store. */
 interface ReadContent {
   /** How messages call the content. */
   readonly name: string;

@@ -140,7 +140,6 @@ export function messageIn(text: string): string {
 
 const PAGE = 100;
 
-/** What to search, and the form of its results. */
 interface Search<Result> {
   readonly path: string;
   /** The organisation in whose context ZITADEL searches. */

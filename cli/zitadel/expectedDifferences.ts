@@ -19,7 +19,6 @@ export interface ZitadelSide {
 /** A field that differs where a ZITADEL is one side: the value of the other side, and that of the ZITADEL. */
 type Values = readonly [other: unknown, zitadel: unknown];
 
-/** Why a field may differ. */
 interface FieldRule {
   readonly sections: readonly string[];
   readonly paths: readonly string[];

@@ -9,7 +9,6 @@ type ZitadelInstance = Pick<
   'version' | 'instance' | 'instanceId' | 'defaultOrgId' | 'defaultOrgName' | 'domains'
 >;
 
-/** The user of a token. */
 interface Caller extends NonNullable<PlaceFacts['caller']> {
   readonly isServiceUser: boolean;
   readonly createdAt: string;

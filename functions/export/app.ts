@@ -37,7 +37,6 @@ export function routes(ports: Ports): readonly Route[] {
   ];
 }
 
-/** What an export needs beside its request. */
 interface ExportRun {
   readonly ports: Ports;
   readonly concurrency: ConcurrencyLimit;

@@ -24,7 +24,6 @@ export type Entry = 'first' | 'second';
 
 type Documents = readonly StoredDocument[];
 
-/** The options of an export that its records depend on. */
 interface RecordOptions {
   readonly forZitadel: boolean;
   /** Whether the file has an organisation; undefined if it has all. */

@@ -169,7 +169,6 @@ class SectionCursor {
     }
   }
 
-  /** Stops reading. */
   async close(): Promise<void> {
     await this.batches.return();
   }

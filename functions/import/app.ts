@@ -47,7 +47,6 @@ export function routes(ports: Ports): readonly Route[] {
   ];
 }
 
-/** What an import needs beside its request. */
 interface ImportCall extends ImportClient {
   readonly ports: Ports;
   /** Returns the caller, and throws when it is no longer authorised. */

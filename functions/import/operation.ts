@@ -65,7 +65,6 @@ export interface ImportOptions extends Omit<ImportSelection, 'share'>, Partial<P
   readonly onPhase?: () => void;
   /** Takes all errors, warnings and ids, without the limits of the response. */
   readonly whole?: WholeReport | undefined;
-  /** The clock; by default the system's. */
   readonly now?: () => Date;
   /** What the file may hold; by default as much as it does. */
   readonly limits?: Pick<Limits, 'organisations' | 'clearPasswords' | 'dryRunRecords'>;
@@ -119,7 +118,6 @@ export async function importOrganisations(
   }
 }
 
-/** One call of an import. */
 interface ImportRun {
   /** The database, or in a dry run the overlay that takes the writes. */
   readonly store: DocumentStore;

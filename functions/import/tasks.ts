@@ -11,7 +11,6 @@ import { agreeOnMark, readMark, saveMark } from './resume/checkpoint.ts';
 export interface ImportTask {
   /** The task, from 0. */
   readonly index: number;
-  /** The number of tasks. */
   readonly count: number;
   /** What the tasks of one start have in common, and no other start has. */
   readonly execution: string;

@@ -31,7 +31,6 @@ interface Caller {
   readonly mayWrite: boolean;
 }
 
-/** A response of the token endpoint. */
 interface TokenResponse {
   readonly status: number;
   readonly body: object;

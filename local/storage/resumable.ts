@@ -21,7 +21,6 @@ export interface ResumableUploads {
   /** Receives a chunk, or reports the progress. */
   put(id: string, request: IncomingMessage): Promise<Progress>;
   cancel(id: string): Promise<void>;
-  /** Drops all sessions. */
   close(): Promise<void>;
 }
 

@@ -18,7 +18,6 @@ export interface LocalServiceAccount {
   readonly clientEmail: string;
   /** SPKI in PEM. */
   readonly publicKeyPem: string;
-  /** The key's id. */
   readonly keyId: string;
   /** The key file, as Google would issue it; its base64 goes into `serviceaccount_json`. */
   readonly json: string;

@@ -75,7 +75,6 @@ function findSection(stored: StoredDocument): Section | undefined {
   return isInDeletion(stored) ? machineUserSection : sections.find((one) => isInSection(stored.partition, one));
 }
 
-/** A section's reference to users. */
 interface UserReference {
   readonly section: Section;
   readonly reference: Reference;

@@ -150,7 +150,6 @@ function deleteBatch(store: Store, orgIds: readonly string[], batch: readonly St
   });
 }
 
-/** Deletes the organisations and their claims. */
 function finish(store: Store, orgIds: readonly string[]): Promise<void> {
   return store.transaction(async (transaction) => {
     await holdRemoval(transaction, orgIds);

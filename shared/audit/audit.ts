@@ -6,7 +6,6 @@ import type { Transaction } from '../store/store.ts';
 import type { AuditEvent, AuditFacts, AuditTrail, Identity, Origin } from './auditEvent.ts';
 import { DeniedCalls } from './deniedCalls.ts';
 
-/** The names of a call's events. */
 interface CallEvents {
   /** The event before the call's first effect. */
   readonly begun: string;

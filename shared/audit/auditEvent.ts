@@ -21,7 +21,6 @@ const event = z.object({
   tokenId: z.string().optional(),
   /** The account of the operating system that ran a command. */
   account: z.string().optional(),
-  /** The client's IP address. */
   remote: z.string().optional(),
   /** The user, token or file that the operation is about. */
   target: z.string().optional(),

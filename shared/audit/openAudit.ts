@@ -8,7 +8,6 @@ import { Audit } from './audit.ts';
 import type { AuditEvent, AuditTrail } from './auditEvent.ts';
 import { createDatabaseTrail } from './databaseTrail.ts';
 
-/** The options of an instance's trail. */
 interface AuditOptions {
   readonly storeLocation: StoreLocation;
   /**

@@ -179,7 +179,6 @@ function endAfter(outgoing: Outgoing): void {
   outgoing.once('close', () => socket?.destroySoon());
 }
 
-/** Returns the error for a parser's error code. */
 function parserError(code: string | undefined): IdentityError {
   if (code === 'HPE_HEADER_OVERFLOW') return httpHeadersTooLarge();
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return httpHeadersTimeout();

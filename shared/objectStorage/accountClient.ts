@@ -45,7 +45,6 @@ export class AccessTokens {
     this.tokens.set(useDigest(use), { value, expiresAtMs });
   }
 
-  /** Forgets the token for this use. */
   drop(use: TokenUse): void {
     this.tokens.delete(useDigest(use));
   }

@@ -45,7 +45,6 @@ export async function startUpload(storage: Storage, target: Target): Promise<Upl
  */
 const chunkSize = 8 * 1024 * 1024;
 
-/** The timeout for cancelling a failed upload. */
 const cancelMs = 2_000;
 
 /**
@@ -73,7 +72,6 @@ export async function writeObject(
   }
 }
 
-/** The progress of an upload. */
 interface Progress {
   /**
    * The content's totals, set before the last chunk is sent. From then on the object may be complete despite an error.
@@ -139,7 +137,6 @@ async function sendChunk(session: UploadSession, chunk: Chunk, signal: AbortSign
   }
 }
 
-/** Queries an upload's state. */
 function queryState(session: UploadSession, signal: AbortSignal): Promise<UploadState> {
   return put(session, { 'content-range': 'bytes */*' }, undefined, signal);
 }

@@ -9,7 +9,6 @@ export const tags = {
 } as const;
 type Tag = keyof typeof tags;
 
-/** The HTTP methods of routes. */
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The description of an operation, based on the contracts that its route validates with. */

@@ -41,7 +41,6 @@ export interface UnknownContent {
   readonly values: readonly { readonly path: string; readonly value: string | number }[];
 }
 
-/** What the check of a section's messages depends on. */
 type CheckedSection = Pick<Section, 'credentials'>;
 
 /** A message in canonical form: fields in the descriptor's order under their JSON names, without defaults. */

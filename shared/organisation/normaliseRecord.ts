@@ -91,7 +91,6 @@ interface Conversion {
 
 const AS_IT_IS: Conversion = {};
 
-/** Converts a field's value, or the elements of its list. */
 function convertAt(json: JsonObject, { field, isList, parent, rule }: FieldRule): Conversion {
   const value = valueAt(json, field);
   if (isList) return Array.isArray(value) ? convertList(field, value, rule) : AS_IT_IS;

@@ -9,7 +9,6 @@ import {
 } from '@zitadel/proto/validate/validate_pb.js';
 import { trimSpace } from './valueRules.ts';
 
-/** A broken rule. */
 interface RuleIssue {
   /** The field's path in JSON names, such as `user.email.email`. */
   readonly path: string;

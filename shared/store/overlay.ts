@@ -89,7 +89,6 @@ function pick(fields: DocumentChanges, names: readonly FieldName[]): DocumentFie
   return Object.fromEntries(names.flatMap((name) => (fields[name] == null ? [] : [[name, fields[name]]])));
 }
 
-/** The documents written to an overlay. */
 interface Layer {
   /** Reads a document's fields: `null` for a deleted document, `undefined` for one that was not written. */
   read(key: DocumentKey): DocumentFields | null | undefined;

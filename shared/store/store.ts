@@ -83,11 +83,9 @@ export interface TrailEvent {
   readonly time: string;
 }
 
-/** A stored event. */
 interface StoredEvent {
   /** The event's place in the order of commits, which no clock turns back: a decimal number. */
   readonly cursor: string;
-  /** The event as JSON. */
   readonly text: string;
 }
 

@@ -115,7 +115,6 @@ function isRefusedOrganisation(error: ImportError): boolean {
   return error.type === 'org' && !saysExisting(error);
 }
 
-/** A request that a ZITADEL answered. */
 interface AnsweredRequest {
   readonly records: readonly OutgoingRecord[];
   readonly errors: readonly ImportError[];
@@ -142,7 +141,6 @@ const projected = { attempts: () => 12, initialDelayMs: 250, maxDelayMs: 2_000 }
  * reports the records that exist, and leaves them.
  */
 class ImportSender {
-  /** The limits of the next request. */
   limits = requestLimits;
   private readonly connection: ZitadelConnection;
 

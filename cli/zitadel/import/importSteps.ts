@@ -2,7 +2,6 @@
 export interface ImportStep {
   readonly name: string;
   readonly sections: readonly string[];
-  /** Whether the step creates the organisations. */
   readonly createsOrganisations?: true;
   /** Whether each request holds one organisation only, and is handled in its context. */
   readonly inContext?: true;

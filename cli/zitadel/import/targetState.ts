@@ -91,7 +91,6 @@ export class TargetState implements Disposable {
     return state;
   }
 
-  /** Whether the ZITADEL has a record. */
   has(record: OrganisationRecord): boolean {
     return this.orgIds.has(record.orgId) && this.comparison.has(record);
   }

@@ -124,7 +124,6 @@ interface AddedRecord {
   readonly whole: OrganisationRecord;
 }
 
-/** Adds a record. */
 function addRecord(
   section: Section,
   value: unknown,

@@ -53,7 +53,6 @@ export interface OrganisationSelection {
   readonly isElsewhere?: (orgId: string) => boolean;
 }
 
-/** The options of an inspection. */
 interface InspectionOptions extends OrganisationSelection {
   readonly limits?: FileLimits;
   /** Takes all records with a v1 file's additions, those of the organisations themselves last. */
@@ -161,7 +160,6 @@ function checkManifest(manifest: Manifest, tally: ManifestTally): void {
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
-/** What reading a file takes into account. */
 type Reading = InspectionOptions & Required<OrganisationSelection> & { readonly repeated: RepeatedRecords };
 
 /** A pass over a file, and its numbers of records. */

@@ -44,9 +44,7 @@ interface StoredNote {
 const READ_BATCH = 500;
 const NOTHING: Noted = { created: {}, overwritten: {}, warnings: [] };
 
-/** A call of an import. */
 interface NotingCall {
-  /** The import's identity. */
   readonly identity: string;
   /** What the creation dates of this call's records start with. */
   readonly call: string;

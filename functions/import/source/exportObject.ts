@@ -49,7 +49,6 @@ interface PinnedPart {
   readonly object: PinnedObject;
 }
 
-/** Reads a part's bytes. */
 type ReadPart = (part: PinnedPart) => AsyncIterable<Uint8Array>;
 
 /** The bytes that tell a parts document from an export file. White space before them is possible. */

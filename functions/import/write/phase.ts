@@ -59,7 +59,6 @@ export async function writePhase(work: ImportWork, phase: Section['phase'], read
   signal.throwIfAborted();
 }
 
-/** A record's position in the file. */
 interface FilePosition {
   readonly section: Section;
   readonly path: JsonPath;

@@ -21,7 +21,6 @@ const linkedProvider: Reference = {
   keptIfMissing: 'the link works once the target has its identity provider',
 };
 
-/** The section of users' links to identity providers. */
 const userLinkSection: Section = {
   name: 'userLinks',
   collection: 'userLinks',

@@ -59,7 +59,6 @@ function hasStatus(reason: unknown, ...statuses: readonly grpc.status[]): boolea
   return statuses.some((one) => one === grpcStatus(reason));
 }
 
-/** Whether a failed call may succeed on retry. */
 function isTransient(reason: unknown): boolean {
   const { UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, INTERNAL } = status;
   return hasStatus(reason, UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, INTERNAL);

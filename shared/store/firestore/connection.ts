@@ -10,11 +10,9 @@ import type { CommitLimiter, Ramp } from './pace.ts';
 /** A connection to one database. */
 export interface FirestoreConnection {
   readonly client: InstanceType<typeof firestore.v1.FirestoreClient>;
-  /** The database's path. */
   readonly database: string;
   /** The parent path of the collections. */
   readonly parent: string;
-  /** The options of every call. */
   readonly options: CallOptions;
   /** The deadline of the call that this connection serves. */
   readonly deadline?: CallDeadline;

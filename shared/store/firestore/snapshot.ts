@@ -14,7 +14,6 @@ export async function openSnapshot(connection: FirestoreConnection): Promise<Sna
   return openSnapshotAt(connection, await readPresentTime(connection));
 }
 
-/** Opens a snapshot of the state at a moment. */
 function openSnapshotAt(connection: FirestoreConnection, readTime: Timestamp): Snapshot {
   return {
     readTime: new Date(toMilliseconds(readTime)),
@@ -24,7 +23,6 @@ function openSnapshotAt(connection: FirestoreConnection, readTime: Timestamp): S
   };
 }
 
-/** Reads the database's clock. */
 async function readPresentTime(connection: FirestoreConnection): Promise<Timestamp> {
   const { readTime } = await readMany(connection, [probe], []);
   if (readTime === undefined) throw new Error('the database returned no read time');
@@ -72,7 +70,6 @@ export async function reopenSnapshot(connection: FirestoreConnection, readTime: 
   return (await canRead(connection, time)) ? openSnapshotAt(connection, toTimestamp(time)) : undefined;
 }
 
-/** Whether the database keeps the state of a moment. */
 async function canRead(connection: FirestoreConnection, time: number): Promise<boolean> {
   try {
     await readMany(connection, [probe], [], { readTime: toTimestamp(time) });

@@ -5,7 +5,6 @@ import { masterKeyInvalid, masterKeyMissing, masterKeysChanging, masterKeyUnknow
 import { systemCode } from '../../systemCode.ts';
 import { generateMasterKey, type MasterKey, parseMasterKeys } from './masterKey.ts';
 
-/** Where keys come from. */
 interface KeySource {
   /** Reads the keys, the newest first. */
   read(): readonly MasterKey[];

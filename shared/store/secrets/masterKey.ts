@@ -9,7 +9,6 @@ export interface MasterKey {
   readonly cipherKey: KeyObject;
 }
 
-/** Keys by their ids. */
 interface KeyLookup {
   /** @throws IdentityError UNAVAILABLE for a key that is not given */
   require(id: string): MasterKey;

@@ -48,7 +48,6 @@ function toDocument(id: string, row: readonly unknown[], fields: readonly FieldN
   return document;
 }
 
-/** Converts a field's value to a value that SQLite can bind. */
 function toSqlValue(value: string | number | boolean | null | undefined): string | number | null {
   return typeof value === 'boolean' ? Number(value) : (value ?? null);
 }

@@ -22,7 +22,6 @@ const MAX_SMALL_WRITES = 16;
 /** A large commit costs less for each record; a small one lets requests through soon. */
 const bulkRecords = { attended: 80, unattended: 1_000 };
 
-/** The options of a store. */
 interface SqliteStoreOptions {
   /** How much larger than the database its write-ahead log may become before the open snapshots end. */
   readonly logMarginBytes?: number;
