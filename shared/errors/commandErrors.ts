@@ -5,7 +5,6 @@ import { defineError } from './identityError.ts';
 export const instanceInitialised = defineError('FAILED_PRECONDITION', 'INSTANCE_ALREADY_INITIALISED', {
   text: 'the instance is already initialised: create further tokens with `identity pat create`',
   when: '`identity init` ran before on this instance.',
-  remedy: "Create a token for the instance's service user with `identity pat create`.",
 });
 
 export const tokenFileUnusable = defineError('INVALID_ARGUMENT', 'TOKEN_FILE_UNUSABLE', {
@@ -49,7 +48,6 @@ export const defaultOrganisationKept = defineError('FAILED_PRECONDITION', 'DEFAU
   text: (orgId: string) => `organisation ${orgId} is the default organisation, which stays: omit it`,
   example: ['310716089541007'],
   when: '`identity org delete` was given the organisation that `identity init` has created.',
-  remedy: 'Omit the id.',
 });
 
 export const removalSuperseded = defineError('ABORTED', 'REMOVAL_SUPERSEDED', {
@@ -64,14 +62,12 @@ export const notServiceUser = defineError('FAILED_PRECONDITION', 'NOT_A_SERVICE_
   text: (userId: string) => `user ${userId} is a person: specify a service user`,
   example: ['310716089541329'],
   when: '`identity service-user` was given the id of a person.',
-  remedy: 'Specify the id of a service user.',
 });
 
 export const userNameTaken = defineError('ALREADY_EXISTS', 'USER_NAME_TAKEN', {
   text: (name: string) => `user name ${name} is already in use: choose another one`,
   example: ['migration'],
   when: 'Another user has the name.',
-  remedy: 'Choose another name.',
 });
 
 export const nameInvalid = defineError('INVALID_ARGUMENT', 'NAME_INVALID', {
@@ -101,7 +97,6 @@ export const rolesIncompatible = defineError('FAILED_PRECONDITION', 'ROLES_INCOM
     `user ${userId} cannot have both ${role} and ${held.join(', ')}: remove one of them`,
   example: ['310716089541329', 'SELF_MANAGEMENT_GLOBAL', ['ORG_OWNER']],
   when: 'A member of an organisation holds either `SELF_MANAGEMENT_GLOBAL` or other roles. No instance could import both.',
-  remedy: 'Remove the other roles first.',
 });
 
 export const lastOwner = defineError('FAILED_PRECONDITION', 'LAST_OWNER', {
@@ -109,7 +104,6 @@ export const lastOwner = defineError('FAILED_PRECONDITION', 'LAST_OWNER', {
     `user ${userId} is the last active IAM_OWNER: grant the role to another user with \`identity member add\`, or add --force`,
   example: ['310716089541329'],
   when: 'Every other IAM_OWNER is locked, suspended or inactive, so that nobody could export or import any more. Whether one has a token is not checked.',
-  remedy: 'Make another user IAM_OWNER first, or repeat the command with `--force`.',
 });
 
 export const stateUnsuitable = defineError('FAILED_PRECONDITION', 'USER_STATE_UNSUITABLE', {
@@ -129,7 +123,6 @@ export const otpEmailSet = defineError('ALREADY_EXISTS', 'OTP_EMAIL_ALREADY_SET'
 export const notInstanceFile = defineError('FAILED_PRECONDITION', 'BACKUP_INVALID', {
   text: 'the file is not an intact database of an instance: specify a file that `identity backup` has written',
   when: '`identity restore` was given another kind of database, or a damaged one.',
-  remedy: 'Specify a file that `identity backup` has written.',
 });
 
 export const instanceMissing = defineError('NOT_FOUND', 'INSTANCE_MISSING', {
@@ -150,7 +143,6 @@ export const instanceExists = defineError('ALREADY_EXISTS', 'INSTANCE_EXISTS', {
   text: (content: string, directory: string) => `there is ${content} in ${directory}: restore into another directory`,
   example: ['an instance', './north'],
   when: 'The directory of `identity restore` contains files of an instance.',
-  remedy: 'Specify a directory without an instance.',
 });
 
 export const fileExists = defineError('ALREADY_EXISTS', 'BACKUP_EXISTS', {
@@ -181,7 +173,6 @@ export const portInUse = defineError('FAILED_PRECONDITION', 'PORT_IN_USE', {
     `port ${port} is in use: stop the program that listens there, or choose another port with ${setting} (0 picks a free one)`,
   example: [8080, '--port'],
   when: 'Another program listens on the port of `identity serve`, or on that of its metrics.',
-  remedy: 'Stop the other program, or choose another port with `--port`, or `METRICS_PORT` for the metrics.',
 });
 
 export const portForbidden = defineError('FAILED_PRECONDITION', 'PORT_FORBIDDEN', {
@@ -189,7 +180,6 @@ export const portForbidden = defineError('FAILED_PRECONDITION', 'PORT_FORBIDDEN'
     `no permission to listen on port ${port}: choose one above 1023 with ${setting}, and let a proxy listen there`,
   example: [80, '--port'],
   when: 'The operating system reserves low ports for the superuser.',
-  remedy: 'Choose a port above 1023.',
 });
 
 export const hostUnknown = defineError('FAILED_PRECONDITION', 'HOST_UNKNOWN', {

@@ -49,7 +49,6 @@ export const tokenForOtherOrganisations = defineError('PERMISSION_DENIED', 'TOKE
     `the token is valid for the organisations ${orgIds.join(', ')} only: set org_ids to some of them`,
   example: [['310716089541007']],
   when: 'The token was created with `--org`, and the request does not select its organisations by `org_ids`, or selects others.',
-  remedy: 'Set `org_ids`, or use a token that is valid for all organisations.',
 });
 
 export const organisationsExist = defineError('ALREADY_EXISTS', 'ORGANISATIONS_EXIST', {
@@ -194,14 +193,12 @@ export const inflatesTooMuch = defineError('RESOURCE_EXHAUSTED', 'BODY_INFLATES_
   text: (limit: number) => `the request body decompresses to more than ${limit} times its size: send it uncompressed`,
   example: [100],
   when: 'A compressed body is much larger than files of organisations are.',
-  remedy: 'Send the body without compression.',
 });
 
 export const outputUnsupported = defineError('UNIMPLEMENTED', 'OUTPUT_UNSUPPORTED', {
   text: (field: string) => `${field} is not supported: set gcs_output, or set response_output to true`,
   example: ['s3_output'],
   when: "An export names one of ZITADEL's outputs that this service does not have.",
-  remedy: 'Export to the response or to Cloud Storage.',
 });
 
 export const sourceUnsupported = defineError('UNIMPLEMENTED', 'SOURCE_UNSUPPORTED', {
@@ -209,7 +206,6 @@ export const sourceUnsupported = defineError('UNIMPLEMENTED', 'SOURCE_UNSUPPORTE
     `${field} is not supported: send the file in data_orgsv1, or upload it to a bucket and set data_orgsv1_gcs`,
   example: ['data_orgs_local'],
   when: "An import names one of ZITADEL's sources that this service does not have.",
-  remedy: 'Import from the request or from Cloud Storage.',
 });
 
 export const responseTooLarge = defineError('FAILED_PRECONDITION', 'RESPONSE_TOO_LARGE', {

@@ -35,7 +35,6 @@ export const rpcMalformed = defineError('INVALID_ARGUMENT', 'RPC_MALFORMED', {
 export const pathMalformed = defineError('INVALID_ARGUMENT', 'PATH_MALFORMED', {
   text: 'invalid path: percent-encode it as UTF-8',
   when: 'The path has a `%` that begins no UTF-8 escape.',
-  remedy: 'Percent-encode each part of the path, such as the user id, as UTF-8.',
 });
 
 export const pathWithDots = defineError('INVALID_ARGUMENT', 'PATH_WITH_DOTS', {
@@ -49,7 +48,6 @@ export const mediaTypeUnsupported = defineError('INVALID_ARGUMENT', 'MEDIA_TYPE_
   text: (readable: readonly string[]) => `unsupported Content-Type: send one of ${readable.join(', ')}`,
   example: [['application/json', 'application/proto', 'application/grpc']],
   when: 'A call of `UserService` has a content type that the RPC cannot read.',
-  remedy: 'Send the body in one of the listed types, with a matching `Content-Type`.',
 });
 
 export const encodingUnsupported = defineError('INVALID_ARGUMENT', 'ENCODING_UNSUPPORTED', {
@@ -67,7 +65,6 @@ export const bodyCorrupted = defineError('INVALID_ARGUMENT', 'BODY_CORRUPTED', {
   example: ['gzip', undefined],
   carries: (_coding, cause) => ({ cause }),
   when: 'The body does not have the coding that `Content-Encoding` names, or ends early.',
-  remedy: 'Send the complete compressed body, or an uncompressed one without `Content-Encoding`.',
 });
 
 export const httpMalformed = defineError('INVALID_ARGUMENT', 'HTTP_MALFORMED', {
@@ -86,7 +83,6 @@ export const httpHeadersTooLarge = defineError('RESOURCE_EXHAUSTED', 'HTTP_HEADE
   httpStatus: 431,
   text: 'request headers too large: send fewer or shorter ones',
   when: 'The request headers exceed the size that the server reads.',
-  remedy: 'Send fewer or shorter headers; cookies are not needed.',
 });
 
 export const httpHeadersTimeout = defineError('DEADLINE_EXCEEDED', 'HTTP_HEADERS_TIMEOUT', {
@@ -109,7 +105,6 @@ export const httpExpectationFailed = defineError('INVALID_ARGUMENT', 'HTTP_EXPEC
   httpStatus: 417,
   text: 'unsupported Expect header: send 100-continue, or omit it',
   when: 'The `Expect` header has another value than `100-continue`.',
-  remedy: 'Omit the header.',
 });
 
 export const tooManyConnections = defineError('UNAVAILABLE', 'TOO_MANY_CONNECTIONS', {

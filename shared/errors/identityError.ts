@@ -127,8 +127,8 @@ function withAdvice(text: string, advice: string | undefined): string {
 interface ErrorFacts extends Pick<ErrorParts, 'id' | 'isZitadels' | 'advice' | 'httpStatus' | 'retryAfterSeconds'> {
   /** The condition that throws the error, as a sentence. */
   readonly when: string;
-  /** The remedy, as a sentence to the error's reader. */
-  readonly remedy: string;
+  /** What to do, as a sentence to the error's reader; absent where the text says all of it. */
+  readonly remedy?: string;
 }
 
 /** An error's text, or a function of parameters, with example parameters for the documentation. */

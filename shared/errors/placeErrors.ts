@@ -7,7 +7,6 @@ export const placeUnreachable = defineError('UNAVAILABLE', 'PLACE_UNREACHABLE', 
     `${place} cannot be reached (${reason}): check the address, and that the instance runs`,
   example: ['https://id.example.com', 'ECONNREFUSED'],
   when: 'The host is unknown, nothing listens there, or ZITADEL stayed unavailable through all retries.',
-  remedy: 'Check the address.',
 });
 
 export const placeUntrusted = defineError('FAILED_PRECONDITION', 'PLACE_UNTRUSTED', {
@@ -24,7 +23,6 @@ export const placeProtocolWrong = defineError('FAILED_PRECONDITION', 'PLACE_PROT
   text: (place: string, problem: string) => `${place} ${problem}`,
   example: ['http://127.0.0.1:8443', 'expects TLS: specify https://127.0.0.1:8443'],
   when: 'The address begins with `http:` and its port expects TLS, or with `https:` and its port has none.',
-  remedy: 'Specify the address that the message names.',
 });
 
 export const placeNotKnown = defineError('FAILED_PRECONDITION', 'PLACE_NOT_RECOGNISED', {
@@ -58,7 +56,6 @@ export const placeRefused = defineError('FAILED_PRECONDITION', 'PLACE_REFUSED', 
   carries: (_place: string, _reason: string, cause?: unknown) => ({ cause }),
   example: ['https://id.example.com', 'orgs[0].humanUsers[3].user.userName: value is required'],
   when: 'The file is damaged or invalid, or above a limit of the target. Nothing was written.',
-  remedy: 'Correct the field or limit that the message names.',
 });
 
 export const placeFailed = defineError('UNAVAILABLE', 'PLACE_FAILED', {
@@ -75,7 +72,6 @@ export const placeBroke = defineError('UNAVAILABLE', 'PLACE_BROKE_OFF', {
   advice: 'repeat the command',
   example: ['https://id.example.com', 'ECONNRESET'],
   when: 'The source has ended, or the connection to it. What was read is not complete, and is not kept.',
-  remedy: 'Repeat the command.',
 });
 
 export const placeLost = defineError('UNAVAILABLE', 'PLACE_LOST', {
@@ -98,7 +94,6 @@ export const sourceMissing = defineError('NOT_FOUND', 'SOURCE_MISSING', {
   text: (place: string) => `${place} does not exist: check the name`,
   example: ['north.json'],
   when: 'There is no such file.',
-  remedy: 'Check the name.',
 });
 
 export const partsUnavailable = defineError('FAILED_PRECONDITION', 'PARTS_UNAVAILABLE', {
@@ -129,7 +124,6 @@ export const tasksMissing = defineError('UNAVAILABLE', 'TASKS_MISSING', {
     `waited ${waited} for task ${indexes.join(', ')} of ${count}, without a sign of it: start it again, and then what failed`,
   example: [[2], 4, '15m'],
   when: 'A task of a divided import waited for another one at the end of a phase, which has failed.',
-  remedy: 'Start a task that has failed again: it resumes.',
 });
 
 export const taskDiffers = defineError('FAILED_PRECONDITION', 'TASK_DIFFERS', {
@@ -137,14 +131,12 @@ export const taskDiffers = defineError('FAILED_PRECONDITION', 'TASK_DIFFERS', {
     `task ${index} imports another file, or with other options: start all tasks alike, with a new CLOUD_RUN_EXECUTION`,
   example: [2],
   when: 'The tasks of a divided import have different sources or options, or an earlier import had the same CLOUD_RUN_EXECUTION.',
-  remedy: 'Start all tasks with the same source and options, and with a new CLOUD_RUN_EXECUTION.',
 });
 
 export const storageFull = defineError('RESOURCE_EXHAUSTED', 'STORAGE_FULL', {
   text: (place: string) => `no space left for ${place}: free some, or choose another place; nothing is left there`,
   example: ['/backups/north.json'],
   when: 'The disk is full, or a limit for the size of files is reached.',
-  remedy: 'Free space, or choose another place.',
 });
 
 export const credentialsMissing = defineError('UNAUTHENTICATED', 'CREDENTIALS_MISSING', {
@@ -152,7 +144,6 @@ export const credentialsMissing = defineError('UNAUTHENTICATED', 'CREDENTIALS_MI
     `no credentials for ${place}: specify a key file with --credentials-file, or run gcloud auth application-default login`,
   example: ['gs://exports/north.json'],
   when: 'A bucket is a place, and there are neither a key file nor application default credentials.',
-  remedy: 'Specify `--credentials-file`, or set up application default credentials.',
 });
 
 const directory = './identity-migration-2026-11-22T10-35-12Z';
@@ -169,7 +160,6 @@ export const migrationRunning = defineError('ABORTED', 'MIGRATION_RUNNING', {
     `process ${pid} works on the migration in ${path}: wait until it ends, or stop it`,
   example: [directory, '4711'],
   when: 'A migration is resumed or cleaned up while another process of this machine works on it.',
-  remedy: 'Wait for the other process, or stop it with `kill`.',
 });
 
 export const migrationUnfinished = defineError('FAILED_PRECONDITION', 'MIGRATION_UNFINISHED', {

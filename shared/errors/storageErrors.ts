@@ -53,14 +53,12 @@ export const partInvalid = defineError('FAILED_PRECONDITION', 'PART_INVALID', {
   text: (at: Place, reason: string) => `${uri(at)}: invalid part of an export: ${reason}: export again`,
   example: [partPlace, 'it ends before its manifest'],
   when: 'The object is not the part that the export wrote.',
-  remedy: 'Export again.',
 });
 
 export const partsInvalid = defineError('FAILED_PRECONDITION', 'PARTS_INVALID', {
   text: (at: Place, reason: string) => `${uri(at)}: invalid list of parts: ${reason}: export again`,
   example: [place, 'parts[0].generation: expected a string'],
   when: 'The object begins as the document of an export in parts, but is damaged, or contradicts itself.',
-  remedy: 'Export again.',
 });
 
 /** `role` is Google's name of the missing role. */
@@ -68,7 +66,6 @@ export const objectForbidden = defineError('PERMISSION_DENIED', 'OBJECT_FORBIDDE
   text: (at: Place, role: string) => `${uri(at)}: grant the service account the role ${role} on the bucket`,
   example: [place, 'Storage Object Creator'],
   when: 'The service account may not create (export) or read (import) objects in the bucket.',
-  remedy: 'Grant the named role to the service account, on the bucket.',
 });
 
 export const keyRejected = defineError('INVALID_ARGUMENT', 'SERVICE_ACCOUNT_KEY_REJECTED', {
@@ -83,7 +80,6 @@ export const objectEncoded = defineError('INVALID_ARGUMENT', 'OBJECT_ENCODED', {
   text: (at: Place) => `${uri(at)}: unsupported content encoding: store the object uncompressed`,
   example: [place],
   when: 'The object has a `Content-Encoding`, so its bytes are not those of the file.',
-  remedy: 'Upload the file uncompressed.',
 });
 
 export const objectReplaced = defineError('ABORTED', 'OBJECT_REPLACED', {
@@ -97,7 +93,6 @@ export const objectCorrupted = defineError('UNAVAILABLE', 'OBJECT_CORRUPTED', {
   text: (at: Place) => `${uri(at)}: checksum mismatch: retry the request`,
   example: [place],
   when: 'The received bytes differ from the sent ones.',
-  remedy: 'Retry the request.',
 });
 
 /** `status` is the HTTP status of Cloud Storage's response. */
@@ -115,5 +110,4 @@ export const storageUnavailable = defineError('UNAVAILABLE', 'STORAGE_UNAVAILABL
   example: [place, undefined],
   carries: (_at, cause) => ({ cause }),
   when: 'Cloud Storage is unreachable or overloaded, after several attempts.',
-  remedy: 'Retry the request.',
 });

@@ -23,7 +23,6 @@ export const storeReadOnly = defineError('FAILED_PRECONDITION', 'STORE_READ_ONLY
   example: ['/data', undefined],
   carries: (_directory, cause) => ({ cause }),
   when: 'The directory of an embedded database, or a file in it, is read-only for the process, even for an export.',
-  remedy: 'Correct the permissions, or restore a backup into another directory.',
 });
 
 export const storeContention = defineError('ABORTED', 'STORE_CONTENTION', {
@@ -78,7 +77,6 @@ export const masterKeysChanging = defineError('ABORTED', 'MASTER_KEYS_CHANGING',
     `another command changes the master keys: if none is running, one was killed, and you can delete ${file}`,
   example: ['/data/master.key.partial'],
   when: 'Two commands create or rotate the master key of an instance at once, or one was killed while it wrote the key file.',
-  remedy: 'Repeat the command when the other one is done, or delete the named file.',
 });
 
 export const masterKeyInvalid = defineError('FAILED_PRECONDITION', 'MASTER_KEY_INVALID', {

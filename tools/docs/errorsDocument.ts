@@ -25,7 +25,7 @@ ${JSON.stringify(errors.userNotFound().toJson())}
 - Every error has a name, which never changes. Where neither id nor text are ZITADEL's, \`details\` end with a \`google.rpc.ErrorInfo\`: its \`reason\` is the name, its \`domain\` is \`identity\`.
 - An invalid request lists its violations in \`details\`, as \`google.rpc.BadRequest\` with \`fieldViolations\`.
 - Over gRPC and gRPC-Web, \`code\` is the \`grpc-status\`; Connect spells its name in lower case.
-- Values in the messages of the tables are examples.
+- Values in the messages of the tables are examples. Where a message says what to do, the last column is empty, or says more.
 - A successful import can report errors of single records: see [Records of an import](#records-of-an-import).`;
 
 const RECORDS = `A record that cannot be imported does not stop the import. The response lists it in \`errors\`, with the \`type\` and the \`id\` of the record,
@@ -70,7 +70,7 @@ function errorTable(errorsByName: ErrorTable, shownStatus = (row: ErrorRow) => S
     .sort((a, b) => sortKey(a) - sortKey(b) || (a.reason < b.reason ? -1 : 1))
     .map((row) => {
       const status = `${codes[row.code].number} ${code(row.code)}`;
-      return [shownStatus(row), status, code(row.reason), code(row.id ?? ''), code(row.text), row.when, row.remedy];
+      return [shownStatus(row), status, code(row.reason), code(row.id ?? ''), code(row.text), row.when, row.remedy ?? ''];
     });
   return table(['HTTP', 'code', 'name', 'id', 'message', 'when', 'what to do'], cells);
 }
