@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import { activatedSections, droppedSections } from '../../shared/organisation/leftToDoRules.ts';
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
 import type { FieldDifference, RecordContent } from '../compare/comparedRecord.ts';
 import type { RecordDifference } from '../compare/comparison.ts';
@@ -60,7 +61,7 @@ const fieldRules: readonly FieldRule[] = [
     applies: ([other, zitadel]) => zitadel === 'USER_STATE_ACTIVE' && !keptStates.has(String(other)),
   },
   {
-    sections: ['projects', 'apiApps', 'oidcApps', 'actions', 'projectGrants', 'userGrants'],
+    sections: activatedSections,
     paths: ['state'],
     reason: 'ZITADEL activates this record when it imports it, and exports no state of it',
   },
@@ -77,12 +78,7 @@ const CLEAR_PASSWORD = 'an import stores the hash of a clear password';
 const keptStates = new Set(['USER_STATE_ACTIVE', 'USER_STATE_INACTIVE', 'USER_STATE_LOCKED']);
 
 const NOT_CARRIED = 'ZITADEL does not import, or not export, these texts';
-const textsNotCarried = new Set([
-  'verifyPhoneMessages',
-  'verifySmsOtpMessages',
-  'verifyEmailOtpMessages',
-  'inviteUserMessages',
-]);
+const textsNotCarried = new Set([...droppedSections, 'inviteUserMessages']);
 
 const NO_PROVIDER = 'the file of the import into ZITADEL has no such identity provider';
 

@@ -72,6 +72,16 @@ const forEveryTarget: readonly LeftToDoRule[] = [
 const messageTexts = ['initMessages', 'passwordResetMessages', 'verifyEmailMessages', 'domainClaimedMessages'];
 const keptStates = new Set(['USER_STATE_ACTIVE', 'USER_STATE_INACTIVE', 'USER_STATE_LOCKED', 'USER_STATE_INITIAL']);
 
+/** The sections whose records ZITADEL activates when it imports them. */
+export const activatedSections = ['projects', 'apiApps', 'oidcApps', 'actions', 'projectGrants', 'userGrants'];
+
+/** The sections that ZITADEL accepts in an import, and drops. */
+export const droppedSections: readonly string[] = [
+  'verifyPhoneMessages',
+  'verifySmsOtpMessages',
+  'verifyEmailOtpMessages',
+];
+
 /** What a ZITADEL does otherwise when it imports the file (zitadel 9). */
 const forTargetZitadel: readonly LeftToDoRule[] = [
   ofFile(
@@ -140,7 +150,7 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
     applies: ({ otpEmail }) => otpEmail === true,
   },
   {
-    sections: ['projects', 'apiApps', 'oidcApps', 'actions', 'projectGrants', 'userGrants'],
+    sections: activatedSections,
     message: 'ZITADEL activates this record: deactivate it after the import',
     applies: ({ state }) => state?.endsWith('_INACTIVE') === true,
   },
@@ -163,7 +173,7 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
     when: ({ inSteps }) => inSteps !== true,
   },
   {
-    sections: ['verifyPhoneMessages', 'verifySmsOtpMessages', 'verifyEmailOtpMessages'],
+    sections: droppedSections,
     scope: 'organisation',
     message: 'ZITADEL does not import these texts: enter them in the target',
   },

@@ -9,14 +9,14 @@ import { type Counts, increase } from '../../../shared/collections/counts.ts';
 import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { parseJson } from '../../../shared/json/jsonScanner.ts';
 import { LeftToDo } from '../../../shared/organisation/leftToDo.ts';
-import { equalButForCase, invitationsAlone } from '../../../shared/organisation/leftToDoRules.ts';
+import { droppedSections, equalButForCase, invitationsAlone } from '../../../shared/organisation/leftToDoRules.ts';
 import { type OrganisationRecord, readRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import { FileFacts } from '../../places/inspectPlace.ts';
 import { CaselessNames, FileLosses, lacksSecret } from '../fileLosses.ts';
-import { droppedSections, type ImportStep } from './importSteps.ts';
+import type { ImportStep } from './importSteps.ts';
 
 /** What a whole file holds, which the judgement of each of its records depends on. */
 export class FileSurvey implements RecordVisitor {

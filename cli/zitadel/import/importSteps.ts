@@ -46,13 +46,6 @@ export const importSteps: readonly ImportStep[] = [
   },
 ];
 
-/** The sections that ZITADEL accepts in an import, and drops. */
-export const droppedSections: readonly string[] = [
-  'verifyPhoneMessages',
-  'verifySmsOtpMessages',
-  'verifyEmailOtpMessages',
-];
-
 /** What a ZITADEL does otherwise with every import, as a migration's plan says it beside what is left to do. */
 export const importChanges: readonly string[] = [
   'it never overwrites a record: those that exist stay as they are',
