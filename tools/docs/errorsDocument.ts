@@ -70,7 +70,7 @@ function errorTable(errorsByName: ErrorTable, shownStatus = (row: ErrorRow) => S
     .sort((a, b) => sortKey(a) - sortKey(b) || (a.reason < b.reason ? -1 : 1))
     .map((row) => {
       const status = `${codes[row.code].number} ${code(row.code)}`;
-      return [shownStatus(row), status, code(row.reason), code(row.id ?? ''), code(row.text), row.when, row.remedy ?? ''];
+      return [shownStatus(row), status, ...[row.reason, row.id ?? '', row.text].map(code), row.when, row.remedy ?? ''];
     });
   return table(['HTTP', 'code', 'name', 'id', 'message', 'when', 'what to do'], cells);
 }
