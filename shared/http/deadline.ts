@@ -2,7 +2,7 @@ import { deadlineExceeded } from '../errors/errors.ts';
 import { cancelled } from '../errors/httpErrors.ts';
 
 /** Node's timers fire after one millisecond when the delay is longer. */
-const maxTimerMs = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The signal of one call. Disposing it frees its timer and listener, and does not abort it. */
 export interface CallSignal extends Disposable {
@@ -25,7 +25,7 @@ export function callSignal(clientSignal: AbortSignal, timeoutMs: number | undefi
   const cancel = () => controller.abort(cancelled());
   const expire = () => controller.abort(deadlineExceeded());
   const started = performance.now();
-  const startTimer = (ms: number) => setTimeout(expire, Math.min(Math.ceil(ms), maxTimerMs));
+  const startTimer = (ms: number) => setTimeout(expire, Math.min(Math.ceil(ms), MAX_TIMER_MS));
   let timer = timeoutMs === undefined ? undefined : startTimer(timeoutMs);
   clientSignal.addEventListener('abort', cancel, { once: true });
   if (clientSignal.aborted) cancel();

@@ -3,7 +3,7 @@ import { createContextValues } from '@connectrpc/connect';
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from '@connectrpc/connect/protocol';
 import type { Context } from 'hono';
 import { mediaTypeUnsupported } from '../errors/httpErrors.ts';
-import { callSignal } from '../http/deadline.ts';
+import { callSignal, MAX_TIMER_MS } from '../http/deadline.ts';
 import { getOutgoing, type HttpEnv, type Outgoing } from '../http/exchange.ts';
 import { readBody } from '../http/requestBody.ts';
 import { encodeGrpcMessage } from '../http/responses.ts';
@@ -96,9 +96,6 @@ async function run(
   const status = response.status < 400 ? response.status : (call.failure?.httpStatus ?? response.status);
   return { response: await rpcResponse({ ...response, status }, getOutgoing(context)), ...call };
 }
-
-/** Node's timers fire after one millisecond when the delay is longer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The protocols' headers for a call's timeout: the digits of a value, and the milliseconds of its units. */
 const timeouts = [
