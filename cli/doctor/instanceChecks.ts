@@ -77,7 +77,7 @@ async function checkZitadel(readFacts: () => Promise<PlaceFacts>): Promise<Check
     token,
     await checkRole('export', facts),
     await checkRole('import', facts),
-    { subject: 'limits', ...ok(facts.limits.join('; ')) },
+    { subject: 'limits', ...ok((facts.limits ?? []).join('; ')) },
   ];
 }
 

@@ -75,7 +75,7 @@ export function listChecks({ place: { name }, facts }: Side): MigrationPlan['che
   return [
     { status: 'ok', message: found },
     ...(facts.clockAheadMs === undefined ? [] : [compareClocks(facts.clockAheadMs, name)]),
-    ...facts.limits.map((limit) => ({ status: 'ok' as const, message: `${name}: ${limit}` })),
+    ...(facts.limits ?? []).map((limit) => ({ status: 'ok' as const, message: `${name}: ${limit}` })),
   ];
 }
 

@@ -5,6 +5,9 @@ import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { createBodyStorage } from '../../shared/http/bodyStorage.ts';
 import type { ExportContent } from './place.ts';
 
+/** The disposal of content that holds nothing, or whose owner disposes of it. */
+export const undisposed = { [Symbol.asyncDispose]: async () => {} };
+
 /** Passes bytes on, and counts them as read. */
 export type CountBytes = (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
@@ -31,7 +34,7 @@ export function storedContent(
       return open(count, signal);
     },
     fraction: () => (size() === 0 ? 1 : Math.min(1, position / size())),
-    [Symbol.asyncDispose]: async () => {},
+    ...undisposed,
   };
 }
 

@@ -70,13 +70,8 @@ async function readFacts({ location }: DatabaseSettings): Promise<PlaceFacts> {
       service: 'identity',
       version: packageJson.version,
       ...(await describeInstance(store)),
-      domains: [],
-      caller: undefined,
       denied: [],
-      clockAheadMs: undefined,
-      limits: [],
       exportLosses: ownLosses,
-      importChanges: [],
     };
   } finally {
     await store.close();

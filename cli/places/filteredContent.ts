@@ -1,7 +1,7 @@
 import type { Counts } from '../../shared/collections/counts.ts';
 import type { ProgressOutput } from '../progress.ts';
 import type { SecretSelection } from '../values.ts';
-import { repeatable } from './content.ts';
+import { repeatable, undisposed } from './content.ts';
 import { type ExportFilter, filterExport, filteredManifest, readManifest, withManifest } from './exportFilter.ts';
 import { inspectPlace } from './inspectPlace.ts';
 import type { ExportContent, ExportOptions, FilePlace } from './place.ts';
@@ -67,8 +67,6 @@ export async function openSelected(place: FilePlace, filtering: Filtering): Prom
   const selected = { ...filtered, [Symbol.asyncDispose]: () => held.disposeAsync() };
   return { content: selected, request, leftOut: secrets.counts };
 }
-
-const undisposed = { [Symbol.asyncDispose]: async () => {} };
 
 /** Returns a place that reads content, which its owner disposes of. */
 function placeOf(place: FilePlace, content: ExportContent): FilePlace {

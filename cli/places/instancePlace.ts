@@ -115,14 +115,8 @@ async function readFacts(
     instance: manifest?.instance,
     defaultOrgId: manifest?.defaultOrgId,
     instanceId: manifest?.instanceId,
-    domains: [],
-    // The interface does not tell it.
-    caller: undefined,
     denied,
-    // The trial of an import shows whether the target takes it.
-    limits: [],
     exportLosses: ownLosses,
-    importChanges: [],
   };
 }
 

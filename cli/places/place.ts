@@ -198,19 +198,19 @@ export interface PlaceFacts {
   /** The default organisation's name, where the place tells it. */
   readonly defaultOrgName?: string;
   /** The domains of a ZITADEL's instance, of which it makes those of its organisations. */
-  readonly domains: readonly string[];
+  readonly domains?: readonly string[];
   /** Undefined where the place does not tell it. */
-  readonly caller: PlaceCaller | undefined;
+  readonly caller?: PlaceCaller;
   /** Those of the asked operations that the token does not permit. */
   readonly denied: readonly Operation[];
   /** How far this machine's clock is ahead of the place's; undefined where the place does not tell its time. */
-  readonly clockAheadMs: number | undefined;
+  readonly clockAheadMs?: number | undefined;
   /** What limits a call of the place, and how the command keeps it. */
-  readonly limits: readonly string[];
+  readonly limits?: readonly string[];
   /** What every export leaves out. */
   readonly exportLosses: readonly string[];
   /** What every import does otherwise than an instance of this service. */
-  readonly importChanges: readonly string[];
+  readonly importChanges?: readonly string[];
 }
 
 /** A place, and what it says of itself. */

@@ -70,9 +70,7 @@ async function readZitadelFacts(
   return {
     ...recognised,
     // Others may not read the instance.
-    ...(permits('export')
-      ? await readInstance(connection)
-      : { instance: undefined, defaultOrgId: undefined, domains: [] }),
+    ...(permits('export') ? await readInstance(connection) : { instance: undefined, defaultOrgId: undefined }),
     caller: { userId, userName, orgId, roles },
     denied: operations.filter((operation) => !permits(operation)),
     limits: [

@@ -4,10 +4,8 @@ import { clockAhead, type PlaceFacts } from '../places/place.ts';
 import { callError, request, search, send, type ZitadelCall, type ZitadelConnection } from './connection.ts';
 
 /** A ZITADEL's instance, as it describes itself to a caller who may read it. */
-type ZitadelInstance = Pick<
-  PlaceFacts,
-  'version' | 'instance' | 'instanceId' | 'defaultOrgId' | 'defaultOrgName' | 'domains'
->;
+type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'instanceId' | 'defaultOrgId' | 'defaultOrgName'> &
+  Required<Pick<PlaceFacts, 'domains'>>;
 
 interface Caller extends NonNullable<PlaceFacts['caller']> {
   readonly isServiceUser: boolean;
