@@ -41,7 +41,7 @@ export function prepareDatabaseFile(file: string, keyring: Keyring): void {
     }
     checkDatabase(connection, keyring);
     // A restored file is not in WAL mode.
-    if (!isInWalMode(connection)) enterWalMode(connection);
+    if (readPragma(connection, 'journal_mode') !== 'wal') enterWalMode(connection);
   } finally {
     connection.close();
   }
@@ -108,18 +108,16 @@ function isUnused(connection: Connection): boolean {
 
 /** Reads the file's format: SQLite's `user_version`, 0 for none. */
 function readFileFormat(connection: Connection): number {
-  return formatRow.parse(connection.prepare('PRAGMA user_version').get())[0];
+  return z.number().parse(readPragma(connection, 'user_version'));
 }
 
-const formatRow = z.tuple([z.number()]);
+function readPragma(connection: Connection, name: string): unknown {
+  const row: unknown = connection.prepare(`PRAGMA ${name}`).get();
+  return Array.isArray(row) ? row[0] : undefined;
+}
 
 function hasDocuments(connection: Connection): boolean {
   return connection.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'documents'`).get() !== undefined;
-}
-
-function isInWalMode(connection: Connection): boolean {
-  const row: unknown = connection.prepare('PRAGMA journal_mode').get();
-  return Array.isArray(row) && row[0] === 'wal';
 }
 
 // Here SQLite ignores the busy timeout, to avoid a deadlock between two processes that open the same new file.
@@ -223,7 +221,7 @@ async function copyPages(source: string, target: string): Promise<void> {
 function makeSelfContained(file: string, { complete }: CopyOptions): void {
   const connection = connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS });
   try {
-    if (!isIntact(connection)) throw notInstanceFile();
+    if (readPragma(connection, 'quick_check(1)') !== 'ok') throw notInstanceFile();
     connection.execute('PRAGMA journal_mode = DELETE');
     complete?.(connection);
   } finally {
@@ -235,9 +233,4 @@ function makeSelfContained(file: string, { complete }: CopyOptions): void {
 export function makeOtherInstance(copy: Connection): void {
   const [instance] = readMany(copy, [instanceKey], ['body']).documents;
   if (instance !== undefined) applyWrites(copy, [newIdWrite(instance)], nextVersion(copy));
-}
-
-function isIntact(connection: Connection): boolean {
-  const row: unknown = connection.prepare('PRAGMA quick_check(1)').get();
-  return Array.isArray(row) && row[0] === 'ok';
 }
