@@ -244,12 +244,6 @@ const limitTable = {
 /** The definitions of all limits. */
 export const limitDefinitions: readonly LimitDefinition[] = Object.values(limitTable);
 
-/** Their names. */
-export const limitNames: readonly string[] = Object.keys(limitTable);
-
-/** The environment variables that set limits. */
-export const limitVariables: readonly string[] = limitDefinitions.flatMap(({ variable }) => variable ?? []);
-
 /** The value of each limit that can be set: bytes, numbers, milliseconds; infinite where there is none. */
 export type Limits = Readonly<Record<Exclude<keyof typeof limitTable, keyof typeof fixedLimits>, number>>;
 

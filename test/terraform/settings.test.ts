@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { configVariables, readConfig } from '../../shared/config.ts';
-import { defaultLimits, limitVariables } from '../../shared/limits.ts';
+import { defaultLimits, limitDefinitions } from '../../shared/limits.ts';
 import { logLevels } from '../../shared/log.ts';
 import { collections } from '../../shared/store/store.ts';
 import { functionEnvironment, indexedCollections, readTerraform } from './terraformFiles.ts';
@@ -40,9 +40,8 @@ const applied: Readonly<Record<string, string>> = {
 describe('the environment that Terraform gives the functions', () => {
   it('has the variables of the configuration, all but those that are not for it to set', async () => {
     const left = [...setByThePlatform, ...notInTheCloud, ...forTheCommand, ...secret, ...leftToDefaults];
-    const names = [...configVariables.map(({ name }) => name), ...limitVariables].filter(
-      (name) => !left.includes(name),
-    );
+    const limits = limitDefinitions.flatMap(({ variable }) => variable ?? []);
+    const names = [...configVariables.map(({ name }) => name), ...limits].filter((name) => !left.includes(name));
     expect(Object.keys(await functionEnvironment()).toSorted()).toEqual(names.toSorted());
   });
 

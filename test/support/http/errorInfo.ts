@@ -1,4 +1,4 @@
-import type { ErrorReason } from '../../../shared/errors/errorReason.ts';
+import type { ErrorReason } from '../errorReason.ts';
 
 /** The detail that names an error of this service. */
 export function errorInfo(reason: ErrorReason) {

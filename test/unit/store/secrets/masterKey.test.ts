@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { ErrorReason } from '../../../../shared/errors/errorReason.ts';
 import { givenKeyring, Keyring, temporaryKeyring } from '../../../../shared/store/secrets/keyring.ts';
 import {
   generateMasterKey,
@@ -9,6 +8,7 @@ import {
   sealingKeyId,
   unseal,
 } from '../../../../shared/store/secrets/masterKey.ts';
+import type { ErrorReason } from '../../../support/errorReason.ts';
 
 const bytes = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7));
 

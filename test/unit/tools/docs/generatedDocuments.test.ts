@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../../../cli/commands.ts';
 import { configVariables } from '../../../../shared/config.ts';
-import { limitVariables } from '../../../../shared/limits.ts';
+import { limitDefinitions } from '../../../../shared/limits.ts';
 import { generatedDocuments } from '../../../../tools/docs/generatedDocuments.ts';
 import { errorNames } from '../../../fixtures/errorNames.ts';
 
@@ -18,7 +18,8 @@ describe('the generated documents', () => {
 
   it('describe every variable of the configuration, and every command', () => {
     for (const { name } of configVariables) expect(generated.get('docs/configuration.md')).toContain(`| \`${name}\` |`);
-    for (const name of limitVariables) expect(generated.get('docs/configuration.md')).toContain(`| \`${name}\` |`);
+    for (const { variable = '' } of limitDefinitions)
+      expect(generated.get('docs/configuration.md')).toContain(variable);
     for (const { name } of commands) expect(generated.get('docs/command.md')).toContain(`| \`${name}`);
   });
 });
