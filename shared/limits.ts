@@ -61,7 +61,7 @@ const limitTable = {
     unit: 'count',
     limits: 'the entries of `orgs` in an imported file',
     ...both(100_000),
-    reason: 'each is kept in memory, about 2 KB',
+    reason: 'each is kept in memory, about 2 KB; a command takes as many as its heap can hold',
     above: '413, and nothing is written',
   },
   clearPasswords: {

@@ -1,14 +1,18 @@
+import { getHeapStatistics } from 'node:v8';
 import { dryRunTooLarge, tooManyInRequest } from '../../../shared/errors/errors.ts';
 import { InvalidRecordError } from '../../../shared/organisation/message.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { isLongId, MAX_ID_CHARACTERS } from '../../../shared/organisation/valueRules.ts';
 
-/** What a file may hold; as much as it does where there is no limit. */
+/** What a file may hold; where there is no limit as much as it does, but of organisations only what fits into memory. */
 export interface FileLimits {
   readonly organisations?: number;
   readonly records?: number;
   readonly clearPasswords?: number;
 }
+
+/** Each is kept in the heap, with what an import knows of it. */
+const ORGANISATION_BYTES = 2_200;
 
 const SPLIT = 'split the file, or import some of its organisations at a time with org_ids';
 
@@ -24,7 +28,7 @@ export class FileBudget {
 
   /** @throws IdentityError 413 */
   checkOrganisations(count: number): void {
-    const { organisations = Number.POSITIVE_INFINITY } = this.limits;
+    const { organisations = Math.floor(getHeapStatistics().heap_size_limit / ORGANISATION_BYTES) } = this.limits;
     if (count > organisations) throw tooManyInRequest(organisations, 'organisations', 'split the file');
   }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { getHeapStatistics } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { inspect } from '../../../../functions/import/inspect/inspection.ts';
@@ -91,4 +92,19 @@ describe('a document that breaks a rule of its descriptors', () => {
     const source = { open: () => bytes({ orgs: [{ orgId: 'x', oidcIdps: [{ idpId: 'i', idp }] }] }) };
     await expect(inspect(source, new AbortController().signal)).resolves.toMatchObject({ counts: { oidcIdps: 1 } });
   });
+});
+
+it('a file with more organisations than fit into memory is read no further, also where a command reads it', async () => {
+  const entries = Buffer.from('{},'.repeat(10_000));
+  const chunks = Math.ceil(getHeapStatistics().heap_size_limit / 2_200 / 10_000);
+  let read = 0;
+  async function* content() {
+    yield Buffer.from('{"orgs":[');
+    for (; read < 2 * chunks; read++) yield entries;
+  }
+  await expect(inspect({ open: content }, new AbortController().signal)).rejects.toMatchObject({
+    code: 'RESOURCE_EXHAUSTED',
+    message: expect.stringMatching(/^more than \d+ organisations in one request: split the file$/),
+  });
+  expect(read).toBeLessThanOrEqual(chunks);
 });
