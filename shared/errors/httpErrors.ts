@@ -69,7 +69,7 @@ export const bodyCorrupted = defineError('INVALID_ARGUMENT', 'BODY_CORRUPTED', {
 
 export const httpMalformed = defineError('INVALID_ARGUMENT', 'HTTP_MALFORMED', {
   text: 'malformed HTTP request',
-  when: 'The received bytes are not HTTP, or the request target is not a path.',
+  when: 'The received bytes are not HTTP, the request target is not a path, or a proxy could take the request for another one: it has two `Host` fields, or chunks in HTTP/1.0.',
   remedy: 'Check the client, and any proxy between it and the service.',
 });
 

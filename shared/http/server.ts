@@ -95,6 +95,7 @@ export function createHttpServer(
     else if (isDraining) await reject(shuttingDown(), incoming, outgoing);
     else if (places.isFull) await reject(tooManyRequests(), incoming, outgoing);
     else if (hasLargeHeaders(incoming)) await reject(httpHeadersTooLarge(), incoming, outgoing);
+    else if (isAmbiguous(incoming)) await reject(httpMalformed(), incoming, outgoing);
     else await listener(incoming, outgoing);
   };
   for (const one of [server, http2.server]) handleRequests(one, handle);
@@ -160,6 +161,12 @@ function handleRequests(server: EventEmitter, handle: (rejection?: IdentityError
 function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
   if (httpVersionMajor === 1) return false;
   return rawHeaders.reduce((bytes, text) => bytes + text.length, 0) > fixedLimits.headerBytes;
+}
+
+/** Whether a proxy could take it for another request: by another `Host`, or since HTTP/1.0 knows no chunks (RFC 9112, 3.2 and 6.1). */
+function isAmbiguous({ httpVersion, headers, rawHeaders }: Incoming): boolean {
+  const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
+  return hosts.length > 1 || (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined);
 }
 
 /** Responds to requests that Node's HTTP/1 parser rejects. */

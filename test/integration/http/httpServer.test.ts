@@ -90,21 +90,20 @@ async function exchange(text: string) {
   return answer;
 }
 
-describe('what Node refuses by itself', () => {
+describe('what is no request for the application', () => {
   it.each([
-    ['garbage', 'garbage\r\n\r\n', httpMalformed],
-    [
-      'another expectation',
-      'POST / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nContent-Length: 0\r\n\r\n',
-      httpExpectationFailed,
-    ],
-    ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', methodNotAllowed],
-  ])('%s is answered with our error body', async (_name, text, error) => {
-    const answer = await exchange(text);
+    ['garbage', 'garbage', httpMalformed],
+    ['another expectation', 'POST / HTTP/1.1|Host: a|Expect: tea|Content-Length: 0', httpExpectationFailed],
+    ['two hosts', 'GET /hello HTTP/1.1|Host: a|host: b', httpMalformed],
+    ['chunks in 1.0', 'POST / HTTP/1.0|Host: a|Connection: keep-alive|Transfer-Encoding: chunked||0', httpMalformed],
+    ['CONNECT', 'CONNECT a:1 HTTP/1.1|Host: a', methodNotAllowed],
+  ])('%s is answered with our error body', async (_name, lines, error) => {
+    const answer = await exchange(`${lines.replaceAll('|', '\r\n')}\r\n\r\n`);
     expect(answer.status).toBe(error().httpStatus);
     expect(JSON.parse(answer.body)).toEqual(error().toJson());
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(answer.headers.get('x-robots-tag')).toBe('none');
+    expect(answer.headers.get('connection')).toBe('close');
   });
 
   it('is no reason to reach for a connection that was reset', async () => {
