@@ -8,6 +8,11 @@ resource "google_monitoring_notification_channel" "email" {
   user_labels  = local.labels
 
   depends_on = [google_project_service.this]
+
+  # The alerts drop a channel before it goes, because Google rejects the deletion of one in use.
+  lifecycle {
+    create_before_destroy = true
+  }
 }
 
 locals {

@@ -21,6 +21,7 @@ describe('resources that others use', () => {
       'google_certificate_manager_dns_authorization.this',
       'google_compute_backend_service.this',
       'google_firebaserules_ruleset.this',
+      'google_monitoring_notification_channel.email',
       'google_monitoring_uptime_check_config.this',
       'google_storage_bucket_object.source',
     ]);
