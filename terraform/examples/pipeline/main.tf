@@ -3,7 +3,7 @@ locals {
   # every other right: the branch must be protected like an owner's account.
   roles = toset([
     "roles/artifactregistry.admin",
-    "roles/certificatemanager.editor",
+    "roles/certificatemanager.owner", # The editor's role deletes nothing.
     "roles/cloudfunctions.admin",
     "roles/compute.loadBalancerAdmin",
     "roles/compute.securityAdmin",
@@ -21,10 +21,21 @@ locals {
   ])
 }
 
+# What exchanges a run's token (https://cloud.google.com/iam/docs/using-workload-identity-federation).
+resource "google_project_service" "this" {
+  for_each = toset(["iam.googleapis.com", "iamcredentials.googleapis.com", "sts.googleapis.com"])
+
+  project            = var.project_id
+  service            = each.key
+  disable_on_destroy = false
+}
+
 resource "google_iam_workload_identity_pool" "this" {
   project                   = var.project_id
   workload_identity_pool_id = "identity-pipeline"
   display_name              = "Deployments of identity"
+
+  depends_on = [google_project_service.this]
 }
 
 # GitHub issues a token for each run. Only those of the branch are accepted: a pull request's workflow can be written by anyone.
@@ -48,6 +59,8 @@ resource "google_service_account" "deployer" {
   project      = var.project_id
   account_id   = "identity-deployer"
   display_name = "Deploys identity from ${var.repository}"
+
+  depends_on = [google_project_service.this]
 }
 
 resource "google_service_account_iam_member" "pipeline" {

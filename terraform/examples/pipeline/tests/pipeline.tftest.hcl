@@ -42,6 +42,28 @@ run "gives_the_deployer_no_basic_role" {
   }
 }
 
+run "lets_the_deployer_delete_certificates" {
+  command = plan
+
+  assert {
+    condition     = [for role in keys(google_project_iam_member.deployer) : role if startswith(role, "roles/certificatemanager.")] == ["roles/certificatemanager.owner"]
+    error_message = "The editor's role creates and changes certificates, but a removed instance's must go."
+  }
+}
+
+run "enables_what_exchanges_tokens" {
+  command = plan
+
+  assert {
+    condition     = toset(keys(google_project_service.this)) == toset(["iam.googleapis.com", "iamcredentials.googleapis.com", "sts.googleapis.com"])
+    error_message = "Without these services, no token of a run is accepted."
+  }
+  assert {
+    condition     = alltrue([for service in google_project_service.this : service.disable_on_destroy == false && service.project == "acme-identity"])
+    error_message = "The project may use the services for other purposes."
+  }
+}
+
 run "rejects_a_repository_without_an_owner" {
   command = plan
   variables {
