@@ -34,6 +34,14 @@ module "instance" {
   depends_on = [google_project_service.this, time_sleep.build_roles]
 }
 
+# The names of the Cloud Run services, not taken from the instances: backends are replaced before they go, and then so is all
+# that they depend on. A function whose build failed must go before the next one of its name comes.
+locals {
+  services = { for id in keys(var.instances) : id => {
+    for function in local.functions : function => "${id}-${lower(replace(function, "/([A-Z])/", "-$1"))}"
+  } }
+}
+
 module "edge" {
   source = "./modules/edge"
 
@@ -42,7 +50,7 @@ module "edge" {
   requests_per_minute       = var.requests_per_minute
   instances = { for id, instance in var.instances : id => {
     domain   = instance.domain
-    services = module.instance[id].services
+    services = local.services[id]
   } }
 
   depends_on = [google_project_service.this]

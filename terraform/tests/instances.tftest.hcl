@@ -282,6 +282,15 @@ run "has_no_budget_by_default" {
   }
 }
 
+run "sends_requests_to_the_services_of_the_functions" {
+  command = plan
+
+  assert {
+    condition     = local.services == { for id, instance in module.instance : id => instance.services }
+    error_message = "The load balancer must know the functions' own names."
+  }
+}
+
 run "gives_all_instances_the_same_archives" {
   assert {
     condition = alltrue([for name, archive in google_storage_bucket_object.source : alltrue([

@@ -28,6 +28,14 @@ describe('resources that others use', () => {
   });
 });
 
+describe('the load balancer', () => {
+  it('does not depend on the functions, which its backends would force to be created before they are destroyed', async () => {
+    const [edge] = /^module "edge" \{\n[\s\S]*?^\}$/m.exec(await readTerraform('instances.tf')) ?? [];
+    expect(edge).toContain('services = local.services[id]');
+    expect(edge).not.toContain('module.instance');
+  });
+});
+
 describe('builds', () => {
   it('wait until every role of their account has taken effect', async () => {
     const roles = (await resources()).filter(({ body }) =>

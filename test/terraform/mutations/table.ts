@@ -188,6 +188,12 @@ const operation: readonly Mutation[] = [
     to: '',
   },
   {
+    promise: 'a function that was not built is deleted before another takes its name',
+    file: 'instances.tf',
+    from: 'services = local.services[id]',
+    to: 'services = module.instance[id].services',
+  },
+  {
     promise: "calls with a user's credentials have a quota project",
     file: 'versions.tf',
     from: 'user_project_override = true',
