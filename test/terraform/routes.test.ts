@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allRoutes } from '../../functions/endpoints.ts';
 import { initialise } from '../../shared/accounts/initialise.ts';
+import { deadlineExceeded } from '../../shared/errors/errors.ts';
+import { codes } from '../../shared/errors/identityError.ts';
 import { createApp } from '../../shared/http/app.ts';
 import { healthEndpoints, healthRoutes } from '../../shared/http/health.ts';
 import { defaultLimits } from '../../shared/limits.ts';
@@ -82,10 +84,15 @@ describe('the probe', () => {
 });
 
 describe('the alert on unfinished imports', () => {
-  it('looks for the route as the import logs it', async () => {
-    const [route] = (await functionRoutes()).import;
-    expect(await readTerraform('modules/monitoring/log_alerts.tf')).toContain(
-      `jsonPayload.route = \\"${route?.path}\\"`,
-    );
+  it('looks for their end in the audit trail, which no log level hides', async () => {
+    const { audit, events } = memoryTrail();
+    const call = audit.call('import', {});
+    await call.begin({});
+    await call.end(deadlineExceeded());
+    const outcomes = Object.entries(codes).filter(([, { httpStatus }]) => httpStatus >= 499);
+    const alert = await readTerraform('modules/monitoring/log_alerts.tf');
+    expect(alert).toContain(`jsonPayload.event = \\"${events[1]?.event}\\"`);
+    expect(alert).toContain(`[${outcomes.map(([name]) => `"${name}"`).join(', ')}]`);
+    expect(alert).not.toContain('jsonPayload.status');
   });
 });

@@ -6,7 +6,12 @@ locals {
   import_services = join(" OR ", formatlist("\"%s\"", local.services.import))
 }
 
-# A single unfinished import matters: 499 means that the client disconnected, 504 that the timeout expired.
+# A single unfinished import matters. The audit trail has its end whatever the log level; these outcomes are no fault of the
+# request: CANCELLED means that the client disconnected, DEADLINE_EXCEEDED that the timeout expired.
+locals {
+  unfinished = join(" OR ", formatlist("\"%s\"", ["CANCELLED", "UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE"]))
+}
+
 resource "google_monitoring_alert_policy" "import_unfinished" {
   project               = var.project_id
   display_name          = "identity: an import did not finish"
@@ -18,7 +23,7 @@ resource "google_monitoring_alert_policy" "import_unfinished" {
   conditions {
     display_name = "an import was interrupted, timed out or failed"
     condition_matched_log {
-      filter = "resource.type = \"cloud_run_revision\" AND resource.labels.service_name = (${local.import_services}) AND jsonPayload.route = \"/admin/v1/import\" AND jsonPayload.status >= 499"
+      filter = "resource.type = \"cloud_run_revision\" AND resource.labels.service_name = (${local.import_services}) AND labels.log_type = \"audit\" AND jsonPayload.event = \"import.finished\" AND jsonPayload.outcome = (${local.unfinished})"
       label_extractors = {
         service = "EXTRACT(resource.labels.service_name)"
       }

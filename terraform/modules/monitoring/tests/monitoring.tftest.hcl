@@ -168,7 +168,7 @@ run "needs_no_metric_for_what_the_log_says" {
   command = plan
 
   assert {
-    condition     = google_monitoring_alert_policy.import_unfinished.conditions[0].condition_matched_log[0].filter == "resource.type = \"cloud_run_revision\" AND resource.labels.service_name = (\"north-import\" OR \"south-import\") AND jsonPayload.route = \"/admin/v1/import\" AND jsonPayload.status >= 499"
+    condition     = google_monitoring_alert_policy.import_unfinished.conditions[0].condition_matched_log[0].filter == "resource.type = \"cloud_run_revision\" AND resource.labels.service_name = (\"north-import\" OR \"south-import\") AND labels.log_type = \"audit\" AND jsonPayload.event = \"import.finished\" AND jsonPayload.outcome = (\"CANCELLED\" OR \"UNKNOWN\" OR \"DEADLINE_EXCEEDED\" OR \"UNIMPLEMENTED\" OR \"INTERNAL\" OR \"UNAVAILABLE\")"
     error_message = "An unfinished import of any instance must raise an alert."
   }
   assert {
