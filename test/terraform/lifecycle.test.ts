@@ -52,6 +52,16 @@ describe('builds', () => {
   });
 });
 
+describe('a job', () => {
+  it('waits until its roles have taken effect', async () => {
+    const job = await readTerraform('modules/instance/job.tf');
+    expect(job).toMatch(
+      /"job_roles" \{[\s\S]*?depends_on = \[google_project_iam_member\.job_database, google_secret_manager_secret_iam_member\.job_master_key\]/,
+    );
+    expect(job).toMatch(/"google_cloud_run_v2_job" "this" \{[\s\S]*?^ {2}depends_on = \[time_sleep\.job_roles\]$/m);
+  });
+});
+
 describe('the provider', () => {
   it("bills the project for calls with a user's credentials, which the Firebase Rules API demands", async () => {
     const versions = await readTerraform('versions.tf');

@@ -56,9 +56,12 @@ describe.each(modules)('the README of terraform/%s', (directory) => {
 
   it('names the versions that it requires', async () => {
     const versions = await readTerraform(join(directory, 'versions.tf'));
-    const [terraform = '', google = ''] = [...versions.matchAll(/version += "(.*)"/g)].map(([, range]) => range);
+    const [, terraform] = /required_version = "(.*)"/.exec(versions) ?? [];
+    const providers = [...versions.matchAll(/source += "(.*)"\n +version = "(.*)"/g)].map(
+      ([, source, range]) => `\`${source}\` \`${range}\``,
+    );
     expect(await readTerraform(join(directory, 'README.md'))).toContain(
-      `It requires Terraform \`${terraform}\` and the provider \`hashicorp/google\` \`${google}\`.`,
+      `It requires Terraform \`${terraform}\` and the provider${providers.length > 1 ? 's' : ''} ${providers.join(' and ')}.`,
     );
   });
 });

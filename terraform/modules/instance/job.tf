@@ -70,6 +70,16 @@ resource "google_secret_manager_secret_iam_member" "job_master_key" {
   member    = google_service_account.job[0].member
 }
 
+# Cloud Run checks at once that a job may read its key, and a role takes effect a while after it is granted.
+resource "time_sleep" "job_roles" {
+  count = local.has_job ? 1 : 0
+
+  create_duration = "120s"
+  triggers        = { account = google_service_account.job[0].unique_id, secret = var.master_key.secret }
+
+  depends_on = [google_project_iam_member.job_database, google_secret_manager_secret_iam_member.job_master_key]
+}
+
 resource "google_cloud_run_v2_job" "this" {
   count = local.has_job ? 1 : 0
 
@@ -121,5 +131,5 @@ resource "google_cloud_run_v2_job" "this" {
     }
   }
 
-  depends_on = [google_project_iam_member.job_database, google_secret_manager_secret_iam_member.job_master_key]
+  depends_on = [time_sleep.job_roles]
 }

@@ -194,6 +194,12 @@ const operation: readonly Mutation[] = [
     to: 'services = module.instance[id].services',
   },
   {
+    promise: 'a job is created when its right to read the key holds',
+    file: job,
+    from: 'depends_on = [time_sleep.job_roles]',
+    to: 'depends_on = [google_service_account.job]',
+  },
+  {
     promise: "calls with a user's credentials have a quota project",
     file: 'versions.tf',
     from: 'user_project_override = true',

@@ -1,3 +1,5 @@
+mock_provider "time" {}
+
 mock_provider "google" {}
 
 # The job and the functions have accounts of their own, so that a role of the wrong account shows.
@@ -57,6 +59,7 @@ run "has_no_job_by_default" {
       length(google_project_iam_member.job_database),
       length(google_storage_bucket_iam_member.job),
       length(google_secret_manager_secret_iam_member.job_master_key),
+      length(time_sleep.job_roles),
     ] : count == 0])
     error_message = "Without a job, there must be no account with its rights."
   }
@@ -120,6 +123,13 @@ run "gets_the_master_key_from_secret_manager" {
       for grant in google_secret_manager_secret_iam_member.job_master_key : [grant.secret_id, grant.role, grant.member, grant.project]
     ] == [["north-master-key", "roles/secretmanager.secretAccessor", "serviceAccount:north-job@acme-identity.iam.gserviceaccount.com", "acme-identity"]]
     error_message = "The job's account must be able to read this key."
+  }
+}
+
+run "is_created_when_its_roles_hold" {
+  assert {
+    condition     = [for wait in time_sleep.job_roles : [wait.create_duration, wait.triggers]] == [["120s", tomap({ account = google_service_account.job[0].unique_id, secret = "north-master-key" })]]
+    error_message = "Cloud Run rejects a job that may not read its key yet: after a new account as after another key."
   }
 }
 
