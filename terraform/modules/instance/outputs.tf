@@ -38,7 +38,7 @@ output "job_commands" {
 
 output "services" {
   description = "Each function's Cloud Run service, by the function's name in the code."
-  value       = { for key, function in google_cloudfunctions2_function.this : key => function.name }
+  value       = { for key, settings in local.functions : key => settings.name }
 }
 
 output "settings" {
