@@ -70,15 +70,16 @@ variable "instances" {
   }
 
   # A service account's id has at most 30 characters, which leaves 20. A UUID, which Firestore rejects as a name, cannot fit.
+  # Cloud Storage rejects "google" in the names of buckets.
   validation {
-    condition     = alltrue([for id in keys(var.instances) : can(regex("^[a-z][a-z0-9-]{2,18}[a-z0-9]$", id))])
-    error_message = "An instance's id must be 4 to 20 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen, such as \"north\"."
+    condition     = alltrue([for id in keys(var.instances) : can(regex("^[a-z][a-z0-9-]{2,18}[a-z0-9]$", id)) && !strcontains(id, "google")])
+    error_message = "An instance's id must be 4 to 20 lower-case letters, digits and hyphens without \"google\", beginning with a letter and not ending in a hyphen, such as \"north\"."
   }
 
   validation {
     condition = alltrue([
       for instance in values(var.instances) :
-      length(instance.domain) <= 253 && can(regex("^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z]{2,63}$", instance.domain))
+      length(instance.domain) <= 253 && can(regex("^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$", instance.domain))
     ])
     error_message = "An instance's domain must be a full domain name in lower case without scheme, port, path or wildcard, such as \"id.example.com\"."
   }

@@ -339,6 +339,18 @@ run "creates_an_instance_per_entry" {
   }
 }
 
+run "accepts_a_domain_of_another_script" {
+  command = plan
+  variables {
+    instances = { north = { domain = "id.xn--e1afmkfd.xn--p1ai" } }
+  }
+
+  assert {
+    condition     = output.base_urls.north == "https://id.xn--e1afmkfd.xn--p1ai"
+    error_message = "Such a domain is written in its form for the DNS."
+  }
+}
+
 run "gives_each_instance_its_own_settings" {
   command = plan
   variables {

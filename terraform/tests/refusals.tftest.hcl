@@ -84,6 +84,14 @@ run "rejects_an_id_that_ends_in_a_hyphen" {
   expect_failures = [var.instances]
 }
 
+run "rejects_an_id_that_no_bucket_can_have" {
+  command = plan
+  variables {
+    instances = { google-north = { domain = "north.example.com" } }
+  }
+  expect_failures = [var.instances]
+}
+
 run "rejects_a_domain_with_a_scheme" {
   command = plan
   variables {
@@ -112,6 +120,14 @@ run "rejects_a_domain_of_one_label" {
   command = plan
   variables {
     instances = { north = { domain = "localhost" } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "rejects_an_address_instead_of_a_domain" {
+  command = plan
+  variables {
+    instances = { north = { domain = "203.0.113.7" } }
   }
   expect_failures = [var.instances]
 }
