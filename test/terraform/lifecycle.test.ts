@@ -26,18 +26,16 @@ describe('resources that others use', () => {
       'google_storage_bucket_object.source',
     ]);
   });
-});
 
-describe('the load balancer', () => {
-  it('does not depend on the functions, which its backends would force to be created before they are destroyed', async () => {
+  it('are not functions: none is created before the failed one of its name is deleted', async () => {
     const [edge] = /^module "edge" \{\n[\s\S]*?^\}$/m.exec(await readTerraform('instances.tf')) ?? [];
     expect(edge).toContain('services = local.services[id]');
     expect(edge).not.toContain('module.instance');
   });
 });
 
-describe('builds', () => {
-  it('wait until every role of their account has taken effect', async () => {
+describe('roles', () => {
+  it('of a build have taken effect before the first one', async () => {
     const roles = (await resources()).filter(({ body }) =>
       /^ {2}member += google_service_account\.build\.member$/m.test(body),
     );
@@ -50,10 +48,8 @@ describe('builds', () => {
       /^module "instance" \{[\s\S]*?^ {2}depends_on = \[.*\btime_sleep\.build_roles\b.*\]$/m,
     );
   });
-});
 
-describe('a job', () => {
-  it('waits until its roles have taken effect', async () => {
+  it('of a job have taken effect before it is created', async () => {
     const job = await readTerraform('modules/instance/job.tf');
     expect(job).toMatch(
       /"job_roles" \{[\s\S]*?depends_on = \[google_project_iam_member\.job_database, google_secret_manager_secret_iam_member\.job_master_key\]/,
