@@ -21,6 +21,14 @@ const settings = 'modules/instance/settings.tf';
 const functions = 'modules/instance/functions.tf';
 const accounts = 'modules/instance/service_accounts.tf';
 const job = 'modules/instance/job.tf';
+const build = 'build.tf';
+const alerts = 'modules/monitoring/alerts.tf';
+const logAlerts = 'modules/monitoring/log_alerts.tf';
+const database = 'modules/instance/database.tf';
+const frontend = 'modules/edge/frontend.tf';
+const trail = 'modules/instance/audit.tf';
+const uptime = 'modules/instance/uptime.tf';
+const instances = 'instances.tf';
 const thresholds = 'modules/monitoring/thresholds.tf';
 
 const access: readonly Mutation[] = [
@@ -36,18 +44,8 @@ const access: readonly Mutation[] = [
     from: 'role    = each.value.database_role\n  member  = google_service_account.function[each.key].member',
     to: 'role    = each.value.database_role\n  member  = google_service_account.function["import"].member',
   },
-  {
-    promise: 'a role on the database holds for this database only',
-    file: accounts,
-    from: 'resource.name == ',
-    to: 'resource.name != ',
-  },
-  {
-    promise: 'an export only reads the database',
-    file: settings,
-    from: 'roles/datastore.viewer',
-    to: 'roles/datastore.user',
-  },
+  { promise: 'a role on the database holds for this database only', file: accounts, from: 'name == ', to: 'name != ' },
+  { promise: 'an export only reads the database', file: settings, from: 'datastore.viewer', to: 'datastore.user' },
   {
     promise: 'the master key is read by the accounts that need it',
     file: accounts,
@@ -66,12 +64,7 @@ const access: readonly Mutation[] = [
     from: 'google_service_account.job[0].email',
     to: 'google_service_account.function["import"].email',
   },
-  {
-    promise: 'a job reaches the database of its instance only',
-    file: job,
-    from: 'expression = local.own_database',
-    to: 'expression = "true"',
-  },
+  { promise: 'a job reaches the database of its instance only', file: job, from: 'local.own_database', to: '"true"' },
   {
     promise: 'a function is reached from the internet through the load balancer only',
     file: functions,
@@ -86,74 +79,54 @@ const access: readonly Mutation[] = [
   },
   {
     promise: 'a build writes to its repository, and cannot administer it',
-    file: 'build.tf',
+    file: build,
     from: 'roles/artifactregistry.writer',
     to: 'roles/artifactregistry.repoAdmin',
   },
-  {
-    promise: 'a build reads no transfer bucket',
-    file: 'build.tf',
-    from: '/buckets/gcf-v2-sources-',
-    to: '/buckets/',
-  },
+  { promise: 'a build reads no transfer bucket', file: build, from: '/buckets/gcf-v2-sources-', to: '/buckets/' },
   {
     promise: 'a build with a key reads its sources, whose bucket is named after the key',
-    file: 'build.tf',
+    file: build,
     from: 'var.kms_key == null ? "/" : "-"',
     to: '"/"',
   },
-  {
-    promise: 'a build reads the sources of its own region only',
-    file: 'build.tf',
-    from: 'var.kms_key == null ? "/" : "-"',
-    to: '""',
-  },
+  { promise: 'a build reads the sources of its own region only', file: build, from: ' ? "/" : "-"', to: ' ? "" : ""' },
   {
     promise: 'the load balancer reaches functions over TLS',
     file: 'modules/edge/backends.tf',
     from: '"HTTPS"',
     to: '"HTTP"',
   },
-  { promise: 'old versions of TLS are rejected', file: 'modules/edge/frontend.tf', from: 'TLS_1_2', to: 'TLS_1_0' },
+  { promise: 'old versions of TLS are rejected', file: frontend, from: 'TLS_1_2', to: 'TLS_1_0' },
 ];
 
 const data: readonly Mutation[] = [
   {
     promise: "a database is in its instance's location, which cannot change later",
-    file: 'instances.tf',
+    file: instances,
     from: 'coalesce(each.value.location, var.region)',
     to: 'var.region',
   },
   {
     promise: 'a database cannot be deleted by mistake',
-    file: 'modules/instance/database.tf',
+    file: database,
     from: 'DELETE_PROTECTION_ENABLED',
     to: 'DELETE_PROTECTION_DISABLED',
   },
   {
     promise: 'any minute of a week can be recovered',
-    file: 'modules/instance/database.tf',
+    file: database,
     from: 'POINT_IN_TIME_RECOVERY_ENABLED',
     to: 'POINT_IN_TIME_RECOVERY_DISABLED',
   },
   {
     promise: 'an instance can be pointed at a restored database',
-    file: 'instances.tf',
+    file: instances,
     from: 'coalesce(each.value.database, each.key)',
     to: 'each.key',
   },
-  {
-    promise: 'removing an instance keeps its audit trail',
-    file: 'modules/instance/audit.tf',
-    from: 'deletion_policy = "ABANDON"',
-    to: 'deletion_policy = "DELETE"',
-  },
-  {
-    promise: 'the audit trail gets the lines of the audit',
-    file: 'modules/instance/audit.tf',
-    from: 'labels.log_type = \\"audit\\"',
-    to: 'labels.log_type = \\"access\\"',
-  },
+  { promise: 'removing an instance keeps its audit trail', file: trail, from: '"ABANDON"', to: '"DELETE"' },
+  { promise: 'the audit trail gets the lines of the audit', file: trail, from: '\\"audit\\"', to: '\\"access\\"' },
   {
     promise: 'no bucket is deleted with files',
     file: 'modules/instance/buckets.tf',
@@ -166,30 +139,25 @@ const data: readonly Mutation[] = [
     from: 'retention_duration_seconds = 0',
     to: 'retention_duration_seconds = 604800',
   },
-  {
-    promise: 'no field is indexed by default',
-    file: 'modules/instance/indexes.tf',
-    from: '"__default__"',
-    to: '"users"',
-  },
+  { promise: 'no field is indexed by default', file: 'modules/instance/indexes.tf', from: '__default__', to: 'users' },
 ];
 
 const operation: readonly Mutation[] = [
   {
     promise: 'the first build waits until its roles have taken effect',
-    file: 'instances.tf',
+    file: instances,
     from: ', time_sleep.build_roles',
     to: '',
   },
   {
     promise: 'the first build waits for its right to read the sources',
-    file: 'build.tf',
+    file: build,
     from: '    google_project_iam_member.build_source,\n',
     to: '',
   },
   {
     promise: 'a function that was not built is deleted before another takes its name',
-    file: 'instances.tf',
+    file: instances,
     from: 'services = local.services[id]',
     to: 'services = module.instance[id].services',
   },
@@ -217,18 +185,8 @@ const operation: readonly Mutation[] = [
     from: 'max_instances = 20\n    }\n  }\n}',
     to: 'max_instances = 120\n    }\n  }\n}',
   },
-  {
-    promise: 'a job has the processors of its entry',
-    file: job,
-    from: 'tostring(var.job.cpu)',
-    to: '"1"',
-  },
-  {
-    promise: 'clients without IPv4 reach the load balancer',
-    file: 'modules/edge/frontend.tf',
-    from: 'ip_version = each.key',
-    to: 'ip_version = "IPV4"',
-  },
+  { promise: 'a job has the processors of its entry', file: job, from: 'tostring(var.job.cpu)', to: '"1"' },
+  { promise: 'clients without IPv4 reach the load balancer', file: frontend, from: '= each.key', to: '= "IPV4"' },
   {
     promise: 'all tasks of a job run at the same time',
     file: job,
@@ -241,12 +199,7 @@ const operation: readonly Mutation[] = [
     from: '"10000000"',
     to: '"32000000"',
   },
-  {
-    promise: 'an empty variable is no difference at every plan',
-    file: functions,
-    from: ' if value != ""',
-    to: '',
-  },
+  { promise: 'an empty variable is no difference at every plan', file: functions, from: ' if value != ""', to: '' },
   {
     promise: 'every service that is used is enabled',
     file: 'project.tf',
@@ -279,7 +232,7 @@ const operation: readonly Mutation[] = [
   },
   {
     promise: 'a domain can change, although an alert uses its uptime check',
-    file: 'modules/instance/uptime.tf',
+    file: uptime,
     from: 'create_before_destroy = true',
     to: 'create_before_destroy = false',
   },
@@ -287,60 +240,20 @@ const operation: readonly Mutation[] = [
 ];
 
 const monitoring: readonly Mutation[] = [
-  {
-    promise: '1 % of failed removals raises an alert',
-    file: thresholds,
-    from: 'failure_fraction = 0.01',
-    to: 'failure_fraction = 0.5',
-  },
-  {
-    promise: 'removals above 2 seconds raise an alert',
-    file: thresholds,
-    from: 'slow_after = 2 }',
-    to: 'slow_after = 20 }',
-  },
-  {
-    promise: '90 % of the memory raises an alert',
-    file: thresholds,
-    from: 'memory_fraction = 0.9',
-    to: 'memory_fraction = 0.99',
-  },
-  {
-    promise: 'an incident closes by itself',
-    file: thresholds,
-    from: 'auto_close = "1800s"',
-    to: 'auto_close = "604800s"',
-  },
-  {
-    promise: 'a client that leaves an import raises an alert',
-    file: 'modules/monitoring/log_alerts.tf',
-    from: '"CANCELLED", ',
-    to: '',
-  },
-  {
-    promise: 'a domain that fails from two places raises an alert',
-    file: 'modules/monitoring/alerts.tf',
-    from: 'threshold_value = 1\n',
-    to: 'threshold_value = 5\n',
-  },
-  {
-    promise: 'an uptime check is counted by its last results',
-    file: 'modules/monitoring/alerts.tf',
-    from: 'ALIGN_NEXT_OLDER',
-    to: 'ALIGN_COUNT',
-  },
+  { promise: '1 % of failed removals raises an alert', file: thresholds, from: '0.01', to: '0.5' },
+  { promise: 'removals above 2 seconds raise an alert', file: thresholds, from: '= 2 }', to: '= 20 }' },
+  { promise: '90 % of the memory raises an alert', file: thresholds, from: '0.9', to: '0.99' },
+  { promise: 'an incident closes by itself', file: thresholds, from: '"1800s"', to: '"604800s"' },
+  { promise: 'a client that leaves an import raises an alert', file: logAlerts, from: '"CANCELLED", ', to: '' },
+  { promise: 'a domain that fails from two places raises an alert', file: alerts, from: ' = 1\n', to: ' = 5\n' },
+  { promise: 'an uptime check is counted by its last results', file: alerts, from: 'NEXT_OLDER', to: 'COUNT' },
   {
     promise: 'an execution of a job that fails raises an alert',
-    file: 'modules/monitoring/alerts.tf',
+    file: alerts,
     from: 'metric.labels.result = \\"failed\\"',
     to: 'metric.labels.result = \\"succeeded\\"',
   },
-  {
-    promise: 'alerts reach the address',
-    file: 'instances.tf',
-    from: 'local.notification_channels',
-    to: 'var.notification_channels',
-  },
+  { promise: 'alerts reach the address', file: instances, from: 'local.notification', to: 'var.notification' },
   {
     promise: 'a plan warns while nobody is notified of alerts',
     file: 'alerts.tf',
@@ -355,13 +268,13 @@ const monitoring: readonly Mutation[] = [
   },
   {
     promise: 'a failed backup is an error, not a warning',
-    file: 'modules/monitoring/log_alerts.tf',
+    file: logAlerts,
     from: 'severity              = "ERROR"',
     to: 'severity              = "WARNING"',
   },
   {
     promise: 'exhausted processes raise an alert',
-    file: 'modules/monitoring/alerts.tf',
+    file: alerts,
     from: 'metric.labels.response_code = \\"429\\"',
     to: 'metric.labels.response_code = \\"503\\"',
   },
@@ -373,7 +286,7 @@ const monitoring: readonly Mutation[] = [
   },
   {
     promise: 'the uptime check verifies the certificate',
-    file: 'modules/instance/uptime.tf',
+    file: uptime,
     from: 'validate_ssl   = true',
     to: 'validate_ssl   = false',
   },
