@@ -50,7 +50,7 @@ export interface Notice {
 }
 
 const EXISTS =
-  'exists with other content, or in another organisation: --on-conflict overwrite replaces content of the same one';
+  'exists with other content, in another organisation, or earlier in the file: --on-conflict overwrite replaces content of the same one';
 
 /** What people read of an import's errors, by their ids or by what their keys hold; a program reads ids and keys. */
 const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
@@ -225,6 +225,7 @@ interface DifferingRecord {
   readonly name?: string | undefined;
   readonly orgName?: string | undefined;
   readonly reason?: string | undefined;
+  readonly isRepeat?: boolean | undefined;
 }
 
 /** Returns an id, with the name that people know where there is one. */
@@ -237,13 +238,14 @@ export function named(id: string, name: string | undefined): string {
  * @param onlyIn the side that alone has the record; undefined if both have it
  */
 export function differenceLines(
-  { section, orgId, orgName, id, name, reason }: DifferingRecord,
+  { section, orgId, orgName, id, name, reason, isRepeat = false }: DifferingRecord,
   onlyIn: string | undefined,
   fields: readonly FieldTexts[],
 ): string[] {
   const record = `${recordNoun(section)} ${named(id, name)} of ${named(orgId, orgName)}`;
   const why = reason === undefined ? '' : ` (${reason})`;
-  if (onlyIn !== undefined) return [`${record}: only in ${onlyIn}${why}`];
+  if (onlyIn !== undefined)
+    return [`${record}: only in ${onlyIn}${isRepeat ? `, which has this ${recordNoun(section)} twice` : ''}${why}`];
   return fields.map(({ path, first = '(absent)', second = '(absent)', secret }) => {
     const values = secret === undefined ? `${first} | ${second}` : `a secret, ${secret}`;
     return `${record}: ${path}: ${values}${why}`;

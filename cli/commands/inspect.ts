@@ -1,3 +1,4 @@
+import { total } from '../../shared/collections/counts.ts';
 import type { CountedEntry } from '../../shared/organisation/leftToDo.ts';
 import { defineCommand, type Output, required } from '../command.ts';
 import { words } from '../nouns.ts';
@@ -34,6 +35,7 @@ function inspected(
   {
     bytes,
     organisations,
+    repeated,
     unknown,
     manifest,
     request,
@@ -53,6 +55,7 @@ function inspected(
     sections: Object.fromEntries(sections),
     secrets,
     hashFormats,
+    repeated,
     unknown,
     manifest: manifest === undefined ? null : { ...manifest, ...request },
     leftToDo,
@@ -76,6 +79,9 @@ function inspected(
     ),
     `secrets: ${countList(secrets)}`,
     `password hashes: ${countList(hashFormats)}`,
+    ...(total(repeated) === 0
+      ? []
+      : [`records that repeat an earlier one, and are not imported: ${countList(repeated)}`]),
     ...Object.entries(unknown).map(([field, count]) => `unknown, and not imported: ${field} (${numberText(count)})`),
     ...section('Not exported by ZITADEL', losses),
     ...noticeSection('left to do', leftToDo),

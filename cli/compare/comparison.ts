@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import { BoundedList } from '../../shared/collections/boundedList.ts';
@@ -26,12 +27,20 @@ export interface RecordDifference {
   readonly id: string;
   /** The record's name, by the first side that has it; absent where it has none. */
   readonly name?: string;
+  /** Present where another record of its side with the same id is compared instead. */
+  readonly isRepeat?: true;
   /** For a record that both sides have. */
   readonly fields?: readonly FieldDifference[];
 }
 
 const row = z.object({ content: z.string() });
-const remaining = z.object({ section: z.string(), orgId: z.string(), id: z.string(), content: z.string() });
+const remaining = z.object({
+  section: z.string(),
+  orgId: z.string(),
+  id: z.string(),
+  content: z.string(),
+  isRepeat: z.int(),
+});
 const content = z.object({
   body: z.string(),
   secrets: z.record(z.string(), z.string()),
@@ -77,7 +86,7 @@ function readContent(text: string): RecordContent {
  */
 export class Comparison implements Disposable {
   private readonly database = openTemporaryDatabase(`
-    CREATE TABLE first (key BLOB PRIMARY KEY, section TEXT, orgId TEXT, id TEXT, content TEXT);
+    CREATE TABLE first (key BLOB PRIMARY KEY, section TEXT, orgId TEXT, id TEXT, content TEXT, isRepeat INTEGER);
     CREATE TABLE met (key BLOB PRIMARY KEY) WITHOUT ROWID`);
   private readonly selection: SecretSelection;
   private readonly options: ComparisonOptions;
@@ -98,11 +107,11 @@ export class Comparison implements Disposable {
     this.expected = new BoundedList(maxListed);
     this.options = options;
     this.statements = {
-      keep: this.database.prepare('INSERT OR IGNORE INTO first VALUES (?, ?, ?, ?, ?)'),
+      keep: this.database.prepare('INSERT OR IGNORE INTO first VALUES (?, ?, ?, ?, ?, ?)'),
       meet: this.database.prepare('INSERT OR IGNORE INTO met VALUES (?)'),
       find: this.database.prepare('SELECT content FROM first WHERE key = ?'),
       rest: this.database.prepare(
-        'SELECT section, orgId, id, content FROM first WHERE key NOT IN (SELECT key FROM met) ORDER BY rowid',
+        'SELECT section, orgId, id, content, isRepeat FROM first WHERE key NOT IN (SELECT key FROM met) ORDER BY rowid',
       ),
     };
   }
@@ -112,8 +121,11 @@ export class Comparison implements Disposable {
     add: (given) => {
       const record = comparedRecord(given, this.selection);
       if (record === undefined) return;
-      const { key, section, orgId, id } = record;
-      this.statements.keep.run(key, section, orgId, id, JSON.stringify(record.content));
+      const { section, orgId, id } = record;
+      const text = JSON.stringify(record.content);
+      const keep = (key: Uint8Array, isRepeat: boolean) =>
+        this.statements.keep.run(key, section, orgId, id, text, Number(isRepeat)).changes > 0;
+      if (!keep(record.key, false) && this.isOther(record)) keep(repeatKey(record), true);
     },
     reset: () => this.database.exec('DELETE FROM first'),
   };
@@ -122,8 +134,13 @@ export class Comparison implements Disposable {
   readonly second: RecordVisitor = {
     add: (given) => {
       const record = comparedRecord(given, this.selection);
-      // A file may repeat a record: the first one counts, as in an import.
-      if (record !== undefined && this.statements.meet.run(record.key).changes === 1) this.compare(record);
+      if (record === undefined) return;
+      const meets = (key: Uint8Array) => this.statements.meet.run(key).changes > 0;
+      if (meets(record.key)) this.compare(record);
+      else if (this.isOther(record)) {
+        const key = repeatKey(record);
+        if (meets(key)) this.compare({ ...record, key }, true);
+      }
     },
     reset: () => {
       this.database.exec('DELETE FROM met');
@@ -142,10 +159,10 @@ export class Comparison implements Disposable {
   /** Adds the records that only the first side has. Call it after both sides. */
   finish(): void {
     for (const found of this.statements.rest.iterate()) {
-      const { content: text, ...record } = remaining.parse(found);
+      const { content: text, isRepeat, ...record } = remaining.parse(found);
       const first = readContent(text);
-      this.options.pairs?.addPair({ ...record, outcome: 'onlyFirst', first, second: undefined });
-      this.add({ outcome: 'onlyFirst', ...record }, { first });
+      if (isRepeat === 0) this.options.pairs?.addPair({ ...record, outcome: 'onlyFirst', first, second: undefined });
+      this.add({ outcome: 'onlyFirst', ...record, ...(isRepeat === 0 ? {} : { isRepeat: true }) }, { first });
     }
   }
 
@@ -158,12 +175,18 @@ export class Comparison implements Disposable {
     this.database.close();
   }
 
-  private compare(record: ComparedRecord): void {
+  /** Whether a record that repeats a key has other content than the first side's first one: as in an import, that one counts. */
+  private isOther({ key, content }: ComparedRecord): boolean {
+    return row.safeParse(this.statements.find.get(key)).data?.content !== JSON.stringify(content);
+  }
+
+  private compare(record: ComparedRecord, isRepeat = false): void {
     const { key, section, orgId, id, content: second } = record;
     const found = row.safeParse(this.statements.find.get(key)).data?.content;
     const isSame = found === JSON.stringify(second);
-    const { pairs } = this.options;
-    if (found === undefined) this.add({ outcome: 'onlySecond', section, orgId, id }, { second });
+    const pairs = isRepeat ? undefined : this.options.pairs;
+    const repeat = isRepeat ? { isRepeat } : {};
+    if (found === undefined) this.add({ outcome: 'onlySecond', section, orgId, id, ...repeat }, { second });
     else if (isSame && pairs === undefined) this.count(record, 'equal');
     else {
       const first = readContent(found);
@@ -194,6 +217,11 @@ export class Comparison implements Disposable {
     increment(this.counts, section, outcome);
     increment(this.organisations, orgId, outcome);
   }
+}
+
+/** Returns the key of a record whose own key another record has. */
+function repeatKey({ key, content }: ComparedRecord): Uint8Array {
+  return hash('sha256', `${Buffer.from(key).toString('hex')}${JSON.stringify(content)}`, 'buffer');
 }
 
 function increment(all: Map<string, Counts>, name: string, outcome: keyof Counts): void {

@@ -81,6 +81,8 @@ const difference = z.strictObject({
   name: z.string().optional(),
   orgName: z.string().optional(),
   fields: z.array(field),
+  /** Present where another record of its side with the same id is compared instead. */
+  isRepeat: z.literal(true).optional(),
   /** Why this is as it should be; absent in a difference that should not be. */
   reason: z.string().optional(),
 });

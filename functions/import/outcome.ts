@@ -1,6 +1,7 @@
 import { type Counts, increase } from '../../shared/collections/counts.ts';
 import type { RecordPlan } from '../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../shared/organisation/relations.ts';
+import type { Section } from '../../shared/organisation/section.ts';
 import type { ImportWarning } from './contract.ts';
 
 /** A record's outcome. Records `skipped` or `overwritten` existed with other content. */
@@ -14,6 +15,11 @@ interface WrittenOutcome {
   readonly warnings?: readonly string[];
   /** The warnings of what the record gives, changes or adds. */
   readonly writeWarnings?: readonly ImportWarning[];
+}
+
+/** Returns the issue of a record that repeats an earlier one of the file. */
+export function repetitionIssue({ error: { exists } }: Section): RecordIssue {
+  return { ...exists, warning: 'is in the file twice: only the first counts' };
 }
 
 /** Whether this import wrote the record. */

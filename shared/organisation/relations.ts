@@ -21,6 +21,8 @@ export interface RecordIssue {
   /** Empty if ZITADEL's message has no id; then `key` is the whole message. */
   readonly id: string;
   readonly key: string;
+  /** What a warning of the record says besides. */
+  readonly warning?: string;
 }
 
 /** A unique name. Its scope is the instance, or the organisation where `parts` starts with `$orgId`. */

@@ -25,6 +25,8 @@ export interface Inspection {
   readonly counts: Readonly<Record<string, number>>;
   /** Numbers of those among them that other records hold. */
   readonly nested: Readonly<Record<string, number>>;
+  /** Numbers of those that repeat an earlier one of their list, which alone is imported. */
+  readonly repeated: Readonly<Record<string, number>>;
   /** Numbers of organisations and records that the request leaves out, by section. */
   readonly leftOut: Readonly<Record<string, number>>;
   /** Numbers of values that the service does not know, by field. */
@@ -75,7 +77,7 @@ export async function inspect(
   const { isSelected = () => true, isElsewhere = () => false } = options;
   const repeated = options.repeated ?? resources.use(new RepeatedRecords());
   const reading = { ...options, isSelected, isElsewhere, repeated };
-  const { pass, counts, nested, leftOut } = await readRecords(source, signal, reading);
+  const { pass, counts, nested, repeats, leftOut } = await readRecords(source, signal, reading);
   const { drafts, tally, manifest, unknown, digest } = pass;
   const violations = new Violations(source.field);
   const merged = mergeEntries(drafts, violations);
@@ -93,6 +95,7 @@ export async function inspect(
     entries,
     counts,
     nested,
+    repeated: repeats,
     leftOut,
     unknown: unknown.counts,
     proved: manifest !== undefined,
@@ -166,6 +169,7 @@ type Reading = InspectionOptions & Required<OrganisationSelection> & { readonly 
 interface CountedPass extends Pick<Inspection, 'counts' | 'nested'> {
   readonly pass: FilePass;
   readonly leftOut: Counts;
+  readonly repeats: Counts;
 }
 
 /** Reads a file's records, once more if an organisation's id, or an addition, follows its records, and once more if keys repeat. */
@@ -183,7 +187,7 @@ async function readRecords(source: ExportFileSource, signal: AbortSignal, readin
     const onRecord = (record: OrganisationRecord, path: JsonPath) => {
       if (!isSelected(record.orgId)) return;
       for (const one of [{ record, path }, ...nestedRecords(record, path)])
-        checkRepetition(one.record, one.path, repeated);
+        checkRepetition(one.record, one.path, repeated, counted.repeats);
     };
     await readFile(source, signal, { onRecord, knownDrafts: counted.pass.drafts });
   }
@@ -217,7 +221,7 @@ async function countRecords(
   };
   const onOrganisations = (count: number) => budget.checkOrganisations(count);
   const pass = await readFile(source, signal, { onRecord, onOrganisations, knownDrafts });
-  return { pass, counts, nested, leftOut };
+  return { pass, counts, nested, leftOut, repeats: {} };
 }
 
 /** The organisations of a file, and the position in `organisations` of each entry. */
@@ -248,11 +252,12 @@ function mergeEntries(drafts: readonly OrganisationDraft[], violations: Violatio
   return { organisations: merged.map((draft) => draft.toHeader()), entries };
 }
 
-/** Rejects a single object of an organisation, such as a policy, that contradicts an earlier one. */
-function checkRepetition(record: OrganisationRecord, path: JsonPath, repeated: RepeatedRecords): void {
+/** Rejects a single object of an organisation, such as a policy, that contradicts an earlier one; counts what lists repeat. */
+function checkRepetition(record: OrganisationRecord, path: JsonPath, repeated: RepeatedRecords, repeats: Counts): void {
   const first = repeated.compare(record, path);
-  if (first === undefined || isList(record.section)) return;
-  throw contradictionError(path, first);
+  if (first === undefined) return;
+  if (isList(record.section)) increase(repeats, record.section.name);
+  else if (!first.isEqual) throw contradictionError(path, first.path);
 }
 
 /**

@@ -36,9 +36,9 @@ export class RepeatedRecords implements Disposable {
 
   /**
    * Compares a record with the first one of the same key, in the second pass.
-   * @returns the first record's path, if the contents differ
+   * @returns the first record's path, and whether the contents are equal; undefined for the first record
    */
-  compare(record: OrganisationRecord, path: JsonPath): string | undefined {
+  compare(record: OrganisationRecord, path: JsonPath): Repetition | undefined {
     if (record.orgId === '') return undefined;
     return this.suspects?.compare(identifyingKey(record), contentDigest(record), formatPath(path));
   }
@@ -82,6 +82,11 @@ function contentDigest(record: OrganisationRecord): string {
   return hash('sha256', JSON.stringify(content), 'base64url');
 }
 
+interface Repetition {
+  readonly path: string;
+  readonly isEqual: boolean;
+}
+
 /** The keys that may be repeated, and the paths of the records that repeat one with other content. */
 class Suspects {
   private readonly database = openTemporaryDatabase(`
@@ -106,17 +111,17 @@ class Suspects {
     this.insert.run(key);
   }
 
-  /** Returns the path of the key's first record, if that has other content. */
-  compare(key: string, content: string, path: string): string | undefined {
+  compare(key: string, content: string, path: string): Repetition | undefined {
     const first = this.select.get(key);
-    if (first === undefined || first.content === content) return undefined;
+    if (first === undefined) return undefined;
     if (typeof first.path !== 'string') {
       this.setFirst.run(content, path, key);
       return undefined;
     }
-    this.insertPath.run(path);
-    this.hasPaths = true;
-    return first.path;
+    const isEqual = first.content === content;
+    if (!isEqual) this.insertPath.run(path);
+    this.hasPaths ||= !isEqual;
+    return { path: first.path, isEqual };
   }
 
   differs(path: string): boolean {

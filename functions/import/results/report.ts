@@ -89,7 +89,7 @@ export class ImportReport {
    */
   add(organisation: number, record: OrganisationRecord, outcome: Outcome): boolean {
     this.count(outcome.kind, record.section.name);
-    const warnings = outcome.kind === 'failed' ? [] : collectWarnings(record, outcome);
+    const warnings = collectWarnings(record, outcome);
     if (outcome.kind === 'failed') this.addError(toImportError(record, outcome.issue));
     const fieldError = outcome.kind === 'failed' ? undefined : record.adjustment?.error;
     if (fieldError !== undefined) this.addError(toImportError(record, fieldError.issue, fieldError.type));
@@ -225,14 +225,18 @@ const NO_WARNINGS: readonly ImportWarning[] = [];
 
 function collectWarnings(record: OrganisationRecord, outcome: Outcome): readonly ImportWarning[] {
   const { section, unknown, adjustment } = record;
+  if (outcome.kind === 'failed') return toWarnings(record, [outcome.issue.warning]);
   const ofRecord = section.warnings?.(record) ?? [];
-  const fromStore = outcome.kind === 'failed' ? undefined : outcome.warnings;
-  if (unknown.values.length === 0 && adjustment === undefined && ofRecord.length === 0 && fromStore === undefined)
+  const { warnings: fromStore = [] } = outcome;
+  if (unknown.values.length === 0 && adjustment === undefined && ofRecord.length === 0 && fromStore.length === 0)
     return NO_WARNINGS;
-  const messages = [...lostValues(record), adjustment?.warning, ...ofRecord, ...(fromStore ?? [])];
+  return toWarnings(record, [...lostValues(record), adjustment?.warning, ...ofRecord, ...fromStore]);
+}
+
+function toWarnings(record: OrganisationRecord, messages: readonly (string | undefined)[]): ImportWarning[] {
   return messages
     .filter((message) => message !== undefined)
-    .map((message) => ({ type: section.error.type, id: reportedId(record), message }));
+    .map((message) => ({ type: record.section.error.type, id: reportedId(record), message }));
 }
 
 function lostValues({ unknown, json }: OrganisationRecord): string[] {

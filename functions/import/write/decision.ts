@@ -9,7 +9,7 @@ import {
   type Write,
 } from '../../../shared/store/store.ts';
 import type { ImportWarning, OnConflict } from '../contract.ts';
-import { countSections, isWritten, type Outcome } from '../outcome.ts';
+import { countSections, isWritten, type Outcome, repetitionIssue } from '../outcome.ts';
 import { type BatchContext, isOfThisImport } from './batchContext.ts';
 import { type Claimant, ClaimLedger } from './claims.ts';
 import {
@@ -189,7 +189,7 @@ function decideRecord(
   const equal = batch.comparison.isEqual(plan, stored);
   if (equal && stored.createdAt === ownStamp) return withoutWrite({ kind: 'created' });
   if (equal && stored.changedAt === ownStamp) return withoutWrite({ kind: 'overwritten' });
-  if (isOfThisImport(context, stored)) return equal ? decideDuplicate(plan) : failExisting(plan);
+  if (isOfThisImport(context, stored)) return equal ? decideDuplicate(plan) : failRepeating(plan);
   if (equal) return withoutWrite({ kind: 'unchanged' });
   // Under another organisation or section, a record is always reported.
   if (!isSameRecord(plan, stored) || context.onConflict === 'report') return failExisting(plan);
@@ -199,7 +199,7 @@ function decideRecord(
 
 /** Decides a record that repeats a written one: entries of a file may repeat policies, but not records of lists. */
 function decideDuplicate(plan: RecordPlan): Decision {
-  return isList(plan.record.section) ? failExisting(plan) : withoutWrite({ kind: 'unchanged' });
+  return isList(plan.record.section) ? failRepeating(plan) : withoutWrite({ kind: 'unchanged' });
 }
 
 function decideOverwriting(
@@ -217,6 +217,10 @@ function decideOverwriting(
 
 function failExisting({ record }: RecordPlan): Decision {
   return fail(record.section.error.exists);
+}
+
+function failRepeating({ record }: RecordPlan): Decision {
+  return fail(repetitionIssue(record.section));
 }
 
 function fail(issue: RecordIssue): Decision {

@@ -11,7 +11,7 @@ import { chunksInTurns, itemsInTurns } from '../../../shared/turns.ts';
 import type { Inspection } from '../inspect/inspection.ts';
 import { type OrganisationHeader, withAdditions } from '../inspect/organisationDraft.ts';
 import type { RepeatedRecords } from '../inspect/repeatedRecords.ts';
-import { isWritten, type Outcome, type PlacedPlan } from '../outcome.ts';
+import { isWritten, type Outcome, type PlacedPlan, repetitionIssue } from '../outcome.ts';
 import type { ImportReport } from '../results/report.ts';
 import type { ImportProgress } from '../resume/importProgress.ts';
 import { type ExportFileItem, ExportFileReader, type ExportFileSource } from '../source/exportFileReader.ts';
@@ -116,7 +116,7 @@ class PhasePlanner {
       return [];
     }
     const { record, issue: valueIssue } = this.convert(read(), target);
-    const issue = repeated.has(path) ? section.error.exists : (valueIssue ?? this.validate(record, target));
+    const issue = repeated.has(path) ? repetitionIssue(section) : (valueIssue ?? this.validate(record, target));
     const { organisation, loginNamesByDomain } = target;
     if (issue === undefined) return [{ organisation, ordinal, ...planRecord(record, loginNamesByDomain) }];
     this.settle(

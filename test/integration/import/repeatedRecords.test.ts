@@ -6,6 +6,7 @@ import { describeStores } from '../../support/stores/stores.ts';
 
 const A = person('U', { userName: 'a' });
 const B = person('U', { userName: 'b' });
+const twice = { type: 'human_user', id: 'U', message: 'is in the file twice: only the first counts' };
 const existing = { type: 'human_user', id: 'U', message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting' };
 
 describeStores('two records of a file with one key', (kind) => {
@@ -20,6 +21,7 @@ describeStores('two records of a file with one key', (kind) => {
         const { result, writes } = await writesOf(() => instance.import(body));
         expect({ errors: result.errors, writes }).toEqual({ errors: [existing], writes: 0 });
         expect(result.summary).toMatchObject({ unchanged: { org: 1, humanUsers: 1 }, failed: { humanUsers: 1 } });
+        expect(result.summary.warnings).toContainEqual(twice);
       }
       const [org] = (await instance.export()).orgs;
       expect(org?.humanUsers).toMatchObject([{ user: { userName: 'a' } }]);
@@ -77,7 +79,7 @@ describeStores('two records of a file with one key', (kind) => {
   it('are no error after the first import where they are equal', async () => {
     const { instance, writesOf } = await countedInstance(kind);
     const body = { data_orgs: { orgs: [organisation('O', { humanUsers: [A, A] })] }, on_conflict: 'overwrite' };
-    await instance.import(body);
+    expect((await instance.import(body)).summary.warnings).toContainEqual(twice);
     const { result, writes } = await writesOf(() => instance.import(body));
     expect({ errors: result.errors, writes, unchanged: result.summary.unchanged }).toEqual({
       errors: undefined,

@@ -74,6 +74,17 @@ describe('identity compare', () => {
     expect(JSON.stringify(all)).not.toContain('$2a$');
   });
 
+  it('lists a record that repeats another of its file with other content', async () => {
+    const [ada, other] = [person('ada'), person('ada', { userName: 'other' })];
+    const once = await fileWith('once.json', organisation('acme', { humanUsers: [ada] }));
+    const twice = await fileWith('twice.json', organisation('acme', { humanUsers: [ada, other, other] }));
+    const stdout = expect.stringContaining(`(other) of acme: only in ${twice}, which has this person twice`);
+    expect(await identity(['compare', once, twice])).toMatchObject({ code: 3, stdout });
+    expect(await identity(['compare', twice, once])).toMatchObject({ code: 3, stdout });
+    expect(await resultOf(['compare', twice, twice])).toMatchObject({ code: 0, equal: true });
+    expect(await resultOf(['inspect', twice])).toMatchObject({ repeated: { humanUsers: 2 } });
+  });
+
   it('takes both versions of export files, and files without their records in order', async () => {
     const v1 = join(await testDirectory(), 'v1.json');
     await writeFile(v1, zitadelText('export-v1-org'));

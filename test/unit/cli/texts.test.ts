@@ -44,7 +44,7 @@ describe('a number of bytes', () => {
   });
 });
 
-const exists = /^exists with other content, or in another organisation: --on-conflict overwrite/;
+const exists = /^exists with other content, in another organisation, or earlier in the file: --on-conflict overwrite/;
 
 describe('what people read of a message of a server', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OnConflict } from '../../../../functions/import/contract.ts';
-import type { Outcome } from '../../../../functions/import/outcome.ts';
+import { type Outcome, repetitionIssue } from '../../../../functions/import/outcome.ts';
 import { decideBatch } from '../../../../functions/import/write/decision.ts';
 import { hashPassword } from '../../../../shared/auth/password.ts';
 import { storedFields } from '../../../../shared/organisation/record.ts';
@@ -24,6 +24,7 @@ import {
 } from './decide.ts';
 
 const exists = ({ record }: RecordPlan): Outcome => ({ kind: 'failed', issue: record.section.error.exists });
+const twice = ({ record }: RecordPlan): Outcome => ({ kind: 'failed', issue: repetitionIssue(record.section) });
 const taken = ({ claims }: RecordPlan): Outcome[] => claims.map((claim) => ({ kind: 'failed', issue: claim.taken }));
 
 const app = (section: string) => plan(section, { appId: 'A', app: { projectId: 'P', name: 'app' } });
@@ -290,7 +291,7 @@ describe('a key that a file has twice', () => {
     for (const onConflict of everyOnConflict) {
       const store = new MemoryStore();
       const [first, second] = [project('1', 'one'), project('1', name)];
-      expect(await decide(store, [first, second], onConflict)).toEqual([{ kind: 'created' }, exists(second)]);
+      expect(await decide(store, [first, second], onConflict)).toEqual([{ kind: 'created' }, twice(second)]);
       expect(store.writes).toEqual(createWrites(first, STAMP));
     }
   });
@@ -298,7 +299,7 @@ describe('a key that a file has twice', () => {
   it('in one batch is overwritten once and then reported', async () => {
     const store = await storeWith(project('1', 'zero'));
     const plans = [project('1', 'one'), project('1', 'one'), project('1', 'two')];
-    expect(await decide(store, plans, 'overwrite')).toEqual([{ kind: 'overwritten' }, ...plans.slice(1).map(exists)]);
+    expect(await decide(store, plans, 'overwrite')).toEqual([{ kind: 'overwritten' }, ...plans.slice(1).map(twice)]);
     expect(store.contents()[documentPath(project('1', 'one').key)]?.sequence).toBe(2);
   });
 
@@ -314,7 +315,7 @@ describe('a key that a file has twice', () => {
       const store = await storeWith(...stored);
       await decide(store, [project('1', 'one')], 'overwrite');
       for (const onConflict of everyOnConflict)
-        expect(await decide(store, again, onConflict, STAMP.replace('000Z', '001Z'))).toEqual(again.map(exists));
+        expect(await decide(store, again, onConflict, STAMP.replace('000Z', '001Z'))).toEqual(again.map(twice));
       expect(store.writes).toEqual([]);
     }
   });
@@ -334,7 +335,7 @@ describe('a batch whose earlier attempt was committed', () => {
     const store = await storeWith(project('2', 'two'));
     const [failed, created] = [project('1', 'two'), project('1', 'one')];
     expect(await decide(store, [failed, created])).toEqual([...taken(failed), { kind: 'created' }]);
-    expect(await decide(store, [failed, created])).toEqual([exists(failed), { kind: 'created' }]);
+    expect(await decide(store, [failed, created])).toEqual([twice(failed), { kind: 'created' }]);
     expect(store.writes).toEqual([]);
   });
 
