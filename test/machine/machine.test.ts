@@ -27,10 +27,7 @@ describeStores('a random state machine', (kind) => {
   });
 });
 
-const commands = fc.commands([...anySteps], {
-  maxCommands: MAX_STEPS_OF_RUN,
-  size: 'max',
-});
+const commands = fc.commands([...anySteps], { maxCommands: MAX_STEPS_OF_RUN, size: 'max' });
 
 /** Drives an instance with an empty database. */
 async function drive(kind: StoreKind, run: Iterable<Step>, onStep: () => void): Promise<void> {

@@ -8,11 +8,7 @@ const otherService = (contentType: string) => ({
   why: removalOnly,
   expected: {
     status: 200,
-    headers: {
-      'content-type': contentType,
-      'grpc-status': '12',
-      'grpc-message': 'unknown service or method',
-    },
+    headers: { 'content-type': contentType, 'grpc-status': '12', 'grpc-message': 'unknown service or method' },
     body: { kind: 'text' as const, text: '' },
   },
 });

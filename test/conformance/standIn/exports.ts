@@ -5,11 +5,7 @@ import type { Imported } from './imports.ts';
 import { adminReply } from './replies.ts';
 
 const ids = z.array(z.string());
-const request = z.looseObject({
-  orgIds: ids.optional(),
-  org_ids: ids.optional(),
-  excludedOrgIds: ids.default([]),
-});
+const request = z.looseObject({ orgIds: ids.optional(), org_ids: ids.optional(), excludedOrgIds: ids.default([]) });
 
 const person = z.looseObject({
   userId: z.string(),

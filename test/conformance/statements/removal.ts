@@ -63,10 +63,7 @@ export function removalRows(subjects: Subjects): Row[] {
       ours: unknownUser,
       zitadel: unprintable,
     }),
-    ...unlike('zitadel 6.1', '201 of them are none', FREE_TEXT, keys(201), {
-      ours: wrongLength,
-      zitadel: unprintable,
-    }),
+    ...unlike('zitadel 6.1', '201 of them are none', FREE_TEXT, keys(201), { ours: wrongLength, zitadel: unprintable }),
     row('zitadel 6.1', 'no body is read', { ...removing(unknown), body: '{"userId":1}' }, unknownUser),
     row(
       'zitadel 6.1',

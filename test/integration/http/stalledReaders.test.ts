@@ -11,11 +11,7 @@ const STALL_MS = 1_000;
 /** The pauses of a client that is slow, but not too slow. */
 const PAUSE_MS = STALL_MS / 200;
 
-const large: Route = {
-  method: 'GET',
-  path: '/large',
-  handler: () => new Response(Buffer.alloc(BYTES)),
-};
+const large: Route = { method: 'GET', path: '/large', handler: () => new Response(Buffer.alloc(BYTES)) };
 
 async function requestLarge() {
   configureLog('silent');

@@ -28,11 +28,7 @@ const instanceWith = async (objectStorage: ObjectStorage) =>
 
 const place = (path: string, { clientEmail, privateKey }: ServiceAccount) => {
   const keyFile = { type: 'service_account', client_email: clientEmail, private_key: privateKey };
-  return {
-    bucket: 'exports',
-    path,
-    serviceaccount_json: Buffer.from(JSON.stringify(keyFile)).toString('base64'),
-  };
+  return { bucket: 'exports', path, serviceaccount_json: Buffer.from(JSON.stringify(keyFile)).toString('base64') };
 };
 
 async function read(path: string): Promise<string> {

@@ -165,10 +165,7 @@ describe('an organisation that --org names and the source does not have', { time
         expect(
           { code, line: stderr.split('\n').find((line) => line.startsWith('identity: ')) },
           call.join(' '),
-        ).toEqual({
-          code: 64,
-          line: lacks,
-        });
+        ).toEqual({ code: 64, line: lacks });
       }
     }
     const { code, stderr } = await identity(['compare', file, south.database, ...only]);

@@ -106,10 +106,7 @@ function countedStore(store: Store): { readonly store: Store; take(): Billed } {
       getMany: async (keys, fields) => counted(await store.getMany(keys, fields)),
       transaction: (work) =>
         watched.transaction((transaction) =>
-          work({
-            ...transaction,
-            getMany: async (keys, fields) => counted(await transaction.getMany(keys, fields)),
-          }),
+          work({ ...transaction, getMany: async (keys, fields) => counted(await transaction.getMany(keys, fields)) }),
         ),
       snapshot: async () => {
         const snapshot = await store.snapshot();

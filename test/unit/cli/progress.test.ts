@@ -155,11 +155,7 @@ describe('the progress of a phase', () => {
         const output = { intervalMs: 100, show, finish: (state: PhaseState) => void last.push(state), retry() {} };
         let step = 0;
         const at = () => steps[Math.min(step, steps.length - 1)] ?? { records: 0, unchanged: 0, fraction: 0 };
-        const meter = {
-          records: () => at().records,
-          unchanged: () => at().unchanged,
-          fraction: () => at().fraction,
-        };
+        const meter = { records: () => at().records, unchanged: () => at().unchanged, fraction: () => at().fraction };
         const work = async () => {
           for (; step < steps.length; step++) await new Promise((resolve) => setTimeout(resolve, 700));
           if (!isDone) throw new Error('lost');

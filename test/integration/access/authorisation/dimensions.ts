@@ -60,11 +60,7 @@ export const tokenKinds: readonly TokenKind[] = [
     ...serviceUser,
     organisationState: 'ORG_STATE_INACTIVE',
   },
-  {
-    name: "a token of a removed organisation's service user",
-    ...serviceUser,
-    organisationState: 'ORG_STATE_REMOVED',
-  },
+  { name: "a token of a removed organisation's service user", ...serviceUser, organisationState: 'ORG_STATE_REMOVED' },
 ];
 
 /** The user that a removal or list is about: the caller, someone else in an organisation, or nobody. */

@@ -50,9 +50,7 @@ export function storeWith(...plans: readonly RecordPlan[]): Promise<MemoryStore>
 }
 
 /** A base of which decisions open no snapshot. */
-const unread: BatchContext['base'] = {
-  snapshot: () => Promise.reject(new Error('decisions read no ranges')),
-};
+const unread: BatchContext['base'] = { snapshot: () => Promise.reject(new Error('decisions read no ranges')) };
 
 /** The context of the import to which the batch with a stamp belongs: the batch's number is left out. */
 export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = STAMP): BatchContext {
