@@ -1,12 +1,11 @@
-import { isUtf8 } from 'node:buffer';
 import { pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { bodyInvalid, bodyNoObject, byteOrderMark, inflatesTooMuch, requestTooLarge } from '../errors/errors.ts';
 import { bodyCorrupted, bodyTooSlow, cancelled, encodingUnsupported } from '../errors/httpErrors.ts';
 import { IdentityError } from '../errors/identityError.ts';
-import { hasByteOrderMark, WhiteSpaceRun } from '../json/bytes.ts';
-import { JsonError, parseJson } from '../json/jsonScanner.ts';
-import { duplicateKey } from '../json/jsonText.ts';
+import { hasByteOrderMark, isSpace, WhiteSpaceRun } from '../json/bytes.ts';
+import { JsonError, JsonScanner } from '../json/jsonScanner.ts';
+import { parseUnique } from '../json/jsonText.ts';
 import { fixedLimits } from '../limits.ts';
 import { createBodyStorage, type ReceivedBody, type StorageOptions } from './bodyStorage.ts';
 import { expectBody } from './exchange.ts';
@@ -200,12 +199,7 @@ export class BodyPace {
 export async function readJsonBody(request: Request, limits: BodyLimits): Promise<unknown> {
   const body = await receiveBody(request, limits);
   try {
-    const text = await readText(body.open());
-    if (text.trim() === '') throw bodyNoObject();
-    const value = parseJson(text, []);
-    const duplicate = duplicateKey(text, value);
-    if (duplicate !== undefined) throw new JsonError([], `duplicate field "${duplicate}"`);
-    return value;
+    return parseBody(Buffer.concat(await Array.fromAsync(body.open())));
   } catch (error) {
     if (error instanceof JsonError) throw bodyInvalid(error.message);
     throw error;
@@ -214,11 +208,16 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
   }
 }
 
-async function readText(bytes: AsyncIterable<Uint8Array>): Promise<string> {
-  const parts: Uint8Array[] = [];
-  for await (const part of bytes) parts.push(part);
-  const content = Buffer.concat(parts);
+function parseBody(content: Buffer): unknown {
   if (hasByteOrderMark(content)) throw byteOrderMark();
-  if (!isUtf8(content)) throw new JsonError([], 'invalid UTF-8');
-  return new TextDecoder().decode(content);
+  if (content.every(isSpace)) throw bodyNoObject();
+  const limits = { valueBytes: content.length, fields: fixedLimits.fields };
+  const scanner = new JsonScanner((_path, kind) => {
+    if (kind !== 'object') throw bodyNoObject();
+    return 'keep';
+  }, limits);
+  const found = scanner.push(content);
+  scanner.end();
+  const [value] = found.map(parseUnique);
+  return value;
 }

@@ -16,6 +16,8 @@ export interface ScannedValue {
   readonly kind: ValueKind;
   readonly start: number;
   readonly end: number;
+  /** The number of field names in the value. */
+  readonly names: number;
   readonly text: string;
 }
 
@@ -212,7 +214,8 @@ export class JsonScanner {
     if (running.isKey) this.enterKey(text);
     else {
       this.expect = this.stack.length === 0 ? 'nothing' : 'separator';
-      found.push({ path: [...this.path], kind: running.kind, start: running.start, end, text });
+      const { names } = this.scanner;
+      found.push({ path: [...this.path], kind: running.kind, start: running.start, end, names, text });
     }
     return next;
   }
@@ -259,26 +262,15 @@ export class JsonScanner {
 }
 
 /**
- * Parses JSON, with errors that carry the value's path. Rejects unpaired surrogates, which no database can store.
+ * Parses the text of a scanned value, with errors that carry its path.
  * @throws JsonError
  */
 export function parseJson(text: string, path: JsonPath): unknown {
-  if (hasUnpairedSurrogate(text)) throw new JsonError([...path], 'unpaired surrogate in an escape');
   try {
     return JSON.parse(text);
   } catch (error) {
     throw new JsonError([...path], error instanceof Error ? error.message : String(error));
   }
-}
-
-const HIGH_ALONE = /\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])/;
-const LOW_ALONE = /(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]/;
-
-/** Whether a JSON text contains an escape of an unpaired surrogate. */
-function hasUnpairedSurrogate(text: string): boolean {
-  if (!text.includes('\\ud') && !text.includes('\\uD')) return false;
-  const escapes = text.replaceAll('\\\\', ' ');
-  return HIGH_ALONE.test(escapes) || LOW_ALONE.test(escapes);
 }
 
 /** Formats a path for error texts: `orgs[3].humanUsers[17]`. */

@@ -1,24 +1,14 @@
-import { TextDecoder } from 'node:util';
-import { JsonError, parseJson } from './jsonScanner.ts';
+import { JsonError, parseJson, type ScannedValue } from './jsonScanner.ts';
 
 /**
- * Returns the first duplicate name in an object of a JSON text, or undefined. JSON.parse would silently use the last
- * value, and lose the others (zitadel 1.1).
- * @param text well-formed JSON
- * @param value the result of JSON.parse for `text`
+ * Parses a scanned value whose objects have each name once. JSON.parse alone would silently use the last value of a name, and
+ * lose the others (zitadel 1.1).
+ * @throws JsonError
  */
-export function duplicateKey(text: string, value: unknown): string | undefined {
-  return countNames(text) === countKeys(value) ? undefined : findDuplicate(text);
-}
-
-/** Counts the field names: strings before a colon. */
-function countNames(text: string): number {
-  let names = 0;
-  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
-    at = stringEnd(text, at);
-    if (text[skipSpace(text, at)] === ':') names++;
-  }
-  return names;
+export function parseUnique({ text, path, names }: Pick<ScannedValue, 'text' | 'path' | 'names'>): unknown {
+  const value = parseJson(text, path);
+  if (names !== countKeys(value)) throw new JsonError(path, `duplicate field ${JSON.stringify(findDuplicate(text))}`);
+  return value;
 }
 
 // Iterative, since the input determines the nesting depth.
@@ -78,33 +68,17 @@ function findDuplicate(text: string): string | undefined {
 /**
  * Unescapes a JSON string as a stream of bytes. Requests carry an export file as a string (specification 2.5,
  * `data_orgsv1`).
- * @param content the bytes between the string's quotes, in UTF-8
- * @throws JsonError for an invalid escape, or invalid UTF-8
+ * @param content the bytes between the quotes of a scanned string: its escapes and its UTF-8 are valid
  */
 export async function* stringContent(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decoder = new TextDecoder();
   let pending = '';
   for await (const chunk of content) {
-    pending += decode(decoder, chunk);
+    pending += decoder.decode(chunk, { stream: true });
     const length = completeLength(pending);
-    yield Buffer.from(parseContent(pending.slice(0, length)));
+    yield Buffer.from(String(JSON.parse(`"${pending.slice(0, length)}"`)));
     pending = pending.slice(length);
   }
-  decode(decoder);
-  if (pending !== '') yield Buffer.from(parseContent(pending));
-}
-
-/** Decodes a chunk; without one, checks that the last character is complete. */
-function decode(decoder: TextDecoder, chunk?: Uint8Array): string {
-  try {
-    return decoder.decode(chunk, { stream: chunk !== undefined });
-  } catch (cause) {
-    throw new JsonError([], `invalid UTF-8: ${String(cause)}`);
-  }
-}
-
-function parseContent(content: string): string {
-  return String(parseJson(`"${content}"`, []));
 }
 
 /** Returns the length of the part of `text` that ends before any incomplete escape or surrogate pair. */

@@ -32,12 +32,15 @@ export class ValueScanner {
   private readonly scalar = new ScalarScanner();
   private readonly open = new OpenContainers();
   private expect: Expectation = 'value';
+  /** The number of field names so far. */
+  names = 0;
   /** Whether the value is complete. */
   done = true;
 
   /** Begins a value, at its first byte. */
   begin(): void {
     this.expect = 'value';
+    this.names = 0;
     this.done = false;
   }
 
@@ -100,7 +103,8 @@ export class ValueScanner {
 
   private beginString(byte: number): void {
     const isKey = this.expect === 'key' || this.expect === 'firstKey';
-    if (!isKey) this.requireValue(byte);
+    if (isKey) this.names++;
+    else this.requireValue(byte);
     this.expect = isKey ? 'colon' : 'separator';
     this.string.begin();
   }

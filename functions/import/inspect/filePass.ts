@@ -3,8 +3,8 @@ import { type FieldViolation, invalidRequest } from '../../../shared/errors/erro
 import type { IdentityError } from '../../../shared/errors/identityError.ts';
 import { TOO_MUCH_WHITE_SPACE } from '../../../shared/http/requestBody.ts';
 import { WhiteSpaceRun } from '../../../shared/json/bytes.ts';
-import { formatPath, JsonError, type JsonPath, parseJson } from '../../../shared/json/jsonScanner.ts';
-import { duplicateKey } from '../../../shared/json/jsonText.ts';
+import { formatPath, JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
+import { parseUnique } from '../../../shared/json/jsonText.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import { type Manifest, ManifestTally, manifestSchema } from '../../../shared/organisation/exportFile.ts';
 import { type FieldIssue, InvalidRecordError, type UnknownContent } from '../../../shared/organisation/message.ts';
@@ -100,9 +100,7 @@ function addItem(
   onRecord: OnRecord,
   knownDrafts: readonly OrganisationDraft[] | undefined,
 ): void {
-  const value = parseJson(item.text, item.path);
-  const duplicate = duplicateKey(item.text, value);
-  if (duplicate !== undefined) throw new JsonError(item.path, `duplicate field "${duplicate}"`);
+  const value = parseUnique(item);
   if (item.organisation === undefined) {
     pass.manifest = readManifest(value, item);
     return;

@@ -1,4 +1,11 @@
-import { JsonError, type JsonPath, JsonScanner, parseJson, type Treatment } from '../../../shared/json/jsonScanner.ts';
+import {
+  JsonError,
+  type JsonPath,
+  JsonScanner,
+  parseJson,
+  type ScannedValue,
+  type Treatment,
+} from '../../../shared/json/jsonScanner.ts';
 import type { ValueKind } from '../../../shared/json/valueScanner.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import { type OrganisationField, organisationFields } from '../../../shared/organisation/record.ts';
@@ -16,13 +23,10 @@ export interface ExportFileSource {
 }
 
 /** A record or a plain field of an organisation, or the file's manifest. */
-export interface ExportFileItem {
+export interface ExportFileItem extends Pick<ScannedValue, 'path' | 'names' | 'text'> {
   /** The organisation's position in the file; undefined for the manifest. */
   readonly organisation: number | undefined;
   readonly name: string;
-  readonly path: JsonPath;
-  /** The value's JSON. */
-  readonly text: string;
 }
 
 /** Whether an organisation's field is read; other fields are skipped. */
@@ -60,9 +64,10 @@ export class ExportFileReader {
    * @throws JsonError
    */
   push(chunk: Uint8Array): ExportFileItem[] {
-    return this.scanner.push(chunk).flatMap(({ path, kind, text }) => {
+    return this.scanner.push(chunk).flatMap((value) => {
+      const { path, kind, text } = value;
       if (!isKnown(path)) return this.skipUnknown(path, text);
-      return text === 'null' && kind === 'scalar' ? skipNull(path) : toItems(path, text);
+      return text === 'null' && kind === 'scalar' ? skipNull(path) : toItems(value);
     });
   }
 
@@ -139,13 +144,15 @@ function skipNull(path: JsonPath): ExportFileItem[] {
   return [];
 }
 
-function toItems(path: JsonPath, text: string): ExportFileItem[] {
+function toItems({ path, names, text }: ScannedValue): ExportFileItem[] {
   if (path.length === 1) {
     if (path[0] === 'orgs') throw new JsonError(path, 'expected a list');
-    return path[0] === 'manifest' && text !== '' ? [{ organisation: undefined, name: 'manifest', path, text }] : [];
+    return path[0] === 'manifest' && text !== ''
+      ? [{ organisation: undefined, name: 'manifest', path, names, text }]
+      : [];
   }
   const field = findField(path);
   if (field === undefined || text === '') return [];
   if (field.list && path.length === 3) throw new JsonError(path, 'expected a list');
-  return [{ organisation: Number(path[1]), name: field.name, path, text }];
+  return [{ organisation: Number(path[1]), name: field.name, path, names, text }];
 }

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonError } from '../../../shared/json/jsonScanner.ts';
 import { stringContent } from '../../../shared/json/jsonText.ts';
 import { anyCharacter } from '../../support/anyCharacter.ts';
 import { collect } from '../../support/fixtures/bytes.ts';
@@ -74,32 +73,6 @@ describe('the content of a JSON string', () => {
       }),
       { numRuns: repetitions({ few: 200, many: 20_000 }) },
     );
-  });
-
-  it.each([
-    ['an escape that JSON does not have', '\\x41'],
-    ['an escape in capitals', '\\N'],
-    ['a digit that is not hexadecimal', '\\u00g1'],
-    ['an escape that ends too early', 'abc\\'],
-    ['a unicode escape that ends too early', '\\u12'],
-    ['a quote inside', 'a"b'],
-    ['a line break inside', 'a\nb'],
-    ['a high surrogate alone', '\\ud83d'],
-    ['a high surrogate before other text', '\\ud83dabcdefghijklmnop'],
-    ['a high surrogate before another', '\\ud83d\\ud83d\\ude00'],
-    ['a low surrogate alone', 'abc\\ude00'],
-  ])('is refused for %s, whole and byte by byte', async (_what, text) => {
-    await expect(read([Buffer.from(text)])).rejects.toThrow(JsonError);
-    await expect(read(byteByByte(Buffer.from(text)))).rejects.toThrow(JsonError);
-  });
-
-  it.each([
-    ['a byte that starts nothing', [0x61, 0xff]],
-    ['a sequence that is cut off', [0x61, 0xe6, 0xbc]],
-    ['an encoded surrogate', [0xed, 0xa0, 0x80]],
-  ])('is refused for invalid UTF-8: %s', async (_what, bytes) => {
-    await expect(read([Buffer.from(bytes)])).rejects.toThrow(JsonError);
-    await expect(read(byteByByte(Buffer.from(bytes)))).rejects.toThrow(JsonError);
   });
 });
 
