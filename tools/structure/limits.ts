@@ -10,7 +10,7 @@ export const limits: readonly Limit[] = [
   { figure: 'local imports per 100 lines of code', atMost: 6.1 },
   { figure: 'files that a removal passes', atMost: 36 },
   { figure: 'files that an import of one user passes', atMost: 98 },
-  { figure: 'files that an export to a bucket passes', atMost: 62 },
+  { figure: 'files that an export to a bucket passes', atMost: 65 },
   { figure: 'lines of tests', atMost: 61_400 },
   { figure: 'lines of tools, bench and build', atMost: 5_000 },
   { figure: 'words of documents', atMost: 17_000 },
