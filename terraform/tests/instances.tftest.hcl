@@ -59,6 +59,10 @@ run "outputs_the_next_steps" {
     condition     = output.transfer_buckets.south == { exports = "acme-identity-south-exports", imports = "acme-identity-south-imports" }
     error_message = "Each instance must have its own buckets."
   }
+  assert {
+    condition     = length(output.job_commands) == 0
+    error_message = "By default, no instance has a job."
+  }
 }
 
 run "uploads_each_archive_under_the_hash_of_its_content" {
@@ -77,7 +81,7 @@ run "uploads_each_archive_under_the_hash_of_its_content" {
   }
 }
 
-run "keeps_the_sources_private" {
+run "keeps_the_sources_private_and_without_versions" {
   command = plan
 
   assert {
@@ -87,6 +91,10 @@ run "keeps_the_sources_private" {
   assert {
     condition     = google_storage_bucket.source.force_destroy != true
     error_message = "No bucket is deleted with its content."
+  }
+  assert {
+    condition     = length(google_storage_bucket.source.versioning) == 0
+    error_message = "A bucket with noncurrent objects cannot be destroyed."
   }
 }
 
@@ -100,15 +108,6 @@ run "keeps_five_images_of_each_function" {
   assert {
     condition     = toset([for policy in google_artifact_registry_repository.functions.cleanup_policies : "${policy.action} ${join("", [for kept in policy.most_recent_versions : kept.keep_count])}${join("", [for old in policy.condition : old.older_than])}"]) == toset(["KEEP 5", "DELETE 2592000s"])
     error_message = "Older images must be deleted after 30 days, and the last five kept."
-  }
-}
-
-run "keeps_no_versions_of_the_sources" {
-  command = plan
-
-  assert {
-    condition     = length(google_storage_bucket.source.versioning) == 0
-    error_message = "A bucket with noncurrent objects cannot be destroyed."
   }
 }
 
@@ -138,7 +137,7 @@ run "builds_with_the_least_privileged_account" {
   }
 }
 
-run "builds_with_the_customers_key" {
+run "builds_and_encrypts_with_the_customers_key" {
   command = plan
   variables {
     kms_key = "projects/acme-keys/locations/europe-west1/keyRings/identity/cryptoKeys/identity"
@@ -149,6 +148,10 @@ run "builds_with_the_customers_key" {
       "gcf-v2-sources-123456789012-europe-west1-0a1b2c3d", "gcf-v2-sources-123456789012-europe-west10-0a1b2c3d", "gcf-v2-sources-99-europe-west1-0a1b2c3d", "acme-identity-north-imports",
     ] : startswith("projects/_/buckets/${bucket}/objects/north-export/source.zip", regex("^resource\\.name\\.startsWith\\(\"(.+)\"\\)$", google_project_iam_member.build_source.condition[0].expression)[0])] == [true, false, false, false]
     error_message = "With a key, the bucket of the copies ends in a hash of the key's name."
+  }
+  assert {
+    condition     = [for encryption in google_storage_bucket.source.encryption : encryption.default_kms_key_name] == [var.kms_key] && google_artifact_registry_repository.functions.kms_key_name == var.kms_key
+    error_message = "Functions with a key need it on their sources and images."
   }
 }
 
@@ -231,16 +234,7 @@ run "leaves_the_projects_logs_alone_where_asked" {
   }
 }
 
-run "disables_no_service" {
-  command = plan
-
-  assert {
-    condition     = alltrue([for service in google_project_service.this : service.disable_on_destroy == false])
-    error_message = "The project may use the services for other purposes."
-  }
-}
-
-run "enables_every_service_that_it_uses" {
+run "enables_every_service_that_it_uses_and_disables_none" {
   command = plan
 
   assert {
@@ -249,6 +243,10 @@ run "enables_every_service_that_it_uses" {
       "firestore", "iam", "logging", "monitoring", "run", "secretmanager", "storage",
     ]))
     error_message = "Without its service, a resource cannot be created."
+  }
+  assert {
+    condition     = alltrue([for service in google_project_service.this : service.disable_on_destroy == false])
+    error_message = "The project may use the services for other purposes."
   }
 }
 
@@ -297,30 +295,6 @@ run "gives_all_instances_the_same_archives" {
       for instance in values(module.instance) : instance.archives[name] == archive.name
     ])])
     error_message = "An archive must be uploaded once, and deployed to all instances by its digest."
-  }
-}
-
-run "encrypts_sources_and_images_with_the_customers_key" {
-  command = plan
-  variables {
-    kms_key = "projects/acme-keys/locations/europe-west1/keyRings/identity/cryptoKeys/identity"
-  }
-
-  assert {
-    condition     = [for encryption in google_storage_bucket.source.encryption : encryption.default_kms_key_name] == [var.kms_key] && google_artifact_registry_repository.functions.kms_key_name == var.kms_key
-    error_message = "Functions with a key need it on their sources and images."
-  }
-}
-
-run "holds_25_instances" {
-  command = plan
-  variables {
-    instances = { for number in range(25) : format("instance-%02d", number) => { domain = "id-${number}.example.com" } }
-  }
-
-  assert {
-    condition     = length(var.instances) == 25
-    error_message = "A project must hold 25 instances."
   }
 }
 
@@ -437,13 +411,6 @@ run "has_a_job_for_those_instances_that_ask_for_one" {
   assert {
     condition     = strcontains(output.job_commands.north.export, "@--parts@64@") && strcontains(output.job_commands.east.export, "@--parts@16@")
     error_message = "A job must have the number of tasks in its entry, by default one."
-  }
-}
-
-run "has_no_commands_without_a_job" {
-  assert {
-    condition     = length(output.job_commands) == 0
-    error_message = "By default, no instance has a job."
   }
 }
 
