@@ -1,6 +1,6 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { createContextValues } from '@connectrpc/connect';
-import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from '@connectrpc/connect/protocol';
+import type { UniversalHandler, UniversalServerResponse } from '@connectrpc/connect/protocol';
 import type { Context } from 'hono';
 import { mediaTypeUnsupported } from '../errors/httpErrors.ts';
 import { callSignal, MAX_TIMER_MS } from '../http/deadline.ts';
@@ -37,7 +37,7 @@ export async function createRpcResponses<Caller>(rpc: UnaryRpc<Caller>): Promise
     async rest(context, type, request) {
       const authorization = context.req.header('authorization');
       const headers = new Headers({ 'content-type': type, ...(authorization === undefined ? {} : { authorization }) });
-      const { response, failure } = await run(handler, context, headers, emptyFrame(), request);
+      const { response, failure } = await run(handler, context, headers, emptyFrame, request);
       return new Response(response.body, { status: failure?.httpStatus ?? response.status, headers: response.headers });
     },
   };
@@ -45,11 +45,11 @@ export async function createRpcResponses<Caller>(rpc: UnaryRpc<Caller>): Promise
 
 async function respond(handler: UniversalHandler, context: Context<HttpEnv>): Promise<Response> {
   const contentType = context.req.header('content-type') ?? '';
-  const body = readBody(context.req.raw, context.req.raw.signal);
+  const body = (signal: AbortSignal) => readBody(context.req.raw, signal);
   if (!isGrpcWebText(contentType)) return (await run(handler, context, context.req.raw.headers, body)).response;
   const headers = new Headers(context.req.raw.headers);
   headers.set('content-type', 'application/grpc-web+proto');
-  const { response } = await run(handler, context, headers, fromBase64(body));
+  const { response } = await run(handler, context, headers, (signal) => fromBase64(body(signal)));
   const text = Buffer.from(await response.arrayBuffer()).toString('base64');
   response.headers.set('content-type', contentType);
   return new Response(text, response);
@@ -63,12 +63,13 @@ async function run(
   handler: UniversalHandler,
   context: Context<HttpEnv>,
   header: Headers,
-  body: UniversalServerRequest['body'],
+  body: (signal: AbortSignal) => AsyncIterable<Uint8Array>,
   restRequest?: JsonObject,
 ): Promise<RpcResult> {
   const call: RpcCall = {
     requestId: context.get('requestId'),
     origin: context.get('origin'),
+    receiving: new AbortController(),
     ...(restRequest === undefined ? {} : { restRequest }),
   };
   const { url } = context.req.raw;
@@ -82,7 +83,8 @@ async function run(
     signal: clientSignal.signal,
     contextValues,
   };
-  let response = await handler({ ...request, body }).catch(ignoreUnwritable);
+  const received = body(AbortSignal.any([context.req.raw.signal, call.receiving.signal]));
+  let response = await handler({ ...request, body: received }).catch(ignoreUnwritable);
   if (response?.status === 415) throw mediaTypeUnsupported(readableTypes);
   const failure = call.failure === undefined ? receiptFailure(call) : undefined;
   if (failure !== undefined) {

@@ -42,11 +42,13 @@ export interface RpcCall {
   failure?: IdentityError;
   /** Aborts when the protocol's handler ends the call; its reason is the error, if there was one. */
   ended?: AbortSignal;
+  /** Stops to receive the request, which may never come. */
+  readonly receiving: AbortController;
   /** Whether the request's message was received and parsed. */
   isReceived?: boolean;
 }
 
-export const rpcCall = createContextKey<RpcCall>({ requestId: '', origin: {} });
+export const rpcCall = createContextKey<RpcCall>({ requestId: '', origin: {}, receiving: new AbortController() });
 
 /** Decompressed size. A user id with unknown fields is much smaller. */
 const readMaxBytes = 64 * 1024;
@@ -61,6 +63,7 @@ export function rpcHandler<Caller>(
     const rpc = values.get(rpcCall);
     if (rpc.failure !== undefined) throw rpc.failure;
     rpc.ended = signal;
+    signal.addEventListener('abort', () => rpc.receiving.abort(), { once: true });
     values.set(callerKey, await authenticate(requestHeader.get('authorization') ?? undefined, rpc.origin));
   };
   const respond = async (message: Message, { values, signal }: HandlerContext) => {

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { fixedLimits } from '../../../shared/limits.ts';
 import { frame, framesOf } from '../../support/http/grpcFrames.ts';
 import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
@@ -57,13 +58,9 @@ describe('a malformed RPC', () => {
     instance = await testInstance(await openTestStore(sqlite));
   });
 
-  async function call(type: string, body: Uint8Array<ArrayBuffer>, headers: Readonly<Record<string, string>> = {}) {
-    const authorization = `Bearer ${instance.token}`;
-    return instance.app.request(path, {
-      method: 'POST',
-      body,
-      headers: { 'content-type': type, authorization, ...headers },
-    });
+  async function call(type: string, body: Malformed['body'] | ReadableStream, more: Malformed['headers'] = {}) {
+    const headers = { 'content-type': type, authorization: `Bearer ${instance.token}`, ...more };
+    return instance.app.request(path, { method: 'POST', body, headers, duplex: 'half' });
   }
 
   it.each(connectBodies)('is 400 over Connect: $name', async ({ body, headers }) => {
@@ -75,14 +72,11 @@ describe('a malformed RPC', () => {
     expect(message).not.toBe('');
   });
 
-  it.each(framedBodies)('is INVALID_ARGUMENT over gRPC: $name', async ({ body, headers }) => {
-    const response = await call('application/grpc', body, headers);
-    expect([response.status, response.headers.get('grpc-status')]).toEqual([200, '3']);
-  });
-
-  it.each(framedBodies)('is INVALID_ARGUMENT over gRPC-Web: $name', async ({ body, headers }) => {
-    const response = await call('application/grpc-web', body, headers);
-    expect([response.status, response.headers.get('grpc-status')]).toEqual([200, '3']);
+  it.each(framedBodies)('is INVALID_ARGUMENT over gRPC and gRPC-Web: $name', async ({ body, headers }) => {
+    for (const type of ['application/grpc', 'application/grpc-web']) {
+      const response = await call(type, body, headers);
+      expect([response.status, response.headers.get('grpc-status')]).toEqual([200, '3']);
+    }
   });
 
   it('is INVALID_ARGUMENT over gRPC-Web in base64', async () => {
@@ -103,6 +97,14 @@ describe('a malformed RPC', () => {
   it('is DEADLINE_EXCEEDED where its timeout expires first', async () => {
     const response = await call('application/grpc', frame(COMPRESSED, Buffer.of()), { 'grpc-timeout': '0S' });
     expect([response.status, response.headers.get('grpc-status')]).toEqual([200, '4']);
+  });
+
+  it('is DEADLINE_EXCEEDED when its timeout expires while its message does not come', async () => {
+    const started = performance.now();
+    const response = await call('application/grpc', new ReadableStream(), { 'grpc-timeout': '50m' });
+    expect([response.status, response.headers.get('grpc-status')]).toEqual([200, '4']);
+    expect((await call('application/json', new ReadableStream(), { 'connect-timeout-ms': '50' })).status).toBe(504);
+    expect(performance.now() - started).toBeLessThan(fixedLimits.bodyGraceMs);
   });
 
   it.each(endlessTimeouts)('is rejected for its message, not for a timeout of years: $type', async (row) => {
