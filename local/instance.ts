@@ -9,7 +9,7 @@ import { openAudit } from '../shared/audit/openAudit.ts';
 import { requireOwner } from '../shared/auth/requireOwner.ts';
 import { storeNewToken } from '../shared/auth/tokenFile.ts';
 import { readConfig } from '../shared/config.ts';
-import { IdentityError } from '../shared/errors/identityError.ts';
+import { hasCode } from '../shared/errors/identityError.ts';
 import { createApp } from '../shared/http/app.ts';
 import { docsRoutes } from '../shared/http/docs.ts';
 import { serve } from '../shared/http/server.ts';
@@ -104,8 +104,7 @@ async function isValid(store: Store, token: string, now: Date): Promise<boolean>
     await requireOwner(store, `Bearer ${token}`, 'export', now);
     return true;
   } catch (error) {
-    if (error instanceof IdentityError && (error.code === 'UNAUTHENTICATED' || error.code === 'PERMISSION_DENIED'))
-      return false;
+    if (hasCode(error, 'UNAUTHENTICATED', 'PERMISSION_DENIED')) return false;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { IdentityError } from '../../shared/errors/identityError.ts';
+import { hasCode } from '../../shared/errors/identityError.ts';
 import { placeTokenRejected } from '../../shared/errors/placeErrors.ts';
 import { objectForbidden } from '../../shared/errors/storageErrors.ts';
 import { type Output, type Surroundings, UsageError } from '../command.ts';
@@ -141,7 +141,7 @@ async function storeExport(
   try {
     return await trackStore(target, { name: staged.name, content }, 'storing', output, signal);
   } catch (error) {
-    if (!(error instanceof IdentityError) || error.code !== 'ALREADY_EXISTS') throw error;
+    if (!hasCode(error, 'ALREADY_EXISTS')) throw error;
     // An attempt may have been interrupted when the file was complete, before that was kept.
     const stored = await digest(run, target).catch((failure: unknown) => {
       throw objectForbidden.is(failure) ? error : failure;

@@ -1,6 +1,6 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { selector } from '../../functions/import/selection.ts';
-import { IdentityError } from '../../shared/errors/identityError.ts';
+import { hasCode } from '../../shared/errors/identityError.ts';
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
 import type { FieldDifference } from '../compare/comparedRecord.ts';
 import { compareSides, explainZitadels } from '../compare/compareSides.ts';
@@ -41,7 +41,7 @@ async function isReadable(run: MigrationRun, { takes, readExport }: Place): Prom
     await using _content = await readExport(currentSelection(run).options, run.signal);
     return true;
   } catch (error) {
-    if (error instanceof IdentityError && error.code === 'PERMISSION_DENIED') return false;
+    if (hasCode(error, 'PERMISSION_DENIED')) return false;
     throw error;
   }
 }

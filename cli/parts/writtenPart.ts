@@ -1,6 +1,6 @@
 import { inspect } from '../../functions/import/inspect/inspection.ts';
 import { findManifest } from '../../functions/import/source/exportObject.ts';
-import { IdentityError } from '../../shared/errors/identityError.ts';
+import { hasCode } from '../../shared/errors/identityError.ts';
 import { partsFinished } from '../../shared/errors/placeErrors.ts';
 import { objectExists, partInvalid } from '../../shared/errors/storageErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
@@ -52,8 +52,7 @@ export async function verifyPart(
   try {
     await inspect({ open: (readSignal) => object.read(readSignal) }, signal);
   } catch (error) {
-    const isInvalid = error instanceof IdentityError && error.code === 'INVALID_ARGUMENT';
-    throw isInvalid ? partInvalid(location, error.message) : error;
+    throw hasCode(error, 'INVALID_ARGUMENT') ? partInvalid(location, error.message) : error;
   }
 }
 

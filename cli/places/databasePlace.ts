@@ -9,7 +9,7 @@ import type { Audit } from '../../shared/audit/audit.ts';
 import { openAudit, systemAccount } from '../../shared/audit/openAudit.ts';
 import { total } from '../../shared/collections/counts.ts';
 import type { Config } from '../../shared/config.ts';
-import { IdentityError } from '../../shared/errors/identityError.ts';
+import { hasCode } from '../../shared/errors/identityError.ts';
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
@@ -106,8 +106,7 @@ async function importInto(
     const all = { ...options, passwordHashing, onInspected };
     return await audited.run(() => importOrganisations(bulk, source, all, uniqueStamp(new Date()), call.signal));
   } catch (error) {
-    const isInvalid = error instanceof IdentityError && error.code === 'INVALID_ARGUMENT';
-    throw isInvalid ? placeRefused(settings.name, error.message, error) : error;
+    throw hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(settings.name, error.message, error) : error;
   }
 }
 

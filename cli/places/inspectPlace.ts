@@ -1,7 +1,7 @@
 import { type Inspection, inspect, type RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import { selectOrganisations } from '../../functions/import/selection.ts';
 import { type Counts, increase } from '../../shared/collections/counts.ts';
-import { IdentityError } from '../../shared/errors/identityError.ts';
+import { hasCode } from '../../shared/errors/identityError.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { type CountedEntry, LeftToDo } from '../../shared/organisation/leftToDo.ts';
 import { passwordHashFormat } from '../../shared/organisation/passwords.ts';
@@ -64,8 +64,7 @@ async function readPlace(
       const { losses = [] } = content;
       return { ...inspection, bytes: counter.bytes, request: counter.request, losses };
     } catch (error) {
-      const isInvalid = error instanceof IdentityError && error.code === 'INVALID_ARGUMENT';
-      throw isInvalid ? sourceInvalid(name, error.message) : error;
+      throw hasCode(error, 'INVALID_ARGUMENT') ? sourceInvalid(name, error.message) : error;
     }
   });
 }

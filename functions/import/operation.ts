@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { type Caller, organisationKey, userKey } from '../../shared/auth/authorise.ts';
 import { deadlineExceeded } from '../../shared/errors/errors.ts';
-import { IdentityError } from '../../shared/errors/identityError.ts';
+import { hasCode } from '../../shared/errors/identityError.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { IgnoredField } from '../../shared/organisation/exportFile.ts';
 import { phases } from '../../shared/organisation/section.ts';
@@ -255,7 +255,7 @@ function recordTotals({ organisations, counts }: Inspection): Readonly<Record<st
 
 /** Adds the import's progress to a timeout error. */
 function withProgress(error: unknown, report: ImportReport, inspection: Inspection | undefined): unknown {
-  if (!(error instanceof IdentityError) || error.code !== 'DEADLINE_EXCEEDED') return error;
+  if (!hasCode(error, 'DEADLINE_EXCEEDED')) return error;
   const total = inspection === undefined ? {} : { total: recordTotals(inspection) };
   return deadlineExceeded([
     { '@type': 'type.googleapis.com/identity.v1.ImportProgress', written: report.written, ...total, resumable: true },

@@ -119,6 +119,11 @@ export class IdentityError extends Error {
   }
 }
 
+/** Whether a thrown value is an error with one of some codes. */
+export function hasCode(error: unknown, ...some: readonly Code[]): error is IdentityError {
+  return error instanceof IdentityError && some.includes(error.code);
+}
+
 function withAdvice(text: string, advice: string | undefined): string {
   return advice === undefined ? text : `${text}: ${advice}`;
 }

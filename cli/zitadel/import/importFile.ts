@@ -4,7 +4,7 @@ import { unproved } from '../../../functions/import/results/report.ts';
 import { selector } from '../../../functions/import/selection.ts';
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { type Counts, increase } from '../../../shared/collections/counts.ts';
-import { IdentityError } from '../../../shared/errors/identityError.ts';
+import { hasCode } from '../../../shared/errors/identityError.ts';
 import { placeRefused } from '../../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
@@ -41,8 +41,7 @@ export async function importIntoZitadel(
   try {
     return await importFile({ connect, connection, file, options, isSelected: selector(options) }, meter);
   } catch (error) {
-    const isInvalid = error instanceof IdentityError && error.code === 'INVALID_ARGUMENT';
-    throw isInvalid ? placeRefused(baseUrl, error.message, error) : error;
+    throw hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(baseUrl, error.message, error) : error;
   }
 }
 
