@@ -9,7 +9,9 @@ const file = (path: string, ...specifiers: string[]) =>
 describe('a source', () => {
   const text = `import { readFile } from 'node:fs';
 import '../a.ts';
-import { type B } from './b.ts';
+import {
+  type B,
+} from './b.ts';
 import type { C } from '../../c/c.ts';
 export * from './e.ts';
 import json from './data.json' with { type: 'json' };
