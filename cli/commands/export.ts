@@ -22,6 +22,10 @@ export const exportPlace = defineCommand({
   options: {
     ...toOption('the file, object or standard output to write'),
     ...exportChoices,
+    with: {
+      ...exportChoices.with,
+      meaning: `${exportChoices.with.meaning}; a file or object is copied with all it has`,
+    },
     'for-zitadel': flag('write the file in the form that ZITADEL imports without loss'),
     parts: optional(
       'COUNT',
@@ -53,7 +57,7 @@ export const exportPlace = defineCommand({
       const { exportInParts } = await import('../parts/exportParts.ts');
       return exportInParts({ ...call, source, target, count: given.parts, options: options, progress });
     }
-    requireSelectable(source, options);
+    requireSelectable(source, options, given.with !== undefined);
     await target.requireFree?.(signal);
     const { RecordCounter: Counter, requestLines, trackStore } = await import('../places/recordCounter.ts');
     const counter = new Counter(source.name, options);
@@ -74,12 +78,12 @@ export const exportPlace = defineCommand({
 });
 
 /** A file is copied whole: only a database can select. */
-function requireSelectable({ name, takes }: Place, options: ExportOptions): void {
-  const { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys, forZitadel } = options;
-  const isSelective = orgIds.length + excludedOrgIds.length > 0 || withPasswords || withOtp || withKeys || forZitadel;
+function requireSelectable({ name, takes }: Place, options: ExportOptions, selectsSecrets: boolean): void {
+  const { orgIds, excludedOrgIds, forZitadel } = options;
+  const isSelective = orgIds.length + excludedOrgIds.length > 0 || selectsSecrets || forZitadel;
   if (takes === 'files' && isSelective)
     throw new UsageError(
-      `${name} is copied whole: --org, --exclude-org, --with and --for-zitadel are for instances and databases`,
+      `${name} is copied whole, with all its secrets: --org, --exclude-org, --with and --for-zitadel are for instances and databases`,
     );
 }
 

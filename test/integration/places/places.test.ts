@@ -222,6 +222,11 @@ describe('the secrets of a file', { timeout: 240_000 }, () => {
     const directory = await testDirectory();
     const file = join(directory, 'whole.json.gz');
     await fileWithSecrets(file);
+    const copying = ['export', file, '--to', join(directory, 'copy.json'), '--with', 'none'];
+    expect(await identity(copying)).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('with all its secrets'),
+    });
     for (const [given, secretsLeftOut] of choices) {
       const kept = given === 'none' ? [] : given === 'all' ? ['passwords', 'otp', 'keys'] : [given];
       const database = await newDatabase();
