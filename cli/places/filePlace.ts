@@ -75,7 +75,11 @@ function storeIn(stdout: Writable): FilePlace['store'] {
         yield chunk;
       }
     }
-    await pipeline(counted(), stdout, { end: false, signal });
+    // The process ends at once where the reader of its output has gone.
+    process.exitCode = 1;
+    await pipeline(counted(), stdout, { end: false, signal }).finally(() => {
+      process.exitCode = undefined;
+    });
     return { place: 'standard output', bytes };
   };
 }

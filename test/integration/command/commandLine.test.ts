@@ -244,6 +244,20 @@ describe('the help', () => {
     const { stdout, stderr } = await run('bash', ['-c', line, command, script, '--help']);
     expect({ stdout, stderr }).toEqual({ stdout: 'passed\n', stderr: '' });
   });
+
+  it.each([
+    ['| true', 'EPIPE'],
+    ['> /dev/full', 'ENOSPC'],
+  ])('fails where an export is incomplete, without a stack trace: %s', async (output, code) => {
+    const file = join(await newDirectory(), 'export.json');
+    await writeFile(file, `{"orgs":[]${' '.repeat(1_000_000)}}`);
+    const [command, script] = identityProgram;
+    const line = `set -o pipefail; "$0" "$@" ${output}; echo $?`;
+    const { stdout, stderr } = await run('bash', ['-c', line, command, script, 'export', file, '--to', '-']);
+    const problem = `identity: standard output cannot be written (${code}): it is incomplete; what the command changed remains`;
+    expect({ stdout, problem: stderr.split('\n').at(-2) }).toEqual({ stdout: '1\n', problem });
+    expect(stderr).not.toContain('    at ');
+  });
 });
 
 describe('--version', () => {
