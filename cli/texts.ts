@@ -93,15 +93,24 @@ const fieldOptions: Readonly<Record<string, string>> = {
 export function humanMessage(message: string): string {
   const known = importErrors.find(([error]) => error.test(message.replace(' Message=', ' ')));
   const said = message
+    .replace(STATE, (_, __, state: string) => state.toLowerCase())
     .replace(/^ID=IMPORT-tooLong Message=/, '')
     .replace(ERROR_KEY, (_, id: string, key: string) => `${key.replace(WORD_START, ' ').toLowerCase()} (${id})`);
   return known?.[1] ?? said.replace(/`?\b([a-z]+(?:_[a-z]+)+)\b`?/g, (text, field) => fieldOptions[field] ?? text);
 }
 
+const STATE = /([A-Z_]+)_STATE_([A-Z]+)/g;
+
+/** Returns what people call the record of a notice. One that changes a state names its kind there only. */
+function nounIn({ type, message }: Pick<Notice, 'type' | 'message'>): string {
+  const [, kind = type] = (type === 'state' ? new RegExp(STATE).exec(message) : null) ?? [];
+  return recordNoun(kind.toLowerCase());
+}
+
 /** Returns a notice with its record. */
 export function noticeText({ type, id, message }: Notice): string {
   const text = humanMessage(message);
-  return id === undefined ? text : `${recordNoun(type)} ${id}: ${text}`;
+  return id === undefined ? text : `${nounIn({ type, message })} ${id}: ${text}`;
 }
 
 /** Notices with the same sentence: their number, and the ids of the first ones. */
@@ -146,7 +155,7 @@ export function firstOf(names: readonly string[], count: number): string {
 /** Returns what a group says, with the number of its records and the ids of the first ones. */
 export function groupText({ type, message, ids, count, isLeast }: NoticeGroup): string {
   if (count === 1 || ids.length === 0) return noticeText({ type, message, id: ids[0] });
-  const records = counted(count, recordNoun(type));
+  const records = counted(count, nounIn({ type, message }));
   return `${isLeast ? 'at least ' : ''}${records}: ${humanMessage(message)}: ${firstOf(ids, count)}`;
 }
 

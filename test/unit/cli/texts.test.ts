@@ -7,6 +7,7 @@ import {
   humanMessage,
   noticeLines,
   noticeSection,
+  noticeText,
   sizeText,
 } from '../../../cli/texts.ts';
 
@@ -91,6 +92,8 @@ describe('what people read of a message of a server', () => {
       { text: expect.stringMatching(/^person ada: exists with other content/), style: 'bad', depth: 1 },
     ]);
     expect(noticeSection('warning', [])).toEqual([]);
+    const message = 'state changed: ORG_STATE_ACTIVE to ORG_STATE_INACTIVE';
+    expect(noticeText({ type: 'state', id: 'a', message })).toBe('organisation a: state changed: active to inactive');
   });
 
   it('stands once for all records of which it is said', () => {
