@@ -35,6 +35,10 @@ export const migratePrepare = defineInstanceCommand({
     const { createMigrationUser } = await import('../../shared/accounts/serviceUsers.ts');
     const named = [...new Set(options.only.flat())];
     const only = named.length === 0 ? (['export', 'import'] as const) : named;
+    if (!only.some((one) => one === 'export') || only.some((one) => one === 'otp-email'))
+      throw new UsageError(
+        'a migration exports its source, and its target for the proof: specify --only export, or export,import',
+      );
     const lifetimeMs = tokenLifetime(day, { environment });
     const created = await createToken(options, () => createMigrationUser(store, only, lifetimeMs, now));
     const side = only.includes('import') ? 'to' : 'from';
