@@ -3,7 +3,7 @@ import { humanUserSection, personCredentials } from '../../shared/organisation/s
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { RecordContent } from '../compare/comparedRecord.ts';
 import type { ComparedPair, PairVisitor } from '../compare/comparison.ts';
-import { firstOf, numberText } from '../texts.ts';
+import { counted, firstOf, numberText } from '../texts.ts';
 import type { Logins } from './documents.ts';
 import type { MigrationSettings } from './settings.ts';
 import type { Side } from './sides.ts';
@@ -165,9 +165,11 @@ const uncounted: Readonly<Record<Logins['secondFactors'], string>> = {
 
 /** Says who can log in as before, and who cannot: the sentence, and a phrase for each reason. */
 export function describeLogins({ people, withPassword, ready, secondFactors, others }: Logins) {
-  const [all, some, able, without] = [people, withPassword, ready, people - withPassword].map(numberText);
-  const rest = people === withPassword ? [] : [`${without} of ${all} people have no password in the export`];
-  const sentence = `${able} of ${some} people with a password log in as before${uncounted[secondFactors]}`;
+  const without = people - withPassword;
+  const [all, some] = [counted(people, 'person'), counted(withPassword, 'person')];
+  const have = without === 1 ? 'has' : 'have';
+  const rest = without === 0 ? [] : [`${numberText(without)} of ${all} ${have} no password in the export`];
+  const sentence = `${numberText(ready)} of ${some} with a password ${ready === 1 ? 'logs' : 'log'} in as before${uncounted[secondFactors]}`;
   return {
     sentence: [...(withPassword === 0 ? [] : [sentence]), ...rest].join('; '),
     reasons: others.map(({ reason, count, names }) => `${numberText(count)} ${reason}: ${firstOf(names, count)}`),

@@ -130,7 +130,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const { code, stdout, stderr } = await identity(again, migrating);
     expect(code).toBe(0);
     const lines = [
-      '0 of 2 people with a password log in as before, by password; second factors do not move, and are not counted; 1 of 3 people have no password in the export',
+      '0 of 2 people with a password log in as before, by password; second factors do not move, and are not counted; 1 of 3 people has no password in the export',
       '1 locked in the target, active in the source: name of ada',
       '1 inactive, as in the source: name of bob',
     ];
@@ -152,7 +152,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const status = await identity(['migrate', 'status', '--run-dir', 'run'], migrating);
     const page = await readFile(join(migrating.cwd, 'report.html'), 'utf8');
     const logins =
-      '1 of 1 people with a password log in as before, by password; second factors do not move, and are not counted';
+      '1 of 1 person with a password logs in as before, by password; second factors do not move, and are not counted';
     for (const text of [moved.stderr, moved.stdout, status.stdout, page]) expect(text).toContain(logins);
     for (const text of [moved.stdout, status.stdout]) expect(text).toContain('\n  not compared: otp, keys (--with)\n');
     expect(page).toContain('<dt>Not compared</dt><dd>otp, keys</dd>');

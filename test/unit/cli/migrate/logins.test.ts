@@ -65,10 +65,10 @@ describe('the people who log in as before', () => {
     ['without the OTP e-mail factor in the target', content({ otpEmail: true }), content()],
     [undefined, content({ otpEmail: true }), content({ otpEmail: true })],
   ])('are counted, and others are named: %s', (reason, first, second) => {
-    const expected = reason === undefined ? '1 of 1' : '0 of 1';
+    const [ready, verb] = reason === undefined ? ['1', 'logs'] : ['0', 'log'];
     const others = reason === undefined ? '' : ` | 1 ${reason}: ada`;
     expect(said(new LoginTally(false), pair({ first, second }))).toBe(
-      `${expected} people with a password log in as before${others}`,
+      `${ready} of 1 person with a password ${verb} in as before${others}`,
     );
   });
 
@@ -76,7 +76,7 @@ describe('the people who log in as before', () => {
     const [argon2, factor] = [content({ format: 'argon2' }), content({ otpEmail: true })];
     const pairs = [content(), argon2, factor].map((first) => pair({ first, second: undefined }));
     expect(said(new LoginTally(true, ['onlyFirst']), ...pairs)).toBe(
-      '1 of 3 people with a password log in as before | 1 with a hash that the target does not verify (argon2): ada | 1 with an OTP e-mail factor, which ZITADEL does not import: ada',
+      '1 of 3 people with a password logs in as before | 1 with a hash that the target does not verify (argon2): ada | 1 with an OTP e-mail factor, which ZITADEL does not import: ada',
     );
   });
 
@@ -85,10 +85,10 @@ describe('the people who log in as before', () => {
     ['none', ', by password; second factors do not move, and are not counted'],
   ] as const)('are said to be counted without factors that the export does not tell of: %s', (secondFactors, scope) => {
     const logins = { people: 3, withPassword: 2, ready: 1, secondFactors, others: [] };
-    const without = '1 of 3 people have no password in the export';
-    expect(describeLogins(logins).sentence).toBe(`1 of 2 people with a password log in as before${scope}; ${without}`);
+    const without = '1 of 3 people has no password in the export';
+    expect(describeLogins(logins).sentence).toBe(`1 of 2 people with a password logs in as before${scope}; ${without}`);
     const nobody = { ...logins, people: 1, withPassword: 0 };
-    expect(describeLogins(nobody).sentence).toBe('1 of 1 people have no password in the export');
+    expect(describeLogins(nobody).sentence).toBe('1 of 1 person has no password in the export');
   });
 
   it.each([
@@ -104,7 +104,7 @@ describe('the people who log in as before', () => {
       said(new LoginTally(false), pair({ first: withoutHash, second: undefined }), organisation(source, 'INACTIVE')),
     ).not.toContain('organisation');
     expect(said(new LoginTally(false), ...people, organisation(source, 'INACTIVE'))).toBe(
-      `1 of 4 people with a password log in as before | 2 of an organisation that is ${reason}: ada, ada | 1 locked in the target, active in the source: ada`,
+      `1 of 4 people with a password logs in as before | 2 of an organisation that is ${reason}: ada, ada | 1 locked in the target, active in the source: ada`,
     );
   });
 
@@ -112,7 +112,7 @@ describe('the people who log in as before', () => {
     const tally = new LoginTally(false);
     const missing = Array.from({ length: 5_000 }, () => pair({ first: content(), second: undefined }));
     expect(said(tally, pair({ first: withoutHash, second: content() }), ...missing)).toBe(
-      '0 of 5,000 people with a password log in as before; 1 of 5,001 people have no password in the export | 5,000 not in the target: ada, ada, ada, and 4,997 more',
+      '0 of 5,000 people with a password log in as before; 1 of 5,001 people has no password in the export | 5,000 not in the target: ada, ada, ada, and 4,997 more',
     );
     tally.reset();
     expect(tally.logins).toEqual({ people: 0, withPassword: 0, ready: 0, others: [] });
