@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, parseObject, textAt, textsAt } from '../../shared/json/jsonObject.ts';
-import { JsonScanner, parseJson, type ScannedValue } from '../../shared/json/jsonScanner.ts';
+import { type JsonPath, JsonScanner, parseJson, type ScannedValue } from '../../shared/json/jsonScanner.ts';
 import { fixedLimits } from '../../shared/limits.ts';
 import type { Tally } from '../../shared/organisation/exportFile.ts';
 import { type OrganisationRecord, organisationFields, readRecord } from '../../shared/organisation/record.ts';
@@ -40,7 +40,7 @@ export async function* filterExport(read: Read, filter: ExportFilter): AsyncGene
   const orgIds = isWhole ? new Map<number, string>() : await readOrgIds(read);
   const writer = new OrganisationWriter();
   yield Buffer.from('{"orgs":[');
-  for await (const values of scan(read, isOfOrganisation)) {
+  for await (const values of scan(read)) {
     const texts = values.flatMap(({ path: [, index = 0, field = ''], path, text }) => {
       const orgId = orgIds.get(Number(index)) ?? '';
       if (!keeps(orgId)) return [];
@@ -77,7 +77,7 @@ export function filteredManifest(manifest: JsonObject, tally: Tally, kept: Secre
 /** Finds the ids of a file's entries, which may follow their records. */
 async function readOrgIds(read: Read): Promise<Map<number, string>> {
   const orgIds = new Map<number, string>();
-  for await (const values of scan(read, ({ path }) => path.length === 3 && isOrgId(path[2])))
+  for await (const values of scan(read, isOrgId))
     for (const { path, text } of values) orgIds.set(Number(path[1]), String(parseJson(text, path)));
   return orgIds;
 }
@@ -95,26 +95,22 @@ export async function readManifest(read: Read): Promise<JsonObject | undefined> 
   return manifest;
 }
 
-function isOrgId(field: unknown): boolean {
-  return field === 'orgId' || field === 'org_id';
+function isOrgId([, , field, ...below]: JsonPath): boolean {
+  return below.length === 0 && (field === 'orgId' || field === 'org_id');
 }
 
-function isOfOrganisation({ path }: Pick<ScannedValue, 'path'>): boolean {
-  return path.length === 3 || path.length === 4;
-}
-
-/** Scans the values of a file's organisations, and the elements of their lists. */
+/** Scans the values of a file's organisations, and the elements of their lists, by default all. */
 async function* scan(
   read: Read,
-  isKept: (value: Pick<ScannedValue, 'path'>) => boolean,
+  isWanted: (path: JsonPath) => boolean = () => true,
 ): AsyncGenerator<readonly ScannedValue[]> {
   const scanner = new JsonScanner((path, kind) => {
     if (path.length > 0 && path[0] !== 'orgs') return 'skip';
     if (path.length < 3 || (path.length === 3 && kind === 'array')) return 'enter';
-    return isKept({ path }) ? 'keep' : 'skip';
+    return isWanted(path) ? 'keep' : 'skip';
   }, limits);
   for await (const chunk of read())
-    yield scanner.push(chunk).filter(({ path, text }) => text !== '' && isKept({ path }));
+    yield scanner.push(chunk).filter(({ path, text }) => path.length > 2 && text !== '');
   scanner.end();
 }
 

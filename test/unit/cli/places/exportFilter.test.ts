@@ -41,6 +41,7 @@ describe('a filter of an export file', () => {
     }
     expect(await filtered(file, { keeps: () => false })).toEqual({ orgs: [] });
     expect(await filtered({ orgs: [] }, {})).toEqual({ orgs: [] });
+    for (const orgs of [null, [null]]) expect(await filtered({ orgs }, { keeps: () => true })).toEqual({ orgs: [] });
   });
 
   it('knows organisations whose ids follow their records, or are written otherwise', async () => {
