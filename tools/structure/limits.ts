@@ -11,7 +11,7 @@ export const limits: readonly Limit[] = [
   { figure: 'files that a removal passes', atMost: 36 },
   { figure: 'files that an import of one user passes', atMost: 98 },
   { figure: 'files that an export to a bucket passes', atMost: 65 },
-  { figure: 'lines of tests', atMost: 61_400 },
+  { figure: 'lines of tests', atMost: 61_700 },
   { figure: 'lines of tools, bench and build', atMost: 5_000 },
   { figure: 'words of documents', atMost: 17_000 },
 ];
