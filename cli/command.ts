@@ -97,6 +97,8 @@ export interface OpenInstance {
   readonly location: StoreLocation;
   /** The instance's default name: that of its directory or database. */
   readonly defaultName: string;
+  /** Prints an output before the command's end. */
+  print(output: Output): Promise<unknown>;
 }
 
 interface Printed {

@@ -53,7 +53,7 @@ export async function runCommand(
   await command.prepare?.(onInstance, location);
   const store = await openStore(location);
   try {
-    const run = () => command.run({ ...onInstance, store, location, defaultName });
+    const run = () => command.run({ ...onInstance, store, location, defaultName, print });
     // Lists are read from the database while they are printed.
     if (!command.isAudited) return await print(await run());
     const audit = openAudit(store, { storeLocation: location }, surroundings.stderr);

@@ -32,7 +32,7 @@ export async function serve(
   call: Surroundings & OpenInstance,
   { host, port, docs, certificates }: ServerSettings,
 ): Promise<void> {
-  const { store, signal, stdout, stderr } = call;
+  const { store, signal, stdout, stderr, print } = call;
   const config = loadConfig(call);
   requireMasterKey(call.location);
   // A database with another master key, or another format, fails now and not at the first request.
@@ -64,9 +64,11 @@ export async function serve(
   );
   resources.defer(async () => void (await server.close()));
   if (certificates !== undefined) resources.use(renewOnSignal(certificates, server, stderr));
-  stdout.write(`listening on ${server.url}\n`);
-  if (metrics !== undefined) stdout.write(`metrics at ${metrics.server.url}/metrics\n`);
-  if (stdout.isTTY === true) stdout.write(`next: identity doctor ${server.url}; Ctrl-C stops the server\n`);
+  const addresses = { url: server.url, ...(metrics && { metrics: `${metrics.server.url}/metrics` }) };
+  const text = [`listening on ${addresses.url}`];
+  if (addresses.metrics !== undefined) text.push(`metrics at ${addresses.metrics}`);
+  if (stdout.isTTY === true) text.push(`next: identity doctor ${addresses.url}; Ctrl-C stops the server`);
+  await print({ json: addresses, text });
   if (!signal.aborted) await once(signal, 'abort');
 }
 

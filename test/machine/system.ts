@@ -80,7 +80,13 @@ async function runCommand(
   const given = Object.entries(options).flatMap(([option, value]) => (value === undefined ? [] : [[option, [value]]]));
   try {
     const values = await parseValues(command, { positionals, options: Object.fromEntries(given) });
-    const output = await command.run({ ...database, ...surroundings, ...values, defaultName: 'machine' });
+    const output = await command.run({
+      ...database,
+      ...surroundings,
+      ...values,
+      defaultName: 'machine',
+      print: async () => {},
+    });
     return { json: output !== undefined && 'json' in output ? output.json : undefined };
   } catch (error) {
     return { error };

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { startProgram } from '../../../tools/program.ts';
 import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFrom, importInto } from '../../support/http/wire.ts';
 import { init, serve } from '../../support/instances/commandInstance.ts';
+import { identityProgram } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
 describe('identity serve', () => {
@@ -23,6 +25,17 @@ describe('identity serve', () => {
     // Its workers are idle, and its connection too.
     const { code, stderr } = await running.stop(signal);
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('Error') });
+    await remove();
+  });
+
+  it('prints its addresses as one JSON document with --json', async () => {
+    const { path, remove } = await temporaryDirectory();
+    await init(['--data', path]);
+    const [command, script] = identityProgram;
+    const args = [script, 'serve', '--data', path, '--port', '0', '--json'];
+    const running = await startProgram(command, args, /^.*\n/, { env: { METRICS_PORT: '0' } });
+    const address = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+/);
+    expect(JSON.parse((await running.stop()).stdout)).toEqual({ url: address, metrics: address });
     await remove();
   });
 

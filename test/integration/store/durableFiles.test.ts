@@ -66,6 +66,7 @@ describe('a reported file', () => {
       store,
       location,
       defaultName: 'north',
+      print: async () => {},
       arguments: [],
       options: { name: undefined, expires: undefined, 'token-file': file },
       environment: { DATA_DIR: directory },
