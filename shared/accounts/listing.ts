@@ -3,7 +3,7 @@ import { parseObject, textAt } from '../json/jsonObject.ts';
 import { type Section, sectionPartition, sectionPartitions } from '../organisation/section.ts';
 import { orgMemberSection } from '../organisation/sections/members.ts';
 import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
-import { organisationSection } from '../organisation/sections.ts';
+import { organisationSection, removedOrganisations } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import type { ScanRange, Snapshot, Store, StoredDocument } from '../store/store.ts';
 import { INSTANCE_MEMBERS } from './members.ts';
@@ -35,10 +35,11 @@ export interface ListedMember {
   readonly roles: readonly string[];
 }
 
-/** Lists the organisations of an instance by id. */
+/** Lists the organisations of an instance by id; those whose removal was interrupted come last. */
 export async function* listOrganisations(store: Store): AsyncGenerator<ListedOrganisation> {
-  for await (const { json, state } of readSection(store, organisationSection, undefined))
-    yield { orgId: textAt(json, 'orgId', ''), name: textAt(json, 'org.name', ''), state };
+  for (const section of [organisationSection, removedOrganisations])
+    for await (const { json, state } of readSection(store, section, undefined))
+      yield { orgId: textAt(json, 'orgId', ''), name: textAt(json, 'org.name', ''), state };
 }
 
 const userKinds = [

@@ -4,7 +4,7 @@ import { parseObject, textAt } from '../json/jsonObject.ts';
 import { scopeKey } from '../organisation/loginNameScope.ts';
 import { type Section, sectionPartition } from '../organisation/section.ts';
 import { deletionPartition, humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
-import { isInRemoval, removalPartition, sections } from '../organisation/sections.ts';
+import { isInRemoval, removedOrganisations, sections } from '../organisation/sections.ts';
 import { defaultOrganisation } from '../store/instance.ts';
 import type { Snapshot, Store, Transaction } from '../store/store.ts';
 import { endCheckpointEpoch } from './checkpointEpoch.ts';
@@ -79,7 +79,7 @@ async function countRecords(snapshot: Snapshot, orgId: string, section: Section)
 /**
  * Removes organisations with all their records, and what others have because of them. The first step marks them, the last
  * one deletes them; a removal that was interrupted continues when it is repeated. From the first step on their users'
- * tokens are invalid, exports and lists omit them, and no import writes into them.
+ * tokens are invalid, exports omit them, and no import writes into them.
  * @param signal stops between two batches, with its reason
  * @returns the number of deleted documents, without claims
  * @throws as `describeRemoval`; IdentityError ABORTED when another call removes one of them at the same time
@@ -118,7 +118,11 @@ function begin(store: Store, orgIds: readonly string[]): Promise<void> {
     const begun = orgIds.filter((_, index) => stored[index] === undefined || !isInRemoval(stored[index]));
     if (begun.length === 0) return;
     for (const orgId of begun) {
-      const fields = { state: 'ORG_STATE_REMOVED', partition: removalPartition(orgId), digest: null };
+      const fields = {
+        state: 'ORG_STATE_REMOVED',
+        partition: sectionPartition(orgId, removedOrganisations),
+        digest: null,
+      };
       transaction.write([{ type: 'update', key: organisationKey(orgId), fields }]);
     }
     await endCheckpointEpoch(transaction);

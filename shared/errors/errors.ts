@@ -234,8 +234,8 @@ export const deadlineExceeded = defineError('DEADLINE_EXCEEDED', 'DEADLINE_EXCEE
 
 export const organisationRemoved = defineError('ABORTED', 'ORGANISATION_REMOVED', {
   text: (orgId: string) =>
-    `organisation ${orgId} is being removed, or was removed during the import: wait for identity org delete to end, then send the request again`,
+    `organisation ${orgId} is being removed, or was removed during the import: wait for identity org delete to end, or repeat it if it was interrupted, then send the request again`,
   example: ['310716089541007'],
   when: '`identity org delete` removes an organisation that the import writes into, or was interrupted while it did. Nothing of the import is left in the organisation once the removal has ended.',
-  remedy: 'Wait for the command to end, or repeat it if it was interrupted. Then retry the request.',
+  remedy: '`identity org list` shows it as `ORG_STATE_REMOVED` until the removal ends.',
 });

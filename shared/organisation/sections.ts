@@ -1,5 +1,5 @@
 import type { StoredDocument } from '../store/store.ts';
-import type { Section } from './section.ts';
+import { isInSection, type Section } from './section.ts';
 import { actionSections } from './sections/actions.ts';
 import { domainSection } from './sections/domains.ts';
 import { grantSections } from './sections/grants.ts';
@@ -33,16 +33,12 @@ export const organisationSection: Section = {
   error: { type: 'org', id: ['$orgId'], exists: { id: 'ORG-lapo2n', key: 'Errors.Org.AlreadyExisting' } },
 };
 
-const REMOVAL = 'removedOrganisations/';
-
-/** Returns the partition of an organisation in removal. It belongs to no section: exports and lists omit it. */
-export function removalPartition(orgId: string): string {
-  return `${REMOVAL}${orgId}`;
-}
+/** Organisations in removal. They are in no section of exports. */
+export const removedOrganisations: Section = { ...organisationSection, name: 'removedOrganisations' };
 
 /** Whether the removal of a stored organisation has begun. */
 export function isInRemoval({ partition }: StoredDocument): boolean {
-  return partition?.startsWith(REMOVAL) === true;
+  return isInSection(partition, removedOrganisations);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { listOrganisations } from '../../../shared/accounts/listing.ts';
 import { changeRole } from '../../../shared/accounts/members.ts';
 import { describeRemoval, removeOrganisations } from '../../../shared/accounts/organisationRemoval.ts';
 import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
@@ -81,7 +82,7 @@ describeStores('the removal of organisations', (kind) => {
     await expect(removeOrganisations(store, ['goes'], signal)).rejects.toThrow('goes-ben is the last active IAM_OWNER');
   });
 
-  it('that was interrupted hides the organisation, keeps everything out of it, and continues when it is repeated', async () => {
+  it('that was interrupted keeps the organisation out of exports but not of the list, keeps everything out of it, and continues when it is repeated', async () => {
     const { store, instance, before } = await linkedInstance(kind);
     const interrupted = interruptedStore(store, { commit: 1, when: 'after' }, () => Promise.reject(killed));
     await expect(removeOrganisations(interrupted, goingIds, signal)).rejects.toThrow(killed);
@@ -89,10 +90,14 @@ describeStores('the removal of organisations', (kind) => {
       const { orgs } = await instance.export({ org_ids });
       expect(orgs.filter(({ orgId }) => goingIds.includes(orgId))).toEqual([]);
     }
+    const listed = await Array.fromAsync(listOrganisations(store));
+    const removed = listed.filter(({ state }) => state === 'ORG_STATE_REMOVED').map(({ orgId }) => orgId);
+    expect(removed).toEqual([...goingIds].sort());
     const during = await contents(store);
     const file = { orgs: [organisation('goes', { humanUsers: [person('late')] })] };
     const { status, body } = await instance.refusedImport({ data_orgs: file });
     expect([status, body.code]).toEqual([409, 10]);
+    expect(body.message).toContain('or repeat it if it was interrupted');
     await expect(issueToken(store, 'goes-robot', now, DAY_MS)).rejects.toThrow('user goes-robot not found');
     await expect(createServiceUser(store, 'bot', 'goes', now)).rejects.toThrow('organisation goes not found');
     const member = { userId: 'stays-ada', orgId: 'goes' };
