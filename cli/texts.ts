@@ -89,10 +89,21 @@ const fieldOptions: Readonly<Record<string, string>> = {
   dry_run: '--dry-run',
 };
 
+/** What ZITADEL's validation says of a field, from the request to the field. */
+const VIOLATION = /invalid \w+\.\S+: embedded message failed validation \| caused by: .*$/;
+
+/** Returns the path of an invalid field, as files have it, and what is wrong with it. */
+function violationText(message: string): string {
+  const names = [...message.matchAll(/invalid \w+\.(\S+): /g)].map(([, name = '']) => name);
+  const path = names.map((name) => name.slice(0, 1).toLowerCase() + name.slice(1)).join('.');
+  return `${path}: ${message.replace(/^.*invalid \w+\.\S+: /, '')}`;
+}
+
 /** Returns a message of a server in the words of the command: without ids of errors, with options in place of fields. */
 export function humanMessage(message: string): string {
   const known = importErrors.find(([error]) => error.test(message.replace(' Message=', ' ')));
   const said = message
+    .replace(VIOLATION, violationText)
     .replace(STATE, (_, __, state: string) => state.toLowerCase())
     .replace(/^ID=IMPORT-tooLong Message=/, '')
     .replace(ERROR_KEY, (_, id: string, key: string) => `${key.replace(WORD_START, ' ').toLowerCase()} (${id})`);

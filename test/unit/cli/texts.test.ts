@@ -71,6 +71,10 @@ describe('what people read of a message of a server', () => {
       /^the file has no machine keys: export with --with keys, or create new ones$/,
     ],
     [
+      'invalid ImportDataOrg.Orgs[0]: embedded message failed validation | caused by: invalid DataOrg.ProjectRoles[7]: embedded message failed validation | caused by: invalid AddProjectRoleRequest.DisplayName: value length must be: 1',
+      /^orgs\[0\]\.projectRoles\[7\]\.displayName: value length must be: 1$/,
+    ],
+    [
       'with_passwords must be a boolean, and of_others none',
       /^--with passwords must be a boolean, and of_others none$/,
     ],
