@@ -5,6 +5,8 @@ import { JsonError, type JsonPath, JsonScanner, parseJson, type Treatment } from
 import type { ValueKind } from '../../shared/json/valueScanner.ts';
 import { fixedLimits } from '../../shared/limits.ts';
 import { exportedManifest } from '../../shared/organisation/exportFile.ts';
+import { organisationFields } from '../../shared/organisation/record.ts';
+import { findSection, organisationSection } from '../../shared/organisation/sections.ts';
 import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
 import { UsageError } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
@@ -87,7 +89,7 @@ export class RecordCounter {
       } else if (path.length === 3 && isId(path)) {
         this.organisations++;
         this.missing.delete(String(parseJson(text, path)));
-      } else if (path.length === 4 || (path.length === 3 && kind === 'object')) this.records++;
+      } else if (isOfRecords(path) && (path.length === 4 || kind === 'object')) this.records++;
     }
   }
 
@@ -141,6 +143,12 @@ const statements: ReadonlySet<unknown> = new Set(Object.keys(exportedRequest.sha
 
 function isId(path: JsonPath): boolean {
   return path[2] === 'orgId' || path[2] === 'org_id';
+}
+
+/** Whether a field has records: the lists of a v1 file's login policy are part of it. */
+function isOfRecords(path: JsonPath): boolean {
+  const name = organisationFields.get(String(path[2]))?.name ?? '';
+  return name === organisationSection.name || findSection(name) !== undefined;
 }
 
 /** Enters the organisations and their lists, and the manifest. */

@@ -89,6 +89,11 @@ describe('identity compare', () => {
     const v1 = join(await testDirectory(), 'v1.json');
     await writeFile(v1, zitadelText('export-v1-org'));
     expect(await resultOf(['compare', v1, v1, '--with', 'passwords,otp,keys'])).toMatchObject({ code: 0, equal: true });
+    const factors = { loginPolicy: { allowRegister: true }, secondFactors: ['SECOND_FACTOR_TYPE_U2F'] };
+    const factored = await fileWith('factored.json', organisation('acme', factors));
+    const copy = v1.replace('v1.json', 'copy.json');
+    // The factors are part of the policy.
+    expect(await resultOf(['export', factored, '--to', copy])).toMatchObject({ organisations: 1, records: 2 });
     const usual = await fileWith('usual.json', organisation('acme', { humanUsers: [person('ada')] }));
     const late = await fileWith('late.json', {
       humanUsers: [person('ada')],
