@@ -80,7 +80,9 @@ export const importPlace = defineCommand({
       const { humanUsers: people = 0 } = response.summary.created;
       const isWithout = source.takes === 'imports' && !selection.withPasswords && people > 0;
       const without = isWithout ? [`without a password: ${counted(people, 'person')} (--with passwords)`] : [];
-      const requested = [...requestLines(request), ...without];
+      // What is left out of a file has a line of its own.
+      const told = leftOut === undefined ? request : { ...request, secrets: undefined };
+      const requested = [...requestLines(told), ...without];
       return imported(response, target.name, options, { losses, request, leftOut, requested });
     });
   },

@@ -276,6 +276,7 @@ describe('the secrets of a file', { timeout: 240_000 }, () => {
     const call = ['import', 'gs://exports/north.json', '--to', database, '--with', 'none'];
     const { code, stdout, stderr } = await identity(call, { env });
     expect(code, stderr).toBe(0);
+    expect(stdout).not.toContain('the export carries');
     expect(stdout).toContain(
       'left out, as --with does not name them: the passwords of 2 people, the OTP factors of 1 person, 1 key\n',
     );
