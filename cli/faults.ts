@@ -24,12 +24,16 @@ export function describeFault(error: unknown, logLevel = process.env.LOG_LEVEL):
     return { message: printable(humanMessage(error.message)), exitStatus: isUsage ? 'usage' : 'failed' };
   }
   const isExpected = isSystemError(error);
-  return { message: isExpected ? printable(error.message) : unexpected(error, logLevel), exitStatus: 'failed' };
+  return { message: isExpected ? printable(systemText(error)) : unexpected(error, logLevel), exitStatus: 'failed' };
 }
 
 /** Whether an operating system, or SQLite, has given the error its message. */
 function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error;
+}
+
+function systemText(error: NodeJS.ErrnoException): string {
+  return error.code === 'ENOENT' && error.path !== undefined ? `${error.path} does not exist` : error.message;
 }
 
 function unexpected(error: unknown, logLevel: string | undefined): string {
