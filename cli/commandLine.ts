@@ -94,7 +94,10 @@ async function printFault(error: unknown, { stderr, environment }: Surroundings)
 /** Returns commander's error as one of ours: in one line, with the next step. */
 function usageError({ message }: CommanderError, command: Commander): UsageError {
   const [, problem = message, suggestion] = /^error: (.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/s.exec(message) ?? [];
-  const line = problem.replace(/[<>]/g, '').replaceAll('\n', ' ');
+  const line = problem
+    .replace(/[<>]/g, '')
+    .replaceAll('\n', ' ')
+    .replace(/argument '.*' is invalid\. (?=specify the option once)/s, 'is repeated: ');
   const remedy = suggestion === undefined ? `run ${fullName(command)} --help` : `did you mean ${suggestion}?`;
   return new UsageError(`${line}: ${startingOption(problem, command) ?? remedy}`);
 }

@@ -45,7 +45,7 @@ describe('a wrong command line', () => {
     [['init', '--data', '--json'], 'missing value of --data, before --json'],
     [
       ['member', 'add', '--org', '1', '--org', '2'],
-      "option '--org ORG_ID' argument '2' is invalid. specify the option once: run identity member add --help",
+      "option '--org ORG_ID' is repeated: specify the option once: run identity member add --help",
     ],
     [['otp-email', 'enable'], "missing required argument 'USER_ID': run identity otp-email enable --help"],
     [
