@@ -70,8 +70,8 @@ async function finish(directory: string, state: MigrationState, cleaned: readonl
   const isDone = cleaned.every(({ problem }) => problem === undefined);
   // A finished migration keeps its evidence; and what could not be removed can be tried again, with another token.
   const isGone = isDone && state.finishedAt === undefined;
+  const hadExport = await removeExport(directory);
   if (isGone) await rm(directory, { recursive: true });
-  else await removeExport(directory);
   const removed = cleaned.filter((one) => one.removed);
   const warnings = await listTokens(state, removed);
   const again = `kept: the run directory ${directory}, to try again; it holds no secrets`;
@@ -82,7 +82,12 @@ async function finish(directory: string, state: MigrationState, cleaned: readonl
     ...warnings,
   ];
   return {
-    json: { event: 'result', removed: isDone, remainders: cleaned, warnings },
+    json: {
+      event: 'result',
+      removed: isDone && (isGone || hadExport || removed.length > 0),
+      remainders: cleaned,
+      warnings,
+    },
     text,
     exitStatus: () => (isDone ? 'done' : 'listed'),
   };
@@ -153,7 +158,9 @@ async function listTokens({ settings }: MigrationState, removed: readonly Remain
   for (const [option, file] of Object.entries(settings.secretFiles)) {
     if (option === 'ca-file' || !existsSync(file)) continue;
     const text = (await readFile(file, 'utf8')).trim();
-    const id = isWellFormed(text) ? ` (revoke it with identity pat revoke ${tokenId(text)})` : '';
+    const id = isWellFormed(text)
+      ? ` (revoke it with identity pat revoke ${tokenId(text)}, and --data or --firestore of its instance)`
+      : '';
     const kind = option.endsWith('token-file') ? 'token' : 'key';
     const life = dead.has(file) ? 'ends with its user' : `stays valid until it expires or is revoked${id}`;
     warnings.push(`by hand: the ${kind} in ${file} ${life}: delete the file`);
@@ -205,7 +212,7 @@ function callerByHand({ place, userId }: NamedUser): Remainder {
     return { what: `the service user ${userId} of identity migrate prepare on ${place}`, byHand: `run ${command}` };
   return {
     what: `the service user ${userId ?? 'of the token'} on ${place}, with its tokens`,
-    byHand: `if it was created for the migration, run ${command}; otherwise revoke its token with identity pat revoke`,
+    byHand: `if it was created for the migration, run ${command}; otherwise revoke its token there with identity pat revoke`,
   };
 }
 

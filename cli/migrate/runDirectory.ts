@@ -90,10 +90,11 @@ export function exportPath(directory: string): string {
   return join(directory, `${EXPORT}json.gz`);
 }
 
-/** Removes a run directory's export, also a partial one. */
-export async function removeExport(directory: string): Promise<void> {
+/** Removes a run directory's export, also a partial one; returns whether there was one. */
+export async function removeExport(directory: string): Promise<boolean> {
   const names = (await readdir(directory)).filter((name) => name.startsWith(EXPORT));
   for (const name of names) await rm(join(directory, name), { force: true });
+  return names.length > 0;
 }
 
 const BUSY = 5;

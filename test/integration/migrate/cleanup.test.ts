@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { cp, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { identity } from '../../support/command.ts';
+import { identity, identityJson } from '../../support/command.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith, migrate, prepareMigration } from '../../support/migrations/migrating.ts';
@@ -43,12 +43,13 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
       );
       expect(stdout).toMatch(
         new RegExp(
-          `the token in ${tokenFile} stays valid until .* \\(revoke it with identity pat revoke [0-9a-f]{32}\\)`,
+          `the token in ${tokenFile} stays valid until .* \\(revoke it with identity pat revoke [0-9a-f]{32}, and --data or --firestore of its instance\\)`,
         ),
       );
     }
     expect(stdout).toContain(`kept: the result in ${directory}, without export and secrets; identity migrate report`);
     expect(stdout).not.toContain('removed:');
+    expect(await identityJson(['migrate', 'cleanup', '--run-dir', directory])).toMatchObject({ removed: false });
     expect(stdout).not.toContain(north.token);
     const page = join(directory, '..', 'report.html');
     const reported = await identity(['migrate', 'report', '--run-dir', directory, '--to', page]);
