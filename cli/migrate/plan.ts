@@ -1,6 +1,7 @@
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
+import type { CountedEntry } from '../../shared/organisation/leftToDo.ts';
 import { combine, compareSides, explainZitadels } from '../compare/compareSides.ts';
 import { Comparison } from '../compare/comparison.ts';
 import { FileFacts, type PlaceInspection } from '../places/inspectPlace.ts';
@@ -55,7 +56,11 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     errors: refused,
     errorsOmitted: refusedOmitted,
     ...notices
-  } = sortNotices(trial?.response, [source, target], facts.leftToDo(request, target.kind === 'zitadel'));
+  } = sortNotices(
+    trial?.response,
+    [source, target],
+    leftToDoAfter(facts.leftToDo(request, target.kind === 'zitadel'), secrets.selected),
+  );
   const plan: MigrationPlan = {
     source: {
       ...describeSide(source),
@@ -86,6 +91,14 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   };
   await writeJson(run.directory, NAME, plan);
   return plan;
+}
+
+/** Returns what is left to do, without the advice to include secrets that were asked for: the source has none. */
+function leftToDoAfter(entries: readonly CountedEntry[], selected: readonly string[]): CountedEntry[] {
+  return entries.map((entry) => {
+    const [advice = '', name = ''] = /include them by `with_(\w+)`.*?, or /.exec(entry.message) ?? [];
+    return selected.includes(name) ? { ...entry, message: entry.message.replace(advice, '') } : entry;
+  });
 }
 
 /** Returns the second factors of which an export tells who has them; without a manifest, its records show it. */

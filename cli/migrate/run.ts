@@ -173,13 +173,17 @@ export async function workAlone<Result>(
     }
     const { message } = describeFault(error);
     journal.add({ event: 'failed', problem: message });
-    // Its settings do not change.
-    if (run.state.settings.newOrgsOnly && message.includes('--new-orgs-only: ')) throw error;
+    if (isFinal(message)) throw error;
     const problem = placeFailed.is(error) || placeBroke.is(error) || placeLost.is(error) ? error.text : message;
     throw migrationStopped(problem, resumeCommand(directory));
   } finally {
     call.signal.removeEventListener('abort', interrupting);
   }
+}
+
+/** Whether a migration would stop at the same problem again, since its settings do not change. */
+export function isFinal(problem: string): boolean {
+  return problem.includes('--new-orgs-only: ');
 }
 
 type Interrupted = Pick<MigrationState, 'confirmedAt' | 'moved'> & { readonly settings: { readonly to: string } };

@@ -22,6 +22,7 @@ import { readJournal } from './journal.ts';
 import { describeLogins } from './logins.ts';
 import { endText, equalRecords } from './outcome.ts';
 import { readResult } from './result.ts';
+import { isFinal } from './run.ts';
 import { findWorker, resumeCommand } from './runDirectory.ts';
 
 /** Whether a plan has nothing to move. */
@@ -29,15 +30,14 @@ export function isEmpty({ sections }: MigrationPlan): boolean {
   return total(sections) === 0;
 }
 
-/** A secret that the export lacks: where it was to move, that is a warning. */
-const missingSecret = /`with_(passwords|otp|keys)`/;
+/** A secret that the export lacks, though it was to move: that is a warning. */
+const missingSecret = /^the export has no (?:password|TOTP|machine|application)[^`]*$/;
 
 /** Returns a plan as people read it: what matters most for the decision stands last. */
 export function planText(plan: MigrationPlan): Line[] {
-  const { target, checks, leftOut, organisations, organisationsOmitted, leftToDo, secrets } = plan;
+  const { target, checks, leftOut, organisations, organisationsOmitted, leftToDo } = plan;
   const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
-  const isMissing = ({ message }: { readonly message: string }) =>
-    secrets.selected.includes(missingSecret.exec(message)?.[1] ?? '');
+  const isMissing = ({ message }: { readonly message: string }) => missingSecret.test(message);
   const byHand = leftToDo.filter((entry) => !isMissing(entry));
   const kept = conflictLines(plan);
   const [conflicts, decided] = plan.onConflict === 'report' ? [kept, []] : [[], kept];
@@ -114,7 +114,7 @@ function loginLines(logins: Logins | undefined): string[] {
 export function resultText(result: MigrationResult, directory: string): Line[] {
   const { source, target, moved, proof, phases } = result;
   // Both sides are read more than once: the last time counts.
-  const last = new Map(phases.map((phase) => [phase.phase, phase]));
+  const last = phases.filter(({ phase }, index) => phases.findLastIndex((one) => one.phase === phase) === index);
   const imported = Object.entries(outcomesOf(moved)).filter(([, counts]) => total(counts) > 0);
   return [
     { text: resultHeadline(result), style: result.outcome === 'done' ? 'good' : 'bad' },
@@ -122,7 +122,7 @@ export function resultText(result: MigrationResult, directory: string): Line[] {
       `from ${source.place}`,
       `to   ${target.place}`,
       ...imported.map(([outcome, counts]) => `${outcome}: ${countList(counts)}`),
-      ...[...last.values()].map((phase) => `${phase.phase}: ${phaseText(phase)}`),
+      ...last.map((phase) => `${phase.phase}: ${phaseText(phase)}`),
     ]),
     ...section('Proof', [proof.description, ...verdict(result)]),
     ...section('Differences', differenceList(proof)),
@@ -200,7 +200,8 @@ export async function describeStatus(run: ExistingRun, now: Date): Promise<Outpu
   const isFinished = state.finishedAt !== undefined;
   const reached: string[] = steps.flatMap(([field, text]) => (state[field] === undefined ? [] : [text]));
   const done = isFinished && state.moved === undefined ? reached.with(-1, 'nothing to move') : reached;
-  const next = isFinished || pid !== undefined ? undefined : resumeCommand(directory);
+  const isOver = isFinished || (problem !== undefined && isFinal(problem));
+  const next = isOver || pid !== undefined ? undefined : resumeCommand(directory);
   const text = [
     `${directory}: ${describeRun(run, now)}`,
     `done: ${done.join(', ') || 'nothing'}`,

@@ -421,7 +421,10 @@ describe('a migration', { timeout: 120_000 }, () => {
     const file = await exportFileWith(organisation('acme'));
     expect((await identity(['import', file, '--to', south.database])).code).toBe(0);
     const args = ['migrate', ...betweenServers(north, south), ...none, '--new-orgs-only', '--yes'];
-    const { code, stderr } = await identity([...args, '--run-dir', await runDirectory()]);
+    const directory = await runDirectory();
+    const { code, stderr } = await identity([...args, '--run-dir', directory]);
+    const status = await identity(['migrate', 'status', '--run-dir', directory]);
+    expect(status.stdout).toMatch(/\nstopped: .*without --new-orgs-only\n$/);
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
       message: `identity: ${south.url} refuses: --new-orgs-only: an organisation of the file exists already (acme): leave out what exists, or import without --new-orgs-only`,

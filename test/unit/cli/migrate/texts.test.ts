@@ -51,6 +51,12 @@ describe('the first line of a result', () => {
     expect(lines(given)[0]).toBe(headline);
   });
 
+  it('is followed by the phases in the order of their figures', () => {
+    const [exporting, importing] = migrationResult().phases;
+    const phases = [importing, exporting, importing].filter((phase) => phase !== undefined);
+    expect(lines({ phases }).join('\n')).toMatch(/ {2}exporting: .*\n {2}importing: /);
+  });
+
   it('is followed by figures for people, and by no ids of errors', () => {
     const text = lines({}).join('\n');
     expect(text).toContain('exporting: 33,180 records in 1m 0s, 553/s');
