@@ -211,11 +211,7 @@ export const migrationPlan = z.strictObject({
   leftToDo: z.array(countedEntry),
   leftToDoOmitted: count,
   /** What is left to do, and the seconds that it may take, by what was measured: texts of a sentence. */
-  work: z.strictObject({
-    steps: z.array(z.string()),
-    seconds: z.number(),
-    measuredBy: z.string(),
-  }),
+  work: z.strictObject({ steps: z.array(z.string()), seconds: z.number(), measuredBy: z.string() }),
 });
 
 export type MigrationPlan = z.infer<typeof migrationPlan>;

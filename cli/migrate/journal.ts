@@ -7,13 +7,7 @@ import { IMPORTING } from '../places/recordCounter.ts';
 import { type PhaseState, type ProgressOutput, pace } from '../progress.ts';
 import type { MigrationResult } from './documents.ts';
 
-const rate = {
-  phase: z.string(),
-  seconds: z.number(),
-  records: z.int(),
-  unchanged: z.int(),
-  perSecond: z.number(),
-};
+const rate = { phase: z.string(), seconds: z.number(), records: z.int(), unchanged: z.int(), perSecond: z.number() };
 const entry = z.discriminatedUnion('event', [
   z.object({ time: z.iso.datetime(), event: z.literal('started') }),
   z.object({ time: z.iso.datetime(), event: z.literal('resumed') }),

@@ -30,10 +30,7 @@ const bucketRules: readonly Rule[] = [
 
 const objectRules: readonly Rule[] = [
   { holds: (name) => name.isWellFormed(), otherwise: 'must be well-formed Unicode' },
-  {
-    holds: (name) => name !== '' && Buffer.byteLength(name) <= 1024,
-    otherwise: 'must have 1 to 1024 bytes in UTF-8',
-  },
+  { holds: (name) => name !== '' && Buffer.byteLength(name) <= 1024, otherwise: 'must have 1 to 1024 bytes in UTF-8' },
   { holds: (name) => !/[\r\n]/.test(name), otherwise: 'must not contain a line break' },
   { holds: (name) => name !== '.' && name !== '..', otherwise: 'must not be . or ..' },
   {

@@ -36,13 +36,7 @@ export interface ZitadelImport {
 }
 
 /** The export that says what is there: without secrets, which are not compared. */
-const nothing = {
-  excludedOrgIds: [],
-  withPasswords: false,
-  withOtp: false,
-  forZitadel: false,
-  timeoutMs: undefined,
-};
+const nothing = { excludedOrgIds: [], withPasswords: false, withOtp: false, forZitadel: false, timeoutMs: undefined };
 
 /** What a ZITADEL has of a file's records. */
 export class TargetState implements Disposable {

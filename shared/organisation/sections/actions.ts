@@ -25,13 +25,7 @@ export const actionSections: readonly Section[] = [
     v1: { convert: stringifyNumbers },
     values: { flowType: numberNamed(flowIds), triggerType: numberNamed(triggerIds) },
     check: checkTriggerAction,
-    references: [
-      own({
-        collection: 'actions',
-        key: ['actionIds[]'],
-        missing: actionsMissing,
-      }),
-    ],
+    references: [own({ collection: 'actions', key: ['actionIds[]'], missing: actionsMissing })],
     error: {
       type: 'trigger_action',
       id: ['flowType', 'triggerType'],

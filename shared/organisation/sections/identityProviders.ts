@@ -29,11 +29,7 @@ const userLinkSection: Section = {
   // ZITADEL's exports have the numbers of its own types here.
   values: { idpType: asGiven },
   unique: [
-    {
-      type: 'userLink',
-      parts: ['idpId', 'providedUserId'],
-      taken: taken('Errors.User.ExternalIDP.AlreadyExists'),
-    },
+    { type: 'userLink', parts: ['idpId', 'providedUserId'], taken: taken('Errors.User.ExternalIDP.AlreadyExists') },
   ],
   exported: {
     order: { fields: ['userId', 'idpId', 'idpName', 'providedUserId', 'providedUserName', 'idpType'] },
@@ -74,11 +70,7 @@ export const identityProviderSections: readonly Section[] = [
     unique: [providerName],
     exported: { providerType: 'IDP_TYPE_OIDC' },
     credentials: [{ path: 'idp.clientSecret', field: 'clientSecret', flag: 'withPasswords' }],
-    error: {
-      type: 'oidc_idp',
-      id: ['idpId'],
-      exists: providerExists,
-    },
+    error: { type: 'oidc_idp', id: ['idpId'], exists: providerExists },
     success: { field: 'oidcIpds', entry: ['idpId'] },
   },
   {

@@ -57,11 +57,7 @@ export const humanUserSection: Section = {
   nested: nestedLinks,
   check: checkPerson,
   credentials: Object.values(personCredentials),
-  values: {
-    'user.userName': trimmed,
-    'user.profile.preferredLanguage': languageTag,
-    'user.phone.phone': phoneNumber,
-  },
+  values: { 'user.userName': trimmed, 'user.profile.preferredLanguage': languageTag, 'user.phone.phone': phoneNumber },
   // Older files name a hash's algorithm, which the hash itself names too.
   additional: { paths: ['otpEmail', 'otp_email', 'user.hashedPassword.algorithm'], otpEmail: true },
   warnings: warnOfPerson,
