@@ -52,7 +52,8 @@ export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Ou
     ...remainders.filter((one) => !isCertain(one)).map((one) => cleanedText({ ...one, removed: false })),
     ...warnings,
   ];
-  const isNothing = state.finishedAt !== undefined && remainders.every(({ remove }) => remove === undefined);
+  // The others have a question each.
+  const isNothing = state.finishedAt !== undefined && certain.length === 0;
   if (!isNothing && !(await askConfirmation('Clean up?', call, lines))) {
     return {
       json: { event: 'result', removed: false, remainders, warnings },

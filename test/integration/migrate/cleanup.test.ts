@@ -184,6 +184,14 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     expect(existsSync(directory)).toBe(false);
   });
 
+  it('does not ask for --yes where that removes nothing', async () => {
+    const { zitadel, directory, args } = await planned();
+    expect(await identity(['migrate', 'resume', '--run-dir', directory, '--yes'])).toMatchObject({ code: 0 });
+    const { code, stdout } = await identity(args);
+    expect({ code, isAdvised: stdout.includes('--yes') }, stdout).toEqual({ code: 0, isAdvised: false });
+    expect(zitadel.contents.users.has('owner')).toBe(true);
+  });
+
   const future = '2100-01-01T00:00:00Z';
   it.each([
     ['it is older than the migration', {}],
