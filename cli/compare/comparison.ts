@@ -55,6 +55,8 @@ export interface ComparisonOptions {
    * @param first what the first side has of the record, if it has it
    */
   readonly explain?: (difference: RecordDifference, first?: RecordContent) => string | undefined;
+  /** Whether only the first of several records with one key counts. By default the others differ. */
+  readonly ignoresRepeats?: true;
   /** Takes the records of the first side, each with that of the second one. */
   readonly pairs?: PairVisitor | undefined;
 }
@@ -137,7 +139,7 @@ export class Comparison implements Disposable {
       if (record === undefined) return;
       const meets = (key: Uint8Array) => this.statements.meet.run(key).changes > 0;
       if (meets(record.key)) this.compare(record);
-      else if (this.isOther(record)) {
+      else if (this.options.ignoresRepeats !== true && this.isOther(record)) {
         const key = repeatKey(record);
         if (meets(key)) this.compare({ ...record, key }, true);
       }

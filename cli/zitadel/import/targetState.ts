@@ -54,6 +54,7 @@ export class TargetState implements Disposable {
     this.orgIds = new Set(orgIds);
     this.comparison = new Comparison({ withPasswords: false, withOtp: false, withKeys }, MAX_LISTED, {
       explain: (difference) => this.explain(difference, zitadel),
+      ignoresRepeats: true,
       pairs: { addPair: () => {}, reset: () => this.reset() },
     });
   }

@@ -107,6 +107,14 @@ describe('an import into a ZITADEL', () => {
     });
   });
 
+  it('does not count as created who is twice in the file, in a dry run either', async () => {
+    const zitadel = await startZitadel();
+    const content = [organisation('1', { humanUsers: [person('ada'), person('ada', { userName: 'other' })] })];
+    const created = { org: 1, humanUsers: 1 };
+    expect((await importIntoStandIn(zitadel, content, { dryRun: true })).summary).toMatchObject({ created });
+    expect((await importIntoStandIn(zitadel, content)).summary).toMatchObject({ created, skipped: { humanUsers: 1 } });
+  });
+
   it('counts people of another organisation with the same ids as skipped', async () => {
     const zitadel = await startZitadel();
     await imported(zitadel, [organisation('1', { humanUsers: [person('ada'), person('ben')] })]);
