@@ -35,16 +35,17 @@ export const placeNotKnown = defineError('FAILED_PRECONDITION', 'PLACE_NOT_RECOG
 
 export const placeTokenRejected = defineError('UNAUTHENTICATED', 'PLACE_TOKEN_REJECTED', {
   text: (place: string, option: string, reason: string) =>
-    `${place} rejects the token of ${option} (${reason}): create another one there, and store it alone in that file`,
+    `${place} rejects the token of ${option} (${reason}): check that its user is active, or create another one there, and store it alone in that file`,
   example: ['https://id.example.com', '--token-file', 'invalid token (AUTH-7fs1e)'],
   carries: (_place, option) => ({ option }),
-  when: 'The token has expired, was revoked, or is of another instance.',
+  when: 'The token has expired, was revoked, is of another instance, or its user is locked or inactive.',
   remedy: 'Create a token with `identity pat create`; in ZITADEL, for a service user with the role IAM_OWNER.',
 });
 
 export const placeTokenForbidden = defineError('PERMISSION_DENIED', 'PLACE_TOKEN_FORBIDDEN', {
   text: (place: string, option: string, reason: string, _cause?: unknown) =>
-    `${place} does not permit this to the token of ${option} (${reason}): use one of a service user with the role IAM_OWNER`,
+    // What the reason says of a restriction is its remedy.
+    `${place} does not permit this to the token of ${option} (${reason})${reason.startsWith('the token is valid for') ? '' : ': use one of a service user with the role IAM_OWNER'}`,
   carries: (_place: string, _option: string, _reason: string, cause?: unknown) => ({ cause }),
   example: ['https://id.example.com', '--token-file', 'No matching permissions found (AUTH-5mWD2)'],
   when: 'The user of the token lacks the role, or the token is restricted to other operations or organisations.',
@@ -84,9 +85,9 @@ export const placeLost = defineError('UNAVAILABLE', 'PLACE_LOST', {
 });
 
 export const sourceInvalid = defineError('FAILED_PRECONDITION', 'SOURCE_INVALID', {
-  text: (place: string, reason: string) => `${place} is no export file: ${reason}`,
+  text: (place: string, reason: string) => `${place} is no intact export file: ${reason}`,
   example: ['north.json', 'unexpected end of JSON input'],
-  when: 'The content is not JSON, is incomplete, or has another structure than an export file.',
+  when: 'The content is not JSON, is incomplete, was changed after its export, or has another structure than an export file.',
   remedy: 'Export again.',
 });
 

@@ -67,7 +67,7 @@ describe('identity doctor', { timeout: 240_000 }, () => {
     await writeFile(file, '{"orgs":[');
     expect(await examine([file])).toMatchObject({
       code: 1,
-      file: ['failed', `${file} is no export file: unexpected end of JSON input`],
+      file: ['failed', `${file} is no intact export file: unexpected end of JSON input`],
       'file permissions': ['warning', `others can read ${file}: run chmod 600 ${file}`],
     });
     const free = { code: 0, file: ['ok', expect.stringContaining('does not exist, and can be written')] };

@@ -275,7 +275,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(await identity(resume)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /rejects the token of --to-token-file \(.+\): create another one there, and store it alone in that file; continue with identity migrate resume --run-dir .*\n$/,
+        /rejects the token of --to-token-file \(.+\): check that its user is active, or create another one there, and store it alone in that file; continue with identity migrate resume --run-dir .*\n$/,
       ),
     });
     const { code, stderr } = await identity([...resume, '--to-token-file', south.tokenFile]);
@@ -447,7 +447,9 @@ describe('a migration', { timeout: 120_000 }, () => {
     ]);
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
-      message: expect.stringContaining(`${file} is no export file: orgs[0].humanUsers[0].user: value is required`),
+      message: expect.stringContaining(
+        `${file} is no intact export file: orgs[0].humanUsers[0].user: value is required`,
+      ),
     });
   });
 });

@@ -107,7 +107,9 @@ describe('identity compare', () => {
     const file = await fileWith('a.json', organisation('acme', { humanUsers: [{ userId: 'ada' }] }));
     const { code, stderr } = await identity(['compare', file, file]);
     expect(code).toBe(1);
-    expect(stderr).toContain(`identity: ${file} is no export file: orgs[0].humanUsers[0].user: value is required\n`);
+    expect(stderr).toContain(
+      `identity: ${file} is no intact export file: orgs[0].humanUsers[0].user: value is required\n`,
+    );
   });
 
   it('needs no more memory for more people', { timeout: 600_000 }, async () => {

@@ -37,7 +37,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(
-        /identity: http\S+ rejects the token of --token-file \(.+\): create another one there, and store it alone in that file\n$/,
+        /identity: http\S+ rejects the token of --token-file \(.+\): check that its user is active, or create another one there, and store it alone in that file\n$/,
       ),
     });
     const forbidden = await identity(['export', url, '--token-file', weak, ...target]);
@@ -45,6 +45,13 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
       /does not permit this to the token of --token-file \(.+\): use one of a service user with the role IAM_OWNER$/,
     );
     expect(forbidden.code).toBe(1);
+    const owner = await userNamed('weak', options);
+    await identity(['member', 'add', '--user', owner, '--role', 'IAM_OWNER', ...options]);
+    const restricted = await identityJson(['pat', 'create', '--user', owner, '--only', 'import', ...options]);
+    const narrow = await tokenFile(JSON.stringify(restricted).match(/idpat_[\w-]+/)?.[0]);
+    expect(message((await identity(['export', url, '--token-file', narrow, ...target])).stderr)).toMatch(
+      /does not permit this to the token of --token-file \(the token is valid for import only: use one that is valid for export\)$/,
+    );
     const invalid = await identity(['export', url, '--token-file', await tokenFile('two words'), ...target]);
     expect(invalid).toMatchObject({
       code: 64,
@@ -128,7 +135,9 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     );
     const second = await identity(['export', short.url, ...target]);
     expect(second.code).toBe(1);
-    expect(message(second.stderr)).toBe(`identity: ${short.url} is no export file: unexpected end of JSON input`);
+    expect(message(second.stderr)).toBe(
+      `identity: ${short.url} is no intact export file: unexpected end of JSON input`,
+    );
     expect(await readdir(directory)).toEqual([]);
   });
 

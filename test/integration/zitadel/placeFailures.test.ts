@@ -47,7 +47,7 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     };
     expect(await call('wrong')).toMatchObject({
       code: 1,
-      message: `identity: ${zitadel.url} rejects the token of --token-file (Errors.Token.Invalid (AUTH-7fs1e)): create another one there, and store it alone in that file`,
+      message: `identity: ${zitadel.url} rejects the token of --token-file (Errors.Token.Invalid (AUTH-7fs1e)): check that its user is active, or create another one there, and store it alone in that file`,
     });
     expect(await call('guest-token')).toMatchObject({
       code: 1,
