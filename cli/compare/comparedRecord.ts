@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isJsonObject, parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { hasFilledFields, withoutFilled } from '../../shared/organisation/filledFields.ts';
 import { normaliseRecord } from '../../shared/organisation/normaliseRecord.ts';
-import { passwordHashFormat } from '../../shared/organisation/passwords.ts';
+import { isTotpSeed, passwordHashFormat } from '../../shared/organisation/passwords.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { recordKey, reportedId } from '../../shared/organisation/recordPlan.ts';
 import { documentPath } from '../../shared/store/store.ts';
@@ -27,6 +27,8 @@ export interface RecordContent {
   readonly otpEmail?: boolean;
   /** The format of the password's hash, or `unknown`; absent without a hash, and where passwords are not compared. */
   readonly hashFormat?: string;
+  /** Present for a TOTP seed that no authenticator app can use, where seeds are compared. */
+  readonly isSeedUnusable?: true;
 }
 
 /**
@@ -46,13 +48,17 @@ export function comparedRecord(given: OrganisationRecord, selection: SecretSelec
     section: section.name,
     orgId,
     id: reportedId(given) || orgId,
-    content: { body, secrets: secretDigests(record, selection), ...otpEmail, ...hashFormat(record, selection) },
+    content: { body, secrets: secretDigests(record, selection), ...otpEmail, ...loginFacts(record, selection) },
   };
 }
 
-function hashFormat({ credentials: { passwordHash } }: OrganisationRecord, { withPasswords }: SecretSelection) {
-  if (passwordHash === undefined || !withPasswords) return {};
-  return { hashFormat: passwordHashFormat(passwordHash) ?? 'unknown' };
+function loginFacts({ credentials }: OrganisationRecord, { withPasswords, withOtp }: SecretSelection) {
+  const { passwordHash, totpSeed } = credentials;
+  const isUnusable = withOtp && totpSeed !== undefined && !isTotpSeed(totpSeed);
+  return {
+    ...(withPasswords && passwordHash !== undefined && { hashFormat: passwordHashFormat(passwordHash) ?? 'unknown' }),
+    ...(isUnusable && { isSeedUnusable: true as const }),
+  };
 }
 
 function secretDigests({ section, credentials, clearPassword }: OrganisationRecord, selection: SecretSelection) {

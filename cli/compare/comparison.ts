@@ -46,6 +46,7 @@ const content = z.object({
   secrets: z.record(z.string(), z.string()),
   otpEmail: z.boolean().exactOptional(),
   hashFormat: z.string().exactOptional(),
+  isSeedUnusable: z.literal(true).exactOptional(),
 });
 
 /** What else is done with the records of a comparison. */

@@ -121,6 +121,7 @@ export class LoginTally implements PairVisitor {
       if (targetSeed === undefined) return 'without the TOTP seed in the target';
       return seed === undefined ? 'with a TOTP seed in the target only' : 'with another TOTP seed in the target';
     }
+    if (source.isSeedUnusable) return 'with a TOTP seed that no authenticator app can use';
     if (source.otpEmail !== true) return undefined;
     if (this.isZitadel) return 'with an OTP e-mail factor, which ZITADEL does not import';
     return target.otpEmail === true ? undefined : 'without the OTP e-mail factor in the target';
