@@ -81,7 +81,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     bytes: exported?.bytes ?? 0,
     secrets,
     hashFormats: facts.hashFormats,
-    logins: logins && { ...logins.logins, secondFactors: secondFactors(request, facts) },
+    logins: logins && { ...logins.logins, secondFactors: secondFactors(request, facts, state.settings.withOtp) },
     refused,
     refusedOmitted,
     ...notices,
@@ -101,9 +101,9 @@ function leftToDoAfter(entries: readonly CountedEntry[], selected: readonly stri
   });
 }
 
-/** Returns the second factors of which an export tells who has them; without a manifest, its records show it. */
-function secondFactors({ secrets: asked }: ExportedRequest, { secrets: found }: FileFacts) {
-  if (asked?.otp === true || found.otpEmailFactors !== undefined) return 'all';
+/** Returns the second factors of which an export tells who has them; without a manifest, its records show all that it has. */
+function secondFactors({ secrets: asked }: ExportedRequest, { secrets: found }: FileFacts, withOtp: boolean) {
+  if ((asked?.otp ?? withOtp) || found.otpEmailFactors !== undefined) return 'all';
   return found.totpSeeds === undefined ? 'none' : 'totp';
 }
 

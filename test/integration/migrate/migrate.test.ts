@@ -121,7 +121,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const to = ['--to', database, ...all, '--yes'];
     const asInSource = { reason: 'inactive, as in the source', count: 1, names: ['name of bob'] };
     const first = await migrate(['--from', active, ...to], await prepareMigration({ location }));
-    const counts = { people: 3, withPassword: 2, ready: 1, secondFactors: 'none' };
+    const counts = { people: 3, withPassword: 2, ready: 1, secondFactors: 'all' };
     expect(first.logins).toEqual({ ...counts, others: [asInSource] });
     const lock = ['--from', locked, ...to, '--on-conflict', 'overwrite'];
     await migrate(lock, await prepareMigration({ location }));
@@ -130,13 +130,25 @@ describe('a migration', { timeout: 120_000 }, () => {
     const { code, stdout, stderr } = await identity(again, migrating);
     expect(code).toBe(0);
     const lines = [
-      '0 of 2 people with a password log in as before, by password; second factors do not move, and are not counted; 1 of 3 people has no password in the export',
+      '0 of 2 people with a password log in as before; 1 of 3 people has no password in the export',
       '1 locked in the target, active in the source: name of ada',
       '1 inactive, as in the source: name of bob',
       'the export has no TOTP seeds and OTP e-mail factors: people who lack them must add them again',
     ];
     const page = await readFile(join(migrating.cwd, 'report.html'), 'utf8');
     for (const text of [stderr, stdout, page]) for (const line of lines) expect(text).toContain(line);
+  });
+
+  it('does not count a person whose TOTP seed no authenticator app can use', async () => {
+    const ada = person('ada', { hashedPassword: { value: HASH }, otpCode: 'no base32!' });
+    const file = await exportFileWith(organisation('acme', { humanUsers: [ada] }));
+    const { database, location } = await servedPlace(sqlite);
+    const { logins } = await migrate(
+      ['--from', file, '--to', database, ...all, '--yes'],
+      await prepareMigration({ location }),
+    );
+    const reason = 'with a TOTP seed that no authenticator app can use';
+    expect(logins).toMatchObject({ withPassword: 1, ready: 0, others: [{ reason, count: 1 }] });
   });
 
   it('says in plan, result, status and report that second factors do not move, and what was not compared', async () => {
