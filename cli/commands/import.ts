@@ -79,7 +79,8 @@ export const importPlace = defineCommand({
       const { losses = [] } = content;
       const { humanUsers: people = 0 } = response.summary.created;
       const isWithout = source.takes === 'imports' && !selection.withPasswords && people > 0;
-      const without = isWithout ? [`without a password: ${counted(people, 'person')} (--with passwords)`] : [];
+      const lost = `not imported: the passwords of ${counted(people, 'person')}, as far as they have any (--with passwords)`;
+      const without = isWithout ? [lost] : [];
       // What is left out of a file has a line of its own.
       const told = leftOut === undefined ? request : { ...request, secrets: undefined };
       const requested = [...requestLines(told), ...without];
@@ -115,7 +116,7 @@ function imported(
   const earlier = Object.entries(summary.earlier ?? {});
   const isListed = errors.length > 0 || Object.keys(failed).length > 0;
   const isWritten = total(created) + total(overwritten) > 0;
-  const why = counts.length === 0 ? 'there is no organisation in it' : `${target} has it all`;
+  const why = counts.length === 0 ? 'there is no organisation in it' : `all its records exist in ${target}`;
   const unwritten = isListed || total(skipped) > 0 ? `nothing is imported into ${target}` : `nothing to import: ${why}`;
   const done = dryRun ? `tried an import into ${target}, nothing is written` : `imported into ${target}`;
   const failures = isListed ? `, with ${counted(errors.length + (summary.errorsOmitted ?? 0), 'error')}` : '';

@@ -10,6 +10,7 @@ import { callSignal } from '../../../shared/http/deadline.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import { UsageError } from '../../command.ts';
 import type { RecordDifference } from '../../compare/comparison.ts';
 import { repeatable } from '../../places/content.ts';
 import type { ExportContent, ImportMeter, ImportOptions } from '../../places/place.ts';
@@ -36,7 +37,7 @@ export async function importIntoZitadel(
   const connection = connect(call.signal);
   const { baseUrl } = connection;
   if (options.onConflict === 'overwrite')
-    throw placeRefused(baseUrl, 'ZITADEL never overwrites records: specify --on-conflict report or skip');
+    throw new UsageError('ZITADEL never overwrites records: specify --on-conflict report or skip');
   await using file = await repeatable(content, call.signal);
   try {
     return await importFile({ connect, connection, file, options, isSelected: selector(options) }, meter);
