@@ -104,7 +104,7 @@ export function humanMessage(message: string): string {
   const known = importErrors.find(([error]) => error.test(message.replace(' Message=', ' ')));
   const said = message
     .replace(VIOLATION, violationText)
-    .replace(STATE, (_, __, state: string) => state.toLowerCase())
+    .replace(/^state changed: .*/, (text) => text.replace(STATE, (_, __, state: string) => state.toLowerCase()))
     .replace(/^ID=IMPORT-tooLong Message=/, '')
     .replace(ERROR_KEY, (_, id: string, key: string) => `${key.replace(WORD_START, ' ').toLowerCase()} (${id})`);
   return known?.[1] ?? said.replace(/`?\b([a-z]+(?:_[a-z]+)+)\b`?/g, (text, field) => fieldOptions[field] ?? text);

@@ -69,7 +69,7 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
       expect(stdout).toContain(`identity service-user delete ${userId} ${databaseOptions(location).join(' ')}`);
       return { tokenFile, userId };
     };
-    const only = ['--only', 'import', '--token-file', '/nonexistent', ...databaseOptions(south.location)];
+    const only = ['--only', 'import', '--token-file', '/nonexistent/south.pat', ...databaseOptions(south.location)];
     expect(await identity(['migrate', 'prepare', ...only])).toMatchObject({ code: 64 });
     const [source, target] = [await prepare(north, '--only', 'export'), await prepare(south)];
     const directory = await newRunDirectory();
