@@ -42,6 +42,10 @@ export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Ou
   const state = { ...stored, settings: replaceSecretFiles(stored.settings, call.options) };
   if (!call.options.json) call.stderr.write(`cleaning up the migration ${describeRun(run, call.now)}: ${directory}\n`);
   const remainders = await interruptible(call.signal, NOTHING_CHANGED, () => findRemainders(call, directory, state));
+  const { confirmedAt, finishedAt, settings } = state;
+  const isDatabase = ['instance', 'sqlite', 'firestore'].includes(parsePlace(settings.to).kind);
+  if (confirmedAt !== undefined && finishedAt === undefined && isDatabase)
+    remainders.push({ what: `records imported into ${settings.to}`, byHand: 'delete their organisations there' });
   const warnings = await listTokens(state, remainders.filter(isCertain));
   const giveUp = 'the migration is not finished: it cannot be resumed then';
   const certain = remainders.filter(isCertain).map(({ what }) => `remove ${what}`);

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { cp, readFile, rename } from 'node:fs/promises';
+import { cp, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { identity, identityJson } from '../../support/command.ts';
@@ -105,6 +105,21 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     expect(both).toMatchObject({ code: 64, stderr: expect.stringContaining('PLACE stands instead of --data') });
     const file = await identity([...prepare, 'north.json']);
     expect(file).toMatchObject({ code: 64, stderr: expect.stringContaining('north.json is no address') });
+  });
+
+  it('says that records stay in the target of an import that was interrupted', async () => {
+    const { database, location } = await servedPlace(sqlite);
+    const migrating = await prepareMigration({ location });
+    const to = ['--to', database, '--with', 'none', '--run-dir', 'run'];
+    expect(await identity(['migrate', 'plan', '--from', await exportFileWith(acme), ...to], migrating)).toMatchObject({
+      code: 0,
+    });
+    const file = join(migrating.cwd, 'run', 'state.json');
+    const state = JSON.parse(await readFile(file, 'utf8'));
+    await writeFile(file, JSON.stringify({ ...state, confirmedAt: new Date().toISOString() }));
+    const { code, stdout } = await identity(['migrate', 'cleanup', '--run-dir', 'run', '--yes'], migrating);
+    const stays = `by hand: records imported into ${database}: delete their organisations there\n`;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(stays) });
   });
 
   it('has no report of a migration before its end', async () => {
