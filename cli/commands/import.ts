@@ -80,10 +80,9 @@ export const importPlace = defineCommand({
       const { humanUsers: people = 0 } = response.summary.created;
       const isWithout = source.takes === 'imports' && !selection.withPasswords && people > 0;
       const lost = `not imported: the passwords of ${counted(people, 'person')}, as far as they have any (--with passwords)`;
-      const without = isWithout ? [lost] : [];
       // What is left out of a file has a line of its own.
       const told = leftOut === undefined ? request : { ...request, secrets: undefined };
-      const requested = [...requestLines(told), ...without];
+      const requested = [...requestLines(told), ...(isWithout ? [lost] : [])];
       return imported(response, target.name, options, { losses, request, leftOut, requested });
     });
   },

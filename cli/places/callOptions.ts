@@ -1,6 +1,5 @@
-import { flag, optional, repeatable, required, type Surroundings, type Values } from '../command.ts';
-import type { ProgressOutput } from '../progress.ts';
-import { progressEvents, progressLines } from '../progress.ts';
+import { flag, optional, repeatable, required, type Surroundings, UsageError, type Values } from '../command.ts';
+import { type ProgressOutput, progressEvents, progressLines } from '../progress.ts';
 import { SECRET_CHOICES, secretSelection } from '../values.ts';
 import type { ExportOptions, ImportOptions } from './place.ts';
 
@@ -53,9 +52,12 @@ type ImportValues = ExportValues & Values<typeof importChoices> & { readonly 'dr
 
 /** Returns what a call exports from a place with a database. */
 export function exportOptions({ options }: { readonly options: ExportValues }): ExportOptions {
+  const { org: orgIds, 'exclude-org': excludedOrgIds } = options;
+  if (orgIds.length > 0 && orgIds.every((orgId) => excludedOrgIds.includes(orgId)))
+    throw new UsageError('--exclude-org names every organisation of --org: correct one of them');
   return {
-    orgIds: options.org,
-    excludedOrgIds: options['exclude-org'],
+    orgIds,
+    excludedOrgIds,
     ...secretSelection(options.with),
     forZitadel: options['for-zitadel'] ?? false,
     timeoutMs: options.timeout?.milliseconds,

@@ -73,6 +73,10 @@ describe('a wrong command line', () => {
       ['export', 'firestore:p', '--to', 'gs://exports/north.json', '--parts', '2', '--for-zitadel'],
       '--parts and --for-zitadel are mutually exclusive: export without --parts',
     ],
+    [
+      ['export', 'firestore:p', '--to', 'gs://exports/north.json', '--org', 'a', '--exclude-org', 'a'],
+      '--exclude-org names every organisation of --org: correct one of them',
+    ],
     [['pat', 'create', '--user', '1', '--expires', '1 d'], `invalid --expires "1 d": ${spans}`],
     [
       ['pat', 'revoke', `idpat_${'x'.repeat(51)}`],
