@@ -69,6 +69,7 @@ const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
     / Errors\.\S*Not(?:Found|Exist)/,
     'refers to a record that was not imported, and that the target does not have there',
   ],
+  [/PasswordComplexityPolicy\.(?:MinLength$|Has)/, "the password is too short or simple for its organisation's policy"],
   [/ Errors\.AuthNKey\.ExpireBeforeNow/, 'the key has expired'],
 ];
 

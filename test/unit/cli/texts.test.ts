@@ -61,6 +61,10 @@ describe('what people read of a message of a server', () => {
       'ID=LANG-3 Errors.IDPConfig.NotExisting',
       /^refers to a record that was not imported, and that the target does not have there$/,
     ],
+    [
+      'ID=DOMAIN-HuJf6 Message=Errors.User.PasswordComplexityPolicy.MinLength',
+      /^the password is too short or simple for its organisation's policy$/,
+    ],
     ['ID=DOMAIN-dv3t5 Message=Errors.AuthNKey.ExpireBeforeNow', /^the key has expired$/],
     [
       'ID=Org-WSfdq Message=Errors.Org.LoginPolicy.RedirectURIInvalid',
