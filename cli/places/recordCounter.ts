@@ -86,10 +86,12 @@ export class RecordCounter {
     for (const { path, kind, text } of this.scanner.push(chunk)) {
       if (path[0] === MANIFEST) {
         if (text !== '') this.addStatement(String(path[1]), parseJson(text, path));
-      } else if (path.length === 3 && isId(path)) {
-        this.organisations++;
-        this.missing.delete(String(parseJson(text, path)));
-      } else if (isOfRecords(path) && (path.length === 4 || kind === 'object')) this.records++;
+      } else if (path.length === 3 && isId(path)) this.missing.delete(String(parseJson(text, path)));
+      else if (isOfRecords(path) && (path.length === 4 || kind === 'object')) {
+        this.records++;
+        // A file for ZITADEL has second entries of organisations, without this field.
+        if (path[2] === organisationSection.name) this.organisations++;
+      }
     }
   }
 

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { RecordCounter } from '../../../../cli/places/recordCounter.ts';
+import { inPieces } from '../../../support/fixtures/bytes.ts';
+
+async function counts(orgs: readonly object[]) {
+  const counter = new RecordCounter('north.json');
+  for await (const _ of counter.count(inPieces(Buffer.from(JSON.stringify({ orgs })))));
+  const { organisations, records, bytes } = counter;
+  return { organisations, records, bytes };
+}
+
+const grant = { userId: 'u', projectId: 'p', roleKeys: ['r'] };
+
+it('an organisation with a second entry, as files for ZITADEL have, counts once', async () => {
+  const orgs = [
+    { orgId: 'o', org: { name: 'O' }, projects: [{ projectId: 'p', project: { name: 'P' } }] },
+    { orgId: 'o', userGrants: [grant, grant] },
+  ];
+  const { organisations, records } = await counts(orgs);
+  expect([organisations, records]).toEqual([1, 4]);
+});
+
+it('the lists of a policy count as no records', async () => {
+  const loginPolicy = { secondFactors: [1, 2], multiFactors: [1] };
+  expect(await counts([{ orgId: 'o', org: { name: 'O' }, loginPolicy }])).toMatchObject({ records: 2 });
+});
