@@ -1,14 +1,10 @@
 import { runCommandLine } from './commandLine.ts';
 
 const { stdout, stderr, env: environment } = process;
-let isRunning = true;
+let broken: string | undefined;
+// A command goes on where nobody takes what it prints: it may be changing something. Lists and exports end by the error.
 stdout.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
-  // A reader that has seen enough, such as head, closes the pipe. Of an export it has too little.
-  if (code === 'EPIPE' && !(isRunning && process.exitCode === 1)) process.exit();
-  stderr.write(
-    `identity: standard output cannot be written (${code}): it is incomplete; what the command changed remains\n`,
-  );
-  process.exit(1);
+  broken ??= code;
 });
 const controller = new AbortController();
 // A second signal ends the process as usual.
@@ -24,4 +20,10 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   now: new Date(),
   signal: controller.signal,
 });
-isRunning = false;
+await new Promise((resolve) => stdout.write('', resolve));
+// A reader that has seen enough, such as head, closes the pipe.
+if (broken !== undefined && broken !== 'EPIPE' && process.exitCode === 0) {
+  const { outputIncomplete } = await import('../shared/errors/placeErrors.ts');
+  stderr.write(`identity: ${outputIncomplete(broken).message}\n`);
+  process.exitCode = 1;
+}

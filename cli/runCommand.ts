@@ -7,6 +7,7 @@ import { instanceMissing } from '../shared/errors/commandErrors.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import { configureLog } from '../shared/log.ts';
 import { hasDatabase, openStore } from '../shared/store/openStore.ts';
+import { systemCode } from '../shared/systemCode.ts';
 import {
   type Call,
   type Command,
@@ -82,8 +83,8 @@ async function printOutput(
   const list = asJson ? jsonLines(output) : textLines(output, layoutOf(stdout, environment));
   const printing = pipeline(output.isEndless ? rowLines(output, asJson) : list, stdout, { end: false, signal });
   await interruptible(signal, 'interrupted: the list is incomplete', () => printing).catch((error: unknown) => {
-    // There is no other end.
-    if (!(output.isEndless && error instanceof InterruptedError)) throw error;
+    // A list without end has no other one; a reader that has seen enough closes the pipe.
+    if (!(output.isEndless && error instanceof InterruptedError) && systemCode(error) !== 'EPIPE') throw error;
   });
 }
 

@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { fileExists } from '../../shared/errors/commandErrors.ts';
-import { sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
+import { outputIncomplete, sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import type { Surroundings } from '../command.ts';
 import { compressFor, decompress, storedContent } from './content.ts';
@@ -75,10 +75,8 @@ function storeIn(stdout: Writable): FilePlace['store'] {
         yield chunk;
       }
     }
-    // The process ends at once where the reader of its output has gone.
-    process.exitCode = 1;
-    await pipeline(counted(), stdout, { end: false, signal }).finally(() => {
-      process.exitCode = undefined;
+    await pipeline(counted(), stdout, { end: false, signal }).catch((error: NodeJS.ErrnoException) => {
+      throw error.syscall === 'write' ? outputIncomplete(systemCode(error)) : error;
     });
     return { place: 'standard output', bytes };
   };

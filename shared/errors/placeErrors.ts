@@ -140,6 +140,13 @@ export const storageFull = defineError('RESOURCE_EXHAUSTED', 'STORAGE_FULL', {
   when: 'The disk is full, or a limit for the size of files is reached.',
 });
 
+export const outputIncomplete = defineError('FAILED_PRECONDITION', 'OUTPUT_INCOMPLETE', {
+  text: (code: string) =>
+    `standard output cannot be written (${code}): what was printed is incomplete; what the command changed remains`,
+  example: ['ENOSPC'],
+  when: 'Standard output goes to a full disk, or to a program that ended before it had a whole export.',
+});
+
 export const credentialsMissing = defineError('UNAUTHENTICATED', 'CREDENTIALS_MISSING', {
   text: (place: string) =>
     `no credentials for ${place}: specify a key file with --credentials-file, or run gcloud auth application-default login`,

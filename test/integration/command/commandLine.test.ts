@@ -258,9 +258,33 @@ describe('the help', () => {
     const [command, script] = identityProgram;
     const line = `set -o pipefail; "$0" "$@" ${output}; echo $?`;
     const { stdout, stderr } = await run('bash', ['-c', line, command, script, 'export', file, '--to', '-']);
-    const problem = `identity: standard output cannot be written (${code}): it is incomplete; what the command changed remains`;
+    const problem = `identity: standard output cannot be written (${code}): what was printed is incomplete; what the command changed remains`;
     expect({ stdout, problem: stderr.split('\n').at(-2) }).toEqual({ stdout: '1\n', problem });
     expect(stderr).not.toContain('    at ');
+  });
+
+  it('finishes an import whose output nobody reads, and names a full disk when it has', async () => {
+    const directory = await newDirectory();
+    const [command, script] = identityProgram;
+    const shell = (line: string, ...words: string[]) =>
+      run('bash', ['-c', `set -o pipefail; "$0" "$@" ${line}; echo $?`, command, script, ...words]);
+    const orgs = ['north', 'south'].map((name) => ({ orgId: name, org: { name } }));
+    const [north, south] = await Promise.all(
+      orgs.map(async (org) => {
+        const file = join(directory, `${org.orgId}.json`);
+        await writeFile(file, JSON.stringify({ orgs: [org] }));
+        return file;
+      }),
+    );
+    const data = join(directory, 'data');
+    await shell('', 'init', '--data', data);
+    const unread = await shell('| true', 'import', north ?? '', '--json', '--to', `sqlite:${data}`);
+    expect(unread.stdout).toBe('0\n');
+    const full = await shell('> /dev/full', 'import', south ?? '', '--to', `sqlite:${data}`);
+    expect(full).toMatchObject({ stdout: '1\n', stderr: expect.stringContaining('(ENOSPC)') });
+    const listed = await shell('| cat', 'org', 'list', '--data', data);
+    expect(listed.stdout).toMatch(/north.*south/s);
+    expect(await shell('| true', 'org', 'list', '--data', data)).toMatchObject({ stdout: '0\n', stderr: '' });
   });
 });
 
