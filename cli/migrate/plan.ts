@@ -101,10 +101,13 @@ function leftToDoAfter(entries: readonly CountedEntry[], selected: readonly stri
   });
 }
 
-/** Returns the second factors of which an export tells who has them; without a manifest, its records show all that it has. */
+/**
+ * Returns the second factors of which an export tells who has them. Without a manifest its records show it: an export of a
+ * ZITADEL, which has none, has seeds and no OTP e-mail factors.
+ */
 function secondFactors({ secrets: asked }: ExportedRequest, { secrets: found }: FileFacts, withOtp: boolean) {
-  if ((asked?.otp ?? withOtp) || found.otpEmailFactors !== undefined) return 'all';
-  return found.totpSeeds === undefined ? 'none' : 'totp';
+  if (asked?.otp === true || found.otpEmailFactors !== undefined) return 'all';
+  return found.totpSeeds !== undefined || (asked === undefined && withOtp) ? 'totp' : 'none';
 }
 
 /** Reads what moves, and how the target stands to it; a target that is a file has nothing of it yet. */
