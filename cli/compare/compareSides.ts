@@ -3,7 +3,7 @@ import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts
 import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
 import type { ExportOptions, Place, PlaceFacts } from '../places/place.ts';
 import type { ProgressOutput } from '../progress.ts';
-import { type ZitadelSide, zitadelReason } from '../zitadel/expectedDifferences.ts';
+import { LAG_MS, type ZitadelSide, zitadelReason } from '../zitadel/expectedDifferences.ts';
 import type { FileLosses } from '../zitadel/fileLosses.ts';
 import type { RecordContent } from './comparedRecord.ts';
 import type { Comparison, RecordDifference } from './comparison.ts';
@@ -25,9 +25,6 @@ interface Comparing {
 
 /** What progress shows while a side is read. */
 const labelOf = ({ name }: Place) => `comparing ${name}`;
-
-/** A ZITADEL's exports show what was written up to 2 s before. */
-const LAG_MS = 2_000;
 
 /**
  * Reads and compares two sides. Where one lags, they are compared again until nothing differs, or the same as before.

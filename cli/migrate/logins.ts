@@ -100,7 +100,7 @@ export class LoginTally implements PairVisitor {
 
   /** Returns why a person cannot log in as before. */
   private reason(source: RecordContent, target: RecordContent | undefined): string | undefined {
-    if (target === undefined) return 'not in the target';
+    if (target === undefined) return 'not in their organisation of the target';
     const states = [source, target].map(({ body }) => textAt(parseObject(body), 'state', ''));
     return stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
   }

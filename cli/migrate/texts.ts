@@ -69,7 +69,7 @@ function planHeadline({ source, sections, before, organisations, organisationsOm
 /** Says how records stand to those of the target. */
 function standing({ absent, differentAsExpected, onlyTarget, ...both }: MigrationPlan['before']): string {
   const others = { 'different as expected': differentAsExpected, 'only in the target': onlyTarget };
-  return figures({ new: absent, ...both, ...others }).join(', ');
+  return figures({ 'not there': absent, ...both, ...others }).join(', ');
 }
 
 function planFacts(plan: MigrationPlan): string[] {

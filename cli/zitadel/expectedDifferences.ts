@@ -29,6 +29,8 @@ interface FieldRule {
 }
 
 const NOT_EXPORTED = 'no export of ZITADEL has this field';
+/** A ZITADEL's exports show what was written up to 2 s before. */
+export const LAG_MS = 2_000;
 const INITIAL = 'ZITADEL makes people without password hash, or with an unverified e-mail address, initial';
 
 const fieldRules: readonly FieldRule[] = [

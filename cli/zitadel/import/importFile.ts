@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { ImportError, ImportResponse, ImportWarning } from '../../../functions/import/contract.ts';
 import { type Inspection, inspect } from '../../../functions/import/inspect/inspection.ts';
 import { unproved } from '../../../functions/import/results/report.ts';
@@ -8,6 +9,7 @@ import { hasCode } from '../../../shared/errors/identityError.ts';
 import { placeRefused } from '../../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import { UsageError } from '../../command.ts';
@@ -15,6 +17,7 @@ import type { RecordDifference } from '../../compare/comparison.ts';
 import { repeatable } from '../../places/content.ts';
 import type { ExportContent, ImportMeter, ImportOptions } from '../../places/place.ts';
 import { counted } from '../../texts.ts';
+import { LAG_MS } from '../expectedDifferences.ts';
 import { withoutTotp } from '../instance.ts';
 import { type ImportObserver, importOrganisations } from './importOrganisations.ts';
 import { FileSurvey, ImportPlan } from './importPlan.ts';
@@ -54,17 +57,26 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
   using target = await TargetState.read(importing, orgIds, survey.losses);
   const withKeys = options.withKeys && survey.facts.content.withKeys;
-  const known = {
+  const imported = {
+    ...{ ...inspection, source: file, survey, withKeys },
     exists: (record: OrganisationRecord) => target.has(record),
-    hasEqualPerson: (person: OrganisationRecord) => target.hasEqualPerson(person),
+    hasEqualPerson: (person: OrganisationRecord) => target.hasEqual(person),
     withoutTotp: (userIds: readonly string[]) => withoutTotp(connection, userIds),
   };
-  const plan = await ImportPlan.read({ ...inspection, source: file, survey, withKeys, ...known }, signal);
+  const plan = await ImportPlan.read(imported, signal);
   const tally = new ImportTally(target, options);
   const total = [...survey.facts.sections.values()].reduce((sum, { records }) => sum + records, 0);
   const unchanged = tally.settled;
   meter.onStarted(() => ({ records: tally.settled, unchanged, total }));
   if (!options.dryRun) await importOrganisations(connection, plan, tally);
+  if (tally.taken.length > 0) {
+    // By then it shows what was written a moment ago. Nobody's factors are asked for again.
+    await setTimeout(LAG_MS, undefined, { signal });
+    const again = { ...importing, options: { ...options, newOrgsOnly: false } };
+    using shown = await TargetState.read(again, orgIds, survey.losses);
+    const isTaken = (record: OrganisationRecord) => tally.isTaken(record, shown);
+    plan.leftToDo = (await ImportPlan.read({ ...imported, hasEqualPerson: () => false, isTaken }, signal)).leftToDo;
+  }
   return tally.response(plan, inspection);
 }
 
@@ -74,15 +86,21 @@ const MAX_LISTED = 10_000;
 const types = new Map([organisationSection, ...sections].map(({ name, error }) => [name, error.type]));
 const namesByType = new Map([...types].map(([name, type]) => [type, name]));
 
-const SEED_TYPE = 'human_user_otp';
-const personTypes = new Set([SEED_TYPE, humanUserSection.error.type]);
+const [SEED_TYPE, PERSON_TYPE] = ['human_user_otp', humanUserSection.error.type];
+const personTypes = new Set([SEED_TYPE, PERSON_TYPE]);
+
+const TAKEN = 'ZITADEL has the id in another organisation, with other content, earlier in the file, or deleted it';
+type Answer = Parameters<ImportObserver['onAnswer']>[1][number];
 
 /** The outcomes of an import into a ZITADEL, from its answers and from what it had before. */
 class ImportTally implements ImportObserver {
   private readonly target: TargetState;
   private readonly options: ImportOptions;
   private readonly sent: Counts = {};
-  private readonly existing: Counts = {};
+  /** What the ZITADEL says to have, and did not show. */
+  readonly taken: { readonly section: string; readonly type: string; readonly id: string }[] = [];
+  /** Whether it shows them later, by type and id. */
+  private readonly shown = new Map<string, boolean | undefined>();
   /** The records that the ZITADEL refused, as what is left to do says. */
   private readonly announced: Counts = {};
   private readonly failed: Counts = {};
@@ -105,19 +123,26 @@ class ImportTally implements ImportObserver {
     for (const { equal, different } of target.sections.values()) this.settled += equal + different;
   }
 
-  onAnswer(records: readonly OutgoingRecord[], errors: Parameters<ImportObserver['onAnswer']>[1]): void {
+  onAnswer(records: readonly OutgoingRecord[], errors: readonly Answer[]): void {
     const ofSeeds = new Set(records.flatMap(({ seedOwner }) => seedOwner ?? []));
     this.settled += records.length - ofSeeds.size;
     for (const { sections: names, seedOwner } of records)
       if (seedOwner === undefined) for (const name of names) increase(this.sent, name);
-    const isOfSeed = ({ id = '', type }: { readonly id?: string | undefined; readonly type: string }) =>
-      ofSeeds.has(id) && personTypes.has(type);
+    const isOfSeed = ({ id = '', type }: Answer) => ofSeeds.has(id) && personTypes.has(type);
     this.addSeeds(ofSeeds, errors.filter(isOfSeed));
+    const lost = new Set(
+      errors.flatMap(({ kind, type, id }) => (kind !== 'expected' && type === PERSON_TYPE ? [id] : [])),
+    );
     for (const error of errors) {
       if (isOfSeed(error)) continue;
       const { kind, type, id, message } = error;
       const section = namesByType.get(type) ?? type;
-      if (kind === 'existing') increase(this.existing, section);
+      if (kind === 'existing' && type !== SEED_TYPE) {
+        this.taken.push({ section, type, id: id ?? '' });
+        this.shown.set(`${type} ${id ?? ''}`, undefined);
+      }
+      // That the person is missing is said of the person.
+      if (type === SEED_TYPE && lost.has(id) && message.includes('.User.NotFound')) continue;
       if (kind === 'announced') increase(this.announced, section);
       if (kind !== 'real') continue;
       // Its person is the record.
@@ -127,8 +152,30 @@ class ImportTally implements ImportObserver {
     }
   }
 
+  /** Whether a record of the file is not there, because its id is taken. Call it for each record. */
+  isTaken(record: OrganisationRecord, target: TargetState): boolean {
+    const label = `${record.section.error.type} ${reportedId(record)}`;
+    if (!this.shown.has(label)) return false;
+    // A second record with the id is another one.
+    this.shown.set(label, this.shown.get(label) === undefined && target.hasEqual(record));
+    return !target.has(record);
+  }
+
+  /** Adds the outcomes of records that the ZITADEL says to have; returns their numbers by section. */
+  private settleTaken({ unchanged, skipped, failed }: Record<'unchanged' | 'skipped' | 'failed', Counts>): Counts {
+    const found: Counts = {};
+    const isReported = this.options.onConflict === 'report';
+    for (const { section, type, id } of this.taken) {
+      const isShown = this.shown.get(`${type} ${id}`) === true;
+      increase(found, section);
+      increase(isShown ? unchanged : isReported ? failed : skipped, section);
+      if (!isShown && isReported) this.errors.add({ type, id, message: TAKEN });
+    }
+    return found;
+  }
+
   /** Adds the outcome of seeds that were sent alone. ZITADEL says of each person that it exists. */
-  private addSeeds(owners: ReadonlySet<string>, errors: Parameters<ImportObserver['onAnswer']>[1]): void {
+  private addSeeds(owners: ReadonlySet<string>, errors: readonly Answer[]): void {
     const failed = new Set<string>();
     const present = new Set<string>();
     for (const { kind, type, id = '', message } of errors) {
@@ -152,28 +199,20 @@ class ImportTally implements ImportObserver {
   ): ImportResponse {
     const { dryRun, onConflict } = this.options;
     const before = this.target.sections;
-    const outcomes = {
-      created: {},
-      unchanged: {},
-      overwritten: {},
-      skipped: {},
-      failed: { ...this.failed },
-      notCarried: {},
-    };
+    const none = { created: {}, unchanged: {}, overwritten: {}, skipped: {}, notCarried: {} };
+    const outcomes = { ...none, failed: { ...this.failed } };
     const seeds = dryRun ? { arrived: withoutSeed.size, failed: 0 } : this.seeds;
-    let existingElsewhere = 0;
+    const existing = this.settleTaken(outcomes);
     increase(outcomes.overwritten, humanUserSection.name, seeds.arrived);
     increase(outcomes.failed, humanUserSection.name, seeds.failed);
     for (const [section, { records }] of survey.facts.sections) {
       const { equal = 0, different = 0, missing = 0 } = before.get(section) ?? {};
       const taken = (this.sent[section] ?? 0) - (this.announced[section] ?? 0);
       const sent = dryRun ? missing - (withheldSections[section] ?? 0) : taken;
-      const [existing, unsent] = [this.existing[section] ?? 0, this.unsent[section] ?? 0];
-      increase(outcomes.created, section, sent - existing - (this.failed[section] ?? 0));
+      const unsent = this.unsent[section] ?? 0;
+      increase(outcomes.created, section, sent - (existing[section] ?? 0) - (this.failed[section] ?? 0));
       const changed = section === humanUserSection.name ? seeds.arrived + seeds.failed : 0;
       increase(outcomes.unchanged, section, equal - changed);
-      increase(outcomes.skipped, section, existing);
-      existingElsewhere += existing;
       increase(outcomes[onConflict === 'report' ? 'failed' : 'skipped'], section, different);
       increase(outcomes.failed, section, unsent);
       increase(outcomes.notCarried, section, records - equal - different - sent - unsent);
@@ -190,7 +229,6 @@ class ImportTally implements ImportObserver {
         warnings: [
           ...(proved ? [] : [unproved]),
           ...secretWarnings(seeds.arrived, existingWithSecrets, dryRun),
-          ...elsewhereWarnings(existingElsewhere),
           ...leftToDo.entries,
         ],
         proved,
@@ -211,12 +249,6 @@ function secretWarnings(seeds: number, existing: number, dryRun: boolean): Impor
   const missing = `overwritten: ${counted(seeds, 'person')} whose TOTP seed was ${sent}`;
   const others = `password hashes and TOTP seeds of ${counted(existing, 'person')} who existed are not compared (identity compare --with passwords,otp does that)`;
   return [...(seeds === 0 ? [] : [{ type, message: missing }]), ...(existing === 0 ? [] : [{ type, message: others }])];
-}
-
-/** Says of what was sent because the ZITADEL did not show it that it has it all the same. */
-function elsewhereWarnings(records: number): ImportWarning[] {
-  const message = `${counted(records, 'record')} skipped: ZITADEL has them, and did not show them in their organisation: they are in another one, or were written a moment ago`;
-  return records === 0 ? [] : [{ type: 'existing', message }];
 }
 
 function conflict({ section, id, fields = [] }: RecordDifference): ImportError {

@@ -51,6 +51,8 @@ export interface ImportedFile extends Pick<Inspection, 'organisations' | 'entrie
   readonly exists: (record: OrganisationRecord) => boolean;
   /** Whether the ZITADEL has a person with equal content. */
   readonly hasEqualPerson: (person: OrganisationRecord) => boolean;
+  /** Whether a record is not there after the import, because its id is taken; before it, nothing is known of that. */
+  readonly isTaken?: (record: OrganisationRecord) => boolean;
   /** Returns those of some people who have no TOTP in the ZITADEL. */
   readonly withoutTotp: (userIds: readonly string[]) => Promise<ReadonlySet<string>>;
 }
@@ -60,7 +62,7 @@ export class ImportPlan {
   readonly source: ExportFileSource;
   readonly survey: FileSurvey;
   readonly exists: ImportedFile['exists'];
-  readonly leftToDo: LeftToDo;
+  leftToDo: LeftToDo;
   /** The numbers of records that ZITADEL cannot take and does not have, by section. */
   readonly withheldSections: Counts = {};
   /** The number of people whom the ZITADEL has, and for whom the file has passwords or TOTP seeds. */
@@ -84,12 +86,13 @@ export class ImportPlan {
   static async read(file: ImportedFile, signal: AbortSignal): Promise<ImportPlan> {
     const plan = new ImportPlan(file);
     for (const { record } of file.organisations)
-      if (record !== undefined) plan.leftToDo.addRecord(record.section, document(record));
+      if (record !== undefined && file.isTaken?.(record) !== true)
+        plan.leftToDo.addRecord(record.section, document(record));
     const reader = new ExportFileReader((name) => findSection(name) !== undefined);
     for await (const chunk of file.source.open(signal)) {
       for (const item of reader.push(chunk)) {
         const record = plan.readItem(item);
-        if (record !== undefined) plan.judge(record, pathOf(item));
+        if (record !== undefined && file.isTaken?.(record) !== true) plan.judge(record, pathOf(item));
       }
     }
     plan.withoutSeed = await file.withoutTotp(plan.existingWithSeed);

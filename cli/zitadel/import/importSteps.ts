@@ -49,7 +49,7 @@ export const importSteps: readonly ImportStep[] = [
 /** What a ZITADEL does otherwise with every import, as a migration's plan says it beside what is left to do. */
 export const importChanges: readonly string[] = [
   'it never overwrites a record: those that exist stay as they are',
-  'it refuses all ids of an organisation that was deleted there: import it under new ids, or into another instance',
+  'it refuses ids that another of its organisations has, or a deleted one had, which no plan shows: import them under new ids, or into another instance',
   'it does not distinguish role keys and application names by case',
   'it verifies each domain, also unverified ones, and adds a domain of its own to each organisation',
   'it shows what it imported up to 2 s later',

@@ -2,9 +2,8 @@ import { inspect, type RecordVisitor } from '../../../functions/import/inspect/i
 import type { ExportFileSource } from '../../../functions/import/source/exportFileReader.ts';
 import type { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { organisationsExist } from '../../../shared/errors/errors.ts';
-import { textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
+import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { Comparison, type RecordDifference } from '../../compare/comparison.ts';
 import { repeatable } from '../../places/content.ts';
 import type { ExportContent, ImportOptions } from '../../places/place.ts';
@@ -47,8 +46,8 @@ export class TargetState implements Disposable {
    * other content.
    */
   private readonly foreign = new Set<string>();
-  /** The ids of the people whom the ZITADEL has with other content. */
-  private readonly otherPeople = new Set<string>();
+  /** The sections and ids of the records that the ZITADEL has with other content. */
+  private readonly others = new Set<string>();
 
   private constructor(orgIds: readonly string[], withKeys: boolean, zitadel: ZitadelSide) {
     this.orgIds = new Set(orgIds);
@@ -90,9 +89,9 @@ export class TargetState implements Disposable {
     return this.orgIds.has(record.orgId) && this.comparison.has(record);
   }
 
-  /** Whether the ZITADEL has a person with equal content, as far as its exports show that. */
-  hasEqualPerson(person: OrganisationRecord): boolean {
-    return this.has(person) && !this.otherPeople.has(textAt(person.json, 'userId', person.orgId));
+  /** Whether the ZITADEL has a record with equal content, as far as its exports show that. */
+  hasEqual(record: OrganisationRecord): boolean {
+    return this.has(record) && !this.others.has(`${record.section.name} ${reportedId(record) || record.orgId}`);
   }
 
   /** The numbers of records by section. Keys are counted only where they are imported. */
@@ -121,12 +120,12 @@ export class TargetState implements Disposable {
     const reason = zitadelReason(difference, zitadel);
     if (reason === undefined) this.foreign.add(orgId);
     if (outcome === 'onlyFirst') return 'the file does not have it';
-    if (reason === undefined && section === humanUserSection.name) this.otherPeople.add(id);
+    if (reason === undefined) this.others.add(`${section} ${id}`);
     return reason;
   }
 
   private reset(): void {
-    for (const found of [this.foreign, this.otherPeople]) found.clear();
+    for (const found of [this.foreign, this.others]) found.clear();
   }
 }
 

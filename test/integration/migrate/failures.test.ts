@@ -160,7 +160,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const args = ['migrate', ...betweenServers(north, south), ...none, '--run-dir', directory];
     const { code, stdout } = await identity(args);
     expect(code, stdout).toBe(2);
-    expect(stdout).toContain('acme (Organisation acme): 3 records, 2 people: 3 new\n');
+    expect(stdout).toContain('acme (Organisation acme): 3 records, 2 people: 3 not there\n');
     const time =
       /^ {2}time: about \d+s, to import \S+ kB and compare both sides, by what the export and the trial took$/m;
     expect(stdout).toMatch(time);

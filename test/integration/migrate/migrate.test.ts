@@ -288,6 +288,24 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(lost).toMatchObject({ outcome: 'listed', errors: [{ type: 'login_policy' }], proof: { unexpected: 1 } });
   });
 
+  it('to ZITADEL lists as errors the people whose ids another organisation has, and nobody of them as to do', async () => {
+    const some = people(12);
+    const { zitadel, tokenFile } = await filledZitadel([organisation('acme', { humanUsers: some })]);
+    const north = await servedPlace(sqlite);
+    const factors = some.map((one) => ({ ...one, otpEmail: true }));
+    const file = await exportFileWith(organisation('emca', { humanUsers: [...factors, ...people(2, 50)] }));
+    const to = ['--to', zitadel.url, '--to-token-file', tokenFile];
+    const { cwd, env } = await prepareMigration(north);
+    const { stdout, stderr, code } = await identity(['migrate', '--from', file, ...to, ...all, '--yes'], { cwd, env });
+    expect(code).toBe(3);
+    expect(stderr).toContain('emca (Organisation emca): 15 records, 14 people: 15 not there\n');
+    expect(stderr).toContain('it refuses ids that another of its organisations has, or a deleted one had');
+    expect(stdout).toContain('and 12 errors: 15 records of 1 organisation: 3 created, 12 failed\n');
+    expect(stdout).toContain('2 of 14 people with a password log in as before\n');
+    expect(stdout).toContain('12 not in their organisation of the target: ');
+    for (const said of ['skipped', 'TOTP seed', 'OTP e-mail']) expect(stdout).not.toContain(said);
+  });
+
   it('to ZITADEL waits for its projections, and lists what remains to be done', async () => {
     const { zitadel, tokenFile } = await filledZitadel([], { lagMs: 1_500 });
     const north = await servedPlace(sqlite);

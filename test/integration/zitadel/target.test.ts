@@ -88,22 +88,17 @@ describe('an import into a ZITADEL', () => {
     await expect(running).rejects.toThrow('the import of a single record, org 1, takes more than 55 s');
   });
 
-  it('counts what exists, but not in the export of its organisation, as skipped, and says so', async () => {
-    const zitadel = await startZitadel({ lagMs: 600_000 });
+  it('counts as unchanged what the ZITADEL had not shown yet when the import began', async () => {
+    const zitadel = await startZitadel({ lagMs: 1_900 });
     const domains = [{ domainName: 'a.example', isVerified: true }];
     const content = [organisation('1', { humanUsers: people(2), domains })];
     await imported(zitadel, content);
-    const { created, unchanged, skipped, warnings } = await imported(zitadel, content);
-    expect({ created, unchanged, skipped }).toEqual({
+    const { created, unchanged, skipped, failed } = await imported(zitadel, content);
+    expect({ created, unchanged, skipped, failed }).toEqual({
       created: {},
-      unchanged: {},
-      skipped: { org: 1, domains: 1, humanUsers: 2 },
-    });
-    expect(warnings).toContainEqual({
-      type: 'existing',
-      message: expect.stringMatching(
-        /^4 records skipped: ZITADEL has them, and did not show them in their organisation/,
-      ),
+      unchanged: { org: 1, domains: 1, humanUsers: 2 },
+      skipped: undefined,
+      failed: {},
     });
   });
 
@@ -112,25 +107,35 @@ describe('an import into a ZITADEL', () => {
     const content = [organisation('1', { humanUsers: [person('ada'), person('ada', { userName: 'other' })] })];
     const created = { org: 1, humanUsers: 1 };
     expect((await importIntoStandIn(zitadel, content, { dryRun: true })).summary).toMatchObject({ created });
-    expect((await importIntoStandIn(zitadel, content)).summary).toMatchObject({ created, skipped: { humanUsers: 1 } });
+    const { errors, summary } = await importIntoStandIn(zitadel, content);
+    expect(summary).toMatchObject({ created, failed: { humanUsers: 1 } });
+    expect(errors).toMatchObject([{ type: 'human_user', id: 'ada', message: expect.stringContaining('in the file') }]);
   });
 
-  it('counts people of another organisation with the same ids as skipped', async () => {
+  it.each([
+    ['report', { failed: { humanUsers: 2 }, skipped: undefined }],
+    ['skip', { failed: {}, skipped: { humanUsers: 2 } }],
+  ] as const)('refuses the ids of people of another organisation, each once, by %s', async (onConflict, refused) => {
     const zitadel = await startZitadel();
     await imported(zitadel, [organisation('1', { humanUsers: [person('ada'), person('ben')] })]);
-    const ada = person('ada', { otpCode: 'JBSWY3DPEHPK3PXP' });
-    const { errors, summary } = await importIntoStandIn(zitadel, [
-      organisation('2', { humanUsers: [ada, person('ben')] }),
-    ]);
-    const { created, unchanged, skipped, failed } = summary;
-    // A seed is an error, and no record of its own.
-    expect(errors).toMatchObject([{ type: 'human_user_otp', id: 'ada' }]);
+    const [ada] = people(1);
+    const content = [
+      organisation('2', {
+        humanUsers: [person('ada', { otpCode: 'JBSWY3DPEHPK3PXP' }), { ...person('ben'), otpEmail: true }, ada],
+      }),
+    ];
+    const { errors = [], summary } = await importIntoStandIn(zitadel, content, { onConflict });
+    const { created, unchanged, skipped, failed, warnings } = summary;
     expect({ created, unchanged, skipped, failed }).toEqual({
-      created: { org: 1 },
+      created: { org: 1, humanUsers: 1 },
       unchanged: {},
-      skipped: { humanUsers: 2 },
-      failed: {},
+      ...refused,
     });
+    const told = { type: 'human_user', message: expect.stringMatching(/^ZITADEL has the id in another organisation/) };
+    const ids = onConflict === 'report' ? ['ada', 'ben'] : [];
+    expect(errors).toEqual(ids.map((id) => ({ ...told, id })));
+    // Nothing is left to do for people who are not there.
+    expect(warnings.flatMap(({ id = [] }) => id)).toEqual([]);
   });
 
   it('sends the TOTP seed that did not arrive with its person, and counts nobody unchanged who lacks it', async () => {

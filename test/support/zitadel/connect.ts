@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ImportOptions } from '../../../cli/places/place.ts';
 import type { ZitadelConnection } from '../../../cli/zitadel/connection.ts';
 import { exportContent } from '../../../cli/zitadel/export/exportContent.ts';
 import { importIntoZitadel } from '../../../cli/zitadel/import/importFile.ts';
@@ -31,11 +32,16 @@ export async function exportFromZitadel(zitadel: Pick<ZitadelStandIn, 'url'>, or
 export function importIntoStandIn(
   zitadel: Pick<ZitadelStandIn, 'url'>,
   content: Parameters<typeof fileWith>[0],
-  { newOrgsOnly = false, dryRun = false, onStarted = () => {}, signal = new AbortController().signal } = {},
+  given: Partial<Pick<ImportOptions, 'onConflict' | 'newOrgsOnly' | 'dryRun'>> & {
+    readonly onStarted?: () => void;
+    readonly signal?: AbortSignal;
+  } = {},
 ) {
+  const { onConflict = 'report', newOrgsOnly = false, dryRun = false } = given;
+  const { onStarted = () => {}, signal = new AbortController().signal } = given;
   const file = { ...fileWith(content), isRepeatable: true, [Symbol.asyncDispose]: async () => {} };
   const scope = { orgIds: [], excludedOrgIds: [], newOrgsOnly, dryRun, timeoutMs: undefined };
-  const options = { ...everything, ...scope, onConflict: 'report' as const };
+  const options = { ...everything, ...scope, onConflict };
   const connect = (ends: AbortSignal) => ({ ...connectTo(zitadel), signal: ends });
   return importIntoZitadel(connect, file, options, { onBegun: () => {}, onStarted }, signal);
 }

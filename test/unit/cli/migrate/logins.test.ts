@@ -47,7 +47,7 @@ describe('the people who log in as before', () => {
     [undefined, content(), content()],
     [undefined, content({ state: 'LOCKED', seed: 's' }), content({ seed: 's' })],
     [undefined, content({ format: 'argon2' }), content({ format: 'argon2' })],
-    ['not in the target', content(), undefined],
+    ['not in their organisation of the target', content(), undefined],
     ['locked in the target, active in the source', content(), content({ state: 'LOCKED' })],
     ['inactive, as in the source', content({ state: 'INACTIVE' }), content({ state: 'INACTIVE' })],
     ['initial in the target, locked in the source', content({ state: 'LOCKED' }), content({ state: 'INITIAL' })],
@@ -112,7 +112,7 @@ describe('the people who log in as before', () => {
     const tally = new LoginTally(false);
     const missing = Array.from({ length: 5_000 }, () => pair({ first: content(), second: undefined }));
     expect(said(tally, pair({ first: withoutHash, second: content() }), ...missing)).toBe(
-      '0 of 5,000 people with a password log in as before; 1 of 5,001 people has no password in the export | 5,000 not in the target: ada, ada, ada, and 4,997 more',
+      '0 of 5,000 people with a password log in as before; 1 of 5,001 people has no password in the export | 5,000 not in their organisation of the target: ada, ada, ada, and 4,997 more',
     );
     tally.reset();
     expect(tally.logins).toEqual({ people: 0, withPassword: 0, ready: 0, others: [] });
