@@ -1,4 +1,4 @@
-import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import { parseObject, textAt, valueAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { RecordContent } from '../compare/comparedRecord.ts';
@@ -102,6 +102,9 @@ export class LoginTally implements PairVisitor {
   private reason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target === undefined) return 'not in their organisation of the target';
     const states = [source, target].map(({ body }) => textAt(parseObject(body), 'state', ''));
+    // What a plan lets arrive, a ZITADEL activates, or makes initial without a verified address (zitadel 4.6).
+    if (this.isZitadel && target === source && !/_(?:INACTIVE|LOCKED)$/.test(states[1] ?? ''))
+      states[1] = valueAt(parseObject(source.body), 'user.email.isEmailVerified') === true ? 'ACTIVE' : 'INITIAL';
     return stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
   }
 

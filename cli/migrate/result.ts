@@ -116,8 +116,9 @@ export function sortNotices(
 ) {
   const { errors = [], summary } = response ?? {};
   const { warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
-  // No export of a ZITADEL has a manifest.
-  const isSaid = ({ type }: CountedEntry) => type !== 'manifest' || source.kind !== 'zitadel';
+  // No export of a ZITADEL has a manifest; a migration compares the secrets that it moves.
+  const isSaid = ({ type }: CountedEntry) =>
+    type !== 'not_compared' && (type !== 'manifest' || source.kind !== 'zitadel');
   const warnings = (summary?.warnings ?? []).filter(isSaid);
   const said = { errors, errorsOmitted, warningsOmitted, leftToDo: [...leftToDo], leftToDoOmitted: 0 };
   if (kind !== 'zitadel')

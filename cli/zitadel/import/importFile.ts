@@ -199,8 +199,8 @@ class ImportTally implements ImportObserver {
   ): ImportResponse {
     const { dryRun, onConflict } = this.options;
     const before = this.target.sections;
-    const none = { created: {}, unchanged: {}, overwritten: {}, skipped: {}, notCarried: {} };
-    const outcomes = { ...none, failed: { ...this.failed } };
+    const failed = { ...this.failed };
+    const outcomes = { created: {}, unchanged: {}, overwritten: {}, skipped: {}, failed, notCarried: {} };
     const seeds = dryRun ? { arrived: withoutSeed.size, failed: 0 } : this.seeds;
     const existing = this.settleTaken(outcomes);
     increase(outcomes.overwritten, humanUserSection.name, seeds.arrived);
@@ -244,11 +244,11 @@ class ImportTally implements ImportObserver {
 
 /** Says what became of the secrets of the people whom the ZITADEL had. */
 function secretWarnings(seeds: number, existing: number, dryRun: boolean): ImportWarning[] {
-  const type = 'secrets';
   const sent = dryRun ? 'not there, and would be sent' : 'not there, and was sent';
   const missing = `overwritten: ${counted(seeds, 'person')} whose TOTP seed was ${sent}`;
   const others = `password hashes and TOTP seeds of ${counted(existing, 'person')} who existed are not compared (identity compare --with passwords,otp does that)`;
-  return [...(seeds === 0 ? [] : [{ type, message: missing }]), ...(existing === 0 ? [] : [{ type, message: others }])];
+  const sentSeeds = seeds === 0 ? [] : [{ type: 'secrets', message: missing }];
+  return [...sentSeeds, ...(existing === 0 ? [] : [{ type: 'not_compared', message: others }])];
 }
 
 function conflict({ section, id, fields = [] }: RecordDifference): ImportError {

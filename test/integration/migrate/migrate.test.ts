@@ -306,6 +306,24 @@ describe('a migration', { timeout: 120_000 }, () => {
     for (const said of ['skipped', 'TOTP seed', 'OTP e-mail']) expect(stdout).not.toContain(said);
   });
 
+  it('to ZITADEL says of initial people only that it activates them, and compares all secrets, again too', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([]);
+    const north = await servedPlace(sqlite);
+    const initial = people(2).map((one) => ({ ...one, state: 'USER_STATE_INITIAL' }));
+    const file = await exportFileWith(organisation('acme', { humanUsers: [...initial, ...people(1, 2)] }));
+    const args = ['--from', file, '--to', zitadel.url, '--to-token-file', tokenFile, ...all, '--yes'];
+    for (const _ of ['first', 'again']) {
+      const migrating = await prepareMigration(north);
+      const { logins, leftToDo, warnings } = await migrate(args, migrating);
+      expect(logins).toMatchObject({ withPassword: 3, ready: 3, others: [] });
+      expect(leftToDo.filter(({ message }) => message.includes('activates an initial person'))).toHaveLength(2);
+      expect(warnings.filter(({ type }) => type !== 'manifest')).toEqual([]);
+      const [name = ''] = await readdir(migrating.cwd);
+      const plan: unknown = JSON.parse(await readFile(join(migrating.cwd, name, 'plan.json'), 'utf8'));
+      expect(plan).toMatchObject({ logins });
+    }
+  });
+
   it('to ZITADEL waits for its projections, and lists what remains to be done', async () => {
     const { zitadel, tokenFile } = await filledZitadel([], { lagMs: 1_500 });
     const north = await servedPlace(sqlite);

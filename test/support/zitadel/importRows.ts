@@ -233,7 +233,8 @@ export const thirdPhase: readonly Row[] = [
 
 /**
  * A person gets a display name and a language where the file has none; one without a credential becomes initial, and
- * loses the verified address.
+ * loses the verified address. One with a password and an unverified address becomes initial too, and of the other states
+ * only three are kept.
  */
 function importedPerson(given: JsonObject): JsonObject {
   const json = structuredClone(given);
@@ -242,7 +243,9 @@ function importedPerson(given: JsonObject): JsonObject {
   const { idps: _, otpCode: _seed, ...kept } = inner;
   const hasPassword = valueAt(json, 'user.hashedPassword.value') !== undefined || inner.password !== undefined;
   const email = elements(inner.email)[0] ?? {};
-  if (hasPassword) return { ...json, user: kept };
+  const isKept = ['USER_STATE_INACTIVE', 'USER_STATE_LOCKED'].includes(textAt(json, 'state', ''));
+  const imported = email.isEmailVerified === true ? 'USER_STATE_ACTIVE' : 'USER_STATE_INITIAL';
+  if (hasPassword) return { ...json, user: kept, ...(isKept ? {} : { state: imported }) };
   const { isEmailVerified: _verified, ...unverified } = email;
   return { ...json, state: 'USER_STATE_INITIAL', user: { ...kept, email: unverified } };
 }

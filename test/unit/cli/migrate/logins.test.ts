@@ -8,12 +8,19 @@ const SEED = 'user.otpCode';
 
 /** A person with a password, as one side has it. */
 function content(
-  given: { state?: string; hash?: string; seed?: string; format?: string; otpEmail?: true } = {},
+  given: {
+    state?: string;
+    hash?: string;
+    seed?: string;
+    format?: string;
+    otpEmail?: true;
+    isEmailVerified?: boolean;
+  } = {},
 ): RecordContent {
-  const { state = 'ACTIVE', hash = 'a', seed, format = 'bcrypt', otpEmail = false } = given;
+  const { state = 'ACTIVE', hash = 'a', seed, format = 'bcrypt', otpEmail = false, isEmailVerified = true } = given;
   const secrets = { [HASH]: hash, ...(seed === undefined ? {} : { [SEED]: seed }) };
   return {
-    body: JSON.stringify({ user: { userName: 'ada' }, state: `USER_STATE_${state}` }),
+    body: JSON.stringify({ user: { userName: 'ada', email: { isEmailVerified } }, state: `USER_STATE_${state}` }),
     secrets,
     hashFormat: format,
     otpEmail,
@@ -78,6 +85,19 @@ describe('the people who log in as before', () => {
     expect(said(new LoginTally(true, ['onlyFirst']), ...pairs)).toBe(
       '1 of 3 people with a password logs in as before | 1 with a hash that the target does not verify (argon2): ada | 1 with an OTP e-mail factor, which ZITADEL does not import: ada',
     );
+  });
+
+  it.each([
+    ['INITIAL', true, undefined],
+    ['INITIAL', false, 'initial, as in the source'],
+    ['ACTIVE', false, 'initial in the target, active in the source'],
+    ['INACTIVE', true, 'inactive, as in the source'],
+  ])('are in the plan for a ZITADEL whom it activates: %s, verified %s', (state, isEmailVerified, reason) => {
+    const arriving = pair({ first: content({ state, isEmailVerified }), second: undefined });
+    const planned = said(new LoginTally(true, ['onlyFirst']), arriving);
+    expect(planned.split(' | ')[1]).toBe(reason && `1 ${reason}: ada`);
+    const [first, second] = [content({ state: 'INITIAL' }), content({ state: 'INITIAL' })];
+    expect(said(new LoginTally(true), pair({ first, second }))).toContain('1 initial, as in the source');
   });
 
   it.each([
