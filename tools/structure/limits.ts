@@ -3,7 +3,7 @@
  * in a commit of its own that says why. Biome enforces the length of functions and forbids import cycles.
  */
 export const limits: readonly Limit[] = [
-  { figure: 'lines of the product', atMost: 39_230 },
+  { figure: 'lines of the product', atMost: 39_240 },
   { figure: 'files of the product', atMost: 314 },
   { figure: 'median of the lines per file', atLeast: 105 },
   { figure: 'percentage of files under 40 lines', atMost: 10 },
