@@ -24,7 +24,7 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
   const directory = resolve(path ?? (await mkdtemp(`${RUN_PREFIX}${time.replaceAll(':', '-')}-`)));
   makeDirectory(directory);
   syncDirectory(dirname(directory));
-  requireOwn(directory);
+  isOwn(directory);
   const content = await readdir(directory);
   if (content.includes(STATE))
     throw new UsageError(
@@ -48,17 +48,20 @@ export async function listRunDirectories(): Promise<string[]> {
  * @throws IdentityError NOT_FOUND, PERMISSION_DENIED
  */
 export async function requireOwnRun(directory: string): Promise<void> {
-  requireOwn(directory);
-  const names = await readdir(directory);
+  const names = isOwn(directory) ? await readdir(directory) : [];
   if (!names.includes(STATE)) throw migrationMissing(directory);
-  for (const name of names) requireOwn(join(directory, name));
+  // Partial files of a process that works on the migration may be gone by now.
+  for (const name of names) isOwn(join(directory, name));
 }
 
-function requireOwn(path: string): void {
+/** Whether a file of a run directory exists. Throws an error for one that others can have written. */
+function isOwn(path: string): boolean {
   try {
     checkOwn(path, 'run');
+    return true;
   } catch (error) {
-    throw systemCode(error) === 'ENOENT' ? migrationMissing(path) : error;
+    if (systemCode(error) === 'ENOENT') return false;
+    throw error;
   }
 }
 
