@@ -91,7 +91,7 @@ const fieldOptions: Readonly<Record<string, string>> = {
 };
 
 /** What ZITADEL's validation says of a field, from the request to the field. */
-const VIOLATION = /invalid \w+\.\S+: embedded message failed validation \| caused by: .*$/;
+const VIOLATION = /invalid \w{1,100}\.\S{1,100}: embedded message failed validation \| caused by: .*/;
 
 /** Returns the path of an invalid field, as files have it, and what is wrong with it. */
 function violationText(message: string): string {
@@ -111,11 +111,11 @@ export function humanMessage(message: string): string {
   return known?.[1] ?? said.replace(/`?\b([a-z]+(?:_[a-z]+)+)\b`?/g, (text, field) => fieldOptions[field] ?? text);
 }
 
-const STATE = /([A-Z_]+)_STATE_([A-Z]+)/g;
+const STATE = /\b([A-Z]{1,20}(?:_[A-Z]{1,20})?)_STATE_([A-Z]{1,20})\b/g;
 
 /** Returns what people call the record of a notice. One that changes a state names its kind there only. */
 function nounIn({ type, message }: Pick<Notice, 'type' | 'message'>): string {
-  const [, kind = type] = (type === 'state' ? new RegExp(STATE).exec(message) : null) ?? [];
+  const [[, kind = type] = []] = type === 'state' ? message.matchAll(STATE) : [];
   return recordNoun(kind.toLowerCase());
 }
 

@@ -96,7 +96,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
 /** Returns what is left to do, without the advice to include secrets that were asked for: the source has none. */
 function leftToDoAfter(entries: readonly CountedEntry[], selected: readonly string[]): CountedEntry[] {
   return entries.map((entry) => {
-    const [advice = '', name = ''] = /include them by `with_(\w+)`.*?, or /.exec(entry.message) ?? [];
+    const [advice = '', name = ''] = /include them by `with_(\w{1,20})`.{0,100}?, or /.exec(entry.message) ?? [];
     return selected.includes(name) ? { ...entry, message: entry.message.replace(advice, '') } : entry;
   });
 }

@@ -17,6 +17,8 @@ const harmless: Readonly<Record<string, string>> = {
   [/\/+$/.source]: "reads the operator's address of an emulator",
   [/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/.source]: "reads the operator's file of authorities",
   [/\([^)]*\)|\[[^\]]*\]|--\S+ [A-Z]\S*/.source]: "reads the usage of the command's own verbs",
+  [/argument '.*' is invalid\. (?=specify the option once)/.source]:
+    "reads an error about the operator's own command line",
   [/^error: (.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/.source]: "reads an error about the operator's own command line",
 };
 
