@@ -29,7 +29,7 @@ export function counted(count: number, noun: string): string {
   return `${numberText(count)} ${nounOf(count, noun)}`;
 }
 
-/** Returns numbers before their names, such as `71 new`, without zeros. */
+/** Returns numbers before their names, such as `71 not there`, without zeros. */
 export function figures(counts: Readonly<Record<string, number>>): string[] {
   return Object.entries(counts).flatMap(([name, count]) => (count === 0 ? [] : [`${numberText(count)} ${name}`]));
 }
