@@ -19,17 +19,18 @@ const SPLIT = 'split the file, or import some of its organisations at a time wit
 /** What one pass over a file has used of its limits. */
 export class FileBudget {
   private readonly limits: FileLimits;
+  private readonly organisations: number;
   private records = 0;
   private clearPasswords = 0;
 
   constructor(limits: FileLimits = {}) {
     this.limits = limits;
+    this.organisations = limits.organisations ?? Math.floor(getHeapStatistics().heap_size_limit / ORGANISATION_BYTES);
   }
 
   /** @throws IdentityError 413 */
   checkOrganisations(count: number): void {
-    const { organisations = Math.floor(getHeapStatistics().heap_size_limit / ORGANISATION_BYTES) } = this.limits;
-    if (count > organisations) throw tooManyInRequest(organisations, 'organisations', 'split the file');
+    if (count > this.organisations) throw tooManyInRequest(this.organisations, 'organisations', 'split the file');
   }
 
   /**
