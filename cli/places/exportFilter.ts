@@ -95,7 +95,8 @@ export async function readManifest(read: Read): Promise<JsonObject | undefined> 
   return manifest;
 }
 
-function isOrgId([, , field, ...below]: JsonPath): boolean {
+/** Whether a path is that of an organisation's id. */
+export function isOrgId([, , field, ...below]: JsonPath): boolean {
   return below.length === 0 && (field === 'orgId' || field === 'org_id');
 }
 

@@ -7,6 +7,7 @@ import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { exportedManifest } from '../../shared/organisation/exportFile.ts';
 import { callServer, type HttpCall, type HttpResponse, readText } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
+import { undisposed } from './content.ts';
 import { importQuery, toRequest } from './importQuery.ts';
 import { ACCEPT, type CalledInstance, readImportResponse, responseError } from './instanceResponses.ts';
 import {
@@ -49,7 +50,7 @@ async function readContent(settings: InstanceSettings, options: ExportOptions): 
       throw placeBroke(settings.origin, connectionReason(error));
     }
   }
-  return { isRepeatable: false, open: bytes, [Symbol.asyncDispose]: async () => {} };
+  return { isRepeatable: false, open: bytes, ...undisposed };
 }
 
 async function importInto(

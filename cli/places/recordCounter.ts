@@ -11,6 +11,8 @@ import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
 import { UsageError } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
 import { printable } from '../terminal.ts';
+import { undisposed } from './content.ts';
+import { isOrgId } from './exportFilter.ts';
 import {
   countSettled,
   type DatabasePlace,
@@ -86,7 +88,7 @@ export class RecordCounter {
     for (const { path, kind, text } of this.scanner.push(chunk)) {
       if (path[0] === MANIFEST) {
         if (text !== '') this.addStatement(String(path[1]), parseJson(text, path));
-      } else if (path.length === 3 && isId(path)) this.missing.delete(String(parseJson(text, path)));
+      } else if (isOrgId(path)) this.missing.delete(String(parseJson(text, path)));
       else if (isOfRecords(path) && (path.length === 4 || kind === 'object')) {
         this.records++;
         // A file for ZITADEL has second entries of organisations, without this field.
@@ -143,10 +145,6 @@ function requireFound(lacks: string, missing: ReadonlySet<string>): void {
 const MANIFEST = 'manifest';
 const statements: ReadonlySet<unknown> = new Set(Object.keys(exportedRequest.shape));
 
-function isId(path: JsonPath): boolean {
-  return path[2] === 'orgId' || path[2] === 'org_id';
-}
-
 /** Whether a field has records: the lists of a v1 file's login policy are part of it. */
 function isOfRecords(path: JsonPath): boolean {
   const name = organisationFields.get(String(path[2]))?.name ?? '';
@@ -160,7 +158,7 @@ function treat(path: JsonPath, kind: ValueKind): Treatment {
   if (path[0] === MANIFEST && path.length === 1) return kind === 'object' ? 'enter' : 'skip';
   if (path[0] === MANIFEST && path.length === 2 && statements.has(path[1])) return 'glance';
   if (!isInOrganisations) return 'skip';
-  if (path.length === 3) return isId(path) ? 'keep' : kind === 'array' ? 'enter' : 'skip';
+  if (path.length === 3) return isOrgId(path) ? 'keep' : kind === 'array' ? 'enter' : 'skip';
   return path.length < 3 ? 'enter' : 'skip';
 }
 
@@ -231,6 +229,6 @@ export function countedContent(content: ExportContent, counter: RecordCounter): 
       isFirst = false;
       return result;
     },
-    [Symbol.asyncDispose]: async () => {},
+    ...undisposed,
   };
 }

@@ -3,6 +3,7 @@ import { zitadelCannotExport } from '../../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
+import { undisposed } from '../../places/content.ts';
 import type { ExportContent, ExportOptions } from '../../places/place.ts';
 import { search, type ZitadelConnection } from '../connection.ts';
 import { exportOne, recordsIn } from './exportOrganisation.ts';
@@ -44,7 +45,7 @@ export function exportContent(
     losses: exportLosses,
     open: bytes,
     fraction: () => (total === 0 ? undefined : done / total),
-    [Symbol.asyncDispose]: async () => {},
+    ...undisposed,
   };
 }
 
