@@ -2,6 +2,7 @@ import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts
 import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
 import type { CountedEntry } from '../../shared/organisation/leftToDo.ts';
+import { leftToDoRules } from '../../shared/organisation/leftToDoRules.ts';
 import { combine, compareSides, explainZitadels } from '../compare/compareSides.ts';
 import { Comparison } from '../compare/comparison.ts';
 import { FileFacts, type PlaceInspection } from '../places/inspectPlace.ts';
@@ -9,7 +10,7 @@ import type { DatabasePlace } from '../places/place.ts';
 import type { ExportedRequest } from '../places/recordCounter.ts';
 import { leftOutLines } from '../places/secretFilter.ts';
 import { counted, sizeText } from '../texts.ts';
-import { selectedKinds } from '../values.ts';
+import { type SecretSelection, selectedKinds } from '../values.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
 import { importExport, inspectStaged } from './exportStage.ts';
@@ -59,7 +60,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   } = sortNotices(
     trial?.response,
     [source, target],
-    leftToDoAfter(facts.leftToDo(request, target.kind === 'zitadel'), secrets.selected),
+    leftToDoAfter(facts.leftToDo(request, target.kind === 'zitadel'), state.settings),
   );
   const plan: MigrationPlan = {
     source: {
@@ -93,12 +94,11 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   return plan;
 }
 
-/** Returns what is left to do, without the advice to include secrets that were asked for: the source has none. */
-function leftToDoAfter(entries: readonly CountedEntry[], selected: readonly string[]): CountedEntry[] {
-  return entries.map((entry) => {
-    const [advice = '', name = ''] = /include them by `with_(\w{1,20})`.{0,100}?, or /.exec(entry.message) ?? [];
-    return selected.includes(name) ? { ...entry, message: entry.message.replace(advice, '') } : entry;
-  });
+/** Returns what is left to do, without the advice to include secrets that were asked for. */
+function leftToDoAfter(entries: readonly CountedEntry[], selected: SecretSelection): CountedEntry[] {
+  const lacking = leftToDoRules.filter(({ lacks }) => lacks !== undefined && selected[lacks.field]);
+  const messages = new Map(lacking.map(({ message, lacks }) => [message, lacks?.message]));
+  return entries.map((entry) => ({ ...entry, message: messages.get(entry.message) ?? entry.message }));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type Counts, total } from '../../shared/collections/counts.ts';
+import { leftToDoRules } from '../../shared/organisation/leftToDoRules.ts';
 import type { Output } from '../command.ts';
 import { phaseText, span } from '../progress.ts';
 import { commandLine, type Line, section } from '../terminal.ts';
@@ -30,14 +31,14 @@ export function isEmpty({ sections }: MigrationPlan): boolean {
   return total(sections) === 0;
 }
 
-/** A secret that the export lacks, though it was to move: that is a warning. */
-const missingSecret = /^the export has no (?:password|TOTP|machine|application)[^`]*$/;
+/** What is said of secrets that the export lacks, though they were to move: that is a warning. */
+const missingSecrets = new Set(leftToDoRules.flatMap(({ lacks }) => lacks?.message ?? []));
 
 /** Returns a plan as people read it: what matters most for the decision stands last. */
 export function planText(plan: MigrationPlan): Line[] {
   const { target, checks, leftOut, organisations, organisationsOmitted, leftToDo } = plan;
   const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
-  const isMissing = ({ message }: { readonly message: string }) => missingSecret.test(message);
+  const isMissing = ({ message }: { readonly message: string }) => missingSecrets.has(message);
   const byHand = leftToDo.filter((entry) => !isMissing(entry));
   const kept = conflictLines(plan);
   const [conflicts, decided] = plan.onConflict === 'report' ? [kept, []] : [[], kept];

@@ -14,6 +14,8 @@ export interface FileContent {
   readonly inSteps?: boolean;
 }
 
+type SecretField = 'withPasswords' | 'withOtp' | 'withKeys';
+
 /** Something to do by hand after an import of a file. */
 export interface LeftToDoRule {
   /** The names of the sections whose records make it necessary. */
@@ -21,6 +23,8 @@ export interface LeftToDoRule {
   /** What an entry is about: one section of an organisation, or the whole file; by default one record. */
   readonly scope?: 'organisation' | 'file';
   readonly message: string;
+  /** The secrets that the file lacks, and what the entry says where they were asked for: then the source has none. */
+  readonly lacks?: { readonly field: SecretField; readonly message: string };
   /** Whether the file's content makes it necessary; by default always. */
   readonly when?: ((content: FileContent) => boolean) | undefined;
   /** Whether a record makes it necessary; by default every one. */
@@ -33,34 +37,42 @@ function ofFile(sections: readonly string[], message: string, when?: LeftToDoRul
   return { sections, scope: 'file', message, when };
 }
 
+/**
+ * What must be done where a file lacks secrets: export again with them, or something else.
+ * @param overwrites whether people who exist get them by an overwrite only, which ZITADEL does not have
+ */
+function ofLacking(
+  sections: readonly string[],
+  field: SecretField,
+  what: string,
+  otherwise: string,
+  overwrites = false,
+): LeftToDoRule {
+  const start = `the export has no ${what}: `;
+  const overwrite = overwrites ? ', and by `on_conflict` overwrite for people who exist' : '';
+  const message = `${start}include them by \`${field.replace('with', 'with_').toLowerCase()}\`${overwrite}, or ${otherwise}`;
+  const when = (content: FileContent) => !(content[field] || (overwrites && content.forZitadel));
+  return { ...ofFile(sections, message, when), lacks: { field, message: `${start}${otherwise}` } };
+}
+
 /** What every target must be given by hand (specification 8.4). */
 const forEveryTarget: readonly LeftToDoRule[] = [
   ofFile(
     ['org'],
     'the policies, members, identity providers and factors of the instance are in no export: configure the target like the source',
   ),
-  ofFile(
+  ofLacking(['humanUsers'], 'withPasswords', 'password hashes', 'people who lack them must set new passwords', true),
+  ofLacking(
     ['humanUsers'],
-    'the export has no password hashes: include them by `with_passwords`, and by `on_conflict` overwrite for people who exist, or people who lack them must set new passwords',
-    (content) => !content.withPasswords && !content.forZitadel,
-  ),
-  ofFile(
-    ['humanUsers'],
-    'the export has no TOTP seeds and OTP e-mail factors: include them by `with_otp`, and by `on_conflict` overwrite for people who exist, or people who lack them must add them again',
-    (content) => !content.withOtp && !content.forZitadel,
+    'withOtp',
+    'TOTP seeds and OTP e-mail factors',
+    'people who lack them must add them again',
+    true,
   ),
   ofFile(['humanUsers'], 'passkeys and U2F factors are in no export: people must register them again'),
   ofFile(['machineUsers'], 'personal access tokens are in no export: create new ones in the target'),
-  ofFile(
-    ['machineUsers'],
-    'the export has no machine keys: include them by `with_keys`, or create new ones in the target',
-    ({ withKeys }) => !withKeys,
-  ),
-  ofFile(
-    ['apiApps', 'oidcApps'],
-    'the export has no application keys: include them by `with_keys`, or create new ones in the target',
-    ({ withKeys }) => !withKeys,
-  ),
+  ofLacking(['machineUsers'], 'withKeys', 'machine keys', 'create new ones in the target'),
+  ofLacking(['apiApps', 'oidcApps'], 'withKeys', 'application keys', 'create new ones in the target'),
   {
     sections: ['oidcIdps'],
     message: 'the export has no client secret of this identity provider: enter it in the target',
@@ -108,11 +120,7 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
     'ZITADEL makes people without password hash initial, with an unverified e-mail address: export with `with_passwords`, or they must activate their users',
     ({ withPasswords }) => !withPasswords,
   ),
-  ofFile(
-    ['humanUsers'],
-    'the export has no TOTP seeds: include them by `with_otp`, or people who lack them must add them again',
-    ({ withOtp }) => !withOtp,
-  ),
+  ofLacking(['humanUsers'], 'withOtp', 'TOTP seeds', 'people who lack them must add them again'),
   {
     sections: ['humanUsers'],
     message:
