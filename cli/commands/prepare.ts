@@ -34,8 +34,8 @@ export const migratePrepare = defineInstanceCommand({
     const { tokenLifetime } = await import('../configuration.ts');
     const { createMigrationUser } = await import('../../shared/accounts/serviceUsers.ts');
     const named = [...new Set(options.only.flat())];
-    const only = named.length === 0 ? (['export', 'import'] as const) : named;
-    if (!only.some((one) => one === 'export') || only.some((one) => one === 'otp-email'))
+    const only: typeof named = named.length === 0 ? ['export', 'import'] : named;
+    if (!only.includes('export') || only.includes('otp-email'))
       throw new UsageError(
         'a migration exports its source, and its target for the proof: specify --only export, or export,import',
       );

@@ -23,9 +23,6 @@ interface Comparing {
   readonly visitors?: readonly RecordVisitor[];
 }
 
-/** What progress shows while a side is read. */
-const labelOf = ({ name }: Place) => `comparing ${name}`;
-
 /**
  * Reads and compares two sides. Where one lags, they are compared again until nothing differs, or the same as before.
  * @throws IdentityError for a place that cannot be read; the signal's reason
@@ -37,21 +34,16 @@ export async function compareSides(
   const visitor = combine([comparison.first, ...visitors]);
   // Standard input cannot be read again.
   const isRepeatable = (first.isLagging || second.isLagging) && first.place.name !== '-' && second.place.name !== '-';
+  const readSide = ({ place }: Side, options: ExportOptions, records: RecordVisitor) =>
+    inspectPlace(place, options, records, output, signal, `comparing ${place.name}`);
   let [read, before]: [PlaceInspection?, string?] = [];
   for (;;) {
     if (read === undefined || first.isLagging) {
       visitor.reset();
-      read = await inspectPlace(first.place, first.options, visitor, output, signal, labelOf(first.place));
+      read = await readSide(first, first.options, visitor);
     }
     comparison.second.reset();
-    const other = await inspectPlace(
-      second.place,
-      second.options(read),
-      comparison.second,
-      output,
-      signal,
-      labelOf(second.place),
-    );
+    const other = await readSide(second, second.options(read), comparison.second);
     comparison.finish();
     const found = JSON.stringify([...comparison.counts]);
     if (comparison.isEqual || !isRepeatable || found === before) return [read, other];
