@@ -10,17 +10,21 @@ const WORKERS_PER_CORE = 1.5;
 
 const MINUTE_MS = 60_000;
 
+/** Options of both configurations. */
+export const shared = {
+  fsModuleCache: true,
+  maxWorkers: Math.ceil(WORKERS_PER_CORE * availableParallelism()),
+  testTimeout: areMany ? 30 * MINUTE_MS : MINUTE_MS,
+  hookTimeout: MINUTE_MS,
+};
+
 /** What proves the product: `npm test`. The rest is in `vitest.all.config.ts`. */
 export default defineConfig({
   test: {
-    fsModuleCache: true,
-    maxWorkers: Math.ceil(WORKERS_PER_CORE * availableParallelism()),
-    testTimeout: areMany ? 30 * MINUTE_MS : MINUTE_MS,
-    hookTimeout: MINUTE_MS,
+    ...shared,
     projects: [
       // Its files share their modules: to load them anew for each file takes longer than all unit tests together.
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
-      { extends: true, test: { name: 'terraform', include: ['test/terraform/*.test.ts'] } },
       { extends: true, test: { name: 'integration', include: ['test/integration/**/*.test.ts'], globalSetup } },
       { extends: true, test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], globalSetup } },
       {
@@ -34,7 +38,6 @@ export default defineConfig({
           hookTimeout: 5 * MINUTE_MS,
         },
       },
-      { extends: true, test: { name: 'schema', include: ['test/schema/**/*.test.ts'] } },
       { extends: true, test: { name: 'acceptance', include: ['test/acceptance/**/*.test.ts'], globalSetup } },
     ],
   },

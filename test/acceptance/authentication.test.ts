@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { expectError, exportFrom, importInto, post, send } from '../support/http/wire.ts';
-import { type Deployment, describeDeployments } from '../support/instances/deployments.ts';
+import { type Deployment, describeDeployment } from '../support/instances/deployments.ts';
 import { databaseOf, expiredToken, newServiceUser, newToken } from '../support/instances/tokens.ts';
 
 const operations = [
@@ -46,7 +46,7 @@ function flipBit(token: string, at: number): string {
   return `${token.slice(0, at)}${String.fromCharCode(token.charCodeAt(at) ^ 1)}${token.slice(at + 1)}`;
 }
 
-describeDeployments('authentication', (get) => {
+describeDeployment('authentication', (get) => {
   describe.each(operations)('$method $path', (operation) => {
     it('answers 401 to a request without an Authorization header', async () => {
       const answer = await send(get().target, operation);

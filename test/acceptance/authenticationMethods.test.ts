@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { type Answer, expectError, importInto, parseOk, removeOtpEmail, send } from '../support/http/wire.ts';
-import { describeDeployments, type Instance } from '../support/instances/deployments.ts';
+import { describeDeployment, type Instance } from '../support/instances/deployments.ts';
 import { databaseOf, newServiceUser, newToken } from '../support/instances/tokens.ts';
 import { identityProcessJson } from '../support/processes/programs.ts';
 
@@ -25,7 +25,7 @@ async function typesOf(answer: Promise<Answer>): Promise<readonly string[]> {
   return authMethodTypes.map((type) => type.replace('AUTHENTICATION_METHOD_TYPE_', ''));
 }
 
-describeDeployments('the list of authentication methods', (get) => {
+describeDeployment('the list of authentication methods', (get) => {
   const organisation = sampleOrganisation();
   const people = peopleOf(organisation);
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { comparable } from '../support/fixtures/comparable.ts';
 import { expectError, exportFrom, send } from '../support/http/wire.ts';
-import { type BucketAccess, type Deployment, describeDeployments, noBucket } from '../support/instances/deployments.ts';
+import { type BucketAccess, type Deployment, describeDeployment, noBucket } from '../support/instances/deployments.ts';
 import type { BadRequest } from './badRequests/badRequest.ts';
 import { badBodies } from './badRequests/bodies.ts';
 import { badDocuments } from './badRequests/documents.ts';
@@ -19,7 +19,7 @@ const groups = [
   { group: 'routes', rows: badRoutes },
 ];
 
-describeDeployments('bad requests', (get) => {
+describeDeployment('bad requests', (get) => {
   describe.each(groups)('$group', ({ rows }) => {
     let before: unknown;
     beforeAll(async () => {

@@ -13,7 +13,7 @@ import {
   postFile,
   send,
 } from '../support/http/wire.ts';
-import { describeDeployments } from '../support/instances/deployments.ts';
+import { describeDeployment } from '../support/instances/deployments.ts';
 
 const events = z.array(z.looseObject({ event: z.string() }));
 const description = z.object({
@@ -35,7 +35,7 @@ const asV1 = (organisation: object) => ({
   multiFactors: [],
 });
 
-describeDeployments('an import whose body is the file', (get) => {
+describeDeployment('an import whose body is the file', (get) => {
   const fileOf = (...orgs: readonly object[]) => JSON.stringify({ orgs });
   const exported = async (orgId: string) => (await exportFrom(get().target, { org_ids: [orgId] })).orgs;
 

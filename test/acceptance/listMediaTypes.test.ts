@@ -8,7 +8,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { type Frame, frame, framesOf, requestWithTrailers } from '../support/http/grpcFrames.ts';
 import { importInto, parseOk, send } from '../support/http/wire.ts';
-import { describeDeployments } from '../support/instances/deployments.ts';
+import { describeDeployment } from '../support/instances/deployments.ts';
 
 const { TOTP, OTP_EMAIL, PASSWORD } = AuthenticationMethodType;
 const names = ['TOTP', 'OTP_EMAIL', 'PASSWORD'].map((name) => `AUTHENTICATION_METHOD_TYPE_${name}`);
@@ -19,7 +19,7 @@ const decode = (bytes: Uint8Array) => fromBinary(ListAuthenticationMethodTypesRe
 const decodeFrame = ({ data }: Frame = { flags: 0, data: Buffer.alloc(0) }) => decode(data);
 const all = { details: { totalResult: 3n }, authMethodTypes: [TOTP, OTP_EMAIL, PASSWORD] };
 
-describeDeployments('the list of authentication methods', (get) => {
+describeDeployment('the list of authentication methods', (get) => {
   const organisation = sampleOrganisation();
   const { ada } = peopleOf(organisation);
   beforeAll(async () => {

@@ -9,7 +9,7 @@ import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisa
 import { type Frame, frame, framesOf, requestWithTrailers } from '../support/http/grpcFrames.ts';
 import { requestHttp2 } from '../support/http/http2.ts';
 import { expectError, importInto, parseOk, removeOtpEmail, send } from '../support/http/wire.ts';
-import { describeDeployments } from '../support/instances/deployments.ts';
+import { describeDeployment } from '../support/instances/deployments.ts';
 
 const rpcPath = '/zitadel.user.v2.UserService/RemoveOTPEmail';
 const noFactor = "Multifactor OTP (OneTimePassword) doesn't exist (COMMAND-b312D)";
@@ -20,7 +20,7 @@ const requestFor = (userId: string) =>
 const ownerIn = ({ data }: Frame = { flags: 0, data: Buffer.alloc(0) }) =>
   fromBinary(RemoveOTPEmailResponseSchema, data).details?.resourceOwner;
 
-describeDeployments('a removal', (get) => {
+describeDeployment('a removal', (get) => {
   let organisation = sampleOrganisation();
   let ada = '';
   beforeEach(async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { expectError, importInto, send } from '../support/http/wire.ts';
-import { describeDeployments } from '../support/instances/deployments.ts';
+import { describeDeployment } from '../support/instances/deployments.ts';
 import { databaseOf, newToken } from '../support/instances/tokens.ts';
 
 const recordings = z.array(
@@ -54,7 +54,7 @@ const hidden: readonly [name: string, caller: Caller][] = [
   ['methods of unknown by service user without role', 'robot'],
 ];
 
-describeDeployments("ZITADEL's recorded list of authentication methods", (get) => {
+describeDeployment("ZITADEL's recorded list of authentication methods", (get) => {
   const org = `${randomInt(100_000_000, 999_999_999)}${randomInt(10_000_000, 99_999_999)}`;
   const recorded = recordings.parse(JSON.parse(text.replaceAll('{{org}}', org)));
   const find = (name: string) =>

@@ -1,11 +1,11 @@
 import { describeRpcClients } from '../support/http/describeRpcClients.ts';
 import { rpcClients } from '../support/http/rpcClients.ts';
-import { describeDeployments } from '../support/instances/deployments.ts';
+import { describeDeployment } from '../support/instances/deployments.ts';
 
 // What stands in front of a deployment may forward HTTP/1.1 only.
 const onlyHttp1 = process.env.ACCEPTANCE_HTTP1 === 'true';
 
-describeDeployments('the user service', (get) => {
+describeDeployment('the user service', (get) => {
   const clients = onlyHttp1 ? rpcClients.filter(({ http2 }) => !http2) : rpcClients;
   describeRpcClients(() => ({ url: get().target.url, instance: get().target }), clients);
 });

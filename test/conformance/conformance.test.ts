@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { root, run } from '../../tools/program.ts';
-import { describeDeployments, type Instance } from '../support/instances/deployments.ts';
+import { describeDeployment, type Instance } from '../support/instances/deployments.ts';
 import { expiredToken, newToken } from '../support/instances/tokens.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 import { judgements } from './judgements/judgements.ts';
@@ -32,7 +32,7 @@ describe('the table of conformance', () => {
   });
 });
 
-describeDeployments('conformance', (get) => {
+describeDeployment('conformance', (get) => {
   const subjects = newSubjects();
   let target: Target | undefined;
   beforeAll(async () => {

@@ -36,7 +36,10 @@ process.env.FAULTS_SEED = String(seed);
 const begin = performance.now();
 const maxWorkers = WORKERS_PER_CORE * availableParallelism();
 const files = positionals.length === 0 ? everywhere : positionals;
-const tests = await runSuite({ projects: ['faults', 'machine', 'integration'], files, maxWorkers });
+const tests = [
+  ...(await runSuite({ config: 'vitest.config.ts', projects: ['faults', 'integration'], files, maxWorkers })),
+  ...(await runSuite({ projects: ['machine'], files, maxWorkers })),
+];
 const survived = tests.flatMap((test) => (test.ok() ? (test.meta().survived ?? []) : []));
 const untried = reportRows.filter((row) => timesOf(row, survived) === 0);
 const minutes = Math.round((performance.now() - begin) / 60_000);

@@ -1,4 +1,6 @@
 import { Readable, Writable } from 'node:stream';
+import { expect } from 'vitest';
+import { z } from 'zod';
 import { runCommandLine } from '../../cli/commandLine.ts';
 import { type EndedCommand, identityProcess, parsedOutput, withoutTrail } from './processes/programs.ts';
 
@@ -47,6 +49,16 @@ export async function identity(args: readonly string[], options: CommandOptions 
 /** Runs it with `--json`, and returns the one document that it printed. */
 export async function identityJson(args: readonly string[], options: CommandOptions = {}): Promise<unknown> {
   return parsedOutput(args, await identity([...args, '--json'], options));
+}
+
+const resultEvent = z.looseObject({ event: z.literal('result') });
+
+/** Runs a command with `--json`, and returns its exit code and the fields of its last line, the result event. */
+export async function identityResult(args: readonly string[], options: CommandOptions = {}) {
+  const { code, stdout, stderr } = await identity([...args, '--json'], options);
+  const line = stdout.trim().split('\n').at(-1) ?? '';
+  expect(line, stderr).toContain('"event":"result"');
+  return { code, ...resultEvent.parse(JSON.parse(line)) };
 }
 
 /** A stream that keeps what is written to it. */

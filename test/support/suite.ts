@@ -2,7 +2,9 @@ import { startVitest, type TestCase } from 'vitest/node';
 
 /** Which tests a program runs. */
 interface Suite {
+  /** The projects of `vitest.config.ts` or `vitest.all.config.ts`. */
   readonly projects: readonly string[];
+  readonly config?: 'vitest.config.ts' | 'vitest.all.config.ts';
   /** Parts of the paths of the test files; all by default. */
   readonly files?: readonly string[];
   /** A part of the names of the tests; all by default. */
@@ -11,9 +13,14 @@ interface Suite {
 }
 
 /** Runs tests to their end, and returns them with what they have noted. */
-export async function runSuite({ projects, files = [], ...options }: Suite): Promise<readonly TestCase[]> {
+export async function runSuite({
+  projects,
+  config = 'vitest.all.config.ts',
+  files = [],
+  ...options
+}: Suite): Promise<readonly TestCase[]> {
   const vitest = await startVitest('test', [...files], {
-    config: 'vitest.all.config.ts',
+    config,
     project: [...projects],
     watch: false,
     ...options,

@@ -1,13 +1,9 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
 import { startFakeInstance } from '../../support/places/fakeInstance.ts';
-import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
-import { sqlite } from '../../support/stores/stores.ts';
 import { tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
 
 const NDJSON = 'application/x-ndjson';
@@ -99,26 +95,5 @@ describe('the progress of an import into an instance', { timeout: 120_000 }, () 
     const broken = /^failed: the connection broke before the result \(.*\): repeat the command$/;
     expect(await message(NDJSON, lines(progress(1_000)))).toMatch(broken);
     expect(await message(NDJSON, lines(progress(1_000)), false)).toMatch(broken);
-  });
-
-  it('comes from an instance of this service', async () => {
-    const { url, tokenFile } = await servedPlace(sqlite);
-    const people = Array.from({ length: 60_000 }, (_, index) => person(`person-${index}`));
-    const file = join(await testDirectory(), 'many.json');
-    await writeFile(file, JSON.stringify({ orgs: [organisation('acme', { humanUsers: people })] }));
-    const { code, stdout, stderr } = await identity(['import', file, '--to', url, '--token-file', tokenFile, '--json']);
-    expect(code, stderr).toBe(0);
-    const shown = events.parse(
-      stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    );
-    const counts = shown.flatMap(({ event, phase, records = 0 }) =>
-      event === 'progress' && phase === 'importing' ? [records] : [],
-    );
-    expect(counts.filter((count) => count > 0 && count < 60_001).length).toBeGreaterThan(0);
-    expect(counts).toEqual(counts.toSorted((a, b) => a - b));
-    expect(shown.at(-2)).toMatchObject({ event: 'phase', phase: 'importing', records: 60_001 });
   });
 });

@@ -6,7 +6,6 @@ import { z } from 'zod';
 import { openRemote } from '../../../cli/places/remotePlace.ts';
 import { exportLosses } from '../../../cli/zitadel/export/exportContent.ts';
 import { importResponse } from '../../../functions/import/contract.ts';
-import { valueAt } from '../../../shared/json/jsonObject.ts';
 import { identity } from '../../support/command.ts';
 import { organisation, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
@@ -152,63 +151,6 @@ describe('a ZITADEL as a target', { timeout: TIMEOUT_MS }, () => {
     const repeated = zitadel.requests.slice(sent).filter(({ path }) => path === '/admin/v1/import');
     expect(repeated).toMatchObject([{ records: 1 }]);
     expect(await compared()).toMatchObject({ code: 0, equal: true, differences: [] });
-  });
-});
-
-describe('10,000 people', { timeout: 2 * TIMEOUT_MS }, () => {
-  it('move by the command to a ZITADEL and from there to another instance, with hashes and seeds', async () => {
-    const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
-    const orgs = [
-      organisation('acme', { humanUsers: people(6_000) }),
-      organisation('emca', { humanUsers: people(4_000, 6_000) }),
-    ];
-    const input = await exportFileWith(...orgs);
-    expect(await resultOf('import', input, '--to', north.database)).toMatchObject({ code: 0 });
-    const { zitadel, tokenFile: token } = await filledZitadel([], { lagMs: 1_000 });
-    const moved = ['--org', 'acme', '--org', 'emca', '--with', 'passwords,otp,keys'];
-    const there = ['--to', zitadel.url, '--to-token-file', token];
-    expect(await resultOf('import', north.database, ...moved, ...there)).toMatchObject({
-      code: 0,
-      summary: { created: { org: 2, humanUsers: 10_000 }, failed: {}, notCarried: {} },
-    });
-    const imports = zitadel.requests.filter(({ path }) => path === '/admin/v1/import');
-    expect(imports.map(({ records }) => records)).toEqual([0, 5_000, 5_000]);
-    const sides = ['compare', north.database, zitadel.url, '--token-file', token, ...moved];
-    expect(await resultOf(...sides)).toMatchObject({
-      code: 0,
-      equal: true,
-      counts: { humanUsers: { equal: 10_000 } },
-    });
-    const back = ['import', zitadel.url, '--from-token-file', token, '--to', south.database];
-    // Each organisation is owned by the user of the ZITADEL's token, who stays there.
-    const summary = { created: { humanUsers: 10_000 }, failed: { orgMembers: 2 } };
-    expect(await resultOf(...back, ...moved)).toMatchObject({ code: 3, summary });
-    const proof = await resultOf('compare', north.database, south.database, ...moved);
-    expect(proof).toMatchObject({ counts: { humanUsers: { equal: 10_000 } } });
-  });
-});
-
-describe('30,000 people', { timeout: 2 * TIMEOUT_MS }, () => {
-  it('leave a ZITADEL over gRPC-Web, and enter another in requests that it takes, each with hash and seed', async () => {
-    const crowd = organisation('acme', { humanUsers: people(30_000) });
-    const { zitadel, tokenFile: token } = await filledZitadel([crowd]);
-    const path = join(await testDirectory(), 'out.json.gz');
-    const from = ['export', zitadel.url, '--token-file', token, '--org', 'acme', '--with', 'passwords,otp'];
-    expect((await identity([...from, '--to', path])).code).toBe(0);
-    expect(searchesOf(zitadel).map(({ status }) => status)).toEqual([429, 200]);
-    const target = await filledZitadel([], { lagMs: 0 });
-    const to = ['--to', target.zitadel.url, '--token-file', target.tokenFile];
-    expect(await resultOf('import', path, ...to)).toMatchObject({
-      code: 0,
-      summary: { created: { humanUsers: 30_000 }, unchanged: {}, failed: {} },
-    });
-    const imports = target.zitadel.requests.filter(({ path: called }) => called === '/admin/v1/import');
-    for (const { status, bytes = 0, records = 0 } of imports)
-      expect([status, bytes <= 4_194_304, records <= 5_000]).toEqual([200, true, true]);
-    const arrived = target.zitadel.contents.visible('acme', 'humanUsers');
-    expect(arrived).toHaveLength(30_000);
-    expect(arrived.every((person) => valueAt(person, 'user.hashedPassword.value') !== undefined)).toBe(true);
-    expect(arrived.filter((person) => valueAt(person, 'user.otpCode') !== undefined)).toHaveLength(3_000);
   });
 });
 

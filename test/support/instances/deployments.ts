@@ -39,16 +39,20 @@ interface Started extends Deployment {
 
 /**
  * Describes what holds for every deployment. With ACCEPTANCE_SOURCE_URL, ACCEPTANCE_SOURCE_TOKEN, ACCEPTANCE_TARGET_URL and
- * ACCEPTANCE_TARGET_TOKEN set, that is the one they name; else two are started here, self-hosted and on Firestore.
+ * ACCEPTANCE_TARGET_TOKEN set, that is the one they name; else a self-hosted one is started.
  */
-export function describeDeployments(subject: string, tests: (get: () => Deployment) => void): void {
-  if (process.env.ACCEPTANCE_TARGET_URL !== undefined) {
-    describe(`${subject} (deployed)`, () => withDeployment(deployed, tests));
-    return;
-  }
-  describe(`${subject} (self-hosted)`, () => withDeployment(selfHosted, tests));
-  describeWithFirestore(`${subject} (on Firestore)`, () => withDeployment(onFirestore, tests));
+export function describeDeployment(subject: string, tests: (get: () => Deployment) => void): void {
+  if (isDeployed) describe(`${subject} (deployed)`, () => withDeployment(deployed, tests));
+  else describe(`${subject} (self-hosted)`, () => withDeployment(selfHosted, tests));
 }
+
+/** As `describeDeployment`, and once more on Firestore: for the tests that pass through all operations. */
+export function describeDeployments(subject: string, tests: (get: () => Deployment) => void): void {
+  describeDeployment(subject, tests);
+  if (!isDeployed) describeWithFirestore(`${subject} (on Firestore)`, () => withDeployment(onFirestore, tests));
+}
+
+const isDeployed = process.env.ACCEPTANCE_TARGET_URL !== undefined;
 
 function withDeployment(start: () => Promise<Started>, tests: (get: () => Deployment) => void): void {
   let deployment: Started | undefined;

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freePort } from '../../../../tools/ports.ts';
+import { freePort } from '../../tools/ports.ts';
 
 /** An implementation of the Cloud Storage API by others. It checks no credentials. */
 const module = 'github.com/fsouza/fake-gcs-server';

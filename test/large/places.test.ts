@@ -1,0 +1,113 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { valueAt } from '../../shared/json/jsonObject.ts';
+import { identity, identityResult } from '../support/command.ts';
+import { organisation, person } from '../support/fixtures/organisations.ts';
+import { exportFileWith } from '../support/migrations/migrating.ts';
+import { servedPlace, testDirectory } from '../support/places/servedPlace.ts';
+import { repetitions } from '../support/repetitions.ts';
+import { sqlite } from '../support/stores/stores.ts';
+import { people } from '../support/zitadel/files.ts';
+import { filledZitadel } from '../support/zitadel/placeOfZitadel.ts';
+
+const TIMEOUT_MS = 600_000;
+const progressEvent = z.looseObject({ event: z.string(), phase: z.unknown(), records: z.unknown() });
+
+describe('a comparison of two files', { timeout: TIMEOUT_MS }, () => {
+  it('needs no more memory for more people', async () => {
+    const count = repetitions({ few: 20_000, many: 100_000 });
+    const directory = await testDirectory();
+    const file = async (name: string, changed: number) => {
+      const path = join(directory, name);
+      const humanUsers = Array.from({ length: count }, (_, index) =>
+        person(`person-${index}`, { userName: index === changed ? 'changed' : `name-${index}` }),
+      );
+      await writeFile(path, JSON.stringify({ orgs: [organisation('acme', { humanUsers })] }));
+      return path;
+    };
+    const [left, right] = [await file('left.json', -1), await file('right.json', count - 1)];
+    const env = { NODE_OPTIONS: '--max-old-space-size=48' };
+    expect(await identityResult(['compare', left, right], { env })).toMatchObject({
+      code: 3,
+      counts: { humanUsers: { equal: count - 1, different: 1 } },
+      differences: [{ id: `person-${count - 1}`, fields: [{ path: 'user.userName', second: 'changed' }] }],
+    });
+  });
+});
+
+describe('an import of 60,000 people into an instance', { timeout: TIMEOUT_MS }, () => {
+  it('prints the progress that the instance reports', async () => {
+    const { url, tokenFile } = await servedPlace(sqlite);
+    const humanUsers = Array.from({ length: 60_000 }, (_, index) => person(`person-${index}`));
+    const file = join(await testDirectory(), 'many.json');
+    await writeFile(file, JSON.stringify({ orgs: [organisation('acme', { humanUsers })] }));
+    const { code, stdout, stderr } = await identity(['import', file, '--to', url, '--token-file', tokenFile, '--json']);
+    expect(code, stderr).toBe(0);
+    const lines = stdout.trim().split('\n');
+    const events = lines.map((line) => progressEvent.parse(JSON.parse(line)));
+    const counts = events
+      .filter(({ event, phase }) => event === 'progress' && phase === 'importing')
+      .map(({ records }) => Number(records ?? 0));
+    expect(counts.filter((count) => count > 0 && count < 60_001).length).toBeGreaterThan(0);
+    expect(counts).toEqual(counts.toSorted((a, b) => a - b));
+    expect(events.at(-2)).toMatchObject({ event: 'phase', phase: 'importing', records: 60_001 });
+  });
+});
+
+describe('the people of a ZITADEL', { timeout: TIMEOUT_MS }, () => {
+  it('move into it and from there to another instance, 10,000 with hashes and seeds', async () => {
+    const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
+    const orgs = [
+      organisation('acme', { humanUsers: people(6_000) }),
+      organisation('emca', { humanUsers: people(4_000, 6_000) }),
+    ];
+    const input = await exportFileWith(...orgs);
+    expect(await identityResult(['import', input, '--to', north.database])).toMatchObject({ code: 0 });
+    const { zitadel, tokenFile: token } = await filledZitadel([], { lagMs: 1_000 });
+    const moved = ['--org', 'acme', '--org', 'emca', '--with', 'passwords,otp,keys'];
+    const there = ['--to', zitadel.url, '--to-token-file', token];
+    expect(await identityResult(['import', north.database, ...moved, ...there])).toMatchObject({
+      code: 0,
+      summary: { created: { org: 2, humanUsers: 10_000 }, failed: {}, notCarried: {} },
+    });
+    const imports = zitadel.requests.filter(({ path }) => path === '/admin/v1/import');
+    expect(imports.map(({ records }) => records)).toEqual([0, 5_000, 5_000]);
+    const sides = ['compare', north.database, zitadel.url, '--token-file', token, ...moved];
+    expect(await identityResult(sides)).toMatchObject({
+      code: 0,
+      equal: true,
+      counts: { humanUsers: { equal: 10_000 } },
+    });
+    const back = ['import', zitadel.url, '--from-token-file', token, '--to', south.database, ...moved];
+    // Each organisation is owned by the user of the ZITADEL's token, who stays there.
+    const summary = { created: { humanUsers: 10_000 }, failed: { orgMembers: 2 } };
+    expect(await identityResult(back)).toMatchObject({ code: 3, summary });
+    const proof = await identityResult(['compare', north.database, south.database, ...moved]);
+    expect(proof).toMatchObject({ counts: { humanUsers: { equal: 10_000 } } });
+  });
+
+  it('leave it over gRPC-Web, and enter another in requests that it takes, 30,000 with hashes and seeds', async () => {
+    const crowd = organisation('acme', { humanUsers: people(30_000) });
+    const { zitadel, tokenFile: token } = await filledZitadel([crowd]);
+    const path = join(await testDirectory(), 'out.json.gz');
+    const from = ['export', zitadel.url, '--token-file', token, '--org', 'acme', '--with', 'passwords,otp'];
+    expect((await identity([...from, '--to', path])).code).toBe(0);
+    const exports = zitadel.requests.filter(({ path: called }) => /export/i.test(called));
+    expect(exports.map(({ status }) => status)).toEqual([429, 200]);
+    const target = await filledZitadel([], { lagMs: 0 });
+    const to = ['--to', target.zitadel.url, '--token-file', target.tokenFile];
+    expect(await identityResult(['import', path, ...to])).toMatchObject({
+      code: 0,
+      summary: { created: { humanUsers: 30_000 }, unchanged: {}, failed: {} },
+    });
+    const imports = target.zitadel.requests.filter(({ path: called }) => called === '/admin/v1/import');
+    for (const { status, bytes = 0, records = 0 } of imports)
+      expect([status, bytes <= 4_194_304, records <= 5_000]).toEqual([200, true, true]);
+    const arrived = target.zitadel.contents.visible('acme', 'humanUsers');
+    expect(arrived).toHaveLength(30_000);
+    expect(arrived.every((someone) => valueAt(someone, 'user.hashedPassword.value') !== undefined)).toBe(true);
+    expect(arrived.filter((someone) => valueAt(someone, 'user.otpCode') !== undefined)).toHaveLength(3_000);
+  });
+});
