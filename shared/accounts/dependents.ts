@@ -14,13 +14,13 @@ import { isInSection, type Section, sectionPartition } from '../organisation/sec
 import { isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
 import { isInRemoval, organisationSection, sections } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
+import { type PassRange, scanInPasses } from '../store/passes.ts';
 import {
   type Collection,
   type DocumentKey,
   documentPath,
   readByPath,
-  type ScanRange,
-  type Snapshot,
+  type Store,
   type StoredDocument,
   type Transaction,
 } from '../store/store.ts';
@@ -86,14 +86,14 @@ const userReferences: readonly UserReference[] = sections.flatMap((section) =>
 
 /** Yields the keys of all documents of an instance that refer to a user of the organisation `orgId`. */
 export async function* findReferring(
-  snapshot: Snapshot,
+  store: Store,
   userId: string,
   orgId: string,
 ): AsyncGenerator<readonly DocumentKey[]> {
   yield [instanceMemberKey(userId)];
   for (const range of referringRanges(userId, orgId)) {
     const { collection } = range;
-    for await (const documents of snapshot.scan({ ...range, fields: dependentFields })) {
+    for await (const documents of scanInPasses(store, { ...range, fields: dependentFields })) {
       const found = documents.map((stored) => ({ key: { collection, id: stored.id }, stored }));
       yield found.filter((one) => refersTo(one, userId)).map(({ key }) => key);
     }
@@ -104,7 +104,7 @@ export async function* findReferring(
  * Lists the ranges that may refer to a user. Records whose users must be of their own organisation are in that
  * organisation's partition; others, such as memberships, may be in any, so their collections are read as a whole.
  */
-function referringRanges(userId: string, orgId: string): readonly ScanRange[] {
+function referringRanges(userId: string, orgId: string): readonly PassRange[] {
   const isOwn = ({ reference }: UserReference) => reference.ifForeign !== undefined;
   const foreign = userReferences.filter((reference) => !isOwn(reference));
   return [
@@ -129,41 +129,38 @@ export function refersTo({ key: { collection, id }, stored }: Stored, userId: st
  * tokens and roles of their users, and records that refer to theirs. Records precede those that they refer to, so that a
  * deletion in this order, interrupted anywhere, finds the rest when it is repeated.
  */
-export async function* findDependents(
-  snapshot: Snapshot,
-  orgIds: ReadonlySet<string>,
-): AsyncGenerator<readonly Stored[]> {
+export async function* findDependents(store: Store, orgIds: ReadonlySet<string>): AsyncGenerator<readonly Stored[]> {
   for (const collection of new Set(foreignSections.map((section) => section.collection)))
-    yield* scanForeign(snapshot, collection, orgIds);
-  yield* scanOwned(snapshot, { collection: 'members', partition: INSTANCE_MEMBERS }, orgIds, (member) =>
+    yield* scanForeign(store, collection, orgIds);
+  yield* scanOwned(store, { collection: 'members', partition: INSTANCE_MEMBERS }, orgIds, (member) =>
     textAt(parseObject(member.body), 'userId', ''),
   );
-  yield* scanOwned(snapshot, { collection: 'tokens' }, orgIds, ({ ownerId = '' }) => ownerId);
+  yield* scanOwned(store, { collection: 'tokens' }, orgIds, ({ ownerId = '' }) => ownerId);
 }
 
 /** Yields the records of a collection that refer to records of the organisations, and are not their own. */
 async function* scanForeign(
-  snapshot: Snapshot,
+  store: Store,
   collection: Collection,
   orgIds: ReadonlySet<string>,
 ): AsyncGenerator<readonly Stored[]> {
-  for await (const documents of snapshot.scan({ collection, fields: dependentFields })) {
+  for await (const documents of scanInPasses(store, { collection, fields: dependentFields })) {
     const records = documents.filter(({ orgId = '' }) => !orgIds.has(orgId)).flatMap(withSection);
-    const dependents = await selectDependents(snapshot, orgIds, records);
+    const dependents = await selectDependents(store, orgIds, records);
     yield dependents.map(({ stored }) => ({ key: { collection, id: stored.id }, stored }));
   }
 }
 
 /** Yields the documents of a range whose users are of the organisations. */
 async function* scanOwned(
-  snapshot: Snapshot,
+  store: Store,
   range: { readonly collection: Collection; readonly partition?: string },
   orgIds: ReadonlySet<string>,
   owner: (stored: StoredDocument) => string,
 ): AsyncGenerator<readonly Stored[]> {
-  for await (const documents of snapshot.scan({ ...range, fields: dependentFields })) {
+  for await (const documents of scanInPasses(store, { ...range, fields: dependentFields })) {
     const users = await readByPath(
-      snapshot,
+      store,
       documents.map((stored) => userKey(owner(stored))),
       ['orgId'],
     );

@@ -6,7 +6,8 @@ import { type Section, sectionPartition } from '../organisation/section.ts';
 import { deletionPartition, humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
 import { isInRemoval, removedOrganisations, sections } from '../organisation/sections.ts';
 import { defaultOrganisation } from '../store/instance.ts';
-import type { Snapshot, Store, Transaction } from '../store/store.ts';
+import { scanInPasses } from '../store/passes.ts';
+import type { Store, Transaction } from '../store/store.ts';
 import { endCheckpointEpoch } from './checkpointEpoch.ts';
 import { deleteWithClaims, dependentFields, findDependents, readStored, type Stored } from './dependents.ts';
 import { instanceOwners } from './members.ts';
@@ -29,14 +30,13 @@ export interface RemovableOrganisation {
  * those of the last IAM_OWNER
  */
 export async function describeRemoval(store: Store, orgIds: readonly string[]): Promise<RemovableOrganisation[]> {
-  await using snapshot = await store.snapshot();
-  const stored = await snapshot.getMany(orgIds.map(organisationKey), ['body']);
-  await requireRemovable(store, snapshot, orgIds);
+  const stored = await store.getMany(orgIds.map(organisationKey), ['body']);
+  await requireRemovable(store, store, orgIds);
   const described: RemovableOrganisation[] = [];
   for (const [index, orgId] of orgIds.entries()) {
     const name = textAt(parseObject(stored[index]?.body), 'org.name', orgId);
-    const people = await countRecords(snapshot, orgId, humanUserSection);
-    described.push({ orgId, name, people, serviceUsers: await countRecords(snapshot, orgId, machineUserSection) });
+    const people = await countRecords(store, orgId, humanUserSection);
+    described.push({ orgId, name, people, serviceUsers: await countRecords(store, orgId, machineUserSection) });
   }
   return described;
 }
@@ -68,10 +68,10 @@ async function requireOtherOwner(
   if (removed !== undefined && !remains) throw lastOwner(removed);
 }
 
-async function countRecords(snapshot: Snapshot, orgId: string, section: Section): Promise<number> {
+async function countRecords(store: Store, orgId: string, section: Section): Promise<number> {
   let count = 0;
   const partition = sectionPartition(orgId, section);
-  for await (const batch of snapshot.scan({ collection: section.collection, partition, fields: [] }))
+  for await (const batch of scanInPasses(store, { collection: section.collection, partition, fields: [] }))
     count += batch.length;
   return count;
 }
@@ -99,12 +99,8 @@ export async function removeOrganisations(
       deleted += batch.length;
     }
   };
-  {
-    await using snapshot = await store.snapshot();
-    for await (const found of findDependents(snapshot, new Set(orgIds))) await remove(found);
-  }
-  await using snapshot = await store.snapshot();
-  for (const orgId of orgIds) for await (const found of findOwn(snapshot, orgId)) await remove(found);
+  for await (const found of findDependents(store, new Set(orgIds))) await remove(found);
+  for (const orgId of orgIds) for await (const found of findOwn(store, orgId)) await remove(found);
   signal.throwIfAborted();
   await finish(store, orgIds);
   return deleted + orgIds.length;
@@ -131,7 +127,7 @@ function begin(store: Store, orgIds: readonly string[]): Promise<void> {
 }
 
 /** Yields an organisation's records: those that refer to others before these. */
-async function* findOwn(snapshot: Snapshot, orgId: string): AsyncGenerator<readonly Stored[]> {
+async function* findOwn(store: Store, orgId: string): AsyncGenerator<readonly Stored[]> {
   const inReverse = [...sections].sort((a, b) => b.phase - a.phase);
   const ranges = inReverse.flatMap((section) => {
     const { collection } = section;
@@ -141,7 +137,7 @@ async function* findOwn(snapshot: Snapshot, orgId: string): AsyncGenerator<reado
   });
   for (const range of ranges) {
     const { collection } = range;
-    for await (const documents of snapshot.scan({ ...range, fields: dependentFields }))
+    for await (const documents of scanInPasses(store, { ...range, fields: dependentFields }))
       yield documents.map((stored) => ({ key: { collection, id: stored.id }, stored }));
   }
 }

@@ -1,6 +1,7 @@
 import { parseRestriction, type TokenRestriction } from '../auth/authorise.ts';
 import { generateToken, tokenDigest, tokenId, tokenKey } from '../auth/token.ts';
 import { tokenUnknown } from '../errors/commandErrors.ts';
+import { scanInPasses } from '../store/passes.ts';
 import type { Store, StoredDocument, Write } from '../store/store.ts';
 import { holdUser } from './users.ts';
 
@@ -91,8 +92,7 @@ export async function revokeTokens(store: Store, userId: string): Promise<number
 }
 
 async function* readTokens(store: Store, userId: string): AsyncGenerator<StoredToken[]> {
-  await using snapshot = await store.snapshot();
-  for await (const documents of snapshot.scan({ collection: 'tokens', partition: tokenPartition(userId) }))
+  for await (const documents of scanInPasses(store, { collection: 'tokens', partition: tokenPartition(userId) }))
     yield documents.map(toStoredToken);
 }
 

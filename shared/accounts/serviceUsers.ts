@@ -94,8 +94,7 @@ const BATCH = 100;
  */
 export async function deleteServiceUser(store: Store, userId: string, force = false): Promise<void> {
   const orgId = await beginDeletion(store, userId, force);
-  await using snapshot = await store.snapshot();
-  for await (const keys of findReferring(snapshot, userId, orgId)) {
+  for await (const keys of findReferring(store, userId, orgId)) {
     for (let start = 0; start < keys.length; start += BATCH)
       await deleteReferring(store, userId, keys.slice(start, start + BATCH));
   }

@@ -1,12 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import {
-  type Collection,
-  type DocumentKey,
-  type Store,
-  type StoredDocument,
-  type Write,
-  WriteConflictError,
-} from '../store.ts';
+import { scanInPasses } from '../passes.ts';
+import { type Collection, type DocumentKey, type Store, type Write, WriteConflictError } from '../store.ts';
 import {
   CHECK_INTERVAL_MILLISECONDS,
   type KeyRecord,
@@ -74,8 +68,6 @@ function changeRecord(store: Store, change: (record: KeyRecord) => KeyRecord['id
   });
 }
 
-/** The documents that one snapshot reads: it stays younger than any database's limit. */
-const PART = 10_000;
 const BATCH = 250;
 
 /** Encrypts a collection's values with a key, and returns in how many documents. */
@@ -87,28 +79,15 @@ async function reseal(
   { signal }: RekeyOptions,
 ): Promise<number> {
   let changed = 0;
-  for (let from: string | undefined; ; ) {
-    const part = await readPart(store, collection, from);
-    const outdated = part.filter((document) => hasOutdatedSecret(document, target.id));
+  for await (const documents of scanInPasses(store, { collection, fields: sealedNames })) {
+    const outdated = documents.filter((document) => hasOutdatedSecret(document, target.id));
     for (let start = 0; start < outdated.length; start += BATCH) {
       signal.throwIfAborted();
       const keys = outdated.slice(start, start + BATCH).map(({ id }) => ({ collection, id }));
       changed += await resealDocuments(store, keys, target, keyring);
     }
-    if (part.length < PART) return changed;
-    from = part.at(-1)?.id;
   }
-}
-
-/** Reads a part of a collection, from the last document of the part before. */
-async function readPart(store: Store, collection: Collection, from: string | undefined): Promise<StoredDocument[]> {
-  const part: StoredDocument[] = [];
-  await using snapshot = await store.snapshot();
-  for await (const documents of snapshot.scan({ collection, fields: sealedNames, ...(from && { from }) })) {
-    part.push(...documents);
-    if (part.length >= PART) break;
-  }
-  return part;
+  return changed;
 }
 
 function resealDocuments(

@@ -1,0 +1,34 @@
+import type { IdRange, Store, StoredDocument } from './store.ts';
+
+/** The batches of a pass: at most some thousands of documents, which are in memory together. */
+const PASS_BATCHES = 20;
+
+/** The documents of one collection, of one partition or of all. */
+export type PassRange = Omit<IdRange, 'from'>;
+
+/**
+ * Reads the documents of a range for a caller that commits after each batch, in passes. Each pass has its own snapshot,
+ * which is closed before the caller gets the documents: a snapshot that stayed open would end when the caller's commits
+ * outgrow the log of the database, or when it gets too old. A later pass reads what was committed before it.
+ */
+export async function* scanInPasses(
+  store: Pick<Store, 'snapshot'>,
+  range: PassRange,
+): AsyncGenerator<readonly StoredDocument[]> {
+  for (let after: string | undefined; ; ) {
+    const { batches, isLast } = await readPass(store, range, after);
+    yield* batches;
+    if (isLast) return;
+    after = batches.at(-1)?.at(-1)?.id;
+  }
+}
+
+async function readPass(store: Pick<Store, 'snapshot'>, range: PassRange, after: string | undefined) {
+  const batches: (readonly StoredDocument[])[] = [];
+  await using snapshot = await store.snapshot();
+  for await (const documents of snapshot.scan({ ...range, ...(after !== undefined && { from: after }) })) {
+    batches.push(documents.filter(({ id }) => id !== after));
+    if (batches.length === PASS_BATCHES) return { batches, isLast: false };
+  }
+  return { batches, isLast: true };
+}
