@@ -170,17 +170,17 @@ export const faultTable = {
   },
   'user is deleted': {
     fault: 'a service user is deleted while it gets tokens, memberships, grants and keys',
-    places: stores,
+    places: ['SQLite'],
     outcome: 'nothing is left that refers to the user',
   },
   'repeated records': {
     fault: 'a file has several records with one id, in one batch or in several',
-    places: stores,
+    places: ['SQLite'],
     outcome: 'the first stands, and the others are reported, however often the file is sent',
   },
   'exchanged names': {
     fault: 'up to 1,000 records take the names of each other',
-    places: stores,
+    places: ['SQLite'],
     outcome: 'one import ends with all wanted names',
   },
   'disk is full': {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listOrganisations } from '../../../shared/accounts/listing.ts';
 import { changeRole } from '../../../shared/accounts/members.ts';
 import { describeRemoval, removeOrganisations } from '../../../shared/accounts/organisationRemoval.ts';
@@ -11,7 +11,7 @@ import { servedInstance, type TestInstance, testInstance } from '../../support/i
 import { readDatabase } from '../../support/stores/database.ts';
 import { interruptedStore } from '../../support/stores/interruptedStore.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
-import { describeStores, openTestStore, sqlite } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 const DAY_MS = 86_400_000;
@@ -26,8 +26,8 @@ async function contents(store: Store) {
 }
 
 /** An instance with the staying organisation, and its content before the others are imported and linked with it. */
-async function linkedInstance(kind = sqlite, orgs = linkedOrganisations) {
-  const store = await openTestStore(kind);
+async function linkedInstance(orgs = linkedOrganisations) {
+  const store = await openTestStore();
   const removeAll = async () => void (await removeOrganisations(store, goingIds, signal));
   const instance = await testInstance(store);
   await instance.import({ data_orgs: { orgs: [staying] } });
@@ -39,9 +39,9 @@ async function linkedInstance(kind = sqlite, orgs = linkedOrganisations) {
   return { store, instance, before, removeAll };
 }
 
-describeStores('the removal of organisations', (kind) => {
+describe('the removal of organisations', () => {
   it('leaves everything as it was before they were imported', async () => {
-    const { store, instance, before } = await linkedInstance(kind);
+    const { store, instance, before } = await linkedInstance();
     expect(await describeRemoval(store, ['goes'])).toEqual([
       { orgId: 'goes', name: 'Organisation goes', people: 2, serviceUsers: 1 },
     ]);
@@ -54,7 +54,7 @@ describeStores('the removal of organisations', (kind) => {
   });
 
   it('is refused for the default organisation, an unknown one, and that of the last owner', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const instance = await testInstance(store);
     await instance.import({ data_orgs: { orgs: [organisation('A'), staying] } });
     const before = await contents(store);
@@ -68,7 +68,7 @@ describeStores('the removal of organisations', (kind) => {
   });
 
   it('is refused where it would take the last active IAM_OWNER away', async () => {
-    const { store, instance } = await linkedInstance(kind);
+    const { store, instance } = await linkedInstance();
     await store.commit(
       (await readDatabase(store))
         .get('users')
@@ -83,7 +83,7 @@ describeStores('the removal of organisations', (kind) => {
   });
 
   it('that was interrupted keeps the organisation out of exports but not of the list, keeps everything out of it, and continues when it is repeated', async () => {
-    const { store, instance, before } = await linkedInstance(kind);
+    const { store, instance, before } = await linkedInstance();
     const interrupted = interruptedStore(store, { commit: 1, when: 'after' }, () => Promise.reject(killed));
     await expect(removeOrganisations(interrupted, goingIds, signal)).rejects.toThrow(killed);
     for (const org_ids of [[], goingIds]) {
@@ -110,7 +110,7 @@ describeStores('the removal of organisations', (kind) => {
   });
 
   it.each([2, 6])('at the same time as an import into it leaves nothing of the import (commit %i)', async (moment) => {
-    const { store, removeAll, instance, before } = await linkedInstance(kind);
+    const { store, removeAll, instance, before } = await linkedInstance();
     const during = interruptedStore(store, { commit: moment, when: 'before' }, removeAll);
     const served = servedInstance(during, instance);
     const more = organisation('goes', {
@@ -128,7 +128,7 @@ describeStores('the removal of organisations', (kind) => {
   });
 
   it('that ends before the first write of an import leaves that a whole one', async () => {
-    const { store, removeAll, instance } = await linkedInstance(kind);
+    const { store, removeAll, instance } = await linkedInstance();
     const served = servedInstance(interruptedStore(store, { commit: 0, when: 'before' }, removeAll), instance);
     const { summary } = await served.import({ data_orgs: { orgs: linkedOrganisations.slice(0, 1) } });
     expect(summary.created).toMatchObject({ org: 1, humanUsers: 2, projects: 1 });
@@ -136,7 +136,7 @@ describeStores('the removal of organisations', (kind) => {
   });
 
   it('at the same time as an import into another one leaves no reference to it', async () => {
-    const { store, removeAll, instance } = await linkedInstance(kind);
+    const { store, removeAll, instance } = await linkedInstance();
     for (const commit of [0, 1]) {
       const during = interruptedStore(store, { commit, when: 'before' }, removeAll);
       const served: TestInstance = servedInstance(during, instance);
@@ -149,14 +149,14 @@ describeStores('the removal of organisations', (kind) => {
   });
 
   it('by another call at the same time ends with what remains', async () => {
-    const { store, removeAll, before } = await linkedInstance(kind);
+    const { store, removeAll, before } = await linkedInstance();
     const during = interruptedStore(store, { commit: 2, when: 'before' }, removeAll);
     await expect(removeOrganisations(during, goingIds, signal)).rejects.toThrow('another call');
     expect(await contents(store)).toEqual(before);
   });
 
   it('ends between two commits when it is stopped', async () => {
-    const { store, before } = await linkedInstance(kind);
+    const { store, before } = await linkedInstance();
     const stop = new AbortController();
     let commits = 0;
     const watched = watchedStore(store, () => {
@@ -172,7 +172,7 @@ describeStores('the removal of organisations', (kind) => {
 it('the removal of organisations that is killed at any commit continues when it is repeated', async () => {
   let commit = 0;
   for (; ; commit++) {
-    const { store, before } = await linkedInstance(sqlite, linkedOrganisations.slice(0, 2));
+    const { store, before } = await linkedInstance(linkedOrganisations.slice(0, 2));
     let hasHappened = false;
     const interrupted = interruptedStore(store, { commit, when: 'before' }, () => {
       hasHappened = true;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { changeRole } from '../../../shared/accounts/members.ts';
 import { issueToken, revokeTokens } from '../../../shared/accounts/personalAccessTokens.ts';
 import { createServiceUser, deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
@@ -11,7 +11,7 @@ import { serve } from '../../../shared/http/server.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 const DAY_MS = 86_400_000;
@@ -106,9 +106,9 @@ async function readRest(response: IncomingMessage): Promise<number> {
   return bytes;
 }
 
-describeStores('a caller whose authorisation ends while a call runs', (kind) => {
+describe('a caller whose authorisation ends while a call runs', () => {
   it('receives no more of an export than what was sent by then, although it had stopped reading', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const { counting, untilClosed } = countingStore(store);
     const filled = await testInstance(store, 'test', { store: counting });
     await filled.import({ data_orgs: { orgs: [...callers, organisation('O', { humanUsers: people })] } });
@@ -133,7 +133,7 @@ describeStores('a caller whose authorisation ends while a call runs', (kind) => 
   });
 
   it('writes nothing when it ends before the body has arrived', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const instance = await testInstance(store);
     await instance.import({ data_orgs: { orgs: callers } });
     const body = JSON.stringify({ data_orgs: { orgs: [organisation('new')] } });
@@ -163,7 +163,7 @@ describeStores('a caller whose authorisation ends while a call runs', (kind) => 
   });
 
   it('is looked up with the patience of the call, so that a database that is throttled delays it only', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     let lookedUp = 0;
     const impatient: Store = {
       ...watchedStore(store, () => {}),
@@ -184,7 +184,7 @@ describeStores('a caller whose authorisation ends while a call runs', (kind) => 
   });
 
   it('ends its import, which another caller can resume', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const checked = Promise.withResolvers<void>();
     let owner: Owner | undefined;
     let isRevoked = false;

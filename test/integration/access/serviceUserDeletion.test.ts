@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { routes as removalRoutes } from '../../../functions/removeOtpEmail/app.ts';
 import { changeRole } from '../../../shared/accounts/members.ts';
 import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
@@ -16,7 +16,7 @@ import { readDatabase } from '../../support/stores/database.ts';
 import { readUser } from '../../support/stores/documents.ts';
 import { interruptedStore, type Moment } from '../../support/stores/interruptedStore.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
-import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 
 const ROUNDS = 10;
 const NOT_FOUND = { code: 'NOT_FOUND' };
@@ -49,8 +49,8 @@ interface Filled {
   restore(): Promise<void>;
 }
 
-async function filledInstance(kind: StoreKind): Promise<Filled> {
-  const store = await openTestStore(kind);
+async function filledInstance(): Promise<Filled> {
+  const store = await openTestStore();
   const instance = await testInstance(store);
   const restore = async () => {
     expect((await instance.import(newRequest())).summary.failed).toEqual({});
@@ -87,16 +87,16 @@ function exceptMissing(reason: unknown): void {
   expect(reason).toMatchObject(NOT_FOUND);
 }
 
-describeStores('a service user that is deleted', (kind) => {
+describe('a service user that is deleted', () => {
   it('leaves nothing in any organisation, however many tokens it has', async () => {
-    const { store } = await filledInstance(kind);
+    const { store } = await filledInstance();
     for (let count = 0; count < 120; count++) await createToken(store);
     await deleteServiceUser(store, ROBOT);
     expect(await remainsOf(store)).toEqual([]);
   });
 
   it("leaves no right to another organisation's import of the same id", async () => {
-    const { store, instance } = await filledInstance(kind);
+    const { store, instance } = await filledInstance();
     await deleteServiceUser(store, ROBOT);
     const orgs = [organisation('c', { machineUsers: [robot] })];
     expect((await instance.import({ data_orgs: { orgs } })).summary.created).toMatchObject({ machineUsers: 1 });
@@ -110,7 +110,7 @@ describeStores('a service user that is deleted', (kind) => {
   });
 
   it.each(gifts)('gets nothing from a %s that began before', async (_name, give) => {
-    const { store } = await filledInstance(kind);
+    const { store } = await filledInstance();
     const deleting = () => deleteServiceUser(store, ROBOT);
     const interrupted = interruptedStore(store, { commit: 0, when: 'before' }, deleting);
     await expect(give(interrupted)).rejects.toMatchObject(NOT_FOUND);
@@ -118,7 +118,7 @@ describeStores('a service user that is deleted', (kind) => {
   });
 
   it.each(gifts)('gets nothing from a %s between the steps of its deletion', async (_name, give) => {
-    const { store, restore } = await filledInstance(kind);
+    const { store, restore } = await filledInstance();
     let count = 0;
     for (const between of moments()) {
       let outcome: unknown = 'never';
@@ -136,7 +136,7 @@ describeStores('a service user that is deleted', (kind) => {
   });
 
   it('leaves nothing when its deletion and gifts happen at once', { timeout: 120_000 }, async (context) => {
-    const { store, restore } = await filledInstance(kind);
+    const { store, restore } = await filledInstance();
     for (let round = 0; round < ROUNDS; round++) {
       await restore();
       const giving = gifts.map(([, give]) => give(store).catch(ignored));
@@ -147,13 +147,13 @@ describeStores('a service user that is deleted', (kind) => {
       ]);
       expect(await remainsOf(store)).toEqual([]);
     }
-    survived(context, 'user is deleted', kind.name, ROUNDS);
+    survived(context, 'user is deleted', 'SQLite', ROUNDS);
   });
 
   it('is blocked after the first step, and deleted by a repetition after an end at any', {
     timeout: 120_000,
   }, async () => {
-    const { store, restore } = await filledInstance(kind);
+    const { store, restore } = await filledInstance();
     let ends = 0;
     for (const moment of moments()) {
       const authorization = `Bearer ${await tokenOf(store)}`;
@@ -174,7 +174,7 @@ describeStores('a service user that is deleted', (kind) => {
   });
 
   it('is deleted without its successor, when two deletions overlap', { timeout: 120_000 }, async () => {
-    const { store, restore } = await filledInstance(kind);
+    const { store, restore } = await filledInstance();
     let successors = 0;
     for (const moment of moments()) {
       let happened = false;
@@ -194,11 +194,11 @@ describeStores('a service user that is deleted', (kind) => {
   });
 });
 
-describeStores('an import that meets a service user in deletion', (kind) => {
+describe('an import that meets a service user in deletion', () => {
   it.each(['report', 'skip', 'overwrite'] as const)(
     'reports it as existing under %s, and creates it afterwards',
     async (on_conflict) => {
-      const { store, instance } = await filledInstance(kind);
+      const { store, instance } = await filledInstance();
       await expect(
         deleteServiceUser(interruptedStore(store, { commit: 1, when: 'before' }, theProcessEnds), ROBOT),
       ).rejects.toThrow('the process ends');
@@ -218,9 +218,9 @@ describeStores('an import that meets a service user in deletion', (kind) => {
   );
 });
 
-describeStores('a service user that is deleted during an import', (kind) => {
+describe('a service user that is deleted during an import', () => {
   it('leaves nothing that the import has written for it', { timeout: 120_000 }, async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     let current = store;
     const switched: Store = {
       commit: (writes) => current.commit(writes),
@@ -249,9 +249,9 @@ describeStores('a service user that is deleted during an import', (kind) => {
   });
 });
 
-describeStores('an export while a service user is deleted', (kind) => {
+describe('an export while a service user is deleted', () => {
   it('does not contain the user from the first step on', async () => {
-    const { store, instance } = await filledInstance(kind);
+    const { store, instance } = await filledInstance();
     await expect(
       deleteServiceUser(interruptedStore(store, { commit: 0, when: 'after' }, theProcessEnds), ROBOT),
     ).rejects.toThrow('the process ends');

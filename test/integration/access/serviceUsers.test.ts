@@ -10,13 +10,13 @@ import { type TestInstance, testInstance } from '../../support/instances/testIns
 import { readDatabase } from '../../support/stores/database.ts';
 import { interruptedStore } from '../../support/stores/interruptedStore.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
-import { describeStores, openTestStore, sqlite } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
-describeStores('a service user of an organisation whose login names carry its domain', (kind) => {
+describe('a service user of an organisation whose login names carry its domain', () => {
   const domainPolicy = { orgId: 'O', userLoginMustBeDomain: true };
 
   it('claims its name in that organisation, and frees it again', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const instance = await testInstance(store);
     const humanUsers = [person('A', { userName: 'robot' })];
     await instance.import({
@@ -30,9 +30,9 @@ describeStores('a service user of an organisation whose login names carry its do
   });
 });
 
-describeStores('a service user with links to identity providers', (kind) => {
+describe('a service user with links to identity providers', () => {
   it('frees the external users of its links when it is deleted', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const instance = await testInstance(store);
     const idp = {
       name: 'P',
@@ -57,9 +57,9 @@ describeStores('a service user with links to identity providers', (kind) => {
   });
 });
 
-describeStores('a service user that is created while something else changes', (kind) => {
+describe('a service user that is created while something else changes', () => {
   it("claims its name by the organisation's new domain policy", async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const instance = await testInstance(store);
     await instance.import({ data_orgs: { orgs: [organisation('O', {})] } });
     const domainPolicy = { orgId: 'O', userLoginMustBeDomain: true };
@@ -72,7 +72,7 @@ describeStores('a service user that is created while something else changes', (k
   });
 
   it('is not created under a name that was taken meanwhile', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     await testInstance(store);
     const create = (on: Store) => createServiceUser(on, 'robot', undefined, new Date());
     const taking = async () => void (await create(store));

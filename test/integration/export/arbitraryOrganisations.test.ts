@@ -1,14 +1,14 @@
 import { fromJson, type JsonValue, toJson } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { filled } from '../../support/fixtures/filledOrganisation.ts';
 import type { Organisation } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { repetitions } from '../../support/repetitions.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 import { arbitraryOrganisations } from './arbitraryOrganisations/arbitraryOrganisations.ts';
 
 const json = z.json() satisfies z.ZodType<JsonValue>;
@@ -39,14 +39,14 @@ function withoutV2(org: Organisation): Organisation {
   return { ...rest, orgState: 'ORG_STATE_ACTIVE' };
 }
 
-describeStores('any organisations that the descriptors allow', (kind) => {
+describe('any organisations that the descriptors allow', () => {
   const runs = {
-    numRuns: repetitions({ few: { SQLite: 6, Firestore: 2 }, many: { SQLite: 150, Firestore: 50 } })[kind.name],
+    numRuns: repetitions({ few: 6, many: 150 }),
     endOnFailure: true,
   };
 
   async function roundTrip(field: string, orgs: readonly Organisation[]): Promise<readonly Organisation[]> {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     const report = await instance.import({ timeout: '1m', with_keys: true, [field]: { orgs } });
     expect(report.errors).toBeUndefined();
     return (await instance.export()).orgs;

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
 import { userKey } from '../../../shared/auth/authorise.ts';
@@ -6,7 +6,7 @@ import { FORMAT, instanceKey } from '../../../shared/store/instance.ts';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { organisation, person, zitadelExport, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore, setUpOnce } from '../../support/stores/stores.ts';
+import { openTestStore, setUpOnce } from '../../support/stores/stores.ts';
 
 const ACME = '330000000000000001';
 const PARTNER = '330000000000000002';
@@ -19,9 +19,9 @@ const secrets = {
 };
 const { hashes, seeds, clientSecrets, passwords, factors } = secrets;
 
-describeStores('an export', (kind) => {
+describe('an export', () => {
   const filled = setUpOnce(async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     const [first, ...rest] = zitadelRequest('import-request');
     const people = z.array(z.looseObject({})).parse(first?.humanUsers);
     const withFactor = { ...first, humanUsers: people.map((one) => ({ ...one, otpEmail: true })) };
@@ -47,7 +47,7 @@ describeStores('an export', (kind) => {
   it('without credentials can be imported: what it does not carry is not there then', async () => {
     const source = filled();
     const bare = await source.export({ with_passwords: false, with_otp: false });
-    const target = await testInstance(await openTestStore(kind), 'target');
+    const target = await testInstance(await openTestStore(), 'target');
     const { errors, summary } = await target.import(`{"data_orgs":${bare.bytes},"with_keys":true}`);
     expect({ errors, proved: summary.proved }).toEqual({ errors: undefined, proved: true });
     const everything = await target.export();
@@ -99,9 +99,9 @@ describeStores('an export', (kind) => {
 const content = { withPasswords: true, withOtp: true, withKeys: true, forZitadel: false };
 const never = new AbortController().signal;
 
-describeStores('an export, while others write', (kind) => {
+describe('an export, while others write', () => {
   it('shows the state of its beginning, and its manifest proves that', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const instance = await testInstance(store);
     const orgs = zitadelExport('export-full');
     const people = Array.from({ length: 1_200 }, (_, index) => person(`P${index}`));
@@ -139,7 +139,7 @@ describeStores('an export, while others write', (kind) => {
   });
 
   it('ends with its reason when it is aborted, wherever it is', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const instance = await testInstance(store);
     const people = Array.from({ length: 1_200 }, (_, index) => person(`P${index}`));
     await instance.import({ dataOrgs: { orgs: [organisation('many', { humanUsers: people })] } });
@@ -161,9 +161,9 @@ describeStores('an export, while others write', (kind) => {
   });
 });
 
-describeStores('the chunks of an export', (kind) => {
+describe('the chunks of an export', () => {
   it('have at most 64 KiB, apart from those of longer texts, whatever the script of names', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const instance = await testInstance(store);
     const names = ['Alice', 'Ångström', 'Соколова', '佐藤', '🦊🌈'];
     const displayNames = Array.from(
@@ -197,9 +197,9 @@ describeStores('the chunks of an export', (kind) => {
   });
 });
 
-describeStores('the manifest of an export', (kind) => {
+describe('the manifest of an export', () => {
   it('names the instance and the time of its snapshot, and counts every record', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const instance = await testInstance(store, 'north');
     await instance.import({ dataOrgs: { orgs: zitadelExport('export-full') }, with_keys: true });
     const { manifest, orgs } = await instance.export();
@@ -216,7 +216,7 @@ describeStores('the manifest of an export', (kind) => {
   });
 
   it('has the id of the instance, but none that a database of an earlier version does not have, and not for a ZITADEL', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const instance = await testInstance(store, 'north');
     const { instanceId } = (await instance.export()).manifest;
     expect(instanceId).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);

@@ -11,7 +11,7 @@ import {
 } from '../../support/fixtures/organisations.ts';
 import { lossesInZitadel } from '../../support/fixtures/zitadelImport.ts';
 import { type Exported, testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore, sqlite } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const NORTHWIND = '400633194090597414';
 const response = z.object({ errors: z.array(z.object({ type: z.string(), id: z.string() })) });
@@ -186,10 +186,10 @@ function entangled(count: number, users: number): Organisation[] {
   });
 }
 
-describeStores('an export for ZITADEL of many records of other projects', (kind) => {
+describe('an export for ZITADEL of many records of other projects', () => {
   it('has them in second entries, whether it reads organisations one by one or all at once', async () => {
     const orgs = entangled(3, 200);
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     expect((await instance.import({ data_orgs: { orgs } })).errors).toBeUndefined();
     const expected = adjusted(orgs);
     for (const org_ids of [[], ['O2', 'O0', 'O1']]) {
@@ -206,7 +206,7 @@ describeStores('an export for ZITADEL of many records of other projects', (kind)
   });
 
   it('has no second entries where there is nothing for them', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     await instance.import({ data_orgs: { orgs: entangled(1, 3) } });
     const [plain, forZitadel] = [await instance.export(), await instance.export({ for_zitadel: true })];
     expect(forZitadel.orgs).toEqual(plain.orgs);

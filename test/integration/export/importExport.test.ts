@@ -1,13 +1,13 @@
 import { fromJson, type JsonValue, toJson } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { verifyPassword } from '../../../shared/auth/password.ts';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { filled, withInnerIds } from '../../support/fixtures/filledOrganisation.ts';
 import { type Organisation, zitadelExport, zitadelRequest, zitadelText } from '../../support/fixtures/organisations.ts';
 import { type Exported, testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 
 const ACME = '330000000000000001';
 const PARTNER = '330000000000000002';
@@ -88,10 +88,10 @@ function withoutMadeHashes({ orgs }: Exported): { orgs: Organisation[]; hashes: 
   return { orgs: z.array(z.looseObject({ orgId: z.string() })).parse(JSON.parse(text)), hashes };
 }
 
-describeStores('an import and an export of what was imported', (kind) => {
+describe('an import and an export of what was imported', () => {
   it('give the same organisations field by field, from a file that ZITADEL wrote', async () => {
     const file = zitadelExport('export-full');
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     const { errors, summary } = await instance.import({ data_orgsv1: { orgs: file }, with_keys: true });
     expect({ errors, failed: summary.failed }).toEqual({ errors: undefined, failed: {} });
     // ZITADEL lists the members of every project under every organisation; they are kept with their project's.
@@ -109,7 +109,7 @@ describeStores('an import and an export of what was imported', (kind) => {
     ];
     const digests: string[] = [];
     for (const body of bodies) {
-      const instance = await testInstance(await openTestStore(kind));
+      const instance = await testInstance(await openTestStore());
       await instance.import({ ...body, with_keys: true });
       digests.push((await instance.export()).manifest.digest);
     }
@@ -118,7 +118,7 @@ describeStores('an import and an export of what was imported', (kind) => {
 
   it("carry all 39 fields of an organisation, as ZITADEL's descriptors write them", async () => {
     const orgs = zitadelRequest('import-request');
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     const { errors } = await instance.import({ dataOrgs: { orgs }, withKeys: true });
     expect(errors).toBeUndefined();
     const exported = await instance.export();
@@ -137,7 +137,7 @@ describeStores('an import and an export of what was imported', (kind) => {
   });
 
   it('carry a v1 document: its own fields become those of v2', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     const { errors, success } = await instance.import(zitadelText('import-v1-request'));
     // The document has the same trigger twice, once in each generation's spelling.
     expect(errors).toEqual([
@@ -174,7 +174,7 @@ describeStores('an import and an export of what was imported', (kind) => {
   });
 
   it("take a v1 document's trigger numbers, and its login policy's parts wherever they stand", async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     const org = {
       triggerActions: [{ flowType: 1, triggerType: 3, actionIds: ['a'] }],
       idps: [{ idpId: 'i', ownerType: 'IDP_OWNER_TYPE_ORG' }],
@@ -200,7 +200,7 @@ describeStores('an import and an export of what was imported', (kind) => {
   });
 
   it('count as not carried what has no record in the document to belong to', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     const parts = {
       idps: [{ idpId: 'i', ownerType: 'IDP_OWNER_TYPE_ORG' }],
       secondFactors: [{ type: 1 }, { type: 2 }],
@@ -218,12 +218,12 @@ describeStores('an import and an export of what was imported', (kind) => {
   });
 
   it('carry everything from one instance to the next: the manifest of its export proves the file and is made again', async () => {
-    const source = await testInstance(await openTestStore(kind), 'source');
+    const source = await testInstance(await openTestStore(), 'source');
     const orgs = zitadelRequest('import-request');
     const people = records.parse(orgs[0]?.humanUsers).map((person) => ({ ...person, otpEmail: true }));
     await source.import({ dataOrgs: { orgs: [{ ...orgs[0], humanUsers: people }, ...orgs.slice(1)] }, withKeys: true });
     const first = await source.export();
-    const target = await testInstance(await openTestStore(kind), 'target');
+    const target = await testInstance(await openTestStore(), 'target');
     const { errors, summary } = await target.import({ data_orgsv1: JSON.parse(first.bytes), with_keys: true });
     expect({ errors, proved: summary.proved }).toEqual({ errors: undefined, proved: true });
     const second = await target.export();
@@ -236,7 +236,7 @@ describeStores('an import and an export of what was imported', (kind) => {
   });
 
   it('leave machine and application keys behind unless they are asked for, and say how many', async () => {
-    const source = await testInstance(await openTestStore(kind));
+    const source = await testInstance(await openTestStore());
     const orgs = zitadelExport('export-full');
     const { summary, success } = await source.import({ data_orgs: { orgs } });
     expect(summary.notCarried).toEqual({ projectMembers: 2, appKeys: 1, machineKeys: 1 });

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
 import { divideOrganisations } from '../../../functions/export/selection.ts';
 import { removeOrganisations } from '../../../shared/accounts/organisationRemoval.ts';
@@ -11,7 +11,7 @@ import { grantedRobot, ROBOT } from '../../support/fixtures/grantedRobot.ts';
 import { goingIds, linkedOrganisations, staying } from '../../support/fixtures/linkedOrganisations.ts';
 import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { interruptedStore } from '../../support/stores/interruptedStore.ts';
-import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 
 const killed = new Error('the process ended');
 const never = new AbortController().signal;
@@ -36,8 +36,8 @@ const deletions: readonly Deletion[] = [
 ];
 
 /** An instance in which a deletion was interrupted after its commit with this number. */
-async function interruptedInstance(kind: StoreKind, { orgs, run }: Deletion, commit: number) {
-  const store = await openTestStore(kind);
+async function interruptedInstance({ orgs, run }: Deletion, commit: number) {
+  const store = await openTestStore();
   const instance = await testInstance(store);
   await instance.import({ data_orgs: { orgs }, with_keys: true });
   const interrupted = interruptedStore(store, { commit, when: 'after' }, () => Promise.reject(killed));
@@ -45,8 +45,8 @@ async function interruptedInstance(kind: StoreKind, { orgs, run }: Deletion, com
   return { store, instance };
 }
 
-async function expectImportable(kind: StoreKind, { orgs, manifest }: Awaited<ReturnType<TestInstance['export']>>) {
-  const target = await testInstance(await openTestStore(kind), 'target');
+async function expectImportable({ orgs, manifest }: Awaited<ReturnType<TestInstance['export']>>) {
+  const target = await testInstance(await openTestStore(), 'target');
   const { errors, summary } = await target.import({ data_orgs: { orgs, manifest }, with_keys: true });
   expect(errors).toBeUndefined();
   expect(summary).toMatchObject({ proved: true, failed: {}, notCarried: {} });
@@ -68,17 +68,17 @@ async function exportInParts(store: Store, excluded: string) {
   return combineManifests([first, ...others]);
 }
 
-describeStores('an export after an interrupted deletion', (kind) => {
+describe('an export after an interrupted deletion', () => {
   for (const deletion of deletions) {
     it.each(forms)(`of ${deletion.subject} is imported without errors into an empty instance (%j)`, async (form) => {
-      const { instance } = await interruptedInstance(kind, deletion, 0);
+      const { instance } = await interruptedInstance(deletion, 0);
       const file = await instance.export(form);
-      await expectImportable(kind, file);
+      await expectImportable(file);
     });
 
     it(`of ${deletion.subject} has what an export after its end has, whatever it had deleted`, async () => {
       for (const commit of [0, 1, 2]) {
-        const { store, instance } = await interruptedInstance(kind, deletion, commit);
+        const { store, instance } = await interruptedInstance(deletion, commit);
         const during = await instance.export();
         await deletion.run(store);
         const after = await instance.export();
@@ -91,7 +91,7 @@ describeStores('an export after an interrupted deletion', (kind) => {
     });
 
     it(`of ${deletion.subject} in parts has what one in a single part has after its end`, async () => {
-      const { store, instance } = await interruptedInstance(kind, deletion, 0);
+      const { store, instance } = await interruptedInstance(deletion, 0);
       const during = await exportInParts(store, instance.orgId);
       await deletion.run(store);
       const { counts, digest } = (await instance.export()).manifest;

@@ -5,7 +5,7 @@ import { configureLog } from '../../../shared/log.ts';
 import { FORMAT, instanceKey } from '../../../shared/store/instance.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore, sqlite } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 beforeEach(() => configureLog('silent'));
 
@@ -23,20 +23,20 @@ async function silentStore(): Promise<Store> {
   return { ...store, getMany: () => new Promise(() => {}) };
 }
 
-describeStores('probes', (kind) => {
+describe('probes', () => {
   it.each(['/health', '/healthz'])('%s is answered without a token', async (path) => {
-    expect(await get(await openTestStore(kind), path)).toEqual(healthy);
+    expect(await get(await openTestStore(), path)).toEqual(healthy);
   });
 
   it.each(['/ready', '/readyz'])('%s is answered without a token, before and after identity init', async (path) => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     expect(await get(store, path)).toEqual(ready);
     await testInstance(store);
     expect(await get(store, path)).toEqual(ready);
   });
 
   it.each([FORMAT + 1, FORMAT - 1])('of readiness are 503 on a database of format %s', async (format) => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     await testInstance(store);
     await setFormat(store, format);
     expect(await get(store, '/readyz')).toMatchObject({ status: 503, body: { code: 14 } });

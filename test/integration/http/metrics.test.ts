@@ -11,7 +11,7 @@ import { openConnection, readAnswer } from '../../support/http/rawHttp.ts';
 import { exportFrom, importInto } from '../../support/http/wire.ts';
 import { init, serve } from '../../support/instances/commandInstance.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 
 const requests = (method: string, route: string, status: number) =>
   `identity_requests_total{method="${method}",route="${route}",status="${status}",rpc_code=""}`;
@@ -131,10 +131,10 @@ describe('the metrics of requests', () => {
   });
 });
 
-describeStores('a counted store', (kind) => {
+describe('a counted store', () => {
   it('counts what was written and found, each document once', async () => {
     const counts = { written: 0, read: 0 };
-    const store = countedStore(await openTestStore(kind), {
+    const store = countedStore(await openTestStore(), {
       written: (documents) => {
         counts.written += documents;
       },

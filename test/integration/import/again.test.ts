@@ -13,7 +13,6 @@ import {
 import { countedInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
-import { describeStores } from '../../support/stores/stores.ts';
 
 const ACME = '330000000000000001';
 
@@ -21,9 +20,9 @@ const list = z.array(z.looseObject({}));
 
 const sorted = (entries: readonly unknown[] = []) => entries.map((entry) => JSON.stringify(entry)).sort();
 
-describeStores('a second import of the same file', (kind) => {
+describe('a second import of the same file', () => {
   it('leaves people as they are whose display name and language ZITADEL has filled in, and no others', async () => {
-    const { instance, writesOf } = await countedInstance(kind);
+    const { instance, writesOf } = await countedInstance();
     const named = (profile: object) => person('A', { profile: { firstName: 'First', lastName: 'Last', ...profile } });
     const request = (profile: object) => ({
       dataOrgs: { orgs: [organisation('O', { humanUsers: [named(profile)] })] },
@@ -41,7 +40,7 @@ describeStores('a second import of the same file', (kind) => {
   });
 
   it('finds the people and projects that have no id in the file, since theirs follows from their names', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance();
     const content = { humanUsers: [{ ...person('A'), userId: undefined }], projects: [{ project: { name: 'P' } }] };
     const dataOrgs = { orgs: [organisation('O', content)] };
     const first = await instance.import({ dataOrgs });
@@ -58,7 +57,7 @@ describeStores('a second import of the same file', (kind) => {
   });
 
   it('writes nothing, creates nothing and reports no errors: all is unchanged', async () => {
-    const { instance, writesOf } = await countedInstance(kind);
+    const { instance, writesOf } = await countedInstance();
     const body = { dataOrgs: { orgs: zitadelRequest('import-request') }, with_keys: true };
     const first = await writesOf(() => instance.import(body));
     expect(first.writes).toBeGreaterThan(70);
@@ -77,7 +76,7 @@ describeStores('a second import of the same file', (kind) => {
   });
 
   it('writes nothing either when the file has no credentials, and when its organisations are in another order', async () => {
-    const { instance, writesOf } = await countedInstance(kind);
+    const { instance, writesOf } = await countedInstance();
     await instance.import({ dataOrgs: { orgs: zitadelExport('export-full') }, with_keys: true });
     const bare = await instance.export({ with_passwords: false, with_otp: false });
     const before = await instance.export();
@@ -92,7 +91,7 @@ describeStores('a second import of the same file', (kind) => {
   });
 
   it('creates what is new in it, and nothing else', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance();
     const body = (...people: object[]) => ({ dataOrgs: { orgs: [organisation('O', { humanUsers: people })] } });
     await instance.import(body(person('A')));
     const { errors, success, summary } = await instance.import(body(person('A'), person('B')));
@@ -102,9 +101,9 @@ describeStores('a second import of the same file', (kind) => {
   });
 });
 
-describeStores('a record that is there with other content', (kind) => {
+describe('a record that is there with other content', () => {
   it('is reported with the type, id and message that ZITADEL gives, for every section, and is not changed', async () => {
-    const { instance, writesOf } = await countedInstance(kind);
+    const { instance, writesOf } = await countedInstance();
     const orgs = zitadelExport('export-full');
     await instance.import({ dataOrgs: { orgs }, with_keys: true });
     const before = await instance.export();
@@ -130,11 +129,11 @@ describeStores('a record that is there with other content', (kind) => {
   });
 });
 
-describeStores('a name that another record has', (kind) => {
+describe('a name that another record has', () => {
   const message = (what: string) => `ID=V3-DKcYh Message=Errors.${what}.AlreadyExists`;
 
   it('of a user is refused, whatever its case and whoever has it', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance();
     const robot = { userId: 'R', user: { userName: 'ALICE', name: 'Robot' } };
     const orgs = [
       organisation('O', { humanUsers: [person('A', { userName: 'alice' })] }),
@@ -149,7 +148,7 @@ describeStores('a name that another record has', (kind) => {
   });
 
   it('of a user is free in an organisation whose login names carry its domain', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance();
     const humanUsers = (userId: string) => [person(userId, { userName: 'alice' })];
     const domainPolicy = { orgId: 'P', userLoginMustBeDomain: true };
     const { errors } = await instance.import({
@@ -167,7 +166,7 @@ describeStores('a name that another record has', (kind) => {
   });
 
   it('of a user is claimed as the domain policy says that is there, not as one that is refused', async () => {
-    const { instance, store } = await countedInstance(kind);
+    const { instance, store } = await countedInstance();
     const file = (userId: string, userLoginMustBeDomain: boolean) => ({
       dataOrgs: {
         orgs: [
@@ -182,7 +181,7 @@ describeStores('a name that another record has', (kind) => {
   });
 
   it('of an organisation is refused, with all that the organisation holds', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance();
     const orgs = [
       organisation('O', { org: { name: 'Acme' } }),
       organisation('P', {
@@ -198,7 +197,7 @@ describeStores('a name that another record has', (kind) => {
   });
 
   it('of a verified domain is refused, of one that is not verified not', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance();
     const domains = [{ domainName: 'acme.example', isVerified: true }];
     const orgs = [
       organisation('O', { domains }),
@@ -217,7 +216,7 @@ describeStores('a name that another record has', (kind) => {
       (id: string) => ({ actions: [{ actionId: id, action: { name: 'n', script: 'function n() {}' } }] }),
     ],
   ])('of a %s is refused in the same organisation only', async (type, what, fields) => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance();
     await instance.import({ dataOrgs: { orgs: [organisation('O', fields('1'))] } });
     const { errors } = await instance.import({
       dataOrgs: { orgs: [organisation('O', fields('2')), organisation('P', fields('3'))] },
@@ -233,11 +232,11 @@ describe('the changes of these tests', () => {
   });
 });
 
-describeStores('an organisation that the document names without describing it', (kind) => {
+describe('an organisation that the document names without describing it', () => {
   const content = { humanUsers: [person('A')], projects: [{ projectId: 'X', project: { name: 'x' } }] };
 
   it('takes its records when it is there, and is no error', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance();
     await instance.import({ dataOrgs: { orgs: [organisation('O')] } });
     const { errors, success } = await instance.import({ dataOrgs: { orgs: [{ orgId: 'O', ...content }] } });
     expect(errors).toBeUndefined();
@@ -245,7 +244,7 @@ describeStores('an organisation that the document names without describing it', 
   });
 
   it('is an error with all that it holds when it is not there', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance();
     const { errors, success, summary } = await instance.import({
       dataOrgs: { orgs: [{ orgId: 'none', ...content }, organisation('O')] },
     });
@@ -256,7 +255,7 @@ describeStores('an organisation that the document names without describing it', 
   });
 
   it('without an id is an error, and the others are taken', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance();
     const { errors, success } = await instance.import({
       dataOrgs: { orgs: [{ org: { name: 'N' }, ...content }, organisation('O')] },
     });
@@ -265,7 +264,7 @@ describeStores('an organisation that the document names without describing it', 
   });
 
   it('can be the default organisation', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance();
     const { errors, success } = await instance.import({ dataOrgs: { orgs: [{ orgId: instance.orgId, ...content }] } });
     expect(errors).toBeUndefined();
     expect(success.orgs).toEqual([{ orgId: instance.orgId, humanUserIds: ['A'], projectIds: ['X'] }]);

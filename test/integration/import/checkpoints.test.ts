@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { importOrganisations } from '../../../functions/import/operation.ts';
 import { changeRole } from '../../../shared/accounts/members.ts';
@@ -8,7 +8,7 @@ import type { Collection, DocumentKey, Store } from '../../../shared/store/store
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { type Organisation, organisation, person } from '../../support/fixtures/organisations.ts';
 import { readDatabase } from '../../support/stores/database.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 const counts = z.record(z.string(), z.number());
@@ -65,9 +65,9 @@ async function checkpoints(store: Store): Promise<DocumentKey[]> {
   return unpartitioned.map(({ id }) => ({ collection: 'instance', id }));
 }
 
-describeStores('checkpoints', (kind) => {
+describe('checkpoints', () => {
   it('let every import resume, however many were stopped at once', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const orgs = Array.from({ length: 17 }, (_, index) => people(`O${index}`));
     for (const org of orgs) await stop(store, org);
     const resumed: boolean[] = [];
@@ -76,7 +76,7 @@ describeStores('checkpoints', (kind) => {
   });
 
   it('of many separate failures are saved too', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const users = Array.from({ length: 10 }, (_, index) => person(`U${index}`));
     const userMetadata = Array.from({ length: 24_000 }, (_, index) => ({
       id: index % 2 === 0 ? 'U1' : 'missing',
@@ -105,14 +105,14 @@ describeStores('checkpoints', (kind) => {
   });
 
   it('are deleted after a day, by the next import that saves one', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     await stop(store, people('old'));
     await stop(store, people('young'), '02');
     expect(await checkpoints(store)).toHaveLength(1);
   });
 
   it('are void once a service user is deleted: the next call creates it again', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     await stop(store, robots('O'));
     await deleteServiceUser(store, 'O-7');
     const { errors, summary } = await run(store, robots('O'));
@@ -127,7 +127,7 @@ describeStores('checkpoints', (kind) => {
   });
 
   it('are void once a membership is removed: the next call creates it again', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const { machineUsers, ...fields } = robots('O');
     await run(store, organisation('O', { machineUsers }));
     await stop(store, fields);

@@ -3,7 +3,6 @@ import { changed } from '../../support/fixtures/changedOrganisation.ts';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { organisation, person, zitadelExport } from '../../support/fixtures/organisations.ts';
 import { countedInstance } from '../../support/instances/testInstance.ts';
-import { sqlite } from '../../support/stores/stores.ts';
 
 const full = zitadelExport('export-full');
 const skipping = (...orgs: object[]) => ({ dataOrgs: { orgs }, with_keys: true, on_conflict: 'skip' });
@@ -12,7 +11,7 @@ const reporting = (...orgs: object[]) => ({ dataOrgs: { orgs }, with_keys: true 
 
 describe('on_conflict "skip"', () => {
   it('leaves records of every section that are there with other content as they are, and counts them', async () => {
-    const { instance, writesOf } = await countedInstance(sqlite);
+    const { instance, writesOf } = await countedInstance();
     await instance.import(reporting(...full));
     const before = await instance.export();
     const { result, writes } = await writesOf(() => instance.import(skipping(...full.map(changed))));
@@ -26,7 +25,7 @@ describe('on_conflict "skip"', () => {
   });
 
   it('leaves them alone too where the file has a taken name, another scope of login names or a foreign domain', async () => {
-    const { instance } = await countedInstance(sqlite);
+    const { instance } = await countedInstance();
     const people = [person('A'), person('B')];
     const policy = (userLoginMustBeDomain: boolean) => ({ domainPolicy: { orgId: 'O', userLoginMustBeDomain } });
     const holder = organisation('P', { domains: [{ domainName: 'p.example', isVerified: true }] });
@@ -45,9 +44,9 @@ describe('on_conflict "skip"', () => {
 
 describe('on_conflict "overwrite"', () => {
   it('brings records of every section to what the document says, and a second time writes nothing', async () => {
-    const { instance, writesOf } = await countedInstance(sqlite);
+    const { instance, writesOf } = await countedInstance();
     await instance.import(reporting(...full));
-    const alone = await countedInstance(sqlite);
+    const alone = await countedInstance();
     await alone.instance.import(reporting(...full.map(changed)));
     const wanted = await alone.instance.export();
     const { errors, summary } = await instance.import(overwriting(...full.map(changed)));
@@ -66,7 +65,7 @@ describe('on_conflict "overwrite"', () => {
   });
 
   it('lists what it overwrote among the successes', async () => {
-    const { instance } = await countedInstance(sqlite);
+    const { instance } = await countedInstance();
     await instance.import(reporting(organisation('O', { humanUsers: [person('A'), person('B')] })));
     const humanUsers = [person('A', { userName: 'other' }), person('B')];
     const { success } = await instance.import(overwriting(organisation('O', { humanUsers })));

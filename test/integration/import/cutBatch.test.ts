@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { importOrganisations, uniqueStamp } from '../../../functions/import/operation.ts';
 import { deadlineExceeded, tokenInvalid } from '../../../shared/errors/errors.ts';
 import { cancelled } from '../../../shared/errors/httpErrors.ts';
@@ -7,7 +7,7 @@ import { inPieces } from '../../support/fixtures/bytes.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { importReport } from '../../support/instances/testInstance.ts';
 import { countsOf, readDatabase } from '../../support/stores/database.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}${index}`);
@@ -25,13 +25,13 @@ function run(store: Store, signal: AbortSignal) {
   return importOrganisations(store, source, options, uniqueStamp(new Date()), signal);
 }
 
-describeStores('an import whose first batch is cut off while later ones are committed', (kind) => {
+describe('an import whose first batch is cut off while later ones are committed', () => {
   it.each([
     ['its timeout', deadlineExceeded],
     ['a disconnection', cancelled],
     ['a revoked token', tokenInvalid],
   ])('by %s imports that batch when it is resent', async (_what, reason) => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const ended = new AbortController();
     const watched = watchedStore(store, (writes) => {
       if (writes.some(({ key }) => key.collection === 'users')) ended.abort(reason());

@@ -1,9 +1,8 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { changed } from '../../support/fixtures/changedOrganisation.ts';
 import { organisation, person, zitadelExport, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { countedInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
-import { describeStores } from '../../support/stores/stores.ts';
 
 const full = zitadelExport('export-full');
 /** Records of every outcome: twice, with a name that is taken, with a reference to nothing, too weak a password. */
@@ -25,7 +24,7 @@ const faulty = [
   organisation('P', { org: { name: 'Organisation O' }, humanUsers: [person('E')] }),
 ];
 
-describeStores('a dry run', (kind) => {
+describe('a dry run', () => {
   it.each<[string, object, object]>([
     ['of a file that is new', {}, { dataOrgs: { orgs: zitadelRequest('import-request') } }],
     ['of a file that is there', { dataOrgs: { orgs: full } }, { dataOrgs: { orgs: full } }],
@@ -47,7 +46,7 @@ describeStores('a dry run', (kind) => {
       { dataOrgs: { orgs: faulty }, on_conflict: 'overwrite' },
     ],
   ])('%s reports what the import then does, and writes nothing', async (_what, before, body) => {
-    const { instance, store, writesOf } = await countedInstance(kind);
+    const { instance, store, writesOf } = await countedInstance();
     if ('dataOrgs' in before) await instance.import({ ...before, with_keys: true });
     const stored = await readDatabase(store);
     const dry = await writesOf(() => instance.import({ ...body, with_keys: true, dry_run: true }));
@@ -58,7 +57,7 @@ describeStores('a dry run', (kind) => {
   });
 
   it('says more than one batch of records at a time', async () => {
-    const { instance, store } = await countedInstance(kind);
+    const { instance, store } = await countedInstance();
     const humanUsers = Array.from({ length: 1_200 }, (_, index) => person(`P${index % 1_100}`));
     const body = { dataOrgs: { orgs: [organisation('O', { humanUsers })] } };
     const stored = await readDatabase(store);
@@ -72,7 +71,7 @@ describeStores('a dry run', (kind) => {
   });
 
   it('of a document with faults is refused like the import itself', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance();
     const body = { dataOrgs: { orgs: [organisation('O', { humanUsers: [{ userId: 'A' }] })] } };
     const dry = await instance.refusedImport({ ...body, dry_run: true });
     expect(dry).toEqual(await instance.refusedImport(body));

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { importOrganisations } from '../../../functions/import/operation.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
@@ -8,7 +8,7 @@ import { inPieces } from '../../support/fixtures/bytes.ts';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { type Organisation, organisation, person, zitadelExport } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 const PEOPLE = 700;
@@ -42,7 +42,7 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
     (reason: unknown) => reason,
   );
 
-describeStores('an import whose time is over in the middle', (kind) => {
+describe('an import whose time is over in the middle', () => {
   it.each([
     ['the organisation is in', 1],
     ['some people are in', 300],
@@ -50,7 +50,7 @@ describeStores('an import whose time is over in the middle', (kind) => {
     ['metadata is in', 2 * PEOPLE + 300],
     ['members are in', 3 * PEOPLE + 300],
   ])('says how far it came when %s, and is completed by sending it again', async (_when, limit) => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const controller = new AbortController();
     let written = 0;
     const watched = watchedStore(store, (writes) => {
@@ -75,13 +75,13 @@ describeStores('an import whose time is over in the middle', (kind) => {
   });
 
   it('is answered with 504 when the time-out of the request is over, even one of a nanosecond', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     const { status, body } = await instance.refusedImport({ dataOrgs: { orgs: [large] }, timeout: '1ns' });
     expect({ status, code: body.code }).toEqual({ status: 504, code: 4 });
   });
 
   it('writes nothing when its time is over before the whole document was read', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const controller = new AbortController();
     controller.abort(deadlineExceeded());
     expect(await failure(run(store, [large], controller.signal))).toMatchObject({
@@ -93,9 +93,9 @@ describeStores('an import whose time is over in the middle', (kind) => {
   });
 });
 
-describeStores('an import that fails', (kind) => {
+describe('an import that fails', () => {
   it('with the error of the store, and is completed by sending it again', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     let commits = 0;
     const broken: Store = {
       ...watchedStore(store, () => {}),
@@ -114,7 +114,7 @@ describeStores('an import that fails', (kind) => {
   });
 });
 
-describeStores('a commit whose answer got lost', (kind) => {
+describe('a commit whose answer got lost', () => {
   // As the store says: such a commit is sent again, and then meets its own documents.
   const losing = (store: Store): Store => ({
     ...watchedStore(store, () => {}),
@@ -125,14 +125,14 @@ describeStores('a commit whose answer got lost', (kind) => {
   });
 
   it('is no error: what it wrote counts as created', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const report = z.looseObject({ errors: z.unknown().optional(), summary: z.looseObject({ created: counts }) });
     const { errors, summary } = report.parse(await run(losing(store), [large]));
     expect({ errors, created: summary.created }).toEqual({ errors: undefined, created: total });
   });
 
   it('is still an error for a record that the document has twice, in one batch or in two', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const report = z.looseObject({ errors: z.array(z.object({ id: z.string() })) });
     const people = numbers.map((number) => person(`P${number}`));
     const humanUsers = [person('P3'), ...people, person('P650')];
@@ -141,10 +141,10 @@ describeStores('a commit whose answer got lost', (kind) => {
   });
 });
 
-describeStores('several imports of the same file at once', (kind) => {
+describe('several imports of the same file at once', () => {
   it('come to the same state as one, without errors', async () => {
-    const location = await kind.newLocation();
-    const stores = [await openTestStore(kind, location), await openTestStore(kind, location)];
+    const location = await sqlite.newLocation();
+    const stores = [await openTestStore(sqlite, location), await openTestStore(sqlite, location)];
     const [first, second] = stores;
     if (first === undefined || second === undefined) throw new Error('no stores');
     const orgs = [...zitadelExport('export-full'), large];
@@ -158,7 +158,7 @@ describeStores('several imports of the same file at once', (kind) => {
     );
     for (const report of reports) expect(report).not.toHaveProperty('errors');
     const both = await instance.export();
-    const alone = await testInstance(await openTestStore(kind));
+    const alone = await testInstance(await openTestStore());
     await alone.import({ dataOrgs: { orgs }, with_keys: true });
     expect(both.manifest.digest).toBe((await alone.export()).manifest.digest);
   });

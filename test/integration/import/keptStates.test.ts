@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { changeRole } from '../../../shared/accounts/members.ts';
 import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { createMigrationUser } from '../../../shared/accounts/serviceUsers.ts';
@@ -6,7 +6,7 @@ import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import type { Collection, Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 import { hookedStore } from '../../support/stores/watchedStore.ts';
 
 const ACTIVE = { state: 'USER_STATE_ACTIVE' };
@@ -22,8 +22,8 @@ const kept = (type: string, id: string) => ({
   message: 'ID=IMPORT-instanceMemberState Message=Errors.User.InstanceMemberState',
 });
 
-async function filled(kind: StoreKind) {
-  const store = await openTestStore(kind);
+async function filled() {
+  const store = await openTestStore();
   const instance = await testInstance(store);
   await instance.import({ data_orgs: { orgs: [inState(ACTIVE)] } });
   const give = (userId: string, role: string) =>
@@ -42,11 +42,11 @@ function onceBeforeUpdate(store: Store, collection: Collection, work: () => Prom
   return { racing, hasHappened: () => hasHappened };
 }
 
-describeStores('a user with a role of the instance', (kind) => {
+describe('a user with a role of the instance', () => {
   it.each(['IAM_OWNER', 'IAM_OWNER_VIEWER', 'IAM_LOGIN_CLIENT'])(
     'keeps its state under "overwrite", as %s',
     async (role) => {
-      const { instance, give } = await filled(kind);
+      const { instance, give } = await filled();
       await give('anna', role);
       await give('robot', role);
       const before = (await instance.export()).orgs;
@@ -61,7 +61,7 @@ describeStores('a user with a role of the instance', (kind) => {
   );
 
   it('is overwritten where the state stays', async () => {
-    const { instance, give } = await filled(kind);
+    const { instance, give } = await filled();
     await give('anna', 'IAM_OWNER');
     const profile = { profile: { firstName: 'Anna', lastName: 'B' } };
     for (const state of [{}, ACTIVE]) {
@@ -73,7 +73,7 @@ describeStores('a user with a role of the instance', (kind) => {
   });
 
   it('is one that gets the role between the read and the commit', async () => {
-    const { store, instance, give } = await filled(kind);
+    const { store, instance, give } = await filled();
     const { racing, hasHappened } = onceBeforeUpdate(store, 'users', () => give('anna', 'IAM_OWNER_VIEWER'));
     const served = servedInstance(store, instance, { store: racing });
     const { errors, summary } = await served.import(overwriting(inState({ state: 'USER_STATE_LOCKED' })));
@@ -91,11 +91,11 @@ const keptOrganisation = {
 };
 const STATES = ['ORG_STATE_INACTIVE', 'ORG_STATE_REMOVED'];
 
-describeStores('an organisation that has a member of the instance', (kind) => {
+describe('an organisation that has a member of the instance', () => {
   it.each(['IAM_OWNER', 'IAM_OWNER_VIEWER', 'IAM_LOGIN_CLIENT'])(
     'keeps its state under "overwrite", in every form of the file, in a dry run and sent again, for an %s',
     async (role) => {
-      const { instance, give } = await filled(kind);
+      const { instance, give } = await filled();
       await give('robot', role);
       const before = (await instance.export()).orgs;
       for (const orgState of STATES)
@@ -109,7 +109,7 @@ describeStores('an organisation that has a member of the instance', (kind) => {
   );
 
   it('is overwritten where the state stays, and where nobody is a member any more', async () => {
-    const { store, instance, give } = await filled(kind);
+    const { store, instance, give } = await filled();
     await give('anna', 'IAM_OWNER');
     expect((await instance.import(overwriting(orgInState('ORG_STATE_ACTIVE', 'N')))).errors).toBeUndefined();
     await changeRole(store, { userId: 'anna', orgId: undefined }, 'IAM_OWNER', 'remove', new Date());
@@ -119,7 +119,7 @@ describeStores('an organisation that has a member of the instance', (kind) => {
   });
 
   it('keeps its state from a call that resumes one of before', async () => {
-    const { store, instance, give } = await filled(kind);
+    const { store, instance, give } = await filled();
     let fails = true;
     const failing = hookedStore(store, async (writes) => {
       if (!fails || !writes.some(({ key }) => key.collection === 'projects')) return;
@@ -137,7 +137,7 @@ describeStores('an organisation that has a member of the instance', (kind) => {
   });
 
   it('is one in which a user gets a role between the read and the commit', async () => {
-    const { store, instance, give } = await filled(kind);
+    const { store, instance, give } = await filled();
     const { racing, hasHappened } = onceBeforeUpdate(store, 'organisations', () => give('anna', 'IAM_OWNER_VIEWER'));
     const served = servedInstance(store, instance, { store: racing });
     expect((await served.import(overwriting(orgInState('ORG_STATE_INACTIVE')))).errors).toEqual([keptOrganisation]);
@@ -145,7 +145,7 @@ describeStores('an organisation that has a member of the instance', (kind) => {
   });
 
   it('is the default one, too, in which a user for a migration is created between the read and the commit', async () => {
-    const { store, instance, give } = await filled(kind);
+    const { store, instance, give } = await filled();
     await give('robot', 'IAM_OWNER');
     const { token } = await issueToken(store, 'robot', new Date(), 60_000);
     const { orgId, userId } = instance;

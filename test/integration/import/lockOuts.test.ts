@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { changeRole } from '../../../shared/accounts/members.ts';
 import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 
 const DAY_MS = 86_400_000;
 const robot = (user: object = {}, more: object = {}) => ({
@@ -15,8 +15,8 @@ const home = (more: object = {}) => organisation('home', { machineUsers: [robot(
 const other = (more: object) => organisation('other', more);
 
 /** An instance with a second IAM_OWNER, and what exports and imports with its token return. */
-async function withSecondOwner(kind: StoreKind) {
-  const store = await openTestStore(kind);
+async function withSecondOwner() {
+  const store = await openTestStore();
   const first = await testInstance(store);
   await first.import({ data_orgs: { orgs: [home()] } });
   const membership = { userId: 'robot', orgId: undefined };
@@ -25,7 +25,7 @@ async function withSecondOwner(kind: StoreKind) {
   return { first, second: servedInstance(store, { orgId: 'home', userId: 'robot', token }) };
 }
 
-describeStores('an import', (kind) => {
+describe('an import', () => {
   it.each<[string, readonly object[]]>([
     ['the user inactive', [home({ machineUsers: [robot({}, { state: 'USER_STATE_INACTIVE' })] })]],
     ['the user deleted', [home({ machineUsers: [robot({}, { state: 'USER_STATE_DELETED' })] })]],
@@ -61,7 +61,7 @@ describeStores('an import', (kind) => {
       [{ ...home({ orgMembers: [{ userId: 'robot', roles: [] }] }), iamMembers: [{ userId: 'robot', roles: [] }] }],
     ],
   ])('takes no access from another IAM_OWNER by %s', async (_name, orgs) => {
-    const { first, second } = await withSecondOwner(kind);
+    const { first, second } = await withSecondOwner();
     await first.import({ on_conflict: 'overwrite', with_keys: true, data_orgs: { orgs } });
     expect((await second.attempt('export', { response_output: true })).status).toBe(200);
     expect((await second.import({ data_orgs: { orgs: [organisation('proof')] } })).errors).toBeUndefined();

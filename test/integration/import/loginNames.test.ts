@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openStore } from '../../../shared/store/openStore.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { person } from '../../support/fixtures/organisations.ts';
@@ -7,7 +7,7 @@ import { testInstance } from '../../support/instances/testInstance.ts';
 import { repetitions } from '../../support/repetitions.ts';
 import { readDatabase } from '../../support/stores/database.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
-import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const orgIds = ['O', 'P'];
 
@@ -58,21 +58,20 @@ const file = fc
 const files = fc.array(file, { minLength: 1, maxLength: 4 });
 
 /** Opens a store for one of many rounds, which does not stay open until the test has finished. */
-async function openClosing(kind: StoreKind): Promise<Store & AsyncDisposable> {
-  const store = await openStore(await kind.newLocation());
+async function openClosing(): Promise<Store & AsyncDisposable> {
+  const store = await openStore(await sqlite.newLocation());
   return { ...store, [Symbol.asyncDispose]: () => store.close() };
 }
 
-describeStores('login names under domain policies', (kind) => {
-  const few = { SQLite: 30, Firestore: 6 };
-  const numRuns = repetitions({ few, many: { SQLite: 1_000, Firestore: 200 } })[kind.name];
+describe('login names under domain policies', () => {
+  const numRuns = repetitions({ few: 30, many: 1_000 });
 
   it.each(['one after the other', 'at once'])(
     'are claimed as the policies say, in any files, imported %s',
     async (how) => {
       await fc.assert(
         fc.asyncProperty(files, async (imports) => {
-          await using store = await openClosing(kind);
+          await using store = await openClosing();
           const instance = await testInstance(store);
           const send = async (body: (typeof imports)[number]) => (await instance.attempt('import', body)).status;
           const statuses: number[] = [];
@@ -87,7 +86,7 @@ describeStores('login names under domain policies', (kind) => {
   );
 
   it('of the default organisation are unique in the instance: it has a user from the beginning', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const instance = await testInstance(store);
     const { orgId } = instance;
     const domainPolicy = { orgId, userLoginMustBeDomain: true };

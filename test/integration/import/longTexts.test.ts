@@ -1,15 +1,15 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { importReport, testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 
 const marks = '\u0323\u0301'.repeat(50_000);
 const tooLong = (path: string, limit: number) =>
   `ID=IMPORT-tooLong Message=${path}: value length must be at most ${limit} bytes`;
 
-describeStores('texts above their limits', (kind) => {
+describe('texts above their limits', () => {
   it('are errors of their records, and the others are imported', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     const org = organisation('o', {
       humanUsers: [
         person('p'),
@@ -32,7 +32,7 @@ describeStores('texts above their limits', (kind) => {
   });
 
   it('may be ids of more than 200 characters, as in a ZITADEL, of which a warning says that nothing finds them', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     const id = 'r'.repeat(2_600);
     const org = organisation('o', {
       humanUsers: [person(id, { userName: 'r' })],

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 
 const USERS = 3_000;
 
@@ -75,7 +75,7 @@ function idsOf(count: number): string[] {
   return [...new Set([...awkward, ...storable])].slice(0, count);
 }
 
-describeStores('an import of 3,000 people with awkward ids', (kind) => {
+describe('an import of 3,000 people with awkward ids', () => {
   const people = idsOf(USERS).map((userId, index) => ({
     ...person(userId, {
       // The spaces around a user name would be dropped.
@@ -98,7 +98,7 @@ describeStores('an import of 3,000 people with awkward ids', (kind) => {
 
   it('loses and mixes up none of them, and is unchanged when it is sent again', async () => {
     expect(people).toHaveLength(USERS);
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     const { errors, success, summary } = await instance.import({ dataOrgs: { orgs: [org] } });
     expect(errors).toBeUndefined();
     expect(success.orgs?.[0]?.humanUserIds).toEqual(ids);
@@ -114,9 +114,9 @@ describeStores('an import of 3,000 people with awkward ids', (kind) => {
   });
 });
 
-describeStores('an import of large records', (kind) => {
+describe('an import of large records', () => {
   it('writes those that no single commit could hold together, in whatever field they are large', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     const large = (index: number) => `${index}${'漢'.repeat(21_000)}`;
     const org = {
       ...organisation('large'),
@@ -136,7 +136,7 @@ describeStores('an import of large records', (kind) => {
   });
 
   it('is refused before anything is written when a record is larger than the store can hold', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     const app = (responseTypes: unknown) => ({ appId: 'A', app: { projectId: 'P', name: 'a', responseTypes } });
     const sent = organisation('O', {
       actions: [{ actionId: 'A', action: { name: 'a', script: 'x'.repeat(1_000_001) } }],

@@ -1,11 +1,11 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type ImportOptions, importOrganisations, uniqueStamp } from '../../../functions/import/operation.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { type Organisation, organisation, person } from '../../support/fixtures/organisations.ts';
 import { importReport } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 import { hookedStore, watchedStore } from '../../support/stores/watchedStore.ts';
 
 const HOUR_MS = 3_600_000;
@@ -48,9 +48,9 @@ async function runForHours(store: Store, clock: Clock, call: Call, hours: number
   await expect(run(watched, clock, call, ended.signal)).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
 }
 
-describeStores('an import that was interrupted after more than a day', (kind) => {
+describe('an import that was interrupted after more than a day', () => {
   it('resumes for a day after its interruption, and knows what its calls created', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const clock = new Clock();
     await runForHours(store, clock, { orgs: [org('O')] }, 100);
     clock.advance(23.5);
@@ -62,7 +62,7 @@ describeStores('an import that was interrupted after more than a day', (kind) =>
   });
 
   it('reads everything again once a day has passed since its interruption', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const clock = new Clock();
     await runForHours(store, clock, { orgs: [org('O')] }, 100);
     // What is noted beside the checkpoints lives an hour longer.
@@ -73,7 +73,7 @@ describeStores('an import that was interrupted after more than a day', (kind) =>
   });
 
   it('keeps its organisations as its own with new_orgs_only', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const clock = new Clock();
     const call = { orgs: [org('O')], newOrgsOnly: true };
     await runForHours(store, clock, call, 100);
@@ -83,7 +83,7 @@ describeStores('an import that was interrupted after more than a day', (kind) =>
   });
 
   it('is not forgotten when another import removes what has expired', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const clock = new Clock();
     const call = { orgs: [org('O')], newOrgsOnly: true };
     await runForHours(store, clock, call, 100);
@@ -92,7 +92,7 @@ describeStores('an import that was interrupted after more than a day', (kind) =>
   });
 
   it('goes on where another call of it ends between the reading and the renewal of what it has saved', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const clock = new Clock();
     const call = { orgs: [org('O')] };
     let isFirst = true;
@@ -107,7 +107,7 @@ describeStores('an import that was interrupted after more than a day', (kind) =>
   });
 
   it('voids the checkpoints of others for as long as it overwrites', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const clock = new Clock();
     const changed = organisation('O', {
       humanUsers: numbers.map((number) => person(`O-${number}`, { userName: `n${number}` })),

@@ -4,7 +4,6 @@ import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { countedInstance, type TestInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
-import { sqlite } from '../../support/stores/stores.ts';
 
 const details = z.array(
   z.looseObject({ fieldViolations: z.array(z.object({ field: z.string(), description: z.string() })).default([]) }),
@@ -22,7 +21,7 @@ const byDomain = { userLoginMustBeDomain: true, orgId: 'O' };
 
 describe('an organisation in several entries of a file', () => {
   it('is one organisation: equal entries are no error, and success names it once', async () => {
-    const { instance } = await countedInstance(sqlite);
+    const { instance } = await countedInstance();
     const orgs = [{ ...named, humanUsers: [person('A')] }, organisation('P'), { ...named, humanUsers: [person('B')] }];
     const { errors, success, summary } = await instance.import({ data_orgs: { orgs } });
     expect(errors).toBeUndefined();
@@ -31,7 +30,7 @@ describe('an organisation in several entries of a file', () => {
   });
 
   it('has the name and the state of whichever entry gives them', async () => {
-    const { instance } = await countedInstance(sqlite);
+    const { instance } = await countedInstance();
     const orgs = [
       { orgId: 'O', humanUsers: [person('A')], orgState: 'ORG_STATE_INACTIVE' },
       { orgId: 'O', org: { name: 'Acme' } },
@@ -46,7 +45,7 @@ describe('an organisation in several entries of a file', () => {
   });
 
   it('has the domain policy of whichever entry gives it, before or after its users', async () => {
-    const { instance, store } = await countedInstance(sqlite);
+    const { instance, store } = await countedInstance();
     const users = (userId: string) => ({ orgId: 'O', humanUsers: [person(userId, { userName: 'alice' })] });
     const orgs = [organisation('P', users('C')), users('A'), { ...named, domainPolicy: byDomain }, users('B')];
     orgs[0] = { ...organisation('P'), humanUsers: [person('C', { userName: 'alice' })] };
@@ -56,7 +55,7 @@ describe('an organisation in several entries of a file', () => {
   });
 
   it('has the password policy and the lists of a v1 login policy of whichever entry gives them', async () => {
-    const { instance } = await countedInstance(sqlite);
+    const { instance } = await countedInstance();
     const orgs = [
       {
         orgId: 'O',
@@ -73,7 +72,7 @@ describe('an organisation in several entries of a file', () => {
   });
 
   it('may repeat a policy with equal content, which counts as unchanged', async () => {
-    const { instance, store } = await countedInstance(sqlite);
+    const { instance, store } = await countedInstance();
     const policy = { ...named, iamPolicy: byDomain, domainPolicy: byDomain };
     const { errors, summary } = await instance.import({
       data_orgs: { orgs: [policy, { ...named, domainPolicy: byDomain }] },
@@ -127,7 +126,7 @@ describe('entries of a file that contradict each other about an organisation', (
       'orgs[0].idps',
     ],
   ])('are a 400 that names both places: %s', async (_what, second, first, field, other) => {
-    const { instance, writesOf } = await countedInstance(sqlite);
+    const { instance, writesOf } = await countedInstance();
     const { result, writes } = await writesOf(() =>
       violationsOfImport(instance, { ...named, ...first }, { ...named, ...second }),
     );
@@ -136,7 +135,7 @@ describe('entries of a file that contradict each other about an organisation', (
   });
 
   it('are a 400 in one entry too, and where the id comes last', async () => {
-    const { instance } = await countedInstance(sqlite);
+    const { instance } = await countedInstance();
     const both = { iamPolicy: { orgId: 'O' }, domainPolicy: byDomain, org: named.org, orgId: 'O' };
     expect(await violationsOfImport(instance, both)).toEqual([
       { field: 'orgs[0].domainPolicy', description: expect.stringContaining('orgs[0].iamPolicy') },
@@ -155,7 +154,7 @@ describe('a domain policy that would change the scope of login names', () => {
   it.each(['report', 'skip', 'overwrite'])(
     'is refused where the organisation has users (on_conflict %s)',
     async (on_conflict) => {
-      const { instance, store } = await countedInstance(sqlite);
+      const { instance, store } = await countedInstance();
       await instance.import({ data_orgs: { orgs: [{ ...named, humanUsers: [person('A')] }] } });
       const { errors } = await instance.import({ ...policyFile({ humanUsers: [person('B')] }), on_conflict });
       expect(errors).toEqual(refused);
@@ -164,14 +163,14 @@ describe('a domain policy that would change the scope of login names', () => {
   );
 
   it('is created where the organisation has no users', async () => {
-    const { instance, store } = await countedInstance(sqlite);
+    const { instance, store } = await countedInstance();
     await instance.import({ data_orgs: { orgs: [named] } });
     expect((await instance.import(policyFile({ humanUsers: [person('A')] }))).errors).toBeUndefined();
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
   it('is created where it states the scope that the users have', async () => {
-    const { instance } = await countedInstance(sqlite);
+    const { instance } = await countedInstance();
     await instance.import({ data_orgs: { orgs: [{ ...named, humanUsers: [person('A')] }] } });
     const domainPolicy = { orgId: 'O', validateOrgDomains: true };
     const { errors, summary } = await instance.import({ data_orgs: { orgs: [{ ...named, domainPolicy }] } });
@@ -179,7 +178,7 @@ describe('a domain policy that would change the scope of login names', () => {
   });
 
   it('is refused for an organisation whose only user the command created', async () => {
-    const { instance, store } = await countedInstance(sqlite);
+    const { instance, store } = await countedInstance();
     const domainPolicy = { orgId: instance.orgId, userLoginMustBeDomain: true };
     const { errors } = await instance.import({ data_orgs: { orgs: [{ orgId: instance.orgId, domainPolicy }] } });
     expect(errors?.map(({ type }) => type)).toEqual(['domain_policy']);

@@ -1,20 +1,20 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 
 const overwriting = (...orgs: object[]) => ({ data_orgs: { orgs }, on_conflict: 'overwrite' });
 const reporting = (...orgs: object[]) => ({ data_orgs: { orgs } });
 const reserved = 'ID=COMMAND-SFd21 Message=Errors.User.DomainNotAllowedAsUsername';
 
-describeStores('a user name in a domain that another organisation has verified', (kind) => {
+describe('a user name in a domain that another organisation has verified', () => {
   const acme = organisation('acme', { domains: [{ domainName: 'acme.com', isVerified: true }] });
   const member = (userName: string, user: object = {}) =>
     organisation('a', { humanUsers: [person('A', { userName, ...user })] });
 
   it('cannot be taken by "overwrite"', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     await instance.import(reporting(acme, member('anna')));
     const before = await instance.export();
     const { errors } = await instance.import(overwriting(member('ceo@acme.com')));
@@ -25,7 +25,7 @@ describeStores('a user name in a domain that another organisation has verified',
 
 const states = z.array(z.looseObject({ state: z.string() })).default([]);
 
-describeStores('a record without a state', (kind) => {
+describe('a record without a state', () => {
   const file = (state: object, firstName: string, orgState: object) =>
     organisation('O', {
       ...orgState,
@@ -35,7 +35,7 @@ describeStores('a record without a state', (kind) => {
   const locked = file({ state: 'USER_STATE_LOCKED' }, 'first', { orgState: 'ORG_STATE_INACTIVE' });
 
   it('keeps the stored one under "overwrite", and is unchanged the second time', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     await instance.import(reporting(locked));
     const other = overwriting(file({}, 'second', {}));
     expect((await instance.import(other)).summary).toMatchObject({ overwritten: { humanUsers: 1, machineUsers: 1 } });
@@ -48,7 +48,7 @@ describeStores('a record without a state', (kind) => {
   });
 
   it('is another one than that which is locked for "report", and a state that the file has is taken', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     await instance.import(reporting(locked));
     const { errors } = await instance.import(reporting(file({}, 'first', {})));
     expect(errors?.map(({ type }) => type)).toEqual(['org', 'human_user', 'machine_user']);
@@ -60,11 +60,11 @@ describeStores('a record without a state', (kind) => {
 
 const owners = z.array(z.looseObject({ userId: z.string(), user: z.looseObject({ userName: z.string() }) }));
 
-describeStores("the caller's own user in a file", (kind) => {
+describe("the caller's own user in a file", () => {
   it.each(['LOCKED', 'INACTIVE', 'SUSPEND', 'DELETED'])(
     'cannot be brought into the state %s, and nothing else of it changes',
     async (state) => {
-      const instance = await testInstance(await openTestStore(kind));
+      const instance = await testInstance(await openTestStore());
       const [own] = (await instance.export({ org_ids: [instance.orgId], excluded_org_ids: [] })).orgs;
       const [owner] = owners.parse(own?.machineUsers);
       if (own === undefined || owner === undefined) throw new Error('no owner');
@@ -83,11 +83,11 @@ describeStores("the caller's own user in a file", (kind) => {
   );
 });
 
-describeStores("the caller's own organisation in a file", (kind) => {
+describe("the caller's own organisation in a file", () => {
   it.each(['INACTIVE', 'REMOVED'])(
     'cannot be brought into the state %s, but its records are imported',
     async (state) => {
-      const instance = await testInstance(await openTestStore(kind));
+      const instance = await testInstance(await openTestStore());
       const [own] = (await instance.export({ org_ids: [instance.orgId], excluded_org_ids: [] })).orgs;
       if (own === undefined) throw new Error('no organisation');
       const changed = { ...own, orgState: `ORG_STATE_${state}`, humanUsers: [person('new')] };
@@ -102,9 +102,9 @@ describeStores("the caller's own organisation in a file", (kind) => {
   );
 });
 
-describeStores('an organisation that exists, and cannot take its new name', (kind) => {
+describe('an organisation that exists, and cannot take its new name', () => {
   it('is an error, and its records are imported', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     await instance.import(reporting(organisation('a'), organisation('b')));
     const renamed = { orgId: 'b', org: { name: 'Organisation a' }, humanUsers: [person('B')] };
     const { errors, summary } = await instance.import(overwriting(renamed));

@@ -1,11 +1,11 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { importOrganisations, uniqueStamp } from '../../../functions/import/operation.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { type Organisation, organisation } from '../../support/fixtures/organisations.ts';
 import { importReport } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 /** A service user's description and the values of its metadata, which are written in a later phase. */
@@ -47,9 +47,9 @@ async function stop(store: Store, org: Organisation, collection: string, call: C
   await expect(stopped).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
 }
 
-describeStores('an import that was stopped resumes from nothing that has been overwritten since', (kind) => {
+describe('an import that was stopped resumes from nothing that has been overwritten since', () => {
   it('by a call that goes on after another one of the same import is complete', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     await run(store, file('old', { a: older }), {});
     const overwriting = file('new', { a: newer });
     const stopped = file('new', { a: newest, b: newest });
@@ -66,7 +66,7 @@ describeStores('an import that was stopped resumes from nothing that has been ov
   });
 
   it('by a call that found a mark which has expired meanwhile', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     let time = '2026-01-01T00:00:00Z';
     const now = () => new Date(time);
     await run(store, file('old', { a: older }), { now });
@@ -85,9 +85,9 @@ describeStores('an import that was stopped resumes from nothing that has been ov
   });
 });
 
-describeStores('an import that may overwrite, and creates only', (kind) => {
+describe('an import that may overwrite, and creates only', () => {
   it('takes nobody the checkpoint, and resumes from its own', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const stopped = file('new', { a: older });
     await stop(store, stopped, 'userMetadata');
     const created = { ...stopped, orgId: 'other', org: { name: 'other' }, machineUsers: [], userMetadata: [] };

@@ -1,10 +1,10 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import type { Store, Write } from '../../../shared/store/store.ts';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 const request = (...orgs: object[]) => ({ data_orgs: { orgs } });
@@ -49,9 +49,9 @@ const intrusion = [
   },
 ];
 
-describeStores('what an import adds to what existed before', (kind) => {
+describe('what an import adds to what existed before', () => {
   it('is named in the warnings, in a dry run too, and not when it is sent again', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     await instance.import(request(victim, organisation('own')));
     const attack = request(own, intruder);
     expect((await instance.import({ ...attack, dry_run: true })).summary.warnings).toEqual([unproved, ...intrusion]);
@@ -62,21 +62,21 @@ describeStores('what an import adds to what existed before', (kind) => {
   });
 
   it('is not named where the import itself creates the organisations and projects', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     expect((await instance.import(request(own, victim, intruder))).summary.warnings).toEqual([unproved]);
   });
 
   it('is only what an overwrite adds: further roles, and domains that become verified', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     const domains = [{ domainName: 'a.example' }, { domainName: 'b.example', isVerified: true }];
     const before = organisation('own', { machineUsers: [bot], orgMembers: [member(['ORG_OWNER'])], domains });
     await instance.import(request(before));
-    const after = (roles: string[]) => ({
+    const changed = (roles: string[]) => ({
       orgId: 'own',
       orgMembers: [member(roles)],
       domains: domains.map(({ domainName }) => ({ domainName, isVerified: true, isPrimary: domainName[0] === 'b' })),
     });
-    const { summary } = await instance.import(overwriting(after(['ORG_OWNER', 'ORG_USER_MANAGER'])));
+    const { summary } = await instance.import(overwriting(changed(['ORG_OWNER', 'ORG_USER_MANAGER'])));
     expect(summary.warnings).toEqual([
       unproved,
       {
@@ -90,11 +90,11 @@ describeStores('what an import adds to what existed before', (kind) => {
         message: 'gives the user bot ORG_USER_MANAGER in organisation own, which existed before',
       },
     ]);
-    expect((await instance.import(overwriting(after(['ORG_USER_MANAGER'])))).summary.warnings).toEqual([unproved]);
+    expect((await instance.import(overwriting(changed(['ORG_USER_MANAGER'])))).summary.warnings).toEqual([unproved]);
   });
 
   it('is a verified domain of a public mail provider in every organisation, however it is written', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     const domains = ['GMail.com', 'ｙahoo.com', 'own.example'].map((domainName) => ({ domainName, isVerified: true }));
     const { summary } = await instance.import(request(organisation('own', { domains })));
     expect(summary.warnings).toEqual([
@@ -121,9 +121,9 @@ const inState = (state: string, userState: string) =>
     userGrants: [{ userId: 'anna', projectId: 'P', ...withState('USER_GRANT', state) }],
   });
 
-describeStores('a state that an overwrite changes', (kind) => {
+describe('a state that an overwrite changes', () => {
   it('is named in the warnings for each kind of record, in a dry run too, and once', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     await instance.import(request(organisation('own'), inState('ACTIVE', 'ACTIVE')));
     const changed = overwriting(inState('INACTIVE', 'LOCKED'));
     const kinds = ['ORG', 'PROJECT', 'USER', 'USER', 'APP', 'ACTION', 'PROJECT_GRANT', 'USER_GRANT'];
@@ -143,7 +143,7 @@ describeStores('a state that an overwrite changes', (kind) => {
   });
 });
 
-describeStores('an import that was interrupted after it gave a privilege', (kind) => {
+describe('an import that was interrupted after it gave a privilege', () => {
   /** A store that fails once, when members are written. */
   const failing = (store: Store): Store => {
     let hasFailed = false;
@@ -170,7 +170,7 @@ describeStores('an import that was interrupted after it gave a privilege', (kind
   };
 
   it('names it when it is sent again, but nothing in the organisations and projects that it created', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const instance = await testInstance(store);
     await instance.import(request(victim, organisation('own')));
     const made = organisation('made', { projects: [{ projectId: 'N', project: { name: 'N' } }] });

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import type { Snapshot, Store } from '../../../shared/store/store.ts';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
@@ -6,7 +6,7 @@ import { servedInstance, testInstance } from '../../support/instances/testInstan
 import { readDatabase } from '../../support/stores/database.ts';
 import { interruptedStore } from '../../support/stores/interruptedStore.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 import { hookedStore, watchedStore } from '../../support/stores/watchedStore.ts';
 
 const USERS = 300;
@@ -39,9 +39,9 @@ const granted = organisation('granted', {
 const both = projectGrant('P', 'granted', 'reader', 'writer');
 const withdrawing = overwriting(owner(projectGrant('P', 'granted', 'reader')));
 
-describeStores('a project grant that is overwritten with fewer roles', (kind) => {
+describe('a project grant that is overwritten with fewer roles', () => {
   const prepared = async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const instance = await testInstance(store);
     expect((await instance.import(overwriting(owner(both), granted, organisation('other')))).errors).toBeUndefined();
     return { store, instance };
@@ -71,7 +71,7 @@ describeStores('a project grant that is overwritten with fewer roles', (kind) =>
   });
 
   it('reads the user grants of an organisation once before and once after, however many grants lose roles', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     let scans = 0;
     const counting: Store = {
       ...watchedStore(store, () => {}),
@@ -135,7 +135,7 @@ describeStores('a project grant that is overwritten with fewer roles', (kind) =>
   it.each([0, 1, 2, 3, 4])(
     'ends as undisturbed when the process died after commit %i and the import is resent',
     async (last) => {
-      const store = await openTestStore(kind);
+      const store = await openTestStore();
       let commitsLeft = Number.POSITIVE_INFINITY;
       const dying = watchedStore(store, () => {
         if (commitsLeft-- === 0) throw new Error('killed');
@@ -174,7 +174,7 @@ describeStores('a project grant that is overwritten with fewer roles', (kind) =>
   });
 
   it('withdraws them from user grants that another import creates meanwhile', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     let meanwhile: (() => Promise<unknown>) | undefined;
     const shared: Store = {
       getMany: (keys, fields) => store.getMany(keys, fields),
@@ -208,7 +208,7 @@ describeStores('a project grant that is overwritten with fewer roles', (kind) =>
   it.each([0, 1])(
     'has user grants checked again that another import is about to create (commit %i)',
     async (commit) => {
-      const store = await openTestStore(kind);
+      const store = await openTestStore();
       let present = store;
       const shared: Store = {
         getMany: (keys, fields) => present.getMany(keys, fields),
@@ -246,7 +246,7 @@ describeStores('a project grant that is overwritten with fewer roles', (kind) =>
   });
 });
 
-describeStores('a user grant on a granted project', (kind) => {
+describe('a user grant on a granted project', () => {
   const omitting = (userId: string, ...roleKeys: string[]) => ({ userId, projectId: 'P', roleKeys });
   const receiver = (...userGrants: object[]) => organisation('granted', { humanUsers: [person('U')], userGrants });
   const file = (...orgs: object[]) => ({ data_orgs: { orgs } });
@@ -255,7 +255,7 @@ describeStores('a user grant on a granted project', (kind) => {
   it.each(['dry', 'real'])(
     'gets the id of the project grant where the file omits it, with a warning: %s run',
     async (run) => {
-      const instance = await testInstance(await openTestStore(kind));
+      const instance = await testInstance(await openTestStore());
       const request = file(receiver(omitting('U', 'reader')), owner(projectGrant('P', 'granted', 'reader')));
       const { errors, summary, success } = await instance.import({ ...request, dry_run: run === 'dry' });
       expect(errors).toBeUndefined();
@@ -276,7 +276,7 @@ describeStores('a user grant on a granted project', (kind) => {
   );
 
   it('is one with and without that id', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     const grants = [{ ...omitting('U', 'reader'), projectGrantId: 'G' }, omitting('U', 'reader')];
     const { errors } = await instance.import(file(owner(both), receiver(...grants)));
     expect(errors).toMatchObject([{ type: 'user_grant', id: 'granted_P_U' }]);
@@ -284,7 +284,7 @@ describeStores('a user grant on a granted project', (kind) => {
   });
 
   it('loses the roles that an overwritten project grant withdraws, with or without the id in the file', async () => {
-    const instance = await testInstance(await openTestStore(kind));
+    const instance = await testInstance(await openTestStore());
     await instance.import(file(owner(both), receiver(omitting('U', 'reader', 'writer'))));
     const { summary } = await instance.import(withdrawing);
     expect(summary).toMatchObject({

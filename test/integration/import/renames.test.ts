@@ -1,10 +1,10 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { survived } from '../../faults/support/survived.ts';
 import { type Organisation, organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 
 const people = (names: readonly string[]) => [
   organisation('O', { humanUsers: names.map((userName, index) => person(`P${index}`, { userName })) }),
@@ -29,7 +29,7 @@ type Exchange = [
   wanted: readonly string[],
 ];
 
-describeStores('records that take the names of each other by "overwrite"', (kind) => {
+describe('records that take the names of each other by "overwrite"', () => {
   it.for<Exchange>([
     ['two people who swap', people, 2, turned(2, 1)],
     ['two projects that swap', projects, 2, turned(2, 1)],
@@ -47,7 +47,7 @@ describeStores('records that take the names of each other by "overwrite"', (kind
     ['600 people in a circle through several batches', people, 600, turned(600, 1)],
     ['1,000 people who swap with those in other batches', people, 1_000, reversed(1_000)],
   ])('have them after one import: %s', async ([_which, file, count, wanted], context) => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const instance = await testInstance(store);
     await instance.import({ data_orgs: { orgs: file(names(count)) } });
     const overwriting = { data_orgs: { orgs: file(wanted) }, on_conflict: 'overwrite' };
@@ -55,14 +55,14 @@ describeStores('records that take the names of each other by "overwrite"', (kind
     expect({ errors, failed: summary.failed }).toEqual({ errors: undefined, failed: {} });
     expect(violationsOf(await readDatabase(store))).toEqual([]);
     expect((await instance.import(overwriting)).summary).toMatchObject({ created: {}, failed: {} });
-    const alone = await testInstance(await openTestStore(kind));
+    const alone = await testInstance(await openTestStore());
     await alone.import({ data_orgs: { orgs: file(wanted) } });
     expect((await instance.export()).manifest.digest).toBe((await alone.export()).manifest.digest);
-    survived(context, 'exchanged names', kind.name, 1);
+    survived(context, 'exchanged names', 'SQLite', 1);
   });
 
   it('are reported where somebody outside the file keeps the name, and so is everybody who waits for them', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const instance = await testInstance(store);
     await instance.import({ data_orgs: { orgs: people(names(600)) } });
     const kept = organisation('Q', { humanUsers: [person('outside', { userName: 'name 600' })] });

@@ -1,19 +1,18 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { survived } from '../../faults/support/survived.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { countedInstance } from '../../support/instances/testInstance.ts';
-import { describeStores } from '../../support/stores/stores.ts';
 
 const A = person('U', { userName: 'a' });
 const B = person('U', { userName: 'b' });
 const twice = { type: 'human_user', id: 'U', message: 'is in the file twice: only the first counts' };
 const existing = { type: 'human_user', id: 'U', message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting' };
 
-describeStores('two records of a file with one key', (kind) => {
+describe('two records of a file with one key', () => {
   it.for(['report', 'skip', 'overwrite'])(
     'settle on the first, with the same report each time (on_conflict %s)',
     async (on_conflict, context) => {
-      const { instance, writesOf } = await countedInstance(kind);
+      const { instance, writesOf } = await countedInstance();
       const body = { data_orgs: { orgs: [organisation('O', { humanUsers: [A, B] })] }, on_conflict };
       expect((await instance.import(body)).errors).toEqual([existing]);
       const before = (await instance.export()).manifest.digest;
@@ -26,12 +25,12 @@ describeStores('two records of a file with one key', (kind) => {
       const [org] = (await instance.export()).orgs;
       expect(org?.humanUsers).toMatchObject([{ user: { userName: 'a' } }]);
       expect((await instance.export()).manifest.digest).toBe(before);
-      survived(context, 'repeated records', kind.name, 4);
+      survived(context, 'repeated records', 'SQLite', 4);
     },
   );
 
   it('settle on the first also where the second is the stored one', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance();
     await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers: [B] })] } });
     const body = { data_orgs: { orgs: [organisation('O', { humanUsers: [A, B] })] }, on_conflict: 'overwrite' };
     for (const _repetition of [1, 2]) expect((await instance.import(body)).errors).toEqual([existing]);
@@ -39,7 +38,7 @@ describeStores('two records of a file with one key', (kind) => {
   });
 
   it('settle on the first across batches, sections and organisations', async (context) => {
-    const { instance, writesOf } = await countedInstance(kind);
+    const { instance, writesOf } = await countedInstance();
     const people = Array.from({ length: 600 }, (_, index) => person(`P${index}`));
     const robot = { userId: 'U', user: { userName: 'robot', name: 'Robot' } };
     const orgs = [
@@ -54,11 +53,11 @@ describeStores('two records of a file with one key', (kind) => {
     expect(summary.created).toEqual({ org: 2, humanUsers: 601 });
     const again = await writesOf(() => instance.import(body));
     expect({ errors: again.result.errors, writes: again.writes }).toEqual({ errors: expected, writes: 0 });
-    survived(context, 'repeated records', kind.name, 2);
+    survived(context, 'repeated records', 'SQLite', 2);
   });
 
   it('differ by a credential too', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance();
     const hashed = (value: string) => person('U', { hashedPassword: { value } });
     const humanUsers = [hashed('$2a$10$one'), hashed('$2a$10$two')];
     const body = { data_orgs: { orgs: [organisation('O', { humanUsers })] }, on_conflict: 'overwrite' };
@@ -66,7 +65,7 @@ describeStores('two records of a file with one key', (kind) => {
   });
 
   it('differ by a state that one of them lacks too, so that the second locks nobody out and lets nobody in', async () => {
-    const { instance } = await countedInstance(kind);
+    const { instance } = await countedInstance();
     const robot = (state: object) => ({ userId: 'U', user: { userName: 'robot', name: 'Robot' }, ...state });
     const importing = (...machineUsers: object[]) =>
       instance.import({ data_orgs: { orgs: [organisation('O', { machineUsers })] }, on_conflict: 'overwrite' });
@@ -77,7 +76,7 @@ describeStores('two records of a file with one key', (kind) => {
   });
 
   it('are no error after the first import where they are equal', async () => {
-    const { instance, writesOf } = await countedInstance(kind);
+    const { instance, writesOf } = await countedInstance();
     const body = { data_orgs: { orgs: [organisation('O', { humanUsers: [A, A] })] }, on_conflict: 'overwrite' };
     expect((await instance.import(body)).summary.warnings).toContainEqual(twice);
     const { result, writes } = await writesOf(() => instance.import(body));

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { changeRole } from '../../../shared/accounts/members.ts';
 import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
@@ -6,7 +6,7 @@ import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 import { hookedStore } from '../../support/stores/watchedStore.ts';
 
 const verified = (domainName: string) => ({ domainName, isVerified: true });
@@ -28,19 +28,19 @@ async function restrictedTo(store: Store, instance: TestInstance, orgIds: string
   return servedInstance(store, { ...instance, userId, token });
 }
 
-async function filled(kind: StoreKind) {
-  const store = await openTestStore(kind);
+async function filled() {
+  const store = await openTestStore();
   const owner = await testInstance(store);
   const domains = [verified('own.example'), { domainName: 'open.example' }];
   await owner.import({ data_orgs: { orgs: [organisation('a', { domains }), organisation('c')] } });
   return { store, owner, restricted: await restrictedTo(store, owner, ['a', 'new']) };
 }
 
-describeStores('an import with a token for some organisations', (kind) => {
+describe('an import with a token for some organisations', () => {
   it.each(['report', 'skip', 'overwrite'])(
     'verifies no domain that they do not have, under "%s"',
     async (on_conflict) => {
-      const { owner, restricted } = await filled(kind);
+      const { owner, restricted } = await filled();
       const people = { humanUsers: [person('anna')] };
       for (const orgId of ['a', 'new'])
         for (const dry_run of [true, false, false]) {
@@ -67,7 +67,7 @@ describeStores('an import with a token for some organisations', (kind) => {
   );
 
   it('takes those that they have, and changes them, but verifies none of them', async () => {
-    const { owner, restricted } = await filled(kind);
+    const { owner, restricted } = await filled();
     const send = (...domains: object[]) => restricted.import({ ...request('a', domains), on_conflict: 'overwrite' });
     expect((await send(verified('own.example'))).errors).toBeUndefined();
     expect((await send({ ...verified('own.example'), isPrimary: true })).errors).toBeUndefined();
@@ -78,7 +78,7 @@ describeStores('an import with a token for some organisations', (kind) => {
   });
 
   it('verifies none that loses its verification between the read and the commit', async () => {
-    const { store, owner, restricted } = await filled(kind);
+    const { store, owner, restricted } = await filled();
     let hasHappened = false;
     const racing = hookedStore(store, async (writes) => {
       if (hasHappened || !writes.some(({ key, type }) => key.collection === 'domains' && type === 'update')) return;
@@ -92,7 +92,7 @@ describeStores('an import with a token for some organisations', (kind) => {
   });
 
   it('says so again when it is resumed, and leaves nothing out when an owner resumes it', async () => {
-    const { store, owner, restricted } = await filled(kind);
+    const { store, owner, restricted } = await filled();
     let failures = 2;
     const failing = hookedStore(store, async (writes) => {
       if (failures === 0 || !writes.some(({ key }) => key.collection === 'users')) return;

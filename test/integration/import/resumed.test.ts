@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type ImportOptions, importOrganisations } from '../../../functions/import/operation.ts';
 import { ImportNotes } from '../../../functions/import/resume/notes.ts';
@@ -8,7 +8,7 @@ import type { Collection, DocumentKey, Store } from '../../../shared/store/store
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { type Organisation, organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { contentsOf, countsOf, readDatabase } from '../../support/stores/database.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 import { hookedStore, watchedStore } from '../../support/stores/watchedStore.ts';
 
 const PEOPLE = 2_000;
@@ -120,13 +120,13 @@ function touched(store: Store, collection: Collection): { store: Store; ids: Set
   return { store: { ...watchedStore(store, (writes) => note(writes.map(({ key }) => key))), getMany }, ids };
 }
 
-describeStores('an import that was stopped', (kind) => {
+describe('an import that was stopped', () => {
   it.each<[string, (store: Store) => Promise<void>, Organisation, Collection]>([
     ['a time-out among the people', (store) => stopAfter(store, PEOPLE, people), people, 'users'],
     ['a time-out among the metadata', (store) => stopAfter(store, PEOPLE, large), large, 'userMetadata'],
     ['a kill', (store) => killAfter(store, 10, people), people, 'users'],
   ])('by %s goes on where it was, without looking at what was in', async (_by, stop, org, collection) => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     await stop(store);
     const watched = touched(store, collection);
     const { errors, summary } = await run(watched.store, org);
@@ -140,7 +140,7 @@ describeStores('an import that was stopped', (kind) => {
   });
 
   it('comes to the same state as one that was not', async () => {
-    const [stopped, whole] = [await openTestStore(kind), await openTestStore(kind)];
+    const [stopped, whole] = [await openTestStore(), await openTestStore()];
     await stopAfter(stopped, PEOPLE, people);
     await run(stopped, people);
     await run(whole, people);
@@ -149,7 +149,7 @@ describeStores('an import that was stopped', (kind) => {
   });
 
   it('reports again what was wrong before it was stopped, and takes what is right now', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     await run(store, organisation('other', { humanUsers: [person('first', { userName: 'name of P1000' })] }));
     await stopAfter(store, PEOPLE, withFaults);
     const { errors, summary } = await run(store, withFaults);
@@ -165,7 +165,7 @@ describeStores('an import that was stopped', (kind) => {
     ['a kill among the metadata', (store) => killAfter(store, 8, large), large],
     ['two kills', (store) => killAfter(store, 6, people).then(() => killAfter(store, 6, people)), people],
   ])('by %s tells exactly what its earlier calls did', async (_by, stop, org) => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     await stop(store);
     const before = countsOf(await readDatabase(store), ['people', 'large']);
     const { summary } = await run(store, org);
@@ -175,7 +175,7 @@ describeStores('an import that was stopped', (kind) => {
   });
 
   it('tells what its earlier calls have overwritten', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const older = numbers.map((number) => person(`P${number}`, { userName: `former${number}` }));
     await run(store, organisation('people', { humanUsers: older }));
     await killAfter(store, 12, people, { onConflict: 'overwrite' });
@@ -189,7 +189,7 @@ describeStores('an import that was stopped', (kind) => {
     ['another call is at work', { call: '2026-01-09' }],
     ['a note is gone', undefined],
   ])('says nothing of its earlier calls where %s meanwhile', async (_case, change) => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     await stopAfter(store, PEOPLE, people);
     // The note of an earlier call: this call's own begin to arrive while it runs.
     const note = await findNote(store);
@@ -204,7 +204,7 @@ describeStores('an import that was stopped', (kind) => {
   });
 
   it('takes what a kill has left of the notes for no import', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const noting = { identity: 'import', mark: { epoch: 'epoch' }, now: () => new Date('2026-01-01') };
     const [first, second, third] = ['1', '2', '3'].map((call) => new ImportNotes(store, { ...noting, call }));
     if (!first || !second || !third) throw new Error('three calls');
@@ -219,7 +219,7 @@ describeStores('an import that was stopped', (kind) => {
   });
 
   it('starts anew with another document, with other options, and after a day', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     await stopAfter(store, PEOPLE, people);
     const other = { ...people, orgState: 'ORG_STATE_ACTIVE' };
     expect((await run(store, other, { dryRun: true })).summary.resumed).toBe(false);
@@ -229,7 +229,7 @@ describeStores('an import that was stopped', (kind) => {
   });
 
   it('starts anew once another import has overwritten what it had brought in', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     await stopAfter(store, PEOPLE, people);
     await run(store, organisation('people', { humanUsers: [person('P1', { userName: 'new' })] }), {
       onConflict: 'overwrite',
@@ -239,7 +239,7 @@ describeStores('an import that was stopped', (kind) => {
   });
 
   it('starts anew where its organisation is removed before it writes that again', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     await stopAfter(store, PEOPLE, people);
     let isRemoved = false;
     const racing = hookedStore(store, async (writes) => {
@@ -252,7 +252,7 @@ describeStores('an import that was stopped', (kind) => {
   });
 
   it('leaves nothing behind once it has ended', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const checkpoints = async () => (await readDatabase(store)).get('instance') ?? [];
     await stopAfter(store, PEOPLE, people);
     // The checkpoint, and a note for each commit.

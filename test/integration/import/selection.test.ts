@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { importOrganisations } from '../../../functions/import/operation.ts';
 import { changeRole } from '../../../shared/accounts/members.ts';
 import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
@@ -7,7 +7,7 @@ import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
-import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 import { hookedStore } from '../../support/stores/watchedStore.ts';
 
 const members = (orgId: string, count: number) =>
@@ -17,15 +17,15 @@ const b = organisation('b', { humanUsers: members('b', 2), projects: [{ projectI
 const c = organisation('c', { humanUsers: members('c', 1) });
 const file = { orgs: [a, b, { orgId: 'a', humanUsers: [person('a-more')] }, c] };
 
-const newInstance = async (kind: StoreKind) => testInstance(await openTestStore(kind));
+const newInstance = async () => testInstance(await openTestStore());
 
 async function organisationsOf(instance: Awaited<ReturnType<typeof testInstance>>): Promise<string[]> {
   return (await instance.export()).orgs.map(({ orgId }) => orgId);
 }
 
-describeStores('an import of some organisations of a file', (kind) => {
+describe('an import of some organisations of a file', () => {
   it('takes those in org_ids, and counts the others as not carried', async () => {
-    const instance = await newInstance(kind);
+    const instance = await newInstance();
     const { success, summary } = await instance.import({ org_ids: ['a'], data_orgs: file });
     expect(success.orgs).toMatchObject([{ orgId: 'a' }]);
     expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
@@ -34,7 +34,7 @@ describeStores('an import of some organisations of a file', (kind) => {
   });
 
   it('leaves out those in excluded_org_ids, also where org_ids names them', async () => {
-    const instance = await newInstance(kind);
+    const instance = await newInstance();
     const request = { org_ids: ['a', 'c'], excluded_org_ids: ['c'], data_orgs: file };
     const { summary } = await instance.import(request);
     expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
@@ -46,7 +46,7 @@ describeStores('an import of some organisations of a file', (kind) => {
   });
 
   it('imports the rest later, as if it were another file', async () => {
-    const instance = await newInstance(kind);
+    const instance = await newInstance();
     await instance.import({ excluded_org_ids: ['a'], data_orgs: file });
     const { summary } = await instance.import({ data_orgs: file });
     expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
@@ -54,7 +54,7 @@ describeStores('an import of some organisations of a file', (kind) => {
   });
 
   it('does so too where organisations name their ids after their records', async () => {
-    const instance = await newInstance(kind);
+    const instance = await newInstance();
     const late = ({ orgId, ...rest }: object & { orgId?: unknown }) => ({ ...rest, orgId });
     const { summary } = await instance.import({ org_ids: ['b'], data_orgs: { orgs: [late(a), late(b), late(c)] } });
     expect(summary.created).toMatchObject({ org: 1, humanUsers: 2, projects: 1 });
@@ -62,22 +62,22 @@ describeStores('an import of some organisations of a file', (kind) => {
   });
 
   it('proves by the manifest the whole file, whatever it takes of it', async () => {
-    const source = await newInstance(kind);
+    const source = await newInstance();
     await source.import({ data_orgs: file });
     const { bytes } = await source.export();
-    const target = await newInstance(kind);
+    const target = await newInstance();
     const { summary } = await target.import(`{"org_ids":["b"],"data_orgs":${bytes}}`);
     expect(summary).toMatchObject({ proved: true, created: { org: 1, humanUsers: 2 } });
   });
 
   it('warns of an id that the file does not have', async () => {
-    const instance = await newInstance(kind);
+    const instance = await newInstance();
     const { summary } = await instance.import({ org_ids: ['d'], data_orgs: file });
     expect(summary).toMatchObject({ created: {}, warnings: [unproved, { type: 'org', id: 'd' }] });
   });
 
   it('of a token for some organisations must select only those', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const instance = await testInstance(store);
     const now = new Date();
     const userId = await createServiceUser(store, 'migration', undefined, now);
@@ -119,9 +119,9 @@ class Rendezvous {
   }
 }
 
-describeStores('an import with new_orgs_only', (kind) => {
+describe('an import with new_orgs_only', () => {
   it('imports new organisations once; sent again it is refused with 409', async () => {
-    const instance = await newInstance(kind);
+    const instance = await newInstance();
     const request = { new_orgs_only: true, data_orgs: file };
     expect((await instance.import(request)).summary.created).toMatchObject({ org: 3, humanUsers: 7 });
     const { status, body } = await instance.refusedImport(request);
@@ -132,7 +132,7 @@ describeStores('an import with new_orgs_only', (kind) => {
   });
 
   it('writes nothing where one of the organisations exists, in a dry run neither', async () => {
-    const instance = await newInstance(kind);
+    const instance = await newInstance();
     await instance.import({ data_orgs: { orgs: [c] } });
     for (const dry of [true, false]) {
       const { status } = await instance.refusedImport({ new_orgs_only: true, dry_run: dry, data_orgs: file });
@@ -144,7 +144,7 @@ describeStores('an import with new_orgs_only', (kind) => {
   });
 
   it('refuses records for an organisation that exists, which the file names by its id alone', async () => {
-    const instance = await newInstance(kind);
+    const instance = await newInstance();
     await instance.import({ data_orgs: { orgs: [a] } });
     const intruder = { orgId: 'a', orgMembers: [{ userId: 'b-0', roles: ['ORG_OWNER'] }] };
     const { status } = await instance.refusedImport({ new_orgs_only: true, data_orgs: { orgs: [b, intruder] } });
@@ -152,7 +152,7 @@ describeStores('an import with new_orgs_only', (kind) => {
   });
 
   it('resumes into the organisations that it has created itself, wherever it was interrupted', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const people = Array.from({ length: 1_000 }, (_, index) => person(`P${index}`));
     const request = { new_orgs_only: true, data_orgs: { orgs: [organisation('large', { humanUsers: people })] } };
     const failing = await testInstance(store, 'test', { store: failingStore(store, 1) });
@@ -164,7 +164,7 @@ describeStores('an import with new_orgs_only', (kind) => {
   });
 
   it('knows what equal calls created that ran at the same time, and were all interrupted', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const people = Array.from({ length: 600 }, (_, index) => person(`P${index}`));
     const request = { new_orgs_only: true, data_orgs: { orgs: [organisation('large', { humanUsers: people })] } };
     const together = new Rendezvous(3);
@@ -180,7 +180,7 @@ describeStores('an import with new_orgs_only', (kind) => {
   });
 
   it('is refused where another import creates one of its organisations at the same time', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     let raced = false;
     const racing = hookedStore(store, async (writes) => {
       if (!raced && writes.some(({ key }) => key.collection === 'organisations')) {

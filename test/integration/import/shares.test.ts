@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ImportResponse } from '../../../functions/import/contract.ts';
 import { importOrganisations, uniqueStamp } from '../../../functions/import/operation.ts';
 import type { ImportTask } from '../../../functions/import/tasks.ts';
@@ -8,7 +8,7 @@ import { entangledOrganisations } from '../../support/fixtures/entangledOrganisa
 import { linkedOrganisations, staying } from '../../support/fixtures/linkedOrganisations.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { contentsOf, readDatabase } from '../../support/stores/database.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 
 const COUNT = 4;
 const never = new AbortController().signal;
@@ -52,14 +52,14 @@ function issues(responses: readonly ImportResponse[]): string[] {
   return [...new Set(all.map((issue) => JSON.stringify(issue)))].sort();
 }
 
-describeStores('an import that tasks divide', (kind) => {
+describe('an import that tasks divide', () => {
   it('has the outcome of an undivided one, whatever refers to the records of other tasks', {
     timeout: 120_000,
   }, async () => {
-    const whole = await openTestStore(kind);
+    const whole = await openTestStore();
     const undivided = await run(whole, undefined);
     expect(undivided.summary.failed).toEqual({ userGrants: 1 });
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const responses = await Promise.all([0, 1, 2, 3].map((index) => run(store, taskOf(index))));
     for (const { summary } of responses) expect(summary.created.org ?? 0).toBeGreaterThan(0);
     expect(sums(responses)).toEqual(sums([undivided]));
@@ -73,9 +73,9 @@ describeStores('an import that tasks divide', (kind) => {
   it('is divided among the tasks that have started, and leaves none to one that starts later', {
     timeout: 180_000,
   }, async () => {
-    const whole = await openTestStore(kind);
+    const whole = await openTestStore();
     const undivided = await run(whole, undefined);
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const responses = await Promise.all([0, 2].map((index) => run(store, { ...taskOf(index), startMs: 500 })));
     expect(sums(responses)).toEqual(sums([undivided]));
     for (const [position, { summary }] of responses.entries()) {
@@ -102,7 +102,7 @@ describeStores('an import that tasks divide', (kind) => {
   });
 
   it('names the tasks that it waits for in vain, and for how long', { timeout: 180_000 }, async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const failed = new AbortController();
     const file = { open: () => inPieces(Buffer.from(JSON.stringify({ orgs }))) };
     const broken = {
@@ -127,7 +127,7 @@ describeStores('an import that tasks divide', (kind) => {
   });
 
   it('names a task that imports another file, before it writes anything', { timeout: 180_000 }, async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const files = [orgs, orgs, orgs, orgs.slice(1)];
     const settled = await Promise.allSettled(files.map((file, index) => run(store, taskOf(index, 2_000), file)));
     expect(settled[0]).toMatchObject({
@@ -138,7 +138,7 @@ describeStores('an import that tasks divide', (kind) => {
   });
 
   it('lets a task that starts again pass the steps that it had completed', { timeout: 180_000 }, async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const responses = await Promise.all([0, 1, 2, 3].map((index) => run(store, taskOf(index))));
     const again = await run(store, taskOf(2, 1_000));
     expect(sums([again]).unchanged).toEqual(sums(responses.slice(2, 3)).created);

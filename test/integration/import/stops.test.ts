@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { importOrganisations } from '../../../functions/import/operation.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
@@ -9,7 +9,7 @@ import { inPieces } from '../../support/fixtures/bytes.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
-import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 const people = (count: number) => Array.from({ length: count }, (_, index) => person(`P${index}`));
@@ -42,9 +42,9 @@ function slowStore(store: Store, failing: number) {
   };
 }
 
-describeStores('an import that fails while other batches are in flight', (kind) => {
+describe('an import that fails while other batches are in flight', () => {
   it('answers after their last commit, and nothing is committed afterwards', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const { slow, committed, ended } = slowStore(store, 3);
     const instance = await testInstance(store, 'test', { store: slow });
     const { status } = await instance.refusedImport({
@@ -57,7 +57,7 @@ describeStores('an import that fails while other batches are in flight', (kind) 
   });
 
   it('does so as well when the file cannot be read further', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const { slow, committed, ended } = slowStore(store, 0);
     const bytes = Buffer.from(JSON.stringify({ orgs: [organisation('O', { humanUsers: people(2_000) })] }));
     let readings = 0;
@@ -77,9 +77,9 @@ describeStores('an import that fails while other batches are in flight', (kind) 
   });
 });
 
-describeStores('an import whose time is over among its organisations', (kind) => {
+describe('an import whose time is over among its organisations', () => {
   it('ends there, and says how many are in', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const controller = new AbortController();
     const watched = watchedStore(store, () => controller.abort(deadlineExceeded()));
     const orgs = Array.from({ length: 2_000 }, (_, index) => organisation(`O${index}`));
@@ -95,9 +95,9 @@ describeStores('an import whose time is over among its organisations', (kind) =>
   });
 });
 
-describeStores('an import of many organisations', (kind) => {
+describe('an import of many organisations', () => {
   it('lets other work of the process run between its batches', async () => {
-    const store = await openTestStore(kind);
+    const store = await openTestStore();
     const turns: number[] = [];
     let turn = 0;
     const watched = watchedStore(store, () => turns.push(turn));

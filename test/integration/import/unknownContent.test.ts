@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { countedInstance } from '../../support/instances/testInstance.ts';
-import { sqlite } from '../../support/stores/stores.ts';
 
 describe('content of a file that the service does not know', () => {
   it('is counted in notCarried: fields of organisations and of records, by their path', async () => {
-    const { instance } = await countedInstance(sqlite);
+    const { instance } = await countedInstance();
     const apps = [{ appId: 'a' }, { appId: 'b' }];
     const people = [
       person('A', { favouriteColour: 'red', email: { email: 'a@example.com', verifiedBy: ['x'] } }),
@@ -35,7 +34,7 @@ describe('content of a file that the service does not know', () => {
   });
 
   it('is a warning where it is the name of an enumeration', async () => {
-    const { instance } = await countedInstance(sqlite);
+    const { instance } = await countedInstance();
     const profile = { firstName: 'A', lastName: 'B', gender: 'GENDER_QUEER' };
     const body = { data_orgs: { orgs: [organisation('O', { humanUsers: [person('A', { profile })] })] } };
     for (const _repetition of [1, 2]) {
@@ -74,7 +73,7 @@ describe('a state that the service does not know', () => {
     ['of an organisation', { orgState: 'ORG_STATE_FROZEN' }, 'orgs[0].orgState'],
     ['of an organisation, as a number', { org_state: 99 }, 'orgs[0].orgState'],
   ])('is a 400 before anything is written: %s', async (_whose, fields, field) => {
-    const { instance, writesOf } = await countedInstance(sqlite);
+    const { instance, writesOf } = await countedInstance();
     const { result, writes } = await writesOf(() =>
       instance.refusedImport({ data_orgs: { orgs: [organisation('O', fields)] } }),
     );
@@ -86,7 +85,7 @@ describe('a state that the service does not know', () => {
 
 describe('unknown names without end', () => {
   it('are capped: the rest is counted under one name', async () => {
-    const { instance } = await countedInstance(sqlite);
+    const { instance } = await countedInstance();
     const fields = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`field${index}`, index]));
     const { summary } = await instance.import({ data_orgs: { orgs: [organisation('O', fields)] } });
     const names = Object.keys(summary.notCarried);

@@ -16,7 +16,7 @@ import { readResult } from '../../support/migrations/migrating.ts';
 import { databaseOptions, placeOfLocation } from '../../support/places/locations.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
-import { describeStores, keyEnvironment, sqlite } from '../../support/stores/stores.ts';
+import { keyEnvironment, sqlite } from '../../support/stores/stores.ts';
 
 const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
 const sample = {
@@ -38,10 +38,10 @@ function organisations(bytes: Buffer): unknown {
   return exportFile.parse(JSON.parse(text.toString())).orgs;
 }
 
-describeStores('places', (kind) => {
+describe('places', () => {
   it('export to and import from every other place', { timeout: 240_000 }, async () => {
-    const north = await servedPlace(kind);
-    const south = await servedPlace(kind);
+    const north = await servedPlace(sqlite);
+    const south = await servedPlace(sqlite);
     const bucket = await startLocalBucket();
     onTestFinished(() => bucket.close());
     const directory = await testDirectory();

@@ -1,4 +1,4 @@
-import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { allRoutes } from '../../../functions/endpoints.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import { createApp } from '../../../shared/http/app.ts';
@@ -7,7 +7,7 @@ import { defaultLimits } from '../../../shared/limits.ts';
 import { configureLog } from '../../../shared/log.ts';
 import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
-import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 import { isDeliberate } from './recordedCases/deliberate.ts';
 import { type Difference, differences } from './recordedCases/differences.ts';
 import { type Answered, type Exported, exportAll, exportedBy, observe, type Server } from './recordedCases/observe.ts';
@@ -28,9 +28,9 @@ interface Judged {
   readonly found: readonly Difference[];
 }
 
-async function startServer(kind: StoreKind): Promise<Server> {
+async function startServer(): Promise<Server> {
   configureLog('silent');
-  const store = await openTestStore(kind);
+  const store = await openTestStore();
   const now = () => new Date();
   const { token } = await initialise(store, 'recorded', DAY_MS, now());
   // All cases are sent at once.
@@ -77,7 +77,7 @@ function toLine({ recorded, verdict, found }: Judged): string {
   return [line, ...new Set(parts.map(({ part, path }) => `             ${part} ${path}`.trimEnd()))].join('\n');
 }
 
-describeStores('the recorded cases of a ZITADEL', (kind) => {
+describe('the recorded cases of a ZITADEL', () => {
   let cases: readonly RecordedCase[] = [];
   beforeAll(() => {
     cases = readRecordedCases();
@@ -86,7 +86,7 @@ describeStores('the recorded cases of a ZITADEL', (kind) => {
   it(
     'go as listed: as at ZITADEL, differently on purpose, or differently',
     async () => {
-      const judged = await judgeAll(await startServer(kind), cases);
+      const judged = await judgeAll(await startServer(), cases);
       const count = (verdict: Verdict) => judged.filter((one) => one.verdict === verdict).length;
       const counts = `same ${count('same')}, documented ${count('documented')}, differs ${count('differs')}`;
       // To accept another outcome, run the test with -u, and read what changes.

@@ -13,7 +13,7 @@ import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.
 import { exportFile } from '../../../shared/organisation/exportFile.ts';
 import type { Store, Write } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../audit/memoryTrail.ts';
-import { openTestStore, type StoreKind } from '../stores/stores.ts';
+import { openTestStore } from '../stores/stores.ts';
 import { watchedStore } from '../stores/watchedStore.ts';
 
 const record = z.record(z.string(), z.unknown());
@@ -133,9 +133,9 @@ export function servedInstance(
 }
 
 /** An instance whose writes are counted from the moment that `from` is called. */
-export async function countedInstance(kind: StoreKind) {
+export async function countedInstance() {
   let writes: Write[] = [];
-  const store = await openTestStore(kind);
+  const store = await openTestStore();
   const instance = await testInstance(
     watchedStore(store, (some) => {
       writes.push(...some);

@@ -75,7 +75,7 @@ export function keyEnvironment({ masterKey }: StoreLocation): Readonly<Record<st
 }
 
 /** Opens a store that is closed when the test, or its `setUpOnce`, has finished; without `location` on a new, empty database. */
-export async function openTestStore(kind: StoreKind, location?: StoreLocation): Promise<Store> {
+export async function openTestStore(kind: StoreKind = sqlite, location?: StoreLocation): Promise<Store> {
   const store = await openStore(location ?? (await kind.newLocation()));
   whenFinished(() => store.close());
   return store;

@@ -24,7 +24,7 @@ const userCalls = [
 ] as const;
 
 /** The interfaces to users. */
-export const interfaces = [
+const interfaces = [
   { name: 'v2', generation: 'v2', isRpc: false },
   { name: 'RPC v2', generation: 'v2', isRpc: true },
   { name: 'v2beta', generation: 'v2beta', isRpc: false },
