@@ -86,11 +86,6 @@ const START_PER_SECOND = 500;
 const GROWTH = 1.5;
 const STEP_MS = 300_000;
 
-/** Returns how many operations a second the rule admits so many milliseconds after a collection's first ones. */
-export function admittedPerSecond(elapsedMs: number): number {
-  return START_PER_SECOND * GROWTH ** Math.floor(elapsedMs / STEP_MS);
-}
-
 /** The writes to a collection that need not wait, so that small imports are not slowed. */
 const BURST = 10_000;
 /** The documents that the rule admits in its first five minutes: a collection with fewer of them counts as new. */
@@ -162,7 +157,8 @@ class Bucket {
   }
 
   private get perSecond(): number {
-    return admittedPerSecond(this.beganAt === undefined ? 0 : this.clock.now() - this.beganAt);
+    const elapsedMs = this.beganAt === undefined ? 0 : this.clock.now() - this.beganAt;
+    return START_PER_SECOND * GROWTH ** Math.floor(elapsedMs / STEP_MS);
   }
 
   private fill(): void {
