@@ -1,10 +1,9 @@
-# Google's own record of who read data: the database by other accounts than the instances' own, the master keys, and Cloud Run.
+# Google's own record of who read data: the database by other accounts than the instances' own, and the master keys.
 # The service named datastore configures Firestore's log too (https://cloud.google.com/firestore/docs/audit-logging).
 locals {
   data_access_exemptions = {
-    # The functions and the job record their calls in the audit trail. Here, each of their commits would be an entry.
+    # The functions record their calls in the audit trail. Here, each of their commits would be an entry.
     "datastore.googleapis.com"     = flatten(values(module.instance)[*].accounts)
-    "run.googleapis.com"           = []
     "secretmanager.googleapis.com" = []
   }
 }

@@ -17,7 +17,6 @@ module "instance" {
     version = each.value.master_key_version
   }
   min_instances = each.value.min_instances
-  job           = each.value.job
 
   archives = { for name, archive in google_storage_bucket_object.source : name => {
     bucket = archive.bucket
@@ -64,7 +63,6 @@ module "monitoring" {
   project_id            = var.project_id
   instances = { for id, instance in var.instances : id => {
     domain          = instance.domain
-    job             = module.instance[id].job
     services        = module.instance[id].services
     uptime_check_id = module.instance[id].uptime_check_id
   } }

@@ -16,11 +16,6 @@ output "invoker_commands" {
   value       = flatten(values(module.instance)[*].invoker_commands)
 }
 
-output "job_commands" {
-  description = "The commands that execute the job of each instance that has one, for an export in parts and for an import."
-  value       = { for id, instance in module.instance : id => instance.job_commands if instance.job_commands != null }
-}
-
 output "next_commands" {
   description = "The command that creates each instance's first token. Run it once."
   value       = { for id, database in local.databases : id => "npm run -s identity -- init --firestore ${database} --token-file ${id}.pat" }

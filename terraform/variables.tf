@@ -92,7 +92,7 @@ variable "audit_retention_days" {
 }
 
 variable "data_access_logs" {
-  description = "Whether Google logs who reads the databases with other accounts than the instances' own, the master keys and Cloud Run. It replaces the project's own setting of these services."
+  description = "Whether Google logs who reads the databases with other accounts than the instances' own, and the master keys. It replaces the project's own setting of these two services."
   type        = bool
   default     = true
   nullable    = false

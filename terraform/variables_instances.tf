@@ -13,7 +13,6 @@ variable "instances" {
       min_instances  the minimum number of removeOtpEmail processes; with 0, the first request waits for a cold start
       master_key_secret   the Secret Manager secret with the key that encrypts the database's secrets, by default ID-master-key
       master_key_version  the secret's version
-      job            a Cloud Run job for exports and imports beyond a function's limits: its `image` with the digest, the number of parallel `tasks`, by default 1, and the `cpu` of each, by default 1: more of them hash the credentials of a file that has them in clear faster
   EOT
   type = map(object({
     domain             = string
@@ -27,7 +26,6 @@ variable "instances" {
     min_instances      = optional(number, 0)
     master_key_secret  = optional(string)
     master_key_version = optional(string, "1")
-    job                = optional(object({ image = string, tasks = optional(number, 1), cpu = optional(number, 1) }))
   }))
   nullable = false
 
@@ -36,29 +34,11 @@ variable "instances" {
     error_message = "instances must have at least one entry: the load balancer needs a default backend. To remove everything, run terraform destroy."
   }
 
-  # Default quotas of a project: 100 databases and 100 service accounts, of which an instance has three, its job one more, and
-  # the builds one (docs/operations-google-cloud.md).
+  # Default quotas of a project: 100 databases and 100 service accounts, of which an instance has three, and the builds one
+  # (docs/operations-google-cloud.md).
   validation {
     condition     = length(var.instances) <= 25
     error_message = "A project holds at most 25 instances. Create further ones in another cell: another project with this configuration, a state bucket and a terraform.tfvars of its own (docs/operations-google-cloud.md, \"Cells\")."
-  }
-
-  validation {
-    condition     = length([for instance in values(var.instances) : instance if instance.job != null]) <= 20
-    error_message = "At most 20 instances of a project have a job: more would exceed its service accounts. Remove the job of an instance that no longer needs it (docs/operations-google-cloud.md, \"Cells\")."
-  }
-
-  validation {
-    condition = alltrue([
-      for instance in values(var.instances) : instance.job == null ? true :
-      can(regex("^[a-z0-9.-]+/[a-z0-9._/-]+@sha256:[0-9a-f]{64}$", instance.job.image)) && contains(range(1, 101), instance.job.tasks)
-    ])
-    error_message = "A job's image must be named by its digest, such as \"europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@sha256:…\", so that a changed image is a change of the configuration, and its tasks must be a whole number from 1 to 100."
-  }
-
-  validation {
-    condition     = alltrue([for instance in values(var.instances) : instance.job == null ? true : contains([1, 2, 4, 6, 8], instance.job.cpu)])
-    error_message = "A job's cpu must be 1, 2, 4, 6 or 8."
   }
 
   validation {

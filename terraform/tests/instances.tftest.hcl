@@ -59,10 +59,6 @@ run "outputs_the_next_steps" {
     condition     = output.transfer_buckets.south == { exports = "acme-identity-south-exports", imports = "acme-identity-south-imports" }
     error_message = "Each instance must have its own buckets."
   }
-  assert {
-    condition     = length(output.job_commands) == 0
-    error_message = "By default, no instance has a job."
-  }
 }
 
 run "uploads_each_archive_under_the_hash_of_its_content" {
@@ -206,9 +202,9 @@ run "is_content_with_a_channel_instead_of_an_address" {
 run "logs_who_reads_data_but_not_the_instances_own_calls" {
   assert {
     condition = { for service, config in google_project_iam_audit_config.data_access : service => toset(config.audit_log_config[*].log_type) } == {
-      for service in ["datastore.googleapis.com", "run.googleapis.com", "secretmanager.googleapis.com"] : service => toset(["DATA_READ", "DATA_WRITE"])
+      for service in ["datastore.googleapis.com", "secretmanager.googleapis.com"] : service => toset(["DATA_READ", "DATA_WRITE"])
     }
-    error_message = "Reading and writing the databases, the keys and Cloud Run must be logged."
+    error_message = "Reading and writing the databases and the keys must be logged."
   }
   assert {
     condition = alltrue([for log in google_project_iam_audit_config.data_access["datastore.googleapis.com"].audit_log_config :
@@ -216,9 +212,9 @@ run "logs_who_reads_data_but_not_the_instances_own_calls" {
     error_message = "Each commit of an import would be an entry of the log."
   }
   assert {
-    condition = alltrue(flatten([for service in ["run.googleapis.com", "secretmanager.googleapis.com"] :
-    [for log in google_project_iam_audit_config.data_access[service].audit_log_config : length(coalesce(log.exempted_members, [])) == 0]]))
-    error_message = "Whoever reads a key or runs a job must be in the log."
+    condition = alltrue([for log in google_project_iam_audit_config.data_access["secretmanager.googleapis.com"].audit_log_config :
+    length(coalesce(log.exempted_members, [])) == 0])
+    error_message = "Whoever reads a key must be in the log."
   }
 }
 
@@ -341,7 +337,6 @@ run "gives_each_instance_its_own_settings" {
         min_instances      = 3
         master_key_secret  = "south-secret"
         master_key_version = "2"
-        job                = { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@${format("sha256:%064d", 7)}", tasks = 4, cpu = 2 }
       }
     }
   }
@@ -378,10 +373,6 @@ run "gives_each_instance_its_own_settings" {
     condition     = [for id in ["north", "south"] : module.instance[id].settings.master_keys["import"]] == [["north-master-key@1"], ["south-secret@2"]]
     error_message = "The functions must have their instance's own key, in the version of its entry."
   }
-  assert {
-    condition     = module.instance["north"].settings.job == null && module.instance["south"].settings.job == { image = var.instances.south.job.image, tasks = 4, cpu = "2" }
-    error_message = "A job must have its entry's image, tasks and processors."
-  }
 }
 
 run "points_an_instance_at_a_restored_database" {
@@ -395,37 +386,14 @@ run "points_an_instance_at_a_restored_database" {
   }
 }
 
-run "has_a_job_for_those_instances_that_ask_for_one" {
-  variables {
-    instances = {
-      north = { domain = "north.example.com", job = { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@${format("sha256:%064d", 0)}", tasks = 4 } }
-      south = { domain = "south.example.com" }
-      east  = { domain = "east.example.com", job = { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@${format("sha256:%064d", 0)}" } }
-    }
-  }
-
-  assert {
-    condition     = toset(keys(output.job_commands)) == toset(["north", "east"])
-    error_message = "Only an instance with a job may have its commands."
-  }
-  assert {
-    condition     = strcontains(output.job_commands.north.export, "@--parts@64@") && strcontains(output.job_commands.east.export, "@--parts@16@")
-    error_message = "A job must have the number of tasks in its entry, by default one."
-  }
-}
-
-run "holds_20_jobs_among_25_instances" {
+run "holds_25_instances" {
   command = plan
   variables {
-    instances = { for number in range(25) : format("instance-%02d", number) => {
-      domain = "id-${number}.example.com"
-      job    = number < 20 ? { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@${format("sha256:%064d", 0)}" } : null
-    } }
+    instances = { for number in range(25) : format("instance-%02d", number) => { domain = "id-${number}.example.com" } }
   }
 
   assert {
-    # Three accounts of each instance, one of each job, and one for builds.
-    condition     = length([for instance in var.instances : instance if instance.job != null]) == 20 && 3 * length(var.instances) + 20 + 1 <= 100
-    error_message = "A project must hold 25 instances, 20 of them with a job, within its 100 service accounts."
+    condition     = length(module.instance) == 25 && length(flatten(values(module.instance)[*].accounts)) + 1 <= 100
+    error_message = "A project must hold 25 instances within its 100 service accounts, of which the builds have one."
   }
 }

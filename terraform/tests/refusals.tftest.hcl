@@ -444,45 +444,10 @@ run "rejects_no_exports_and_imports_at_all" {
   expect_failures = [var.admin_requests_per_minute]
 }
 
-run "rejects_a_job_whose_image_can_change" {
-  command = plan
-  variables {
-    instances = { north = { domain = "north.example.com", job = { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity:latest" } } }
-  }
-  expect_failures = [var.instances]
-}
-
-run "rejects_a_job_without_a_task" {
-  command = plan
-  variables {
-    instances = { north = { domain = "north.example.com", job = { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@${format("sha256:%064d", 0)}", tasks = 0 } } }
-  }
-  expect_failures = [var.instances]
-}
-
-run "rejects_the_21st_job" {
-  command = plan
-  variables {
-    instances = { for number in range(21) : format("instance-%02d", number) => {
-      domain = "id-${number}.example.com"
-      job    = { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@${format("sha256:%064d", 0)}" }
-    } }
-  }
-  expect_failures = [var.instances]
-}
-
 run "rejects_an_address_that_is_none" {
   command = plan
   variables {
     alert_email = "operations"
   }
   expect_failures = [var.alert_email]
-}
-
-run "rejects_a_number_of_processors_that_cloud_run_does_not_have" {
-  command = plan
-  variables {
-    instances = { north = { domain = "north.example.com", job = { image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@${format("sha256:%064d", 0)}", cpu = 3 } } }
-  }
-  expect_failures = [var.instances]
 }

@@ -48,14 +48,6 @@ describe('roles', () => {
       /^module "instance" \{[\s\S]*?^ {2}depends_on = \[.*\btime_sleep\.build_roles\b.*\]$/m,
     );
   });
-
-  it('of a job have taken effect before it is created', async () => {
-    const job = await readTerraform('modules/instance/job.tf');
-    expect(job).toMatch(
-      /"job_roles" \{[\s\S]*?depends_on = \[google_project_iam_member\.job_database, google_secret_manager_secret_iam_member\.job_master_key\]/,
-    );
-    expect(job).toMatch(/"google_cloud_run_v2_job" "this" \{[\s\S]*?^ {2}depends_on = \[time_sleep\.job_roles\]$/m);
-  });
 });
 
 describe('the provider', () => {

@@ -32,11 +32,5 @@ instances = {
     master_key_secret  = "shared-master-key"
     master_key_version = "2"
     log_level          = "warn"
-
-    # Imports of many millions of users: four processes, for as long as they take.
-    job = {
-      image = "europe-west1-docker.pkg.dev/acme-identity/identity-functions/identity@sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-      tasks = 4
-    }
   }
 }

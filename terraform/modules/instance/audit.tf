@@ -1,12 +1,9 @@
 locals {
   # The resources whose lines are the instance's.
-  audited = concat(
-    [for function in local.functions : "(resource.type = \"cloud_run_revision\" AND resource.labels.service_name = \"${function.name}\")"],
-    [for job in google_cloud_run_v2_job.this : "(resource.type = \"cloud_run_job\" AND resource.labels.job_name = \"${job.name}\")"],
-  )
+  audited = [for function in local.functions : "(resource.type = \"cloud_run_revision\" AND resource.labels.service_name = \"${function.name}\")"]
 }
 
-# The audit trail: the log lines with this label, of the functions and the job. The bucket keeps them longer than the project's other logs.
+# The audit trail: the log lines with this label, of the functions. The bucket keeps them longer than the project's other logs.
 resource "google_logging_project_bucket_config" "audit" {
   project        = var.project_id
   location       = var.region

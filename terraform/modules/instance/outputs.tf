@@ -1,6 +1,6 @@
 output "accounts" {
-  description = "The service accounts of the functions and the job, as IAM members."
-  value       = concat(values(google_service_account.function)[*].member, google_service_account.job[*].member)
+  description = "The service accounts of the functions, as IAM members."
+  value       = values(google_service_account.function)[*].member
 }
 
 output "archives" {
@@ -26,16 +26,6 @@ output "invoker_commands" {
   ] : []
 }
 
-output "job" {
-  description = "The name of the Cloud Run job; null without one."
-  value       = one(google_cloud_run_v2_job.this[*].name)
-}
-
-output "job_commands" {
-  description = "The commands that execute the job for an export in parts, and for an import; null without a job."
-  value       = local.has_job ? local.job_commands : null
-}
-
 output "services" {
   description = "Each function's Cloud Run service, by the function's name in the code."
   value       = { for key, settings in local.functions : key => settings.name }
@@ -49,7 +39,6 @@ output "settings" {
     environment      = { for key, function in google_cloudfunctions2_function.this : key => function.service_config[0].environment_variables }
     exporters        = toset(values(google_storage_bucket_iam_member.exporter)[*].member)
     importers        = toset(values(google_storage_bucket_iam_member.importer)[*].member)
-    job              = one([for job in google_cloud_run_v2_job.this : { image = job.template[0].template[0].containers[0].image, tasks = job.template[0].task_count, cpu = job.template[0].template[0].containers[0].resources[0].limits.cpu }])
     location         = google_firestore_database.this.location_id
     master_keys      = { for key, function in google_cloudfunctions2_function.this : key => [for variable in function.service_config[0].secret_environment_variables : "${variable.secret}@${variable.version}"] }
     min_instances    = { for key, function in google_cloudfunctions2_function.this : key => function.service_config[0].min_instance_count }

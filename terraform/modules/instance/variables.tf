@@ -60,12 +60,6 @@ variable "importers" {
   nullable    = false
 }
 
-variable "job" {
-  description = "The image of the Cloud Run job for exports and imports beyond a function's limits, by its digest, its number of tasks and their processors; null for no job."
-  type        = object({ image = string, tasks = number, cpu = number })
-  default     = null
-}
-
 variable "kms_keys" {
   description = "The keys that encrypt the database, and the functions' sources and files in the region; null leaves them to Google's own."
   type        = object({ database = optional(string), region = optional(string) })

@@ -176,39 +176,3 @@ resource "google_monitoring_alert_policy" "unreachable" {
     content = "Check the domain's DNS record, its certificate, the load balancer, the function and its database: docs/operations-google-cloud.md, \"Alarms\"."
   }
 }
-
-# Cloud Run counts an execution as failed when a task has failed after its last retry.
-resource "google_monitoring_alert_policy" "job_failed" {
-  count = length(local.jobs) > 0 ? 1 : 0
-
-  project               = var.project_id
-  display_name          = "identity: a job fails"
-  combiner              = "OR"
-  severity              = "ERROR"
-  notification_channels = var.notification_channels
-  user_labels           = var.labels
-
-  conditions {
-    display_name = "an execution of a job failed"
-    condition_threshold {
-      filter          = "resource.type = \"cloud_run_job\" AND resource.labels.job_name = one_of(${join(", ", formatlist("\"%s\"", local.jobs))}) AND metric.type = \"run.googleapis.com/job/completed_execution_count\" AND metric.labels.result = \"failed\""
-      comparison      = "COMPARISON_GT"
-      threshold_value = 0
-      duration        = "0s"
-      aggregations {
-        alignment_period     = "300s"
-        per_series_aligner   = "ALIGN_DELTA"
-        cross_series_reducer = "REDUCE_SUM"
-        group_by_fields      = ["resource.label.job_name"]
-      }
-    }
-  }
-
-  alert_strategy {
-    auto_close = local.auto_close
-  }
-
-  documentation {
-    content = "Read the results in the job's log. Execute the same command again: it resumes. An import that lists errors has finished, and counts as failed: docs/operations-google-cloud.md, \"Past one function\"."
-  }
-}

@@ -1,6 +1,6 @@
 output "alerts" {
   description = "The names of the alert policies, by what they report."
-  value = merge({ for policy in google_monitoring_alert_policy.job_failed : "job_failed" => policy.display_name }, {
+  value = {
     backup_failed     = google_monitoring_alert_policy.backup_failed.display_name
     exhausted         = google_monitoring_alert_policy.exhausted.display_name
     failing           = google_monitoring_alert_policy.failing.display_name
@@ -8,7 +8,7 @@ output "alerts" {
     memory            = google_monitoring_alert_policy.memory.display_name
     slow              = google_monitoring_alert_policy.slow.display_name
     unreachable       = google_monitoring_alert_policy.unreachable.display_name
-  })
+  }
 }
 
 output "notified" {

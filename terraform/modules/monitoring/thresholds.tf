@@ -19,7 +19,5 @@ locals {
   }
   of_all = "resource.type = \"cloud_run_revision\" AND resource.labels.service_name = one_of(${join(", ", formatlist("\"%s\"", flatten(values(local.services))))})"
 
-  jobs = compact(values(var.instances)[*].job)
-
   by_service = ["resource.label.service_name"]
 }

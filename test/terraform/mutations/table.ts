@@ -20,7 +20,6 @@ export interface Mutation {
 const settings = 'modules/instance/settings.tf';
 const functions = 'modules/instance/functions.tf';
 const accounts = 'modules/instance/service_accounts.tf';
-const job = 'modules/instance/job.tf';
 const build = 'build.tf';
 const alerts = 'modules/monitoring/alerts.tf';
 const logAlerts = 'modules/monitoring/log_alerts.tf';
@@ -58,13 +57,6 @@ const access: readonly Mutation[] = [
     from: 'secret_environment_variables.value.version',
     to: '"latest"',
   },
-  {
-    promise: 'a job runs as its own account, not as that of a function',
-    file: job,
-    from: 'google_service_account.job[0].email',
-    to: 'google_service_account.function["import"].email',
-  },
-  { promise: 'a job reaches the database of its instance only', file: job, from: 'local.own_database', to: '"true"' },
   {
     promise: 'a function is reached from the internet through the load balancer only',
     file: functions,
@@ -162,12 +154,6 @@ const operation: readonly Mutation[] = [
     to: 'services = module.instance[id].services',
   },
   {
-    promise: 'a job is created when its right to read the key holds',
-    file: job,
-    from: 'depends_on = [time_sleep.job_roles]',
-    to: 'depends_on = [google_service_account.job]',
-  },
-  {
     promise: "calls with a user's credentials have a quota project",
     file: 'versions.tf',
     from: 'user_project_override = true',
@@ -185,14 +171,7 @@ const operation: readonly Mutation[] = [
     from: 'max_instances = 20\n    }\n  }\n}',
     to: 'max_instances = 120\n    }\n  }\n}',
   },
-  { promise: 'a job has the processors of its entry', file: job, from: 'tostring(var.job.cpu)', to: '"1"' },
   { promise: 'clients without IPv4 reach the load balancer', file: frontend, from: '= each.key', to: '= "IPV4"' },
-  {
-    promise: 'all tasks of a job run at the same time',
-    file: job,
-    from: 'parallelism = var.job.tasks',
-    to: 'parallelism = 1',
-  },
   {
     promise: 'responses stay below what the platform sends',
     file: 'modules/instance/environment.tf.json',
@@ -247,12 +226,6 @@ const monitoring: readonly Mutation[] = [
   { promise: 'a client that leaves an import raises an alert', file: logAlerts, from: '"CANCELLED", ', to: '' },
   { promise: 'a domain that fails from two places raises an alert', file: alerts, from: ' = 1\n', to: ' = 5\n' },
   { promise: 'an uptime check is counted by its last results', file: alerts, from: 'NEXT_OLDER', to: 'COUNT' },
-  {
-    promise: 'an execution of a job that fails raises an alert',
-    file: alerts,
-    from: 'metric.labels.result = \\"failed\\"',
-    to: 'metric.labels.result = \\"succeeded\\"',
-  },
   { promise: 'alerts reach the address', file: instances, from: 'local.notification', to: 'var.notification' },
   {
     promise: 'a plan warns while nobody is notified of alerts',

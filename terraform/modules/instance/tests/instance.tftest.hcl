@@ -1,5 +1,3 @@
-mock_provider "time" {}
-
 mock_provider "google" {}
 
 # Each function has an account of its own, so that a role of the wrong account shows.

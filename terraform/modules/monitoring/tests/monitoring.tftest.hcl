@@ -14,7 +14,6 @@ variables {
       domain          = "south.example.com"
       services        = { removeOtpEmail = "south-remove-otp-email", export = "south-export", import = "south-import" }
       uptime_check_id = "south-check"
-      job             = "south-job"
     }
   }
 }
@@ -26,7 +25,6 @@ run "sends_every_alert_with_its_remedy_once_per_project" {
     condition = alltrue([
       for policy in [
         google_monitoring_alert_policy.failing,
-        google_monitoring_alert_policy.job_failed[0],
         google_monitoring_alert_policy.slow,
         google_monitoring_alert_policy.memory,
         google_monitoring_alert_policy.exhausted,
@@ -47,7 +45,6 @@ run "sends_every_alert_with_its_remedy_once_per_project" {
   assert {
     condition = { for policy in [
       google_monitoring_alert_policy.failing,
-      google_monitoring_alert_policy.job_failed[0],
       google_monitoring_alert_policy.slow,
       google_monitoring_alert_policy.memory,
       google_monitoring_alert_policy.exhausted,
@@ -60,14 +57,13 @@ run "sends_every_alert_with_its_remedy_once_per_project" {
       "identity: a function is exhausted"       = "WARNING"
       "identity: a function is slow"            = "WARNING"
       "identity: a function runs out of memory" = "WARNING"
-      "identity: a job fails"                   = "ERROR"
       "identity: an import did not finish"      = "WARNING"
       "identity: an instance cannot be reached" = "CRITICAL"
     }
     error_message = "Each alert must have the severity of what it reports."
   }
   assert {
-    condition     = length(distinct(values(output.alerts))) == 8
+    condition     = length(distinct(values(output.alerts))) == 7
     error_message = "Each alert must have a name of its own."
   }
 }
@@ -200,35 +196,5 @@ run "shows_every_service_on_one_dashboard" {
   assert {
     condition     = length(distinct([for tile in jsondecode(google_monitoring_dashboard.this.dashboard_json).mosaicLayout.tiles : "${try(tile.xPos, 0)},${try(tile.yPos, 0)}"])) == 4
     error_message = "No chart may cover another."
-  }
-}
-
-run "alerts_of_a_failed_execution_of_any_job" {
-  command = plan
-
-  assert {
-    condition = [for condition in google_monitoring_alert_policy.job_failed[0].conditions : [for threshold in condition.condition_threshold : [
-      threshold.filter, threshold.comparison, threshold.threshold_value, threshold.duration,
-      ]]] == [[[
-      "resource.type = \"cloud_run_job\" AND resource.labels.job_name = one_of(\"south-job\") AND metric.type = \"run.googleapis.com/job/completed_execution_count\" AND metric.labels.result = \"failed\"",
-      "COMPARISON_GT", 0, "0s",
-    ]]]
-    error_message = "One failed execution must be an alert."
-  }
-}
-
-run "alerts_of_no_job_where_there_is_none" {
-  command = plan
-  variables {
-    instances = { north = {
-      domain          = "north.example.com"
-      services        = { removeOtpEmail = "north-remove-otp-email", export = "north-export", import = "north-import" }
-      uptime_check_id = "north-check"
-    } }
-  }
-
-  assert {
-    condition     = length(google_monitoring_alert_policy.job_failed) == 0 && length(output.alerts) == 7
-    error_message = "An alert must name a job."
   }
 }
