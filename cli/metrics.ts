@@ -134,8 +134,8 @@ export function countedStore(store: Store, counts: DocumentCounts): Store {
     },
     snapshot: async () => countedSnapshot(await store.snapshot(), counts),
     ...(lastingSnapshot && {
-      lastingSnapshot: async (signal, readTime) => {
-        const snapshot = await lastingSnapshot(signal, readTime);
+      lastingSnapshot: async (signal) => {
+        const snapshot = await lastingSnapshot(signal);
         return snapshot && countedSnapshot(snapshot, counts);
       },
     }),

@@ -4,7 +4,7 @@ import { type Surroundings, UsageError } from './command.ts';
 import type { DatabasePlace, ImportOptions, Place } from './places/place.ts';
 
 /** One of several processes that share the work of a command. */
-export interface Task {
+interface Task {
   /** From 0. */
   readonly index: number;
   readonly count: number;
@@ -38,7 +38,7 @@ const environment = z
  * Reads which task of how many this process is; the only one by default. An empty variable counts as unset.
  * @throws UsageError
  */
-export function readTask(variables: Readonly<Record<string, string | undefined>>): Task {
+function readTask(variables: Readonly<Record<string, string | undefined>>): Task {
   const set = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
   const { data, error } = environment.safeParse(set);
   if (data === undefined)
@@ -64,7 +64,7 @@ export function readImportTask(
 ): ImportTask | undefined {
   const { index, count, execution } = readTask(environment);
   if (count === 1) return undefined;
-  if (source.takes !== 'files' || source.name === '-' || target.openParts === undefined)
+  if (source.takes !== 'files' || source.name === '-' || !target.name.startsWith('firestore:'))
     throw new UsageError('CLOUD_RUN_TASK_COUNT above 1 needs a file or an object as source, and firestore: as target');
   if (onConflict === 'overwrite' || dryRun)
     throw new UsageError('CLOUD_RUN_TASK_COUNT above 1 excludes --on-conflict overwrite and --dry-run: use one task');

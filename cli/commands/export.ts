@@ -1,4 +1,4 @@
-import { defineCommand, flag, interruptible, type Output, optional, required, UsageError } from '../command.ts';
+import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
 import {
   eventsOption,
   exportChoices,
@@ -27,17 +27,13 @@ export const exportPlace = defineCommand({
       meaning: `${exportChoices.with.meaning}; a file or object is copied with all it has`,
     },
     'for-zitadel': flag('write the file in the form that ZITADEL imports without loss'),
-    parts: optional(
-      'COUNT',
-      'split the export into COUNT objects with about equally many organisations, and an object that names them; repeat the command if it was interrupted: it continues. From firestore: with point-in-time recovery to gs:// only',
-    ),
     ...secretsOfTwo('the source', 'the target'),
     ...eventsOption,
   },
   examples: [
     'export https://id.example.com --token-file owner.pat --to north.json.gz --with passwords,otp,keys',
     'export sqlite:./north --to gs://exports/north.json --credentials-file exporter.json',
-    'export firestore:my-project/north --to gs://exports/north.json --parts 16 --with passwords,otp,keys',
+    'export firestore:my-project/north --to gs://exports/north.json --with all --timeout 24h',
   ],
   run: async (call) => {
     const { openPlaces } = await import('../places/openPlaces.ts');
@@ -53,10 +49,6 @@ export const exportPlace = defineCommand({
     // Standard output may take the file.
     const stream = target.name === '-' ? 'stderr' : 'stdout';
     const progress = progressOutput(call, call[stream]);
-    if (given.parts !== undefined) {
-      const { exportInParts } = await import('../parts/exportParts.ts');
-      return exportInParts({ ...call, source, target, count: given.parts, options: options, progress });
-    }
     requireSelectable(source, options, given.with !== undefined);
     await target.requireFree?.(signal);
     const { RecordCounter: Counter, requestLines, trackStore } = await import('../places/recordCounter.ts');

@@ -13,11 +13,11 @@ export type CountBytes = (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uin
 
 /**
  * Returns the content of a stored file, which can be read repeatedly and tells how much of it is read.
- * @param size the bytes that `open` counts; they may be known only while it is read
+ * @param size the bytes that `open` counts
  * @param open reads the content, decompressed, and counts the stored bytes
  */
 export function storedContent(
-  size: () => number,
+  size: number,
   open: (count: CountBytes, signal: AbortSignal) => AsyncIterable<Uint8Array>,
 ): ExportContent {
   let position = 0;
@@ -33,7 +33,7 @@ export function storedContent(
       position = 0;
       return open(count, signal);
     },
-    fraction: () => (size() === 0 ? 1 : Math.min(1, position / size())),
+    fraction: () => (size === 0 ? 1 : Math.min(1, position / size)),
     ...undisposed,
   };
 }

@@ -1,6 +1,5 @@
 import { exportFacts, progressFacts, recordEnd } from '../../functions/export/auditFacts.ts';
 import { exportOrganisations, type OrganisationExport, openSnapshot } from '../../functions/export/operation.ts';
-import { divideOrganisations } from '../../functions/export/selection.ts';
 import { importFacts } from '../../functions/import/auditFacts.ts';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { type InspectedFile, importOrganisations, uniqueStamp } from '../../functions/import/operation.ts';
@@ -12,7 +11,6 @@ import type { Config } from '../../shared/config.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
-import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 import { describeInstance } from '../../shared/store/instance.ts';
 import { openExistingStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import { storeForCall } from '../../shared/store/store.ts';
@@ -25,7 +23,6 @@ import {
   type ExportOptions,
   type ImportMeter,
   type ImportOptions,
-  type PartSource,
   type PlaceFacts,
 } from './place.ts';
 
@@ -39,10 +36,6 @@ export function openDatabase(settings: DatabaseSettings): DatabasePlace {
     name: settings.name,
     readExport: (options) => readContent(settings, options),
     import: (content, options, meter, signal) => importInto(settings, content, options, meter, signal),
-    // The embedded database keeps no earlier state.
-    ...(settings.location.kind === 'firestore' && {
-      openParts: (options, readTime, signal) => openParts(settings, options, readTime, signal),
-    }),
     facts: () => readFacts(settings),
   };
 }
@@ -110,59 +103,20 @@ async function importInto(
   }
 }
 
-/**
- * Opens one state of a database for an export in parts, which later calls can open again.
- * @param readTime the moment of the state; by default the present one
- * @returns undefined if the database does not keep that state
- */
-async function openParts(
-  settings: DatabaseSettings,
-  options: ExportOptions,
-  readTime: Date | undefined,
-  signal: AbortSignal,
-): Promise<PartSource | undefined> {
-  const { store, audit, resources } = await openResources(settings);
-  await using opened = resources;
-  const call = opened.use(callSignal(signal, options.timeoutMs));
-  const snapshot = await storeForCall(store, { signal: call.signal }).lastingSnapshot?.(call.signal, readTime);
-  if (snapshot === undefined) return undefined;
-  opened.use(snapshot);
-  const origin = await describeInstance(snapshot);
-  const held = opened.move();
-  return {
-    readTime: snapshot.readTime,
-    divide: (count) => divideOrganisations(snapshot, options.excludedOrgIds, count),
-    export(range, object) {
-      const exported = exportOrganisations(snapshot, { ...options, range }, origin, call.signal);
-      return {
-        bytes: auditedExport(audit, exported, options, object),
-        get manifest() {
-          return exported.manifest;
-        },
-      };
-    },
-    [Symbol.asyncDispose]: () => held.disposeAsync(),
-  };
-}
-
 /** Returns what takes the place of a token in the audit trail. */
 function account() {
   return { account: systemAccount() };
 }
 
-/**
- * Yields an export's bytes, and puts the export on record.
- * @param object the object to which the bytes are written, if any
- */
+/** Yields an export's bytes, and puts the export on record. */
 async function* auditedExport(
   audit: Audit,
   exported: OrganisationExport,
   options: ExportOptions,
-  object?: ObjectLocation,
 ): AsyncGenerator<Uint8Array> {
   const audited = audit.call('export', {});
-  const facts = { ...exportFacts({ ...options, responseOutput: object === undefined }, object), ...account() };
-  await audited.begin(facts, (isComplete) => progressFacts({ export: exported, object }, isComplete));
+  const facts = { ...exportFacts({ ...options, responseOutput: true }, undefined), ...account() };
+  await audited.begin(facts, (isComplete) => progressFacts({ export: exported, object: undefined }, isComplete));
   yield* recordEnd(exported.bytes, audited);
 }
 

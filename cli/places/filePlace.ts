@@ -25,10 +25,7 @@ async function readContent(path: string): Promise<ExportContent> {
   const { size } = await stat(path).catch((error: unknown) => {
     throw systemCode(error) === 'ENOENT' ? sourceMissing(path) : error;
   });
-  return storedContent(
-    () => size,
-    (count, signal) => decompress(path, count(createReadStream(path, { signal }))),
-  );
+  return storedContent(size, (count, signal) => decompress(path, count(createReadStream(path, { signal }))));
 }
 
 /** @throws IdentityError ALREADY_EXISTS */

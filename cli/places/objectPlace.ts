@@ -1,4 +1,3 @@
-import { pinExportObject } from '../../functions/import/source/exportObject.ts';
 import { createCloudStorage, removeObject, requireCreatable } from '../../shared/objectStorage/cloudStorage.ts';
 import { objectUri } from '../../shared/objectStorage/objectName.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
@@ -11,17 +10,13 @@ export function openObject(location: ObjectLocation): FilePlace {
   const storage = createCloudStorage();
   return {
     takes: 'files',
-    object: location,
     name,
     requireFree: (signal) => requireCreatable(location, signal),
     remove: (signal) => removeObject(location, signal),
     async readExport(_, signal) {
       // The generation that is the current one now is read, however often.
-      const object = await pinExportObject(storage, location, signal);
-      return storedContent(
-        () => object.size,
-        (count, readSignal) => object.read(readSignal, (part, bytes) => decompress(part, count(bytes))),
-      );
+      const object = await storage.pin(location, signal);
+      return storedContent(object.size, (count, readSignal) => decompress(name, count(object.read(readSignal))));
     },
     async store(content, signal) {
       const written = await storage.write(location, compressFor(location.path, content), signal);

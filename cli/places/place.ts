@@ -1,13 +1,11 @@
-import type { ExportSelection, OrganisationExport } from '../../functions/export/operation.ts';
-import type { OrganisationRange } from '../../functions/export/selection.ts';
+import type { ExportSelection } from '../../functions/export/operation.ts';
 import type { ImportResponse, OnConflict } from '../../functions/import/contract.ts';
 import type { ImportTask } from '../../functions/import/tasks.ts';
 import { total } from '../../shared/collections/counts.ts';
-import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
 import { UsageError } from '../command.ts';
 
 /** What a place with a database exports. A file is always read whole. */
-export interface ExportOptions extends Omit<ExportSelection, 'range' | 'ignored'> {
+export interface ExportOptions extends Omit<ExportSelection, 'ignored'> {
   /** Milliseconds; by default the longest that the place allows. */
   readonly timeoutMs: number | undefined;
   /** Takes an organisation that the place fails to export; by default, the export ends with that error. */
@@ -79,20 +77,6 @@ export interface FilePlace extends Source {
    * @throws IdentityError when the place does not permit that
    */
   remove?(signal: AbortSignal): Promise<void>;
-  /** The object, if the place is one: exports in parts are written beside it. */
-  readonly object?: ObjectLocation;
-}
-
-/** One state of a database, of which each part is exported alone. */
-export interface PartSource extends AsyncDisposable {
-  readonly readTime: Date;
-  /** Divides the organisations into at most `count` ranges. */
-  divide(count: number): Promise<readonly OrganisationRange[]>;
-  /**
-   * Exports the organisations of a range.
-   * @param object where the bytes are written
-   */
-  export(range: OrganisationRange, object: ObjectLocation): OrganisationExport;
 }
 
 /** How far the target of an import has come: how many records of how many it has settled. */
@@ -135,12 +119,6 @@ export interface DatabasePlace extends Source {
     meter: ImportMeter,
     signal: AbortSignal,
   ): Promise<ImportResponse>;
-  /**
-   * Opens one state for an export in parts, where the place is a database.
-   * @param readTime the moment of the state; by default the present one
-   * @returns undefined if the database does not keep that state
-   */
-  openParts?(options: ExportOptions, readTime: Date | undefined, signal: AbortSignal): Promise<PartSource | undefined>;
   /**
    * Asks the place about itself, and whether its token permits some operations. Nothing is moved.
    * @throws IdentityError for a place that cannot be reached, is another service, or rejects the token

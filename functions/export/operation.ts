@@ -168,7 +168,7 @@ class ExportWriter {
   private openReader(isRead: SectionFilter): RecordReader {
     return isReadSeparately(this.selection)
       ? openSeparateReader(this.snapshot, this.selection, isRead)
-      : openMergedReader(this.snapshot, this.selection, isRead, this.selection.range?.from);
+      : openMergedReader(this.snapshot, this.selection, isRead);
   }
 
   private async *secondEntry(orgId: string, reader: RecordReader): AsyncGenerator<readonly string[]> {

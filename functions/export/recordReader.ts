@@ -29,15 +29,9 @@ export type SectionFilter = (section: Section) => boolean;
 /**
  * Opens a reader with one query for each section. The organisations must be requested by ascending id, in the order of
  * `compareBytes`.
- * @param from the first organisation that is requested, or an earlier id
  */
-export function openMergedReader(
-  snapshot: Snapshot,
-  content: ExportContent,
-  isRead: SectionFilter,
-  from?: string,
-): RecordReader {
-  const cursors = exportedSections(content, isRead).map((exported) => new SectionCursor(snapshot, exported, from));
+export function openMergedReader(snapshot: Snapshot, content: ExportContent, isRead: SectionFilter): RecordReader {
+  const cursors = exportedSections(content, isRead).map((exported) => new SectionCursor(snapshot, exported));
   return {
     async *sections(orgId) {
       for (const cursor of cursors) {
@@ -131,13 +125,12 @@ class SectionCursor {
   private documents: readonly StoredDocument[] = [];
   private index = 0;
 
-  /** @param from the id of the organisation to start at; by default the first */
-  constructor(snapshot: Snapshot, { section, fields }: ExportedSection, from?: string) {
+  constructor(snapshot: Snapshot, { section, fields }: ExportedSection) {
     const { collection } = section;
     this.section = section;
     this.open = (orgId) =>
       requestFirst(snapshot.scan({ collection, partitions: sectionPartitions(section, orgId), fields }));
-    this.batches = this.open(from);
+    this.batches = this.open();
   }
 
   /**

@@ -3,18 +3,10 @@ import { isInRemoval, organisationSection } from '../../shared/organisation/sect
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import { documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
 
-/** A range of organisation ids, ordered by their UTF-8 bytes: `from` inclusive, `to` exclusive, absent for no bound. */
-export interface OrganisationRange {
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
-
 /** The organisations to export (specification 2.4): `orgIds`, or all if it is empty, without `excludedOrgIds`. */
 export interface OrganisationSelection {
   readonly orgIds: readonly string[];
   readonly excludedOrgIds: readonly string[];
-  /** The range of organisation ids to export; all by default. Not for `orgIds`. */
-  readonly range?: OrganisationRange;
 }
 
 const READ_BATCH = 500;
@@ -43,7 +35,7 @@ export function readOrganisations(
   selection: OrganisationSelection,
 ): AsyncGenerator<readonly StoredDocument[]> {
   const isSelected = selector(selection) ?? (() => true);
-  if (!isReadSeparately(selection)) return scanSelected(snapshot, isSelected, selection.range);
+  if (!isReadSeparately(selection)) return scanSelected(snapshot, isSelected);
   return readByIds(snapshot, [...new Set(selection.orgIds)].filter(isSelected));
 }
 
@@ -51,9 +43,8 @@ export function readOrganisations(
 async function* scanSelected(
   snapshot: Snapshot,
   isSelected: (orgId: string) => boolean,
-  range: OrganisationRange | undefined,
 ): AsyncGenerator<readonly StoredDocument[]> {
-  const partitions = sectionPartitions(organisationSection, range?.from, range?.to);
+  const partitions = sectionPartitions(organisationSection);
   let last = '';
   for await (const batch of snapshot.scan({ collection, partitions, fields: organisationFields })) {
     for (const { orgId = '' } of batch) {
@@ -70,25 +61,6 @@ async function* readByIds(snapshot: Snapshot, orgIds: readonly string[]): AsyncG
     const documents = await snapshot.getMany(keys, organisationFields);
     yield documents.filter((document) => document !== undefined).filter((document) => !isInRemoval(document));
   }
-}
-
-/**
- * Divides the organisations into ranges of about equally many.
- * @param count the number of ranges; fewer if there are fewer organisations, but at least one
- */
-export async function divideOrganisations(
-  snapshot: Snapshot,
-  excludedOrgIds: readonly string[],
-  count: number,
-): Promise<OrganisationRange[]> {
-  const excluded = new Set(excludedOrgIds);
-  const orgIds: string[] = [];
-  const partitions = sectionPartitions(organisationSection);
-  for await (const batch of snapshot.scan({ collection, partitions, fields: ['orgId'] }))
-    for (const { orgId = '' } of batch) if (!excluded.has(orgId)) orgIds.push(orgId);
-  const ranges = Math.max(1, Math.min(count, orgIds.length));
-  const starts = Array.from({ length: ranges }, (_, index) => orgIds[Math.floor((index * orgIds.length) / ranges)]);
-  return starts.map((from, index) => ({ from: index === 0 ? undefined : from, to: starts[index + 1] }));
 }
 
 /** Compares texts by their UTF-8 bytes, as databases do; JavaScript compares UTF-16 units. */

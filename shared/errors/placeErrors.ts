@@ -97,29 +97,6 @@ export const sourceMissing = defineError('NOT_FOUND', 'SOURCE_MISSING', {
   when: 'There is no such file.',
 });
 
-export const partsUnavailable = defineError('FAILED_PRECONDITION', 'PARTS_UNAVAILABLE', {
-  text: (place: string) =>
-    `${place} keeps no state for an export in parts: enable point-in-time recovery, and repeat the command two hours later`,
-  example: ['firestore:my-project/north'],
-  when: 'The database has no point-in-time recovery, or it was enabled less than two hours ago.',
-  remedy: 'Enable point-in-time recovery of the database, or export without `--parts`.',
-});
-
-export const partsOfAnother = defineError('FAILED_PRECONDITION', 'PARTS_OF_ANOTHER', {
-  text: (plan: string) => `${plan} belongs to an export of another source or with other options: choose another path`,
-  example: ['gs://exports/north.json.plan-0001.json'],
-  when: 'An export in parts to the same path was begun or finished from another database, or with other options.',
-  remedy: 'Choose another path, or repeat the command with the options of that export.',
-});
-
-export const partsFinished = defineError('ALREADY_EXISTS', 'PARTS_FINISHED', {
-  text: (document: string, readTime: string) =>
-    `${document} is a finished export as of ${readTime} and is never overwritten: choose another path`,
-  example: ['gs://exports/north.json', '2026-01-02T03:04:00.000Z'],
-  when: 'An export in parts to the same path is finished, and another run has made it.',
-  remedy: 'Choose another path for each export, for example with the date.',
-});
-
 export const tasksMissing = defineError('UNAVAILABLE', 'TASKS_MISSING', {
   text: (indexes: readonly number[], count: number, waited: string) =>
     `waited ${waited} for task ${indexes.join(', ')} of ${count}, without a sign of it: start it again, and then what failed`,

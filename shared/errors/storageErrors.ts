@@ -10,7 +10,6 @@ interface Place {
 
 const uri = ({ bucket, path }: Place) => `gs://${bucket}/${path}`;
 const place: Place = { bucket: 'acme-exports', path: 'north.json' };
-const partPlace: Place = { bucket: 'acme-exports', path: 'north.json.part-0002.json' };
 
 export const bucketNotFound = defineError('INVALID_ARGUMENT', 'BUCKET_NOT_FOUND', {
   text: (at: Place) => `${uri(at)}: the bucket ${at.bucket} does not exist: check its name`,
@@ -31,34 +30,6 @@ export const objectExists = defineError('ALREADY_EXISTS', 'OBJECT_EXISTS', {
   example: [place],
   when: 'The object that an export would create exists.',
   remedy: 'Choose another path, or delete the object.',
-});
-
-export const partMissing = defineError('FAILED_PRECONDITION', 'PART_MISSING', {
-  text: (at: Place, document: Place) =>
-    `${uri(at)}: object not found, but ${uri(document)} names it as a part: export again`,
-  example: [partPlace, place],
-  when: 'A part of an export in parts was deleted, or only the document that names the parts was copied.',
-  remedy: 'Export again. To copy an export in parts, join it to one file with `identity export`.',
-});
-
-export const partReplaced = defineError('FAILED_PRECONDITION', 'PART_REPLACED', {
-  text: (at: Place, document: Place, generation: string, expected: string) =>
-    `${uri(at)}: generation ${generation}, but ${uri(document)} names generation ${expected}: export again`,
-  example: [partPlace, place, '1763810000000002', '1763810000000001'],
-  when: 'A part of an export in parts was replaced or copied since the export.',
-  remedy: 'Export again. To copy an export in parts, join it to one file with `identity export`.',
-});
-
-export const partInvalid = defineError('FAILED_PRECONDITION', 'PART_INVALID', {
-  text: (at: Place, reason: string) => `${uri(at)}: invalid part of an export: ${reason}: export again`,
-  example: [partPlace, 'it ends before its manifest'],
-  when: 'The object is not the part that the export wrote.',
-});
-
-export const partsInvalid = defineError('FAILED_PRECONDITION', 'PARTS_INVALID', {
-  text: (at: Place, reason: string) => `${uri(at)}: invalid list of parts: ${reason}: export again`,
-  example: [place, 'parts[0].generation: expected a string'],
-  when: 'The object begins as the document of an export in parts, but is damaged, or contradicts itself.',
 });
 
 /** `role` is Google's name of the missing role. */

@@ -33,10 +33,9 @@ export interface PinnedObject {
   readonly generation: string;
   /**
    * Reads the object's bytes in order.
-   * @param start the first byte; the checksum is verified only when all bytes are read
    * @throws IdentityError naming the object, at the end for a checksum mismatch; the signal's reason
    */
-  read(signal: AbortSignal, start?: number): AsyncIterable<Uint8Array>;
+  read(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
 /** Cloud Storage; each call brings its own credentials. */

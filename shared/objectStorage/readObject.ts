@@ -33,14 +33,14 @@ export async function pinObject(storage: Storage, target: Target): Promise<Pinne
   const { generation, size, crc32c, contentEncoding } = metadata.parse(found);
   if (contentEncoding !== undefined && contentEncoding !== '') throw objectEncoded(target);
   const pinned = { storage, target, generation, size, crc32c };
-  return { generation, size, read: (signal, start) => read(pinned, signal, start) };
+  return { generation, size, read: (signal) => read(pinned, signal) };
 }
 
 // The library's own read stream neither verifies the CRC32C of a range nor resumes after a broken connection.
-async function* read(pinned: Generation, signal: AbortSignal, first = 0): AsyncGenerator<Uint8Array, void, void> {
+async function* read(pinned: Generation, signal: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
   const backoff = new Backoff(storagePolicy, signal);
   const crc32c = new CRC32C();
-  let position = first;
+  let position = 0;
   do {
     const start = position;
     try {
@@ -55,8 +55,7 @@ async function* read(pinned: Generation, signal: AbortSignal, first = 0): AsyncG
       if (!(await backoff.failed(reason))) throw storageError(reason, pinned.target);
     }
   } while (position < pinned.size);
-  const isMismatch = first === 0 && crc32c.toString() !== pinned.crc32c;
-  if (position !== pinned.size || isMismatch) throw objectCorrupted(pinned.target);
+  if (position !== pinned.size || crc32c.toString() !== pinned.crc32c) throw objectCorrupted(pinned.target);
 }
 
 const prematureEnd = { code: 'ERR_STREAM_PREMATURE_CLOSE', message: 'the response ended too early' };

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { type Counts, increase } from '../collections/counts.ts';
 import { leftToDoEntry } from './leftToDo.ts';
 import { type Credentials, isList, type Section } from './section.ts';
 import { sections } from './sections.ts';
@@ -112,14 +111,6 @@ export class ManifestTally {
   private count(name: string): void {
     this.counted.set(name, (this.counted.get(name) ?? 0) + 1);
   }
-}
-
-/** Returns the counts and the digest of all records of some files, which have no record in common. */
-export function addTallies(files: readonly Tally[]): Tally {
-  const counts: Counts = {};
-  for (const file of files) for (const [name, count] of Object.entries(file.counts)) increase(counts, name, count);
-  const sum = files.reduce((total, { digest }) => total + BigInt(`0x${digest.slice('sha256:'.length)}`), 0n);
-  return { counts, digest: formatDigest(sum) };
 }
 
 const recordForm = 'each in the form of ZITADEL’s message `zitadel.admin.v1.DataOrg`';

@@ -233,13 +233,11 @@ export function sectionPartition(orgId: string, section: Section): string {
 
 /**
  * Returns the store's partitions of one section of all organisations, in the order of their ids' UTF-8 bytes.
- * @param orgId the id to start at
- * @param end the id to stop before; by default all ids are included
+ * @param orgId the id to start at; by default all ids are included
  */
-export function sectionPartitions(section: Section, orgId = '', end?: string): PartitionRange['partitions'] {
+export function sectionPartitions(section: Section, orgId = ''): PartitionRange['partitions'] {
   // In every encoding the character `0` follows `/`.
-  const to = end === undefined ? `${section.name}0` : sectionPartition(end, section);
-  return { from: sectionPartition(orgId, section), to };
+  return { from: sectionPartition(orgId, section), to: `${section.name}0` };
 }
 
 /** Creates the properties of a section whose records may be deactivated, by the prefix of their states. */

@@ -176,11 +176,10 @@ export interface Store extends DocumentStore {
   /**
    * Opens a snapshot that can be read for longer than `snapshotLifetimeMs`. It has everything that was committed before
    * the call. May take a minute.
-   * @param readTime the moment of an earlier lasting snapshot, to open that one again
-   * @returns undefined if the database does not support it, or no longer keeps that moment
+   * @returns undefined if the database does not support it
    * @throws the signal's reason
    */
-  lastingSnapshot?(signal: AbortSignal, readTime?: Date): Promise<Snapshot | undefined>;
+  lastingSnapshot?(signal: AbortSignal): Promise<Snapshot | undefined>;
   /** Returns the same database for one call, if the database can be throttled or unreachable; see `storeForCall`. */
   forCall?(call: StoreCall): Store;
   /** The number of bulk commits that the database takes at once at present; undefined for one that takes them in turn. */

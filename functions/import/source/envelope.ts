@@ -34,7 +34,6 @@ import {
   unsupportedSources,
 } from '../contract.ts';
 import { ExportFileReader, type ExportFileSource } from './exportFileReader.ts';
-import { pinExportObject } from './exportObject.ts';
 
 /** An export file inside the request: its byte range, `end` exclusive, and its JSON kind. */
 interface InlineFile {
@@ -139,7 +138,7 @@ export interface RequestBytes {
 
 /**
  * Returns the one export file of a request (specification 4.3): its body, inline, as an object or a string, or in a
- * bucket, also in parts. The objects' generations are pinned, so that every read returns the same bytes.
+ * bucket. The object's generation is pinned, so that every read returns the same bytes.
  * @throws IdentityError INVALID_ARGUMENT for no source or more than one; UNIMPLEMENTED for ZITADEL's local and S3
  * sources
  */
@@ -160,7 +159,7 @@ export async function findSource(
   const [name = 'dataOrgsGcs'] = inBucket;
   const location = request[name] && objectLocation(request[name], snakeCase(name));
   if (location === undefined) throw invalidRequest([sourceCountViolation([])]);
-  const object = await pinExportObject(objectStorage, location, signal);
+  const object = await objectStorage.pin(location, signal);
   return {
     location: { ...location, generation: object.generation },
     isV1: name === 'dataOrgsv1Gcs',

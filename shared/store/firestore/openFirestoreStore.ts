@@ -5,7 +5,7 @@ import { commit } from './commit.ts';
 import { type BulkPace, connect, type DatabaseAddress, type FirestoreConnection } from './connection.ts';
 import { CommitLimiter, Ramp } from './pace.ts';
 import { readMany } from './reads.ts';
-import { openLastingSnapshot, openSnapshot, reopenSnapshot } from './snapshot.ts';
+import { openLastingSnapshot, openSnapshot } from './snapshot.ts';
 
 // Cloud Firestore reads any moment of the last hour.
 const SNAPSHOT_LIFETIME_MS = 3_600_000;
@@ -37,8 +37,7 @@ function createStore(connection: FirestoreConnection, bulkPace: BulkPace): Store
     }),
     snapshotLifetimeMs: SNAPSHOT_LIFETIME_MS,
     snapshot: () => openSnapshot(connection),
-    lastingSnapshot: (signal, readTime) =>
-      readTime === undefined ? openLastingSnapshot(connection, signal) : reopenSnapshot(connection, readTime),
+    lastingSnapshot: (signal) => openLastingSnapshot(connection, signal),
     forCall: ({ signal, isBulk }) => {
       const called = { ...connection, deadline: createDeadline(signal), ...(isBulk ? { pace: bulkPace } : {}) };
       return createStore(called, bulkPace);

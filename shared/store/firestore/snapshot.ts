@@ -61,15 +61,6 @@ export async function openLastingSnapshot(
   return openSnapshotAt(connection, toTimestamp(time));
 }
 
-/**
- * Opens the lasting snapshot of an earlier moment again.
- * @returns undefined if the database no longer keeps that moment
- */
-export async function reopenSnapshot(connection: FirestoreConnection, readTime: Date): Promise<Snapshot | undefined> {
-  const time = readTime.getTime();
-  return (await canRead(connection, time)) ? openSnapshotAt(connection, toTimestamp(time)) : undefined;
-}
-
 async function canRead(connection: FirestoreConnection, time: number): Promise<boolean> {
   try {
     await readMany(connection, [probe], [], { readTime: toTimestamp(time) });

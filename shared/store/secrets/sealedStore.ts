@@ -53,8 +53,8 @@ export function sealStore(store: Store, guard: DatabaseGuard): Store {
     transaction,
     close: () => store.close(),
     ...(lastingSnapshot && {
-      lastingSnapshot: async (signal, readTime) => {
-        const snapshot = await beside(lastingSnapshot(signal, readTime));
+      lastingSnapshot: async (signal) => {
+        const snapshot = await beside(lastingSnapshot(signal));
         return snapshot && unsealSnapshot(snapshot, keyring);
       },
     }),

@@ -66,14 +66,6 @@ describe('a wrong command line', () => {
       'invalid --only export,all: specify some of export, import, otp-email, separated by commas',
     ],
     [
-      ['export', 'firestore:p', '--to', 'gs://exports/north.json', '--parts', '2', '--org', 'nowhere'],
-      '--parts and --org are mutually exclusive: specify --exclude-org, or export without --parts',
-    ],
-    [
-      ['export', 'firestore:p', '--to', 'gs://exports/north.json', '--parts', '2', '--for-zitadel'],
-      '--parts and --for-zitadel are mutually exclusive: export without --parts',
-    ],
-    [
       ['export', 'firestore:p', '--to', 'gs://exports/north.json', '--org', 'a', '--exclude-org', 'a'],
       '--exclude-org names every organisation of --org: correct one of them',
     ],

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { exportOrganisations } from '../../../functions/export/operation.ts';
-import { divideOrganisations } from '../../../functions/export/selection.ts';
 import { removeOrganisations } from '../../../shared/accounts/organisationRemoval.ts';
 import { deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
-import type { ExportedManifest } from '../../../shared/organisation/exportFile.ts';
-import { combineManifests } from '../../../shared/organisation/partsDocument.ts';
 import type { Store } from '../../../shared/store/store.ts';
-import { collect } from '../../support/fixtures/bytes.ts';
 import { grantedRobot, ROBOT } from '../../support/fixtures/grantedRobot.ts';
 import { goingIds, linkedOrganisations, staying } from '../../support/fixtures/linkedOrganisations.ts';
 import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
@@ -52,22 +47,6 @@ async function expectImportable({ orgs, manifest }: Awaited<ReturnType<TestInsta
   expect(summary).toMatchObject({ proved: true, failed: {}, notCarried: {} });
 }
 
-/** Exports a store in parts, and combines their manifests. */
-async function exportInParts(store: Store, excluded: string) {
-  await using snapshot = await store.snapshot();
-  const everything = { withPasswords: true, withOtp: true, withKeys: true, forZitadel: false };
-  const manifests: ExportedManifest[] = [];
-  for (const range of await divideOrganisations(snapshot, [excluded], 3)) {
-    const selection = { ...everything, orgIds: [], excludedOrgIds: [excluded], range };
-    const exported = exportOrganisations(snapshot, selection, { instance: 'test', defaultOrgId: excluded }, never);
-    await collect(exported.bytes);
-    manifests.push(exported.manifest);
-  }
-  const [first, ...others] = manifests;
-  if (first === undefined) throw new Error('there is no part');
-  return combineManifests([first, ...others]);
-}
-
 describe('an export after an interrupted deletion', () => {
   for (const deletion of deletions) {
     it.each(forms)(`of ${deletion.subject} is imported without errors into an empty instance (%j)`, async (form) => {
@@ -88,14 +67,6 @@ describe('an export after an interrupted deletion', () => {
           after.manifest.digest,
         ]);
       }
-    });
-
-    it(`of ${deletion.subject} in parts has what one in a single part has after its end`, async () => {
-      const { store, instance } = await interruptedInstance(deletion, 0);
-      const during = await exportInParts(store, instance.orgId);
-      await deletion.run(store);
-      const { counts, digest } = (await instance.export()).manifest;
-      expect(during).toMatchObject({ counts, digest });
     });
   }
 });

@@ -1,11 +1,9 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
-import { exportFile, manifestSchema } from '../../../shared/organisation/exportFile.ts';
+import { exportFile } from '../../../shared/organisation/exportFile.ts';
 import { run } from '../../../tools/program.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';
@@ -250,36 +248,6 @@ describe('the secrets of a file', { timeout: 240_000 }, () => {
       const { manifest } = exportFile.parse(JSON.parse(gunzipSync(await readFile(migrated)).toString()));
       expect(Object.entries(manifest.secrets).flatMap(([kind, has]) => (has ? [kind] : []))).toEqual(kept);
     }
-  });
-
-  it('are left out of the parts of an export too', async () => {
-    const bucket = await startLocalBucket();
-    onTestFinished(() => bucket.close());
-    const [directory, database] = [await testDirectory(), await newDatabase()];
-    const file = join(directory, 'whole.json');
-    await fileWithSecrets(file);
-    const { manifest } = exportFile.parse(JSON.parse((await readFile(file)).toString()));
-    const storage = createCloudStorage({ apiEndpoint: bucket.url });
-    const write = async (path: string, bytes: Buffer) =>
-      storage.write(
-        { bucket: 'exports', path, account: bucket.both },
-        Readable.from([bytes]),
-        new AbortController().signal,
-      );
-    const { generation } = await write('part.json', await readFile(file));
-    const parts = [{ path: 'part.json', generation, manifest: manifestSchema.parse(manifest) }];
-    await write('north.json', Buffer.from(JSON.stringify({ parts, manifest, execution: '' })));
-    const env = {
-      STORAGE_EMULATOR_HOST: bucket.url,
-      GOOGLE_APPLICATION_CREDENTIALS: join(bucket.directory, 'keys', 'both.json'),
-    };
-    const call = ['import', 'gs://exports/north.json', '--to', database, '--with', 'none'];
-    const { code, stdout, stderr } = await identity(call, { env });
-    expect(code, stderr).toBe(0);
-    expect(stdout).not.toContain('the export carries');
-    expect(stdout).toContain(
-      'left out, as --with does not name them: the passwords of 2 people, the OTP factors of 1 person, 1 key\n',
-    );
   });
 
   it.each([
