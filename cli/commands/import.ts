@@ -43,7 +43,6 @@ export const importPlace = defineCommand({
     const { openPlaces } = await import('../places/openPlaces.ts');
     const { requireOther } = await import('../places/parsePlace.ts');
     const { requireOtherInstance } = await import('../places/place.ts');
-    const { readImportTask } = await import('../tasks.ts');
     const { RecordCounter, requestLines, trackImport } = await import('../places/recordCounter.ts');
     const { selector } = await import('../../functions/import/selection.ts');
     const { fitsQuery } = await import('../places/importQuery.ts');
@@ -59,8 +58,7 @@ export const importPlace = defineCommand({
     const given = importOptions(call);
     // A file is sent without the organisations that a query has no space to name.
     const keeps = target.isRemote === true && !fitsQuery(given) ? selector(given) : undefined;
-    const named = keeps === undefined ? given : { ...given, orgIds: [], excludedOrgIds: [] };
-    const options = { ...named, task: readImportTask(call, source, target, given) };
+    const options = keeps === undefined ? given : { ...given, orgIds: [], excludedOrgIds: [] };
     return interruptible(signal, interruption(target.name, options), async () => {
       if (source.takes === 'imports') {
         const sourceFacts = await source.facts(['export'], signal);

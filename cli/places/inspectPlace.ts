@@ -1,5 +1,5 @@
 import { type Inspection, inspect, type RecordVisitor } from '../../functions/import/inspect/inspection.ts';
-import { selectOrganisations } from '../../functions/import/selection.ts';
+import { selector } from '../../functions/import/selection.ts';
 import { type Counts, increase } from '../../shared/collections/counts.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
@@ -60,7 +60,7 @@ async function readPlace(
     await using file = await repeatable(countedContent(content, counter), signal);
     try {
       // A file is read whole, so its organisations are selected here.
-      const inspection = await inspect(file, signal, { ...selectOrganisations(options), ...(visitor && { visitor }) });
+      const inspection = await inspect(file, signal, { isSelected: selector(options), ...(visitor && { visitor }) });
       const { losses = [] } = content;
       return { ...inspection, bytes: counter.bytes, request: counter.request, losses };
     } catch (error) {

@@ -1,6 +1,5 @@
 import type { ExportSelection } from '../../functions/export/operation.ts';
 import type { ImportResponse, OnConflict } from '../../functions/import/contract.ts';
-import type { ImportTask } from '../../functions/import/tasks.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { UsageError } from '../command.ts';
 
@@ -25,8 +24,6 @@ export interface ImportOptions
   readonly onConflict: OnConflict;
   readonly newOrgsOnly: boolean;
   readonly dryRun: boolean;
-  /** Which task this process is, if several divide the import among them; for databases only. */
-  readonly task?: ImportTask | undefined;
   /** Whether the response lists the ids of the written records; by default it does. */
   readonly ids?: false;
 }

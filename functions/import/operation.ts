@@ -26,12 +26,10 @@ import {
   type ImportSelection,
   importIdentity,
   parents,
-  selectOrganisations,
+  selector,
   warnOfMissing,
-  wholeIdentity,
 } from './selection.ts';
 import type { ExportFileSource } from './source/exportFileReader.ts';
-import { type ImportTask, PhaseBarrier } from './tasks.ts';
 import { type BatchContext, stampPrefix } from './write/batchContext.ts';
 import { ReservedNames } from './write/claimedNames.ts';
 import { RemovalWatch } from './write/guardedStore.ts';
@@ -50,9 +48,7 @@ export interface InspectedFile {
 }
 
 /** The options of an import. */
-export interface ImportOptions extends Omit<ImportSelection, 'share'>, Partial<Pick<ImportRequest, 'dryRun' | 'ids'>> {
-  /** Which of several tasks this call is; not with `overwrite` and `dryRun`. */
-  readonly task?: ImportTask | undefined;
+export interface ImportOptions extends ImportSelection, Partial<Pick<ImportRequest, 'dryRun' | 'ids'>> {
   /** The calling user, whom the import must not lock out, and what the token is restricted to. */
   readonly caller?: Pick<Caller, 'userId' | 'orgId' | 'restriction'>;
   /** How clear passwords are hashed; by default as every ZITADEL can verify. */
@@ -124,21 +120,18 @@ interface ImportRun {
   /** The database without this call's unfinished writes. */
   readonly base: Store;
   readonly source: ExportFileSource;
-  readonly options: ImportOptions & Pick<ImportSelection, 'share'>;
+  readonly options: ImportOptions;
   readonly stamp: string;
   readonly signal: AbortSignal;
   readonly report: ImportReport;
   readonly repeated: RepeatedRecords;
 }
 
-async function importInto(call: ImportRun): Promise<ImportResponse> {
-  await using barrier = await PhaseBarrier.begin(call.store, call.options.task, call.signal);
-  const run = barrier === undefined ? call : { ...call, options: { ...call.options, share: barrier.share } };
-  if (barrier?.warning !== undefined) run.report.addFileWarning(barrier.warning);
+async function importInto(run: ImportRun): Promise<ImportResponse> {
   let inspection: Inspection | undefined;
   try {
     inspection = await inspectFile(run);
-    return await writeFile(run, inspection, barrier);
+    return await writeFile(run, inspection);
   } catch (error) {
     throw withProgress(error, run.report, inspection);
   }
@@ -147,7 +140,7 @@ async function importInto(call: ImportRun): Promise<ImportResponse> {
 /** Validates the whole file, and tells the caller what it holds. Writes nothing. */
 async function inspectFile({ source, options, signal, report, repeated }: ImportRun): Promise<Inspection> {
   const limits = fileLimits(options);
-  const inspection = await inspect(source, signal, { ...selectOrganisations(options), limits, repeated });
+  const inspection = await inspect(source, signal, { isSelected: selector(options), limits, repeated });
   for (const field of options.ignored ?? []) report.addFileWarning(ignoredWarning(field));
   if (!inspection.proved) report.addFileWarning(unproved);
   const records = { phases: phases.length + 1, total: recordTotals(inspection) };
@@ -161,11 +154,7 @@ async function inspectFile({ source, options, signal, report, repeated }: Import
 }
 
 /** Writes the organisations, then their records phase by phase. */
-async function writeFile(
-  run: ImportRun,
-  inspection: Inspection,
-  barrier: PhaseBarrier | undefined,
-): Promise<ImportResponse> {
+async function writeFile(run: ImportRun, inspection: Inspection): Promise<ImportResponse> {
   const { store, base, source, options, signal, report, repeated } = run;
   const { now = systemNow, dryRun = false, newOrgsOnly = false } = options;
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
@@ -173,20 +162,18 @@ async function writeFile(
   const key = checkpointKey(identity);
   const mark = new OverwriteMark(key, now);
   const notes = new ImportNotes(base, { identity, call: stampPrefix(run), mark, now });
-  barrier?.identify(wholeIdentity(inspection, options));
   const context = await beginBatches(run, orgIds, notes, mark);
   if (newOrgsOnly) {
     await notes.requireOwn(store, orgIds, signal);
     await notes.nameCall(store);
   }
-  await barrier?.reach(0);
   enterPhase(report, 1, options);
   const targets = await writeOrganisations(context, inspection, report);
   if (newOrgsOnly) await notes.requireOwn(store, orgIds, signal);
   // An organisation that was removed until now, and is created anew, has nothing of what an earlier call imported.
   // Its own notes and marks go to the store itself: the batches' store would take them for records that are overwritten.
   const progress = await ImportProgress.load({ ...context, store }, key, mark);
-  await writePhases({ context, source, inspection, repeated, targets, report, progress }, options, barrier);
+  await writePhases({ context, source, inspection, repeated, targets, report, progress }, options);
   await progress.finish();
   const others = await notes.finish(store);
   report.addWriteWarnings(others.warnings);
@@ -224,10 +211,9 @@ function fileLimits({ limits, dryRun }: ImportOptions): FileLimits {
   return { ...limits, records: limits.dryRunRecords };
 }
 
-async function writePhases(work: ImportWork, options: ImportOptions, barrier: PhaseBarrier | undefined): Promise<void> {
+async function writePhases(work: ImportWork, options: ImportOptions): Promise<void> {
   const { context, inspection, targets } = work;
   for (const phase of phases) {
-    await barrier?.reach(phase);
     enterPhase(work.report, phase + 1, options);
     const carried = carriedSections(phase, inspection, options);
     const counts = [...carried].map(({ name }) => [name, inspection.counts[name] ?? 0] as const);

@@ -1,9 +1,8 @@
 import type { Section } from '../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import type { ImportRequest } from './contract.ts';
-import type { Inspection, OrganisationSelection } from './inspect/inspection.ts';
+import type { Inspection } from './inspect/inspection.ts';
 import type { ImportReport } from './results/report.ts';
-import { type ImportShare, isFirst, isInShare } from './tasks.ts';
 
 /** The options that determine what of a file is imported, and that make one import of it another one than the next. */
 export interface ImportSelection extends Partial<Pick<ImportRequest, 'newOrgsOnly' | 'onConflict'>> {
@@ -13,11 +12,9 @@ export interface ImportSelection extends Partial<Pick<ImportRequest, 'newOrgsOnl
   readonly excludedOrgIds?: readonly string[];
   /** Whether machine and application keys are imported. */
   readonly withKeys: boolean;
-  /** The share of a task in an import that several divide among them. */
-  readonly share?: ImportShare | undefined;
 }
 
-type Organisations = Pick<ImportSelection, 'orgIds' | 'excludedOrgIds' | 'share'>;
+type Organisations = Pick<ImportSelection, 'orgIds' | 'excludedOrgIds'>;
 
 /** Returns whether a request selects an organisation, by its id. */
 export function selector({ orgIds = [], excludedOrgIds = [] }: Organisations): (orgId: string) => boolean {
@@ -25,22 +22,11 @@ export function selector({ orgIds = [], excludedOrgIds = [] }: Organisations): (
   return (orgId) => (selected.size === 0 || selected.has(orgId)) && !excluded.has(orgId);
 }
 
-/** Returns the organisations that a request selects, as far as they are this task's. */
-export function selectOrganisations(selection: Organisations): Required<OrganisationSelection> {
-  const isSelected = selector(selection);
-  const isElsewhere = (orgId: string) => isOfAnother(selection, orgId);
-  return { isSelected: (orgId) => isSelected(orgId) && !isElsewhere(orgId), isElsewhere };
-}
-
-function isOfAnother({ share }: Organisations, orgId: string): boolean {
-  return share !== undefined && !isInShare(share, orgId);
-}
-
 /** Warns of selected organisations that the file does not have, since their ids may be mistyped. */
 export function warnOfMissing({ organisations }: Inspection, selection: Organisations, report: ImportReport): void {
   const found = new Set(organisations.map(({ orgId }) => orgId));
   const { type } = organisationSection.error;
-  for (const id of new Set(selection.orgIds?.filter((orgId) => !isOfAnother(selection, orgId))))
+  for (const id of new Set(selection.orgIds))
     if (!found.has(id))
       report.addWarning({
         type,
@@ -49,15 +35,8 @@ export function warnOfMissing({ organisations }: Inspection, selection: Organisa
       });
 }
 
-/** Returns what equal imports have in common, by which one that is sent again resumes. Each task has its own. */
-export function importIdentity(inspection: Inspection, options: ImportSelection): string {
-  const { share } = options;
-  const whole = wholeIdentity(inspection, options);
-  return share === undefined ? whole : `${whole} task ${share.index} of ${share.members.join(',')}`;
-}
-
-/** Returns the identity of an import without its division among tasks. */
-export function wholeIdentity({ digest }: Inspection, options: ImportSelection): string {
+/** Returns what equal imports have in common, by which one that is sent again resumes. */
+export function importIdentity({ digest }: Inspection, options: ImportSelection): string {
   const { withKeys, onConflict = 'report', orgIds = [], excludedOrgIds = [], newOrgsOnly = false } = options;
   const selection = [...orgIds.toSorted(), '-', ...excludedOrgIds.toSorted()];
   return [
@@ -95,16 +74,14 @@ function isCarried(section: Section, withKeys: boolean): boolean {
 /** Counts the records and fields of the file that are not imported. */
 export function countNotCarried(
   { counts, organisations, unknown, leftOut }: Inspection,
-  { withKeys, share }: ImportSelection,
+  { withKeys }: ImportSelection,
   report: ImportReport,
 ): void {
   for (const section of sections) {
     if (isCarried(section, withKeys)) continue;
     report.count('notCarried', section.name, counts[section.name] ?? 0);
   }
-  // What belongs to no organisation's share is counted by one task.
-  const unshared = share === undefined || isFirst(share) ? [unknown] : [];
-  for (const fields of [...unshared, leftOut, ...organisations.map(({ orphaned }) => orphaned)]) {
+  for (const fields of [unknown, leftOut, ...organisations.map(({ orphaned }) => orphaned)]) {
     for (const [name, count] of Object.entries(fields)) report.count('notCarried', name, count);
   }
 }

@@ -97,20 +97,6 @@ export const sourceMissing = defineError('NOT_FOUND', 'SOURCE_MISSING', {
   when: 'There is no such file.',
 });
 
-export const tasksMissing = defineError('UNAVAILABLE', 'TASKS_MISSING', {
-  text: (indexes: readonly number[], count: number, waited: string) =>
-    `waited ${waited} for task ${indexes.join(', ')} of ${count}, without a sign of it: start it again, and then what failed`,
-  example: [[2], 4, '15m'],
-  when: 'A task of a divided import waited for another one at the end of a phase, which has failed.',
-});
-
-export const taskDiffers = defineError('FAILED_PRECONDITION', 'TASK_DIFFERS', {
-  text: (index: number) =>
-    `task ${index} imports another file, or with other options: start all tasks alike, with a new CLOUD_RUN_EXECUTION`,
-  example: [2],
-  when: 'The tasks of a divided import have different sources or options, or an earlier import had the same CLOUD_RUN_EXECUTION.',
-});
-
 export const storageFull = defineError('RESOURCE_EXHAUSTED', 'STORAGE_FULL', {
   text: (place: string) => `no space left for ${place}: free some, or choose another place; nothing is left there`,
   example: ['/backups/north.json'],

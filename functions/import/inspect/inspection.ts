@@ -47,15 +47,9 @@ export interface RecordVisitor {
   reset(): void;
 }
 
-/** The organisations that an import takes of a file; by default all. */
-export interface OrganisationSelection {
-  /** Whether an organisation is imported, by its id. */
+interface InspectionOptions {
+  /** Whether an organisation is imported, by its id; by default all are. */
   readonly isSelected?: (orgId: string) => boolean;
-  /** Whether it is left to another task, and therefore neither imported nor counted as left out. */
-  readonly isElsewhere?: (orgId: string) => boolean;
-}
-
-interface InspectionOptions extends OrganisationSelection {
   readonly limits?: FileLimits;
   /** Takes all records with a v1 file's additions, those of the organisations themselves last. */
   readonly visitor?: RecordVisitor;
@@ -74,9 +68,9 @@ export async function inspect(
 ): Promise<Inspection> {
   using resources = new DisposableStack();
   await countOrganisations(source, signal, options.limits);
-  const { isSelected = () => true, isElsewhere = () => false } = options;
+  const { isSelected = () => true } = options;
   const repeated = options.repeated ?? resources.use(new RepeatedRecords());
-  const reading = { ...options, isSelected, isElsewhere, repeated };
+  const reading = { ...options, isSelected, repeated };
   const { pass, counts, nested, repeats, leftOut } = await readRecords(source, signal, reading);
   const { drafts, tally, manifest, unknown, digest } = pass;
   const violations = new Violations(source.field);
@@ -89,7 +83,7 @@ export async function inspect(
   if (manifest !== undefined) checkManifest(manifest, tally);
   const { organisations, entries } = select(merged, isSelected);
   for (const { record } of organisations) if (record !== undefined) options.visitor?.add(record);
-  increase(leftOut, organisationSection.name, countLeftOut(merged, reading));
+  increase(leftOut, organisationSection.name, merged.organisations.length - organisations.length);
   return {
     organisations,
     entries,
@@ -138,10 +132,6 @@ function select(
   };
 }
 
-function countLeftOut({ organisations }: MergedEntries, { isSelected, isElsewhere }: Reading): number {
-  return organisations.filter(({ orgId }) => !isSelected(orgId) && !isElsewhere(orgId)).length;
-}
-
 /**
  * Compares a file's records with its manifest.
  * @throws IdentityError INVALID_ARGUMENT naming each difference
@@ -163,7 +153,7 @@ function checkManifest(manifest: Manifest, tally: ManifestTally): void {
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
-type Reading = InspectionOptions & Required<OrganisationSelection> & { readonly repeated: RepeatedRecords };
+type Reading = InspectionOptions & Required<Pick<InspectionOptions, 'isSelected' | 'repeated'>>;
 
 /** A pass over a file, and its numbers of records. */
 interface CountedPass extends Pick<Inspection, 'counts' | 'nested'> {
@@ -198,7 +188,7 @@ async function readRecords(source: ExportFileSource, signal: AbortSignal, readin
 async function countRecords(
   source: ExportFileSource,
   signal: AbortSignal,
-  { isSelected, isElsewhere, limits, repeated, visitor }: Reading,
+  { isSelected, limits, repeated, visitor }: Reading,
   knownDrafts?: readonly OrganisationDraft[],
 ): Promise<CountedPass> {
   const [counts, nested, leftOut]: [Counts, Counts, Counts] = [{}, {}, {}];
@@ -217,7 +207,7 @@ async function countRecords(
         visitor?.add(one);
         increase(nested, one.section.name);
       }
-    } else if (!isElsewhere(record.orgId)) increase(leftOut, record.section.name);
+    } else increase(leftOut, record.section.name);
   };
   const onOrganisations = (count: number) => budget.checkOrganisations(count);
   const pass = await readFile(source, signal, { onRecord, onOrganisations, knownDrafts });

@@ -7,7 +7,6 @@ import {
   type DocumentKey,
   type DocumentStore,
   documentId,
-  type Reader,
   type Store,
   WriteConflictError,
 } from '../../../shared/store/store.ts';
@@ -53,13 +52,9 @@ export async function loadCheckpoint(
   key: DocumentKey,
   now: Date,
 ): Promise<Checkpoint | undefined> {
-  return storedCheckpoint.safeParse(await readMark(store, key, now)).data;
-}
-
-/** Reads the body of a mark or checkpoint that has not expired. */
-export async function readMark(store: Reader, key: DocumentKey, now: Date): Promise<string | undefined> {
   const [document] = await store.getMany([key], ['body', 'expiresAt']);
-  return document === undefined || isExpired(document.expiresAt, now) ? undefined : document.body;
+  if (document === undefined || isExpired(document.expiresAt, now)) return undefined;
+  return storedCheckpoint.safeParse(document.body).data;
 }
 
 /**
@@ -71,24 +66,18 @@ export function noteExpiry(now: Date): string {
 }
 
 /**
- * Saves the body of a mark or checkpoint for a day, in place of an earlier one. Uses no transaction: two calls of the same
- * import may replace each other's checkpoint, since both are true.
+ * Saves a checkpoint for a day, in place of an earlier one. Uses no transaction: two calls of the same import may replace
+ * each other's checkpoint, since both are true.
  */
-export async function saveMark(store: DocumentStore, key: DocumentKey, body: string, now: Date): Promise<void> {
-  const fields = { body, expiresAt: new Date(now.getTime() + MAX_AGE_MS).toISOString() };
+export async function saveCheckpoint(
+  store: DocumentStore,
+  key: DocumentKey,
+  checkpoint: Checkpoint,
+  now: Date,
+): Promise<void> {
+  const fields = { body: JSON.stringify(checkpoint), expiresAt: new Date(now.getTime() + MAX_AGE_MS).toISOString() };
   if (await isApplied(store.commit([{ type: 'update', key, fields }]))) return;
   await isApplied(store.commit([{ type: 'create', key, fields }]));
-}
-
-/** Saves the body of a mark for a day, unless there is one. @returns the body that holds for all callers */
-export function agreeOnMark(store: DocumentStore, key: DocumentKey, body: string, now: Date): Promise<string> {
-  return store.transaction(async (transaction) => {
-    const [document] = await transaction.getMany([key], ['body', 'expiresAt']);
-    if (document?.body !== undefined && !isExpired(document.expiresAt, now)) return document.body;
-    const fields = { body, expiresAt: new Date(now.getTime() + MAX_AGE_MS).toISOString() };
-    transaction.write([{ type: document === undefined ? 'create' : 'update', key, fields }]);
-    return body;
-  });
 }
 
 /**
@@ -112,7 +101,7 @@ function isCheckpoint(id: string): boolean {
   return id.startsWith(documentId('checkpoint', ''));
 }
 
-/** Whether a mark, note or checkpoint has expired. */
+/** Whether a note or checkpoint has expired. */
 export function isExpired(expiresAt: string | undefined, now: Date): boolean {
   return expiresAt === undefined || Date.parse(expiresAt) <= now.getTime();
 }

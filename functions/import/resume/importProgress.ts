@@ -5,7 +5,7 @@ import {
   deleteExpiredCheckpoints,
   loadCheckpoint,
   RENEWAL_INTERVAL_MS,
-  saveMark,
+  saveCheckpoint,
 } from './checkpoint.ts';
 import type { ImportNotes } from './notes.ts';
 import type { OverwriteMark } from './overwriteMark.ts';
@@ -110,7 +110,7 @@ export class ImportProgress {
     this.isSaved = true;
     const phaseStates = [...this.phases.values()].map((phase) => phase.state());
     const checkpoint: Checkpoint = { epoch, phases: phaseStates, counted: this.counted };
-    await saveMark(store, this.key, JSON.stringify(checkpoint), now());
+    await saveCheckpoint(store, this.key, checkpoint, now());
   }
 
   private async renewIfDue(): Promise<void> {
