@@ -6,7 +6,7 @@ import { eventsOption, exportChoices, exportOptions, progressOutput, secretOptio
 import type { FileFacts, PlaceInspection } from '../places/inspectPlace.ts';
 import type { Place, UnexportedOrganisation } from '../places/place.ts';
 import { section } from '../terminal.ts';
-import { counted, countList, noticeLines, noticeSection, numberText } from '../texts.ts';
+import { counted, countList, type Notice, noticeLines, noticeSection, numberText } from '../texts.ts';
 
 export const inspect = defineCommand({
   name: 'inspect',
@@ -25,8 +25,11 @@ export const inspect = defineCommand({
     const options = { ...exportOptions(call), onUnexported };
     const inspection = await inspectPlace(place, options, facts, progressOutput(call), call.signal);
     const { requestLines, requireOrganisations } = await import('../places/recordCounter.ts');
+    const { unknownStatesWarning } = await import('../../functions/import/results/report.ts');
     requireOrganisations(`${place.name} does not have`, options, [inspection, { organisations: unexported }]);
-    return inspected(place, { ...inspection, unexported }, facts, requestLines(inspection.request));
+    const { unknownStates } = inspection;
+    const warnings = unknownStates === undefined ? [] : [unknownStatesWarning(unknownStates)];
+    return inspected(place, { ...inspection, unexported, warnings }, facts, requestLines(inspection.request));
   },
 });
 
@@ -37,11 +40,16 @@ function inspected(
     organisations,
     repeated,
     unknown,
+    unknownStates,
     manifest,
     request,
     losses,
     unexported,
-  }: PlaceInspection & { readonly unexported: readonly UnexportedOrganisation[] },
+    warnings,
+  }: PlaceInspection & {
+    readonly unexported: readonly UnexportedOrganisation[];
+    readonly warnings: readonly Notice[];
+  },
   facts: FileFacts,
   requested: readonly string[],
 ): Output {
@@ -57,6 +65,7 @@ function inspected(
     hashFormats,
     repeated,
     unknown,
+    ...(unknownStates === undefined ? {} : { unknownStates }),
     manifest: manifest === undefined ? null : { ...manifest, ...request },
     leftToDo,
     leftToDoInZitadel,
@@ -84,6 +93,7 @@ function inspected(
       : [`records that repeat an earlier one, and are not imported: ${countList(repeated)}`]),
     ...Object.entries(unknown).map(([field, count]) => `unknown, and not imported: ${field} (${numberText(count)})`),
     ...section('Not exported by ZITADEL', losses),
+    ...noticeSection('warning', warnings),
     ...noticeSection('left to do', leftToDo),
     ...section('Left to do in ZITADEL', noticeLines(inZitadel, 'thing left to do')),
   ];

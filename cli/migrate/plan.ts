@@ -1,4 +1,5 @@
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
+import { unknownStatesWarning } from '../../functions/import/results/report.ts';
 import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
 import type { CountedEntry } from '../../shared/organisation/leftToDo.ts';
@@ -49,8 +50,10 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
         : 'no conflict',
     pairs: logins,
   });
-  const { request } = await readSides(run, target, comparison, [facts, organisations, losses]);
+  const inspection = await readSides(run, target, comparison, [facts, organisations, losses]);
   const trial = target.place.takes === 'imports' ? await tryImport(run, target.place) : undefined;
+  // A target that tries nothing does not warn.
+  const unknownStates = inspection.unknownStates === undefined ? [] : [unknownStatesWarning(inspection.unknownStates)];
   const { exported } = run.state;
   const secrets = { selected: [...selectedKinds(state.settings)], found: facts.secrets };
   const {
@@ -60,7 +63,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   } = sortNotices(
     trial?.response,
     [source, target],
-    leftToDoAfter(facts.leftToDo(request, target.kind === 'zitadel'), state.settings),
+    leftToDoAfter(facts.leftToDo(inspection.request, target.kind === 'zitadel'), state.settings),
   );
   const plan: MigrationPlan = {
     source: {
@@ -82,10 +85,14 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     bytes: exported?.bytes ?? 0,
     secrets,
     hashFormats: facts.hashFormats,
-    logins: logins && { ...logins.logins, secondFactors: secondFactors(request, facts, state.settings.withOtp) },
+    logins: logins && {
+      ...logins.logins,
+      secondFactors: secondFactors(inspection.request, facts, state.settings.withOtp),
+    },
     refused,
     refusedOmitted,
     ...notices,
+    warnings: [...(trial === undefined ? unknownStates : []), ...notices.warnings],
     losses: [...(source.facts?.exportLosses ?? [])],
     changes: [...(target.facts?.importChanges ?? [])],
     work: estimateWork(run, { source, target }, trial?.seconds),

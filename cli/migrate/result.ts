@@ -66,7 +66,8 @@ export async function makeResult(
     warnings: [
       ...(isUncounted(summary, journal) ? [UNCOUNTED] : []),
       ...leftOutLines(exported?.secretsLeftOut ?? {}).map((message) => ({ type: 'secrets', message })),
-      ...notices.warnings,
+      // A file has no import that would warn.
+      ...(response === undefined ? plan.warnings : notices.warnings),
     ],
     proof,
     logins,
@@ -104,6 +105,9 @@ function isUncounted(summary: ImportResponse['summary'] | undefined, journal: re
   return moving.some(({ event }) => event === 'resumed' || event === 'retry');
 }
 
+/** The types of warnings that are not about a record. */
+const generalTypes: ReadonlySet<string> = new Set(['manifest', 'secrets', 'state']);
+
 /**
  * Sorts what a target says of an import, or of a trial of it. The warnings of ZITADEL's import are what remains to be done
  * there, but for those of the whole file and of secrets. An instance of this service verifies the hashes that it warns of.
@@ -123,7 +127,7 @@ export function sortNotices(
   const said = { errors, errorsOmitted, warningsOmitted, leftToDo: [...leftToDo], leftToDoOmitted: 0 };
   if (kind !== 'zitadel')
     return { ...said, warnings: warnings.filter(({ message }) => !message.startsWith(UNVERIFIED_SOMEWHERE)) };
-  const general = warnings.filter(({ type }) => type === 'manifest' || type === 'secrets');
+  const general = warnings.filter(({ type }) => generalTypes.has(type));
   const others = warnings.filter((warning) => !general.includes(warning));
   const remaining = others.map((warning): CountedEntry => {
     const isSame = ({ further: _, ...entry }: CountedEntry) => isDeepStrictEqual(entry, warning);

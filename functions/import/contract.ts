@@ -135,7 +135,7 @@ export const importResponse = z
       warnings: z
         .array(importWarning)
         .describe(
-          'Manager roles and verified domains that the import adds to what existed before, states that it changes, and imported records that will not work as they are; before them, warnings of ignored fields of the request, and a warning if the file has no manifest.',
+          'Manager roles and verified domains that the import adds to what existed before, states that it changes, and imported records that will not work as they are; before them, warnings of ignored fields of the request, a warning if the file has no manifest, and one if it has no states of organisations and users.',
         ),
       proved: z
         .boolean()

@@ -13,7 +13,7 @@ import type { ImportRequest, ImportResponse } from './contract.ts';
 import type { FileLimits } from './inspect/fileLimits.ts';
 import { type Inspection, inspect } from './inspect/inspection.ts';
 import { RepeatedRecords } from './inspect/repeatedRecords.ts';
-import { ImportReport, ignoredWarning, unproved } from './results/report.ts';
+import { fileWarnings, ImportReport, ignoredWarning } from './results/report.ts';
 import type { Progress } from './results/responses.ts';
 import type { WholeReport } from './results/wholeReport.ts';
 import { checkpointKey } from './resume/checkpoint.ts';
@@ -142,7 +142,7 @@ async function inspectFile({ source, options, signal, report, repeated }: Import
   const limits = fileLimits(options);
   const inspection = await inspect(source, signal, { isSelected: selector(options), limits, repeated });
   for (const field of options.ignored ?? []) report.addFileWarning(ignoredWarning(field));
-  if (!inspection.proved) report.addFileWarning(unproved);
+  for (const warning of fileWarnings(inspection)) report.addFileWarning(warning);
   const records = { phases: phases.length + 1, total: recordTotals(inspection) };
   await options.onInspected?.({
     digest: inspection.digest,

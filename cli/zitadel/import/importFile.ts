@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ImportError, ImportResponse, ImportWarning } from '../../../functions/import/contract.ts';
 import { type Inspection, inspect } from '../../../functions/import/inspect/inspection.ts';
-import { unproved } from '../../../functions/import/results/report.ts';
+import { fileWarnings } from '../../../functions/import/results/report.ts';
 import { selector } from '../../../functions/import/selection.ts';
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { type Counts, increase } from '../../../shared/collections/counts.ts';
@@ -195,9 +195,10 @@ class ImportTally implements ImportObserver {
   /** Returns the response that this service gives to such an import. */
   response(
     { survey, withheldSections, leftToDo, withoutSeed, existingWithSecrets }: ImportPlan,
-    { organisations, proved }: Pick<Inspection, 'organisations' | 'proved'>,
+    inspection: Inspection,
   ): ImportResponse {
     const { dryRun, onConflict } = this.options;
+    const { organisations, proved } = inspection;
     const before = this.target.sections;
     const failed = { ...this.failed };
     const outcomes = { created: {}, unchanged: {}, overwritten: {}, skipped: {}, failed, notCarried: {} };
@@ -227,7 +228,7 @@ class ImportTally implements ImportObserver {
         ...(Object.keys(overwritten).length === 0 ? {} : { overwritten }),
         ...(Object.keys(skipped).length === 0 ? {} : { skipped }),
         warnings: [
-          ...(proved ? [] : [unproved]),
+          ...fileWarnings(inspection),
           ...secretWarnings(seeds.arrived, existingWithSecrets, dryRun),
           ...leftToDo.entries,
         ],

@@ -9,7 +9,7 @@ import { chunksInTurns } from '../../../shared/turns.ts';
 import { ExportFileReader, type ExportFileSource } from '../source/exportFileReader.ts';
 import { FileBudget, type FileLimits } from './fileLimits.ts';
 import { type FilePass, readFile, Violations } from './filePass.ts';
-import type { OrganisationDraft, OrganisationHeader } from './organisationDraft.ts';
+import type { OrganisationDraft, OrganisationHeader, UnknownStates } from './organisationDraft.ts';
 import { RepeatedRecords } from './repeatedRecords.ts';
 
 /** The result of validating an export file. */
@@ -31,6 +31,8 @@ export interface Inspection {
   readonly leftOut: Readonly<Record<string, number>>;
   /** Numbers of values that the service does not know, by field. */
   readonly unknown: Readonly<Record<string, number>>;
+  /** The selected organisations and their users of which the file has no states; undefined if there are none. */
+  readonly unknownStates: UnknownStates | undefined;
   /** Whether the file had a manifest, which proved it complete and unchanged. */
   readonly proved: boolean;
   readonly manifest: Manifest | undefined;
@@ -92,11 +94,20 @@ export async function inspect(
     repeated: repeats,
     leftOut,
     unknown: unknown.counts,
+    // An instance of this service exports every state, and a manifest.
+    unknownStates: manifest === undefined ? sumUnknownStates(organisations) : undefined,
     proved: manifest !== undefined,
     manifest,
     tally: { counts: tally.counts, digest: tally.digest },
     digest,
   };
+}
+
+function sumUnknownStates(organisations: readonly OrganisationHeader[]): UnknownStates | undefined {
+  const unknown = organisations.flatMap(({ unknownStates }) => unknownStates ?? []);
+  if (unknown.length === 0) return undefined;
+  const sum = (kind: keyof UnknownStates) => unknown.reduce((total, one) => total + one[kind], 0);
+  return { organisations: sum('organisations'), people: sum('people'), serviceUsers: sum('serviceUsers') };
 }
 
 /**

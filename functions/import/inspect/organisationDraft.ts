@@ -17,11 +17,19 @@ import {
 import { recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { domainPolicySection, passwordPolicySection } from '../../../shared/organisation/sections/policies.ts';
+import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { claimsLoginNames, organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 
 /** Lists that v1 files hold beside a record and v2 files hold inside it, by section (zitadel 5.9). */
 export type V1Additions = ReadonlyMap<Section, Readonly<Record<string, readonly unknown[]>>>;
+
+/** Numbers of records whose states are unknown. */
+export interface UnknownStates {
+  readonly organisations: number;
+  readonly people: number;
+  readonly serviceUsers: number;
+}
 
 /** The facts about an organisation that must be known before its records are written. */
 export interface OrganisationHeader {
@@ -37,6 +45,8 @@ export interface OrganisationHeader {
   readonly validatesDomains: boolean | undefined;
   /** The path of the file's last record with each mark of its section. */
   readonly lastMarked: ReadonlyMap<string, string>;
+  /** The organisation and its users, if the file has no state of any of them, as files of ZITADEL 2 and 3. */
+  readonly unknownStates: UnknownStates | undefined;
   /** Numbers of orphaned values, which belong to no record of the file and are not imported, by field. */
   readonly orphaned: Readonly<Record<string, number>>;
 }
@@ -73,6 +83,9 @@ export class OrganisationDraft {
   private passwordComplexity: PasswordComplexity | undefined;
   private validatesDomains: boolean | undefined;
   private readonly lastMarked = new Map<string, string>();
+  private readonly users = { people: 0, serviceUsers: 0 };
+  /** Whether the file has the state of a user. */
+  private hasUserState = false;
 
   /** @param entry the organisation's position in the file */
   constructor(entry: number) {
@@ -109,6 +122,7 @@ export class OrganisationDraft {
     for (const mark of section.marks?.(json) ?? []) this.lastMarked.set(mark, documentPath(recordKey(record)));
     if (section.v1?.lists !== undefined) this.completed.add(section);
     this.hasLoginNames ||= claimsLoginNames(section);
+    if (section.collection === 'users') this.observeUser(record);
     if (section === domainPolicySection) this.validatesDomains = json.validateOrgDomains === true;
     // A policy that fails its check is not imported, so it does not apply either.
     if (section === passwordPolicySection && checkComplexityPolicy(json) === undefined)
@@ -129,6 +143,9 @@ export class OrganisationDraft {
     }
     for (const section of later.completed) this.completed.add(section);
     this.hasLoginNames ||= later.hasLoginNames;
+    this.hasUserState ||= later.hasUserState;
+    this.users.people += later.users.people;
+    this.users.serviceUsers += later.users.serviceUsers;
     this.passwordComplexity ??= later.passwordComplexity;
     this.validatesDomains ??= later.validatesDomains;
     for (const [mark, path] of later.lastMarked) this.lastMarked.set(mark, path);
@@ -147,8 +164,22 @@ export class OrganisationDraft {
       passwordComplexity: this.passwordComplexity,
       validatesDomains: this.validatesDomains,
       lastMarked: this.lastMarked,
+      unknownStates: this.unknownStates(),
       orphaned: this.countOrphaned(),
     };
+  }
+
+  private observeUser({ section, hasState }: OrganisationRecord): void {
+    this.hasUserState ||= hasState;
+    this.users[section === humanUserSection ? 'people' : 'serviceUsers']++;
+  }
+
+  private unknownStates(): UnknownStates | undefined {
+    const { org, orgState } = this.fields;
+    const { people, serviceUsers } = this.users;
+    const organisations = isJsonObject(org) ? 1 : 0;
+    if (this.hasUserState || orgState !== undefined || organisations + people + serviceUsers === 0) return undefined;
+    return { organisations, people, serviceUsers };
   }
 
   private get(name: string): unknown {

@@ -7,6 +7,8 @@ import type { OrganisationRecord } from '../../../shared/organisation/record.ts'
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { EarlierCalls, ImportError, ImportResponse, ImportWarning } from '../contract.ts';
+import type { Inspection } from '../inspect/inspection.ts';
+import type { UnknownStates } from '../inspect/organisationDraft.ts';
 import { isWritten, type Outcome } from '../outcome.ts';
 import type { WholeReport } from './wholeReport.ts';
 
@@ -28,10 +30,22 @@ const MAX_LISTED_ISSUES = 10_000;
 const MAX_TEXT_CHARACTERS = 4_000;
 
 /** The warning of a file without a manifest. */
-export const unproved: ImportWarning = {
+const unproved: ImportWarning = {
   type: 'manifest',
   message: 'the file has no manifest: its completeness cannot be verified',
 };
+
+/** Creates the warning of a file without states. */
+export function unknownStatesWarning({ organisations, people, serviceUsers }: UnknownStates): ImportWarning {
+  const counts = `organisations: ${organisations}, people: ${people}, service users: ${serviceUsers}`;
+  const message = `unknown states: the file has none (${counts}); each counts as active, even if it is deactivated or locked at the source: deactivate it in the target`;
+  return { type: 'state', message };
+}
+
+/** Returns the warnings about a whole file. */
+export function fileWarnings({ proved, unknownStates }: Pick<Inspection, 'proved' | 'unknownStates'>): ImportWarning[] {
+  return [...(proved ? [] : [unproved]), ...(unknownStates === undefined ? [] : [unknownStatesWarning(unknownStates)])];
+}
 
 /** Creates the warning of a field of the request that the service does not know. */
 export function ignoredWarning({ field, nearest }: IgnoredField): ImportWarning {

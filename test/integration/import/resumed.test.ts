@@ -221,7 +221,7 @@ describe('an import that was stopped', () => {
   it('starts anew with another document, with other options, and after a day', async () => {
     const store = await openTestStore();
     await stopAfter(store, PEOPLE, people);
-    const other = { ...people, orgState: 'ORG_STATE_ACTIVE' };
+    const other = { ...people, projects: [] };
     expect((await run(store, other, { dryRun: true })).summary.resumed).toBe(false);
     expect((await run(store, people, { dryRun: true, onConflict: 'skip' })).summary.resumed).toBe(false);
     expect((await run(store, people, { dryRun: true }, '03')).summary.resumed).toBe(false);
