@@ -50,24 +50,6 @@ async function close(iterator: AsyncIterator<unknown>, signal: AbortSignal): Pro
   else await closed;
 }
 
-/**
- * Reads the first bytes of some content.
- * @returns at least `length` bytes unless the content is shorter, and all bytes in `rest`
- */
-export async function readStart(
-  content: AsyncIterable<Uint8Array>,
-  length: number,
-): Promise<{ readonly start: Buffer; readonly rest: AsyncGenerator<Uint8Array> }> {
-  const iterator = content[Symbol.asyncIterator]();
-  let start: Buffer = Buffer.alloc(0);
-  while (start.length < length) {
-    const { done, value } = await iterator.next();
-    if (done === true) break;
-    start = Buffer.concat([start, value]);
-  }
-  return { start, rest: prepend(start, iterator) };
-}
-
 /** Yields bytes that were read already, then the iterator's remaining ones. */
 export async function* prepend(start: Uint8Array, iterator: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {

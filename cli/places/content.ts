@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
-import { readStart } from '../../shared/async.ts';
+import { prepend } from '../../shared/async.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { createBodyStorage } from '../../shared/http/bodyStorage.ts';
 import type { ExportContent } from './place.ts';
@@ -79,6 +79,24 @@ export async function* decompress(place: string, content: AsyncIterable<Uint8Arr
       throw sourceInvalid(place, `its compression is damaged or incomplete (${error.message})`);
     throw error;
   }
+}
+
+/**
+ * Reads the first bytes of some content.
+ * @returns at least `length` bytes unless the content is shorter, and all bytes in `rest`
+ */
+async function readStart(
+  content: AsyncIterable<Uint8Array>,
+  length: number,
+): Promise<{ readonly start: Buffer; readonly rest: AsyncGenerator<Uint8Array> }> {
+  const iterator = content[Symbol.asyncIterator]();
+  let start: Buffer = Buffer.alloc(0);
+  while (start.length < length) {
+    const { done, value } = await iterator.next();
+    if (done === true) break;
+    start = Buffer.concat([start, value]);
+  }
+  return { start, rest: prepend(start, iterator) };
 }
 
 /** A failure of the content destroys the transform with its error, which the iteration then throws. */

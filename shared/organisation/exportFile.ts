@@ -73,10 +73,6 @@ const MODULUS = 1n << 256n;
 /** The words of 16 bits in a hash. */
 const HASH_WORDS = 16;
 
-function formatDigest(sum: bigint): string {
-  return `sha256:${(sum % MODULUS).toString(16).padStart(64, '0')}`;
-}
-
 /**
  * A running tally of records: their counts and the sum of their hashes modulo 2^256. The sum detects each lost, added
  * or changed record. It needs constant memory and is independent of order.
@@ -105,7 +101,8 @@ export class ManifestTally {
   }
 
   get digest(): string {
-    return formatDigest(this.sums.reduce((sum, word) => (sum << 16n) + BigInt(word), 0n));
+    const sum = this.sums.reduce((total, word) => (total << 16n) + BigInt(word), 0n);
+    return `sha256:${(sum % MODULUS).toString(16).padStart(64, '0')}`;
   }
 
   private count(name: string): void {
