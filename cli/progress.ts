@@ -196,7 +196,6 @@ function amount(state: PhaseState): string {
 
 /** What a phase did; one that was stopped may not have handed on all of its records. */
 type Pace = Pick<PhaseState, 'seconds' | 'records' | 'unchanged' | 'perSecond'> & {
-  readonly earlier?: number;
   readonly succeeded?: boolean;
 };
 
@@ -205,8 +204,8 @@ export function phaseText(phase: Pace): string {
   return `${settledText(phase)} in ${span(phase.seconds)}${speed(phase)}`;
 }
 
-function settledText({ records, unchanged, earlier = 0 }: Pace): string {
-  const others = figures({ unchanged, 'by earlier attempts': earlier });
+function settledText({ records, unchanged }: Pace): string {
+  const others = figures({ unchanged });
   return `${counted(records, 'record')}${others.length === 0 ? '' : ` (${others.join(', ')})`}`;
 }
 
@@ -216,9 +215,9 @@ export function pace(records: number, seconds: number): number {
 }
 
 /** Returns what is said of a speed: something where it lasted a second, and most records were not there before. */
-function speed({ seconds, records, unchanged, earlier = 0, perSecond, succeeded = true }: Pace): string {
+function speed({ seconds, records, unchanged, perSecond, succeeded = true }: Pace): string {
   const whole = Math.round(perSecond);
-  const isTelling = succeeded && seconds >= 1 && 2 * (unchanged + earlier) <= records && whole > 0;
+  const isTelling = succeeded && seconds >= 1 && 2 * unchanged <= records && whole > 0;
   return isTelling ? `, ${numberText(whole)}/s` : '';
 }
 

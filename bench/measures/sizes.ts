@@ -19,7 +19,7 @@ const documentFigures = [
 ];
 
 const counted =
-  "the store's documents that an import, the same one again and an export of 10,000 users write and read, to a hundredth: the organisation and the checkpoints are documents too";
+  "the store's documents that an import, the same one again and an export of 10,000 users write and read, to a hundredth: the organisation is a document too";
 const heap = 'with 10,000 users the heap has not yet grown to the size at which V8 keeps it';
 
 /** The measures of what should not grow, or should not be more than needed. */

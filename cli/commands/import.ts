@@ -110,20 +110,16 @@ function imported(
   const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;
   const outcomes = { created, unchanged, overwritten, skipped, failed, 'not carried': notCarried };
   const counts = Object.entries(outcomes).filter(([, bySection]) => Object.keys(bySection).length > 0);
-  const earlier = Object.entries(summary.earlier ?? {});
   const isListed = errors.length > 0 || Object.keys(failed).length > 0;
   const isWritten = total(created) + total(overwritten) > 0;
   const why = counts.length === 0 ? 'there is no organisation in it' : `all its records exist in ${target}`;
   const unwritten = isListed || total(skipped) > 0 ? `nothing is imported into ${target}` : `nothing to import: ${why}`;
   const done = dryRun ? `tried an import into ${target}, nothing is written` : `imported into ${target}`;
   const failures = isListed ? `, with ${counted(errors.length + (summary.errorsOmitted ?? 0), 'error')}` : '';
-  const heading = `${isWritten || dryRun ? done : unwritten}${summary.resumed ? ', resumed' : ''}${failures}`;
+  const heading = `${isWritten || dryRun ? done : unwritten}${failures}`;
   const text: Line[] = [
     { text: heading, style: isListed ? 'bad' : 'good' },
     ...counts.map(([outcome, bySection]) => `${outcome}: ${countList(bySection)}`),
-    ...earlier.map(
-      ([outcome, bySection]) => `${outcome} by earlier calls of this import: ${countList(bySection ?? {})}`,
-    ),
     ...requested,
     ...section('Not exported by ZITADEL', losses),
     ...noticeSection('error', errors, summary.errorsOmitted),

@@ -55,10 +55,8 @@ const phase = z.strictObject({
   startedAt: time,
   seconds: z.number(),
   records: count,
-  /** How many of the records were there before the migration. */
+  /** How many of the records existed with equal content, also from earlier attempts. */
   unchanged: count,
-  /** How many of them earlier attempts of the migration had moved; absent without any. */
-  earlier: count.exactOptional(),
   /** The speed of the others. */
   perSecond: z.number(),
   succeeded: z.boolean(),

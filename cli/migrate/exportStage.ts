@@ -5,6 +5,7 @@ import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts
 import { selector } from '../../functions/import/selection.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { moveFile } from '../../shared/durableFiles.ts';
+import { organisationsExist } from '../../shared/errors/errors.ts';
 import { type JsonObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { combine } from '../compare/compareSides.ts';
@@ -12,7 +13,7 @@ import { type ExportFilter, readManifest, refersTo } from '../places/exportFilte
 import { openFile } from '../places/filePlace.ts';
 import { filteredContent } from '../places/filteredContent.ts';
 import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
-import type { DatabasePlace, ExportOptions, Place } from '../places/place.ts';
+import type { DatabasePlace, ExportOptions, ImportOptions, Place } from '../places/place.ts';
 import { RecordCounter, trackImport, trackStore } from '../places/recordCounter.ts';
 import { LeftOutSecrets } from '../places/secretFilter.ts';
 import type { MigrationRun } from './run.ts';
@@ -139,11 +140,28 @@ async function filterStaged(run: MigrationRun, filter: ExportFilter): Promise<vo
 }
 
 /** Imports the export into a target, or tries that. */
-export async function importExport(run: MigrationRun, target: DatabasePlace, dryRun: boolean): Promise<ImportResponse> {
-  const { output, signal, state, export: staged } = run;
+export async function importExport(run: MigrationRun, target: DatabasePlace): Promise<ImportResponse> {
   return await run.reconnecting(async () => {
-    await using content = await run.openExport();
-    const read = { name: staged.name, content };
-    return await trackImport(target, read, targetOptions(state.settings, dryRun), output, signal);
+    const { importBegunAt, settings } = run.state;
+    const options = targetOptions(settings, false);
+    // A later request finds the organisations that an earlier one has created.
+    if (importBegunAt !== undefined) return await sendExport(run, target, { ...options, newOrgsOnly: false });
+    await run.change({ importBegunAt: new Date().toISOString() });
+    try {
+      return await sendExport(run, target, options);
+    } catch (error) {
+      if (organisationsExist.is(error)) await run.change({ importBegunAt: undefined });
+      throw error;
+    }
   });
+}
+
+/** Imports the export in a dry run. */
+export async function rehearseImport(run: MigrationRun, target: DatabasePlace): Promise<ImportResponse> {
+  return await run.reconnecting(() => sendExport(run, target, targetOptions(run.state.settings, true)));
+}
+
+async function sendExport(run: MigrationRun, target: DatabasePlace, options: ImportOptions): Promise<ImportResponse> {
+  await using content = await run.openExport();
+  return await trackImport(target, { name: run.export.name, content }, options, run.output, run.signal);
 }

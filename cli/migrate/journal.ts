@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { OWNER_ONLY } from '../../shared/durableFiles.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import { IMPORTING } from '../places/recordCounter.ts';
 import { type PhaseState, type ProgressOutput, pace } from '../progress.ts';
 import type { MigrationResult } from './documents.ts';
 
@@ -86,10 +85,8 @@ type Phase = MigrationResult['phases'][number];
 /**
  * Lists the phases of a migration, the interrupted ones too. What is repeated until the next step is one phase, with the
  * figures of its last attempt: what a killed process did after its last sample is unknown.
- * @param before the records that were there before the migration, as the import's end says: an attempt takes for those also
- * what earlier ones moved
  */
-export function listPhases(entries: readonly JournalEntry[], before?: number): Phase[] {
+export function listPhases(entries: readonly JournalEntry[]): Phase[] {
   const phases: Phase[] = [];
   const open = new Map<string, number>();
   for (const line of entries) {
@@ -99,10 +96,7 @@ export function listPhases(entries: readonly JournalEntry[], before?: number): P
     open.set(line.phase, index);
     phases[index] = phaseOf(line);
   }
-  const index = phases.findLastIndex(({ phase }) => phase === IMPORTING);
-  const imported = phases[index];
-  if (imported === undefined || before === undefined || before >= imported.unchanged) return phases;
-  return phases.with(index, { ...imported, unchanged: before, earlier: imported.unchanged - before });
+  return phases;
 }
 
 function phaseOf(line: Extract<JournalEntry, { readonly phase: string }>): Phase {

@@ -127,7 +127,7 @@ async function moveExport(run: MigrationRun, { place }: Side): Promise<void> {
     await run.advance('moved', { moved: { stored: await storeExport(run, place) } });
     return;
   }
-  const response = await importExport(run, place, false);
+  const response = await importExport(run, place);
   // ZITADEL lists ids nevertheless.
   await run.advance('moved', { moved: { response: { ...response, success: {} } } });
 }

@@ -14,7 +14,7 @@ import { counted, sizeText } from '../texts.ts';
 import { type SecretSelection, selectedKinds } from '../values.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
-import { importExport, inspectStaged } from './exportStage.ts';
+import { inspectStaged, rehearseImport } from './exportStage.ts';
 import { readJournal } from './journal.ts';
 import { loginTally } from './logins.ts';
 import { explain } from './proof.ts';
@@ -140,7 +140,7 @@ async function readSides(
 async function tryImport(run: MigrationRun, target: DatabasePlace) {
   const startedAt = performance.now();
   try {
-    const response = await importExport(run, target, true);
+    const response = await rehearseImport(run, target);
     return { response, seconds: (performance.now() - startedAt) / 1000 };
   } catch (error) {
     if (dryRunTooLarge.is(error)) return undefined;

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { addCounts, total } from '../../shared/collections/counts.ts';
+import { total } from '../../shared/collections/counts.ts';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { migrationUnfinished } from '../../shared/errors/placeErrors.ts';
 import type { CountedEntry } from '../../shared/organisation/leftToDo.ts';
@@ -60,11 +60,11 @@ export async function makeResult(
       exported: plan.sections,
       ...(imported === undefined ? {} : { imported }),
     },
-    phases: listPhases(journal, imported && total(imported.unchanged)),
+    phases: listPhases(journal),
     resumedAt: journal.flatMap(({ event, time }) => (event === 'resumed' ? [time] : [])),
     ...notices,
     warnings: [
-      ...(isUncounted(summary, journal) ? [UNCOUNTED] : []),
+      ...(tookSeveralRequests(summary, journal) ? [SEVERAL_REQUESTS] : []),
       ...leftOutLines(exported?.secretsLeftOut ?? {}).map((message) => ({ type: 'secrets', message })),
       // A file has no import that would warn.
       ...(response === undefined ? plan.warnings : notices.warnings),
@@ -76,30 +76,30 @@ export async function makeResult(
   return result;
 }
 
-/** Returns what all runs of a migration did: what earlier calls of its import did is no longer `unchanged`. */
-function importedCounts({ created, unchanged, earlier = {}, ...others }: ImportResponse['summary']) {
-  const { overwritten, skipped = {}, failed, notCarried } = others;
-  const before = addCounts(earlier.created, earlier.overwritten);
-  const rest = Object.entries(unchanged).map(([section, count]) => [section, count - (before[section] ?? 0)] as const);
-  return {
-    created: addCounts(created, earlier.created),
-    unchanged: Object.fromEntries(rest.filter(([, count]) => count > 0)),
-    overwritten: addCounts(overwritten, earlier.overwritten),
-    skipped,
-    failed,
-    notCarried,
-  };
+/** The numbers of an import that a migration's result has. */
+function importedCounts({
+  created,
+  unchanged,
+  overwritten = {},
+  skipped = {},
+  failed,
+  notCarried,
+}: ImportResponse['summary']) {
+  return { created, unchanged, overwritten, skipped, failed, notCarried };
 }
 
-/** What is said of an import whose earlier calls nobody counted: a ZITADEL does not, and notes of an import may be lost. */
-const UNCOUNTED = {
+/** The warning of a migration whose import took several requests. */
+const SEVERAL_REQUESTS = {
   type: 'import',
-  message: 'interrupted runs of this migration may have created what counts as unchanged: only the last one is counted',
+  message: 'the import took several requests: what an interrupted one has created or overwritten counts as unchanged',
 };
 
-/** Whether earlier calls of a migration's import did what its last one does not count. */
-function isUncounted(summary: ImportResponse['summary'] | undefined, journal: readonly JournalEntry[]): boolean {
-  if (summary === undefined || summary.earlier !== undefined || total(summary.unchanged) === 0) return false;
+/** Whether an interrupted request may have written what the last one counts as unchanged. */
+function tookSeveralRequests(
+  summary: ImportResponse['summary'] | undefined,
+  journal: readonly JournalEntry[],
+): boolean {
+  if (summary === undefined || total(summary.unchanged) === 0) return false;
   const isStep = (name: string) => (line: JournalEntry) => line.event === 'step' && line.step === name;
   const moving = journal.slice(journal.findLastIndex(isStep('confirmed')), journal.findLastIndex(isStep('moved')));
   return moving.some(({ event }) => event === 'resumed' || event === 'retry');

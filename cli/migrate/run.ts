@@ -62,6 +62,8 @@ const migrationState = z.strictObject({
   exported: stagedExport.optional(),
   plannedAt: time.optional(),
   confirmedAt: time.optional(),
+  /** When the first request of the import was about to be sent. */
+  importBegunAt: time.optional(),
   moved: moved.optional(),
   finishedAt: time.optional(),
 });

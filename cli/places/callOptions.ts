@@ -17,7 +17,7 @@ export const exportChoices = {
 /** The options that say how a place imports. */
 export const importChoices = {
   'on-conflict': optional('CONFLICT', 'what to do with records that exist with other content'),
-  'new-orgs-only': flag('fail if an organisation exists that this import has not created'),
+  'new-orgs-only': flag('fail if an organisation of the source exists in the target'),
 };
 
 /** The options for the secrets of a place. */

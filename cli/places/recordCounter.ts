@@ -171,7 +171,7 @@ interface ReadContent {
 }
 
 /** The phase in which a target settles what it is given. */
-export const IMPORTING = 'importing';
+const IMPORTING = 'importing';
 
 /**
  * Imports content into a place, and shows two phases: what the target is given, and what it has settled of that.

@@ -1,4 +1,3 @@
-import { readCheckpointEpoch } from '../../shared/accounts/checkpointEpoch.ts';
 import { readRemovals } from '../../shared/accounts/organisationRemovals.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { LeftToDo } from '../../shared/organisation/leftToDo.ts';
@@ -160,13 +159,8 @@ function toProvider({ orgId = '', partition, body }: StoredDocument): Provider {
 }
 
 async function readDeletions(snapshot: Snapshot): Promise<Deletions> {
-  const [{ id: epoch }, { orgIds }] = await Promise.all([
-    readCheckpointEpoch(snapshot, snapshot.readTime),
-    readRemovals(snapshot),
-  ]);
+  const { orgIds } = await readRemovals(snapshot);
   const userIds = new Set<string>();
-  // Every deletion begins with a new epoch. Firestore's emulator has no index on partitions: it would read all users.
-  if (epoch === '') return { userIds, orgIds };
   const { collection } = machineUserSection;
   for await (const users of snapshot.scan({ collection, partitions: deletionPartitions, fields: ['body'] }))
     for (const { body } of users) userIds.add(textAt(parseObject(body), 'userId', ''));

@@ -32,7 +32,9 @@ export const importOptions = {
   newOrgsOnly: z
     .boolean()
     .default(false)
-    .describe('Whether an organisation that exists is an error (409), unless this very import created it.'),
+    .describe(
+      'Whether an organisation that exists is an error (409). Leave it out where you repeat an interrupted call, which may have created some.',
+    ),
   withKeys: z.boolean().default(false).describe('Whether to import machine and application keys.'),
   dryRun: z.boolean().default(false).describe('Whether to report the import’s outcome without writing.'),
   onConflict: onConflicts
@@ -86,11 +88,6 @@ export const unsupportedSources = ['dataOrgsLocal', 'dataOrgsv1Local', 'dataOrgs
 const count = z.record(z.string(), z.int().positive());
 const counts = count.describe('Numbers of records by section, without zeros.');
 
-const earlierCalls = z.strictObject({ created: count.optional(), overwritten: count.optional() });
-
-/** What earlier calls of an import that resumed did, by section. */
-export type EarlierCalls = z.output<typeof earlierCalls>;
-
 const importError = z.strictObject({
   type: z.string().describe('The record’s type, such as `human_user`.'),
   id: z.string().optional(),
@@ -141,12 +138,6 @@ export const importResponse = z
         .boolean()
         .describe(
           'Whether the file had a manifest, which it then matched. A manifest shows accidents, not tampering: it is not signed.',
-        ),
-      resumed: z.boolean().describe('Whether the import continued one that was interrupted.'),
-      earlier: earlierCalls
-        .optional()
-        .describe(
-          'What earlier calls of the same import created and overwrote, which this one counts as `unchanged`. Only where it resumed, and where that is known.',
         ),
       dryRun: z.literal(true).optional().describe('Present in a dry run: nothing was written.'),
       idsOmitted: z

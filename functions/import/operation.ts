@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { type Caller, organisationKey, userKey } from '../../shared/auth/authorise.ts';
-import { deadlineExceeded } from '../../shared/errors/errors.ts';
+import { deadlineExceeded, organisationsExist } from '../../shared/errors/errors.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { IgnoredField } from '../../shared/organisation/exportFile.ts';
@@ -9,6 +9,7 @@ import { claimsLoginNames, organisationSection, sections } from '../../shared/or
 import { defaultPasswordHashing, type PasswordHashing } from '../../shared/passwordHashing.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
+import { inTurns } from '../../shared/turns.ts';
 import type { ImportRequest, ImportResponse } from './contract.ts';
 import type { FileLimits } from './inspect/fileLimits.ts';
 import { type Inspection, inspect } from './inspect/inspection.ts';
@@ -16,21 +17,16 @@ import { RepeatedRecords } from './inspect/repeatedRecords.ts';
 import { fileWarnings, ImportReport, ignoredWarning } from './results/report.ts';
 import type { Progress } from './results/responses.ts';
 import type { WholeReport } from './results/wholeReport.ts';
-import { checkpointKey } from './resume/checkpoint.ts';
-import { ImportProgress } from './resume/importProgress.ts';
-import { ImportNotes } from './resume/notes.ts';
-import { OverwriteMark } from './resume/overwriteMark.ts';
 import {
   carriedSections,
   countNotCarried,
   type ImportSelection,
-  importIdentity,
   parents,
   selector,
   warnOfMissing,
 } from './selection.ts';
 import type { ExportFileSource } from './source/exportFileReader.ts';
-import { type BatchContext, stampPrefix } from './write/batchContext.ts';
+import { type BatchContext, isCreatedByThisImport } from './write/batchContext.ts';
 import { ReservedNames } from './write/claimedNames.ts';
 import { RemovalWatch } from './write/guardedStore.ts';
 import { settleLoginNames, writeOrganisations } from './write/organisations.ts';
@@ -67,6 +63,7 @@ export interface ImportOptions extends ImportSelection, Partial<Pick<ImportReque
 }
 
 const RANDOM_DIGITS = 9;
+const READ_BATCH = 500;
 
 /**
  * Returns the current time with random digits behind the milliseconds, so that no two imports have the same: each takes
@@ -86,8 +83,8 @@ const inspectedCollections: ReadonlySet<Collection> = new Set(
 
 /**
  * Imports organisations (specification 4.3): validates the whole export file, writes the organisations, then their
- * records phase by phase. Imports are idempotent: records that exist with equal content count as unchanged. An
- * interrupted import resumes from its checkpoint.
+ * records phase by phase. An import has no state but the records themselves: those that exist with equal content count
+ * as unchanged, so an interrupted import continues when its request is sent again.
  * @param stamp the creation and change date of the written records, unique to this import; ISO 8601, UTC
  * @param signal stops the import between two batches, with its reason
  * @returns the import response
@@ -155,52 +152,53 @@ async function inspectFile({ source, options, signal, report, repeated }: Import
 
 /** Writes the organisations, then their records phase by phase. */
 async function writeFile(run: ImportRun, inspection: Inspection): Promise<ImportResponse> {
-  const { store, base, source, options, signal, report, repeated } = run;
-  const { now = systemNow, dryRun = false, newOrgsOnly = false } = options;
+  const { source, options, report, repeated } = run;
+  const { dryRun = false, newOrgsOnly = false } = options;
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
-  const identity = importIdentity(inspection, options);
-  const key = checkpointKey(identity);
-  const mark = new OverwriteMark(key, now);
-  const notes = new ImportNotes(base, { identity, call: stampPrefix(run), mark, now });
-  const context = await beginBatches(run, orgIds, notes, mark);
-  if (newOrgsOnly) {
-    await notes.requireOwn(store, orgIds, signal);
-    await notes.nameCall(store);
-  }
+  const context = await beginBatches(run, orgIds);
+  if (newOrgsOnly) await requireNew(context, orgIds);
   enterPhase(report, 1, options);
   const targets = await writeOrganisations(context, inspection, report);
-  if (newOrgsOnly) await notes.requireOwn(store, orgIds, signal);
-  // An organisation that was removed until now, and is created anew, has nothing of what an earlier call imported.
-  // Its own notes and marks go to the store itself: the batches' store would take them for records that are overwritten.
-  const progress = await ImportProgress.load({ ...context, store }, key, mark);
-  await writePhases({ context, source, inspection, repeated, targets, report, progress }, options);
-  await progress.finish();
-  const others = await notes.finish(store);
-  report.addWriteWarnings(others.warnings);
+  // Another import may have created one of them since.
+  if (newOrgsOnly) await requireNew(context, orgIds);
+  await writePhases({ context, source, inspection, repeated, targets, report }, options);
   warnOfMissing(inspection, options, report);
   countNotCarried(inspection, options, report);
-  const earlier = progress.resumed && progress.counted ? others.earlier : undefined;
-  return report.toJson({ proved: inspection.proved, resumed: progress.resumed, earlier, dryRun });
+  return report.toJson({ proved: inspection.proved, dryRun });
+}
+
+/**
+ * Requires that no organisation exists, except those that this call has created.
+ * @throws IdentityError ALREADY_EXISTS with the ids of the others; the signal's reason
+ */
+async function requireNew(context: BatchContext, orgIds: readonly string[]): Promise<void> {
+  const existing: string[] = [];
+  for await (const batch of inTurns(orgIds, READ_BATCH, context.signal)) {
+    const documents = await context.store.getMany(batch.map(organisationKey), ['createdAt']);
+    existing.push(
+      ...batch.filter((_, index) => {
+        const document = documents[index];
+        return document !== undefined && !isCreatedByThisImport(context, document);
+      }),
+    );
+  }
+  if (existing.length > 0) throw organisationsExist(existing);
 }
 
 /** Creates the state that all batches share. */
 async function beginBatches(
   { store, base, options, stamp, signal }: ImportRun,
   orgIds: readonly string[],
-  notes: ImportNotes,
-  mark: OverwriteMark,
 ): Promise<BatchContext> {
   const { onConflict = 'report', passwordHashing = defaultPasswordHashing, now = systemNow, caller } = options;
   const callerKeys = caller === undefined ? [] : [userKey(caller.userId), organisationKey(caller.orgId)];
   return {
-    ...{ base, stamp, now, onConflict, passwordHashing, signal, notes },
-    store: onConflict === 'overwrite' ? mark.watch(store) : store,
+    ...{ base, store, stamp, now, onConflict, passwordHashing, signal },
     pace: options.dryRun === true ? {} : base,
     reservedNames: new ReservedNames(store),
     callerPaths: new Set(callerKeys.map(documentPath)),
     isRestricted: caller?.restriction.orgIds !== undefined,
     watch: await RemovalWatch.begin(store, orgIds),
-    mayHaveOverwritten: await mark.load(store),
     batches: 0,
     expectExisting: false,
   };
@@ -216,12 +214,7 @@ async function writePhases(work: ImportWork, options: ImportOptions): Promise<vo
   for (const phase of phases) {
     enterPhase(work.report, phase + 1, options);
     const carried = carriedSections(phase, inspection, options);
-    const counts = [...carried].map(({ name }) => [name, inspection.counts[name] ?? 0] as const);
-    const total = counts.reduce((sum, [, count]) => sum + count, 0);
-    if (work.progress.forPhase(phase).isComplete(total)) {
-      for (const [name, count] of counts) work.report.count('unchanged', name, count);
-      continue;
-    }
+    if (carried.size === 0) continue;
     if ([...carried].some(claimsLoginNames)) await settleLoginNames(context, targets);
     await writePhase(work, phase, new Set([...carried, ...parents(carried, inspection)]));
   }

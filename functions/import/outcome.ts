@@ -1,4 +1,3 @@
-import { type Counts, increase } from '../../shared/collections/counts.ts';
 import type { RecordPlan } from '../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../shared/organisation/relations.ts';
 import type { Section } from '../../shared/organisation/section.ts';
@@ -30,19 +29,10 @@ export function isWritten(outcome: Outcome): outcome is WrittenOutcome {
 /** A record to write, and its position in the file. */
 export interface PlacedPlan extends RecordPlan {
   readonly organisation: number;
-  /** The record's position among the records of its phase. */
-  readonly ordinal: number;
 }
 
 /** A record with its outcome. */
 export interface DecidedPlan {
   readonly plan: PlacedPlan;
   readonly outcome: Outcome;
-}
-
-/** Counts records by section. */
-export function countSections(plans: readonly Pick<RecordPlan, 'record'>[]): Counts {
-  const counts: Counts = {};
-  for (const { record } of plans) increase(counts, record.section.name);
-  return counts;
 }

@@ -4,7 +4,7 @@ import type { ImportRequest } from './contract.ts';
 import type { Inspection } from './inspect/inspection.ts';
 import type { ImportReport } from './results/report.ts';
 
-/** The options that determine what of a file is imported, and that make one import of it another one than the next. */
+/** The options that select what of a file is imported, and how it meets existing records. */
 export interface ImportSelection extends Partial<Pick<ImportRequest, 'newOrgsOnly' | 'onConflict'>> {
   /** The organisations to import; all if it is absent or empty. */
   readonly orgIds?: readonly string[];
@@ -33,19 +33,6 @@ export function warnOfMissing({ organisations }: Inspection, selection: Organisa
         id,
         message: 'selected by org_ids, but not imported: the file does not have it, or excluded_org_ids leaves it out',
       });
-}
-
-/** Returns what equal imports have in common, by which one that is sent again resumes. */
-export function importIdentity({ digest }: Inspection, options: ImportSelection): string {
-  const { withKeys, onConflict = 'report', orgIds = [], excludedOrgIds = [], newOrgsOnly = false } = options;
-  const selection = [...orgIds.toSorted(), '-', ...excludedOrgIds.toSorted()];
-  return [
-    digest,
-    onConflict,
-    ...(withKeys ? ['keys'] : []),
-    ...(selection.length === 1 ? [] : [JSON.stringify(selection)]),
-    ...(newOrgsOnly ? ['new'] : []),
-  ].join(' ');
 }
 
 /** Returns a phase's sections that have records to import. */

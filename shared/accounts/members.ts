@@ -23,7 +23,6 @@ import {
   type Transaction,
   type Write,
 } from '../store/store.ts';
-import { endCheckpointEpoch } from './checkpointEpoch.ts';
 import { holdOrganisation, holdUser, requireUser } from './users.ts';
 
 /** A user's membership on the instance or in an organisation. */
@@ -137,7 +136,6 @@ export function changeRole(
     if (change === 'add' && !areCompatible(scope, roles)) throw rolesIncompatible(membership.userId, role, held);
     transaction.write([memberWrite(membership, stored, roles, now)]);
     if (change === 'add' && membership.orgId === undefined) await noteInstanceMember(transaction);
-    if (change === 'remove') await endCheckpointEpoch(transaction);
   });
 }
 

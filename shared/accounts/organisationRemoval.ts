@@ -8,7 +8,6 @@ import { isInRemoval, removedOrganisations, sections } from '../organisation/sec
 import { defaultOrganisation } from '../store/instance.ts';
 import { scanInPasses } from '../store/passes.ts';
 import type { Store, Transaction } from '../store/store.ts';
-import { endCheckpointEpoch } from './checkpointEpoch.ts';
 import { deleteWithClaims, dependentFields, findDependents, readStored, type Stored } from './dependents.ts';
 import { instanceOwners } from './members.ts';
 import { changeRemovals, holdRemovals } from './organisationRemovals.ts';
@@ -121,7 +120,6 @@ function begin(store: Store, orgIds: readonly string[]): Promise<void> {
       };
       transaction.write([{ type: 'update', key: organisationKey(orgId), fields }]);
     }
-    await endCheckpointEpoch(transaction);
     await changeRemovals(transaction, (earlier) => new Set([...earlier, ...begun]));
   });
 }

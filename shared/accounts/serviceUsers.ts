@@ -7,7 +7,6 @@ import { isInSection } from '../organisation/section.ts';
 import { deletionPartition, isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
 import { defaultOrganisation } from '../store/instance.ts';
 import type { DocumentKey, Store, Transaction } from '../store/store.ts';
-import { endCheckpointEpoch } from './checkpointEpoch.ts';
 import { deleteWithClaims, findReferring, readStored, refersTo, type Stored } from './dependents.ts';
 import { createMember, holdOtherOwner, noteInstanceMember } from './members.ts';
 import { createPersonalAccessToken, type NewToken } from './personalAccessTokens.ts';
@@ -117,7 +116,6 @@ function beginDeletion(store: Store, userId: string, force: boolean): Promise<st
     // Without its digest the user equals no imported record, so that no import reports it as unchanged.
     const fields = { state: 'USER_STATE_DELETED', partition: deletionPartition(orgId), digest: null };
     transaction.write([{ type: 'update', key: userKey(userId), fields }]);
-    await endCheckpointEpoch(transaction);
     return orgId;
   });
 }

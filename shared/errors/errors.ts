@@ -53,10 +53,11 @@ export const tokenForOtherOrganisations = defineError('PERMISSION_DENIED', 'TOKE
 
 export const organisationsExist = defineError('ALREADY_EXISTS', 'ORGANISATIONS_EXIST', {
   text: (orgIds: readonly string[]) =>
-    `new_orgs_only: ${orgIds.length === 1 ? 'an organisation of the file exists' : `${orgIds.length} organisations of the file exist`} already (${orgIds.slice(0, 10).join(', ')}${orgIds.length > 10 ? ', …' : ''}): leave out what exists, or import without new_orgs_only`,
+    `new_orgs_only: ${orgIds.length === 1 ? 'an organisation of the file exists' : `${orgIds.length} organisations of the file exist`} already (${orgIds.slice(0, 10).join(', ')}${orgIds.length > 10 ? ', …' : ''}): leave out what exists; if an interrupted call of this import created it, repeat the call without new_orgs_only`,
   example: [['310716089541007']],
-  when: 'An import with `new_orgs_only` has an organisation that exists, and that this very import has not created. Nothing was written, unless another request created the organisation at the same time.',
-  remedy: 'Leave the organisations out with `excluded_org_ids`, or import without `new_orgs_only`.',
+  when: 'An import with `new_orgs_only` has an organisation that exists. Nothing was written, unless another request created the organisation at the same time.',
+  remedy:
+    'Leave the organisations out with `excluded_org_ids`. After an interrupted call, which may have created them, repeat the call without `new_orgs_only`.',
 });
 
 export const operationDenied = defineError('PERMISSION_DENIED', 'OPERATION_DENIED', {
@@ -229,7 +230,7 @@ export const deadlineExceeded = defineError('DEADLINE_EXCEEDED', 'DEADLINE_EXCEE
   isZitadels: true,
   carries: (details: readonly ErrorDetail[] = []) => ({ details }),
   when: 'The call took longer than its `timeout`, or than `MAX_TIMEOUT`.',
-  remedy: 'Resend the same request, with a longer `timeout` if possible: an import resumes from its last checkpoint.',
+  remedy: 'Resend the same request, with a longer `timeout` if possible: an import continues with what is missing.',
 });
 
 export const organisationRemoved = defineError('ABORTED', 'ORGANISATION_REMOVED', {

@@ -14,14 +14,13 @@ export interface Imported {
 
 /**
  * Takes over what the database holds after an import of which a part may be done: every record is as it was, as the
- * whole import leaves it, or as it was between two phases. A whole import may keep records that an earlier call wrote,
- * but leaves none out.
+ * whole import leaves it, or as it was between two phases.
  */
-export async function adopt(model: Model, { after, between }: Imported, store: Store, isWhole: boolean): Promise<void> {
+export async function adopt(model: Model, { after, between }: Imported, store: Store): Promise<void> {
   const actual = modelOf(await readDatabase(store)).records;
   for (const place of new Set([...actual.keys(), ...model.records.keys(), ...after.records.keys()])) {
     const [is, was] = [textOf(actual.get(place)), textOf(model.records.get(place))];
-    if (is === was && (was !== undefined || !isWhole)) continue;
+    if (is === was) continue;
     const passed = between.filter(([one]) => one === place).map(([, record]) => record);
     const possible = [after.records.get(place), ...passed];
     const found = possible.findIndex((record) => textOf(record) === is);

@@ -233,7 +233,6 @@ class ImportTally implements ImportObserver {
           ...leftToDo.entries,
         ],
         proved,
-        resumed: false,
         ...(dryRun ? { dryRun } : {}),
         idsOmitted: true,
         ...(this.errors.omitted === 0 ? {} : { errorsOmitted: this.errors.omitted }),

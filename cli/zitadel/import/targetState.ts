@@ -45,7 +45,6 @@ export class TargetState implements Disposable {
    * The organisations that no import of this file can have created: they have records that it does not have, or has with
    * other content.
    */
-  private readonly foreign = new Set<string>();
   /** The sections and ids of the records that the ZITADEL has with other content. */
   private readonly others = new Set<string>();
 
@@ -70,6 +69,7 @@ export class TargetState implements Disposable {
     const { withKeys, newOrgsOnly } = options;
     const inTarget = new Set(await listOrganisations(connection));
     const existing = orgIds.filter((id) => inTarget.has(id));
+    if (newOrgsOnly && existing.length > 0) throw organisationsExist(existing);
     const zitadel = { ...(await describeTarget(connection, existing.length > 0)), losses };
     using resources = new DisposableStack();
     const state = resources.use(new TargetState(existing, withKeys, zitadel));
@@ -80,7 +80,6 @@ export class TargetState implements Disposable {
     }
     await visit(file, signal, isSelected, state.comparison.second);
     state.comparison.finish();
-    if (newOrgsOnly && state.foreign.size > 0) throw organisationsExist([...state.foreign]);
     resources.move();
     return state;
   }
@@ -115,17 +114,16 @@ export class TargetState implements Disposable {
 
   /** Returns why a record need not be listed: only those with other content are. */
   private explain(difference: RecordDifference, zitadel: ZitadelSide): string | undefined {
-    const { outcome, section, orgId, id } = difference;
+    const { outcome, section, id } = difference;
     if (outcome === 'onlySecond') return 'ZITADEL does not have it';
     const reason = zitadelReason(difference, zitadel);
-    if (reason === undefined) this.foreign.add(orgId);
     if (outcome === 'onlyFirst') return 'the file does not have it';
     if (reason === undefined) this.others.add(`${section} ${id}`);
     return reason;
   }
 
   private reset(): void {
-    for (const found of [this.foreign, this.others]) found.clear();
+    this.others.clear();
   }
 }
 

@@ -6,7 +6,7 @@ import type { IgnoredField } from '../../../shared/organisation/exportFile.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
-import type { EarlierCalls, ImportError, ImportResponse, ImportWarning } from '../contract.ts';
+import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import type { Inspection } from '../inspect/inspection.ts';
 import type { UnknownStates } from '../inspect/organisationDraft.ts';
 import { isWritten, type Outcome } from '../outcome.ts';
@@ -16,9 +16,6 @@ import type { WholeReport } from './wholeReport.ts';
 interface ImportFacts {
   /** Whether the file had a manifest, which proved it complete and unchanged. */
   readonly proved: boolean;
-  /** Whether the import continued one that was interrupted. */
-  readonly resumed: boolean;
-  readonly earlier: EarlierCalls | undefined;
   readonly dryRun: boolean;
 }
 
@@ -97,11 +94,8 @@ export class ImportReport {
     this.whole?.addOrganisation(index, orgId);
   }
 
-  /**
-   * Adds a record's outcome.
-   * @returns whether a resumed import must revisit the record to report it again
-   */
-  add(organisation: number, record: OrganisationRecord, outcome: Outcome): boolean {
+  /** Adds a record's outcome. */
+  add(organisation: number, record: OrganisationRecord, outcome: Outcome): void {
     this.count(outcome.kind, record.section.name);
     const warnings = collectWarnings(record, outcome);
     if (outcome.kind === 'failed') this.addError(toImportError(record, outcome.issue));
@@ -110,7 +104,6 @@ export class ImportReport {
     for (const warning of warnings) this.addWarning(warning);
     if (isWritten(outcome)) this.addWriteWarnings(outcome.writeWarnings);
     if (isWritten(outcome)) this.listId(organisation, record);
-    return fieldError !== undefined || warnings.length > 0 || !(isWritten(outcome) || outcome.kind === 'unchanged');
   }
 
   addError(given: ImportError): void {
@@ -145,7 +138,7 @@ export class ImportReport {
   }
 
   /** Creates the import response: ZITADEL's lists and `summary`. Empty lists are omitted, as ZITADEL does. */
-  toJson({ proved, resumed, earlier, dryRun }: ImportFacts): ImportResponse {
+  toJson({ proved, dryRun }: ImportFacts): ImportResponse {
     const omitted = this.listed > this.maxListedIds;
     const orgs = [...this.success.values()].map((org) => (omitted ? { orgId: org.orgId } : org));
     const { created, unchanged, overwritten, skipped, failed, notCarried } = this.counts;
@@ -160,8 +153,6 @@ export class ImportReport {
       notCarried,
       warnings: [...this.fileWarnings, ...warnings],
       proved,
-      resumed,
-      ...(earlier === undefined ? {} : { earlier }),
       ...(dryRun ? { dryRun } : {}),
       ...(omitted ? { idsOmitted: omitted } : {}),
       ...(this.errors.omitted > 0 ? { errorsOmitted: this.errors.omitted } : {}),

@@ -1,7 +1,6 @@
 import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
 import type { DocumentStore, Store, StoredDocument } from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
-import type { ImportNotes } from '../resume/notes.ts';
 import type { ReservedNames } from './claimedNames.ts';
 import type { RemovalWatch } from './guardedStore.ts';
 
@@ -15,7 +14,6 @@ export interface BatchContext {
   readonly now: () => Date;
   readonly onConflict: OnConflict;
   readonly reservedNames: ReservedNames;
-  readonly notes: ImportNotes;
   readonly watch: RemovalWatch;
   readonly passwordHashing: PasswordHashing;
   /** Stops the import; derivations of passwords end at once. */
@@ -26,8 +24,6 @@ export interface BatchContext {
   readonly callerPaths?: ReadonlySet<string>;
   /** Whether the caller's token is valid for some organisations only. */
   readonly isRestricted?: boolean;
-  /** Whether an earlier call may have overwritten a record and been interrupted before it had withdrawn everything. */
-  readonly mayHaveOverwritten: boolean;
   /** The number of batches so far. */
   batches: number;
   /** Whether the last batch met existing records, so that reading first is cheaper than attempting creation. */
@@ -41,15 +37,16 @@ export function nextStamp(call: Pick<BatchContext, 'stamp' | 'batches'>): string
 }
 
 /** Whether a call wrote the stored record, so that the export file has another record with the same key. */
-export function isOfThisImport(
-  call: Pick<BatchContext, 'stamp'>,
-  { createdAt = '', changedAt = '' }: StoredDocument,
-): boolean {
-  const prefix = stampPrefix(call);
-  return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);
+export function isOfThisImport(call: Pick<BatchContext, 'stamp'>, stored: StoredDocument): boolean {
+  return isCreatedByThisImport(call, stored) || (stored.changedAt ?? '').startsWith(stampPrefix(call));
+}
+
+/** Whether a call created the stored record. */
+export function isCreatedByThisImport(call: Pick<BatchContext, 'stamp'>, { createdAt = '' }: StoredDocument): boolean {
+  return createdAt.startsWith(stampPrefix(call));
 }
 
 /** Returns what the creation and change dates of a call's records start with. */
-export function stampPrefix({ stamp }: Pick<BatchContext, 'stamp'>): string {
+function stampPrefix({ stamp }: Pick<BatchContext, 'stamp'>): string {
   return stamp.replace(/Z$/, '');
 }

@@ -9,7 +9,7 @@ import {
   type Write,
 } from '../../../shared/store/store.ts';
 import type { ImportWarning, OnConflict } from '../contract.ts';
-import { countSections, isWritten, type Outcome, repetitionIssue } from '../outcome.ts';
+import { isWritten, type Outcome, repetitionIssue } from '../outcome.ts';
 import { type BatchContext, isOfThisImport } from './batchContext.ts';
 import { type Claimant, ClaimLedger } from './claims.ts';
 import {
@@ -75,7 +75,6 @@ export async function decideBatch(
     const ledger = new ClaimLedger(documents);
     const protectedRecords = await findProtected(context, transaction, documents, plans);
     const outcomes = new Map<RecordPlan, Outcome>();
-    const allPlaced: Candidate[] = [];
     const written = new Set<string>();
     for (const round of withoutDuplicates(plans)) {
       const candidates: Candidate[] = [];
@@ -93,31 +92,14 @@ export async function decideBatch(
       const placed = candidates.filter((candidate) => !blocked.has(candidate));
       transaction.write(placed.flatMap((candidate) => toWrite(candidate, batch, stamp)));
       for (const { plan, stored } of placed) warnings.set(plan, writeWarnings(batch.privileges, plan, stored));
-      allPlaced.push(...placed);
       for (const [plan, outcome] of outcomes) if (isWritten(outcome)) written.add(documentPath(plan.key));
     }
     transaction.write(ledger.writes());
-    transaction.write(noteWrites(context, allPlaced, warnings));
     return outcomes;
   });
   for (const [plan, outcome] of outcomes)
     outcomes.set(plan, withWriteWarnings(outcome, warnings.get(plan) ?? writeWarnings(batch.privileges, plan)));
   return outcomes;
-}
-
-/** Builds the note for a commit's records. */
-function noteWrites(
-  { notes }: BatchContext,
-  placed: readonly Candidate[],
-  warnings: ReadonlyMap<RecordPlan, readonly ImportWarning[]>,
-): Write[] {
-  const written = (kind: Decision['write']) =>
-    countSections(placed.flatMap(({ plan, decision }) => (decision.write === kind ? [plan] : [])));
-  return notes.writes({
-    created: written('create'),
-    overwritten: written('overwrite'),
-    warnings: placed.flatMap(({ plan }) => warnings.get(plan) ?? []),
-  });
 }
 
 function withWriteWarnings(outcome: Outcome, warnings: readonly ImportWarning[]): Outcome {

@@ -105,7 +105,7 @@ function toCandidate(header: OrganisationHeader, organisation: number): Candidat
 
 function toPlacedPlan({ organisation, record, issue }: Candidate): PlacedPlan[] {
   if (record === undefined || issue !== undefined) return [];
-  return [{ organisation, ordinal: organisation, ...planRecord(record, false) }];
+  return [{ organisation, ...planRecord(record, false) }];
 }
 
 function existsAfter(outcome: Outcome): boolean {

@@ -11,9 +11,8 @@ import { chunksInTurns, itemsInTurns } from '../../../shared/turns.ts';
 import type { Inspection } from '../inspect/inspection.ts';
 import { type OrganisationHeader, withAdditions } from '../inspect/organisationDraft.ts';
 import type { RepeatedRecords } from '../inspect/repeatedRecords.ts';
-import { isWritten, type Outcome, type PlacedPlan, repetitionIssue } from '../outcome.ts';
+import { type Outcome, type PlacedPlan, repetitionIssue } from '../outcome.ts';
 import type { ImportReport } from '../results/report.ts';
-import type { ImportProgress } from '../resume/importProgress.ts';
 import { type ExportFileItem, ExportFileReader, type ExportFileSource } from '../source/exportFileReader.ts';
 import type { BatchContext } from './batchContext.ts';
 import type { TargetOrganisation, Targets } from './organisations.ts';
@@ -27,35 +26,28 @@ export interface ImportWork {
   readonly repeated: Pick<RepeatedRecords, 'has'>;
   readonly targets: Targets;
   readonly report: ImportReport;
-  readonly progress: ImportProgress;
 }
 
 /**
- * Writes the records of one phase, except those that an earlier call imported.
+ * Writes the records of one phase.
  * @param read the sections that have or hold the phase's records
  * @throws the signal's reason, once the batches in flight are written
  */
 export async function writePhase(work: ImportWork, phase: Section['phase'], read: ReadonlySet<Section>): Promise<void> {
-  const { source, progress, context } = work;
+  const { source, context } = work;
   const { signal } = context;
   const planner = new PhasePlanner(work, phase);
   const reader = new ExportFileReader((name) => {
     const section = findSection(name);
     return section !== undefined && read.has(section);
   });
-  try {
-    await using writer = new RecordWriter(context, ({ plan, outcome }) => planner.settle(plan, outcome));
-    // The embedded database is synchronous: without turns no timer fires, not even the timeout.
-    for await (const chunk of chunksInTurns(source.open(signal))) {
-      for await (const item of itemsInTurns(reader.push(chunk))) await writer.add(planner.plan(item));
-      await progress.saveIfDue();
-      if (signal.aborted) break;
-    }
-    await writer.finish();
-  } finally {
-    // Also when a batch in flight has failed, because the database was unavailable at the deadline.
-    if (signal.aborted) await progress.save();
+  await using writer = new RecordWriter(context, ({ plan, outcome }) => planner.settle(plan, outcome));
+  // The embedded database is synchronous: without turns no timer fires, not even the timeout.
+  for await (const chunk of chunksInTurns(source.open(signal))) {
+    for await (const item of itemsInTurns(reader.push(chunk))) await writer.add(planner.plan(item));
+    if (signal.aborted) break;
   }
+  await writer.finish();
   signal.throwIfAborted();
 }
 
@@ -69,8 +61,6 @@ interface FilePosition {
 class PhasePlanner {
   private readonly work: ImportWork;
   private readonly phase: Section['phase'];
-  /** The ordinal of the phase's next record. */
-  private next = 0;
 
   constructor(work: ImportWork, phase: Section['phase']) {
     this.work = work;
@@ -96,21 +86,14 @@ class PhasePlanner {
     );
   }
 
-  /** Reports a record's outcome, and takes note of it for the resumed import. */
-  settle(placed: Pick<PlacedPlan, 'organisation' | 'ordinal' | 'record'>, outcome: Outcome): void {
-    const { report, progress } = this.work;
-    const revisit = report.add(placed.organisation, placed.record, outcome);
-    progress.settle(this.phase, placed.ordinal, { written: isWritten(outcome), revisit });
+  /** Reports a record's outcome. */
+  settle({ organisation, record }: Pick<PlacedPlan, 'organisation' | 'record'>, outcome: Outcome): void {
+    this.work.report.add(organisation, record, outcome);
   }
 
   /** Plans the phase's next record. */
   private planNext({ section, path, target }: FilePosition, read: () => OrganisationRecord): PlacedPlan[] {
-    const { report, progress, repeated } = this.work;
-    const ordinal = this.next++;
-    if (!progress.forPhase(this.phase).open(ordinal)) {
-      report.count('unchanged', section.name);
-      return [];
-    }
+    const { report, repeated } = this.work;
     if (target === undefined) {
       report.count('failed', section.name);
       return [];
@@ -118,11 +101,8 @@ class PhasePlanner {
     const { record, issue: valueIssue } = this.convert(read(), target);
     const issue = repeated.has(path) ? repetitionIssue(section) : (valueIssue ?? this.validate(record, target));
     const { organisation, loginNamesByDomain } = target;
-    if (issue === undefined) return [{ organisation, ordinal, ...planRecord(record, loginNamesByDomain) }];
-    this.settle(
-      { organisation, ordinal, record },
-      issue === 'notCarried' ? { kind: issue } : { kind: 'failed', issue },
-    );
+    if (issue === undefined) return [{ organisation, ...planRecord(record, loginNamesByDomain) }];
+    this.settle({ organisation, record }, issue === 'notCarried' ? { kind: issue } : { kind: 'failed', issue });
     return [];
   }
 

@@ -4,15 +4,9 @@ import { type JsonObject, parseObject, textAt, textsAt, valueAt } from '../../..
 import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { GivenPrivilege } from '../../../shared/organisation/section.ts';
-import {
-  type DocumentStore,
-  documentId,
-  documentPath,
-  readByPath,
-  type StoredDocument,
-} from '../../../shared/store/store.ts';
+import { documentId, documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
-import type { ImportNotes } from '../resume/notes.ts';
+import { type BatchContext, isCreatedByThisImport } from './batchContext.ts';
 import { stateChange } from './comparison.ts';
 
 /** A record that gives privileges, and whether the record in which it does so existed before the import. */
@@ -27,16 +21,15 @@ export type Privileges = ReadonlyMap<RecordPlan, Privilege>;
 
 /** Finds the records of a batch that give privileges. */
 export async function findPrivileges(
-  store: DocumentStore,
-  notes: ImportNotes,
+  context: Pick<BatchContext, 'store' | 'stamp'>,
   plans: readonly RecordPlan[],
 ): Promise<Privileges> {
   const giving = plans.flatMap((plan) => toGiving(plan));
   if (giving.length === 0) return new Map();
   const keys = giving.map(({ key }) => key);
   const existed = new Map<string, boolean>();
-  for (const [path, document] of await readByPath(store, keys, ['createdAt']))
-    existed.set(path, document !== undefined && !(await notes.isOwn(document)));
+  for (const [path, document] of await readByPath(context.store, keys, ['createdAt']))
+    existed.set(path, document !== undefined && !isCreatedByThisImport(context, document));
   return new Map(
     giving.map(({ plan, given, texts, key }) => [
       plan,

@@ -19,7 +19,7 @@ export interface Withdrawal {
   readonly id: string;
   /** The texts that the record keeps to offer. */
   readonly kept: ReadonlySet<string>;
-  /** The texts that it no longer offers; none where an earlier call has overwritten it. */
+  /** The texts that it no longer offers; none where an interrupted call has overwritten it. */
   readonly withdrawn: readonly string[];
   /** The number of dependents from which they were withdrawn. */
   count: number;
@@ -34,17 +34,16 @@ export async function findWithdrawals(context: BatchContext, plans: readonly Rec
   const stored = await context.store.getMany(keys, [...comparedFields, 'body']);
   return candidates.flatMap((plan, index) => {
     const document = stored[index];
-    return document === undefined || isOfThisImport(context, document) ? [] : planWithdrawal(context, plan, document);
+    return document === undefined || isOfThisImport(context, document) ? [] : planWithdrawal(plan, document);
   });
 }
 
-function planWithdrawal({ mayHaveOverwritten }: BatchContext, plan: RecordPlan, stored: StoredDocument): Withdrawal[] {
+function planWithdrawal(plan: RecordPlan, stored: StoredDocument): Withdrawal[] {
   const { section, json, orgId } = plan.record;
   const { dependents } = section.overwrite ?? {};
   if (dependents === undefined || !isSameRecord(plan, stored) || !canOverwrite(plan, stored)) return [];
   const kept = new Set(textsAt(json, dependents.offered, orgId));
   const withdrawn = textsAt(parseObject(stored.body), dependents.offered, orgId).filter((text) => !kept.has(text));
-  if (withdrawn.length === 0 && !mayHaveOverwritten) return [];
   const dependentSection = findSection(dependents.section);
   if (dependentSection === undefined) throw new Error(`there is no section ${dependents.section}`);
   const { collection } = dependentSection;

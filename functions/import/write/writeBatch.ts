@@ -2,7 +2,7 @@ import { hashPassword } from '../../../shared/auth/password.ts';
 import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { type DocumentStore, documentPath, WriteConflictError } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
-import { countSections, type DecidedPlan, type Outcome, type PlacedPlan } from '../outcome.ts';
+import type { DecidedPlan, Outcome, PlacedPlan } from '../outcome.ts';
 import { type BatchContext, isOfThisImport, nextStamp } from './batchContext.ts';
 import { fillFields } from './claimedNames.ts';
 import { BatchComparison, readCompared } from './comparison.ts';
@@ -56,7 +56,7 @@ async function attemptBatch(
   const readsFirst = context.expectExisting;
   const conflicting = readsFirst && (await findUnchanged(context, undecided(), comparison, outcomes));
   await withdraw(context, withdrawals);
-  const privileges = await findPrivileges(context.store, context.notes, undecided());
+  const privileges = await findPrivileges(context, undecided());
   const stamp = nextStamp(context);
   const records = await withHashedPasswords(context, undecided());
   const reserved = new Map(reserving);
@@ -92,7 +92,7 @@ function toOutcome(rejection: Rejection): Outcome {
  * @returns the outcome of every record; undefined if a record or one of its claims exists
  */
 async function tryCreate(
-  { store, notes }: BatchContext,
+  { store }: BatchContext,
   records: ReadonlyMap<RecordPlan, RecordPlan>,
   privileges: Privileges,
   stamp: string,
@@ -101,9 +101,8 @@ async function tryCreate(
   const writes = [...records.values()].flatMap((plan) => createWrites(plan, stamp));
   if (new Set(writes.map(({ key }) => documentPath(key))).size < writes.length) return undefined;
   const warnings = plans.map((plan) => writeWarnings(privileges, plan));
-  const noted = notes.writes({ created: countSections(plans), overwritten: {}, warnings: warnings.flat() });
   try {
-    await store.commit([...writes, ...noted]);
+    await store.commit(writes);
   } catch (error) {
     if (error instanceof WriteConflictError) return undefined;
     throw error;

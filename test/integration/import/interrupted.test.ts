@@ -96,12 +96,12 @@ describe('an import whose time is over in the middle', () => {
 describe('an import that fails', () => {
   it('with the error of the store, and is completed by sending it again', async () => {
     const store = await openTestStore();
-    let commits = 0;
+    let transactions = 0;
     const broken: Store = {
       ...watchedStore(store, () => {}),
-      commit: async (writes) => {
-        if (++commits > 3) throw new IdentityError({ code: 'UNAVAILABLE', text: 'the database is unavailable' });
-        await store.commit(writes);
+      transaction: async (work) => {
+        if (++transactions > 3) throw new IdentityError({ code: 'UNAVAILABLE', text: 'the database is unavailable' });
+        return await store.transaction(work);
       },
     };
     expect(await failure(run(broken, [large]))).toMatchObject({ code: 'UNAVAILABLE' });

@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
-import type { Store, Write } from '../../../shared/store/store.ts';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
-import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
-import { readDatabase } from '../../support/stores/database.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore } from '../../support/stores/stores.ts';
-import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 const request = (...orgs: object[]) => ({ data_orgs: { orgs } });
 const overwriting = (...orgs: object[]) => ({ ...request(...orgs), on_conflict: 'overwrite' });
@@ -140,69 +136,5 @@ describe('a state that an overwrite changes', () => {
       expect(summary.warnings).toHaveLength(1 + expected.length);
     }
     expect((await instance.import(changed)).summary.warnings).toEqual([unproved]);
-  });
-});
-
-describe('an import that was interrupted after it gave a privilege', () => {
-  /** A store that fails once, when members are written. */
-  const failing = (store: Store): Store => {
-    let hasFailed = false;
-    const check = (writes: readonly Write[]) => {
-      if (hasFailed || !writes.some(({ key }) => key.collection === 'members')) return;
-      hasFailed = true;
-      throw storeUnavailable(new Error('injected'));
-    };
-    return {
-      ...watchedStore(store, () => {}),
-      commit: async (writes) => {
-        check(writes);
-        await store.commit(writes);
-      },
-      transaction: (work) =>
-        store.transaction((transaction) => {
-          const write = (writes: readonly Write[]) => {
-            check(writes);
-            transaction.write(writes);
-          };
-          return work({ ...transaction, write });
-        }),
-    };
-  };
-
-  it('names it when it is sent again, but nothing in the organisations and projects that it created', async () => {
-    const store = await openTestStore();
-    const instance = await testInstance(store);
-    await instance.import(request(victim, organisation('own')));
-    const made = organisation('made', { projects: [{ projectId: 'N', project: { name: 'N' } }] });
-    const attack = request(
-      own,
-      {
-        ...intruder,
-        projects: [project, { projectId: 'new', project: { name: 'new' } }],
-        projectMembers: [...intruder.projectMembers, member(['PROJECT_OWNER'], { projectId: 'new' })],
-      },
-      made,
-      {
-        orgId: 'made',
-        orgMembers: [member(['ORG_OWNER'])],
-        projectMembers: [member(['PROJECT_OWNER'], { projectId: 'N' })],
-      },
-    );
-    const served = servedInstance(store, instance, { store: failing(store) });
-    expect((await served.refusedImport(attack)).status).toBe(503);
-    const later = { ...attack, dry_run: true };
-    for (const body of [later, attack]) {
-      const { errors, summary } = await served.import(body);
-      expect({ errors, warnings: summary.warnings }).toEqual({
-        errors: undefined,
-        warnings: expect.arrayContaining(intrusion),
-      });
-      expect(summary.warnings).toHaveLength(1 + intrusion.length);
-    }
-    expect((await served.import(attack)).summary.warnings).toEqual([unproved]);
-    const notes = ((await readDatabase(store)).get('instance') ?? []).filter(
-      ({ partition }) => partition !== undefined,
-    );
-    expect(notes).toEqual([]);
   });
 });

@@ -15,7 +15,6 @@ const summary = {
   notCarried: {},
   warnings: [],
   proved: true,
-  resumed: false,
 };
 const response = { success: {}, summary };
 const progress = (created: number) => ({

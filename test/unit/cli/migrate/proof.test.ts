@@ -8,7 +8,7 @@ const changed: RecordDifference = { ...record, outcome: 'different', fields: [{ 
 
 function response(skipped: Record<string, number>): ImportResponse {
   const summary = { created: {}, unchanged: {}, skipped, failed: {}, notCarried: {}, warnings: [], proved: true };
-  return { success: {}, summary: { ...summary, resumed: false } };
+  return { success: {}, summary };
 }
 
 function reason(difference: RecordDifference, onConflict: 'report' | 'skip' | 'overwrite', skipped = {}) {

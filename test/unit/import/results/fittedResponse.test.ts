@@ -19,7 +19,6 @@ function response(errors: number, warnings: number, ids: number): ImportResponse
       notCarried: {},
       warnings: listOf(warnings),
       proved: true,
-      resumed: false,
     },
   };
 }

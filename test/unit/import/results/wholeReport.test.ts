@@ -14,7 +14,6 @@ const response: ImportResponse = {
     notCarried: {},
     warnings: [warning],
     proved: false,
-    resumed: false,
     idsOmitted: true,
     errorsOmitted: 2,
     warningsOmitted: 1,

@@ -1,6 +1,5 @@
 import type { OnConflict } from '../../../../functions/import/contract.ts';
 import type { Outcome } from '../../../../functions/import/outcome.ts';
-import { ImportNotes } from '../../../../functions/import/resume/notes.ts';
 import type { BatchContext } from '../../../../functions/import/write/batchContext.ts';
 import { ReservedNames } from '../../../../functions/import/write/claimedNames.ts';
 import { BatchComparison } from '../../../../functions/import/write/comparison.ts';
@@ -58,12 +57,9 @@ export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = ST
   const reservedNames = new ReservedNames(store);
   const settings = { onConflict, reservedNames, passwordHashing: defaultPasswordHashing, signal };
   const now = () => new Date(ofImport);
-  const noting = { identity: 'import', call: ofImport.replace('Z', ''), mark: { epoch: undefined }, now };
-  // The writes of a batch are those of its records alone.
-  const notes = Object.assign(new ImportNotes(unread, noting), { writes: () => [] });
   const watch = new RemovalWatch(store, [], { version: '', orgIds: new Set() });
-  const batches = { mayHaveOverwritten: false, batches: 0, expectExisting: false };
-  return { store, base: unread, stamp: ofImport, now, ...settings, notes, watch, ...batches };
+  const batches = { batches: 0, expectExisting: false };
+  return { store, base: unread, stamp: ofImport, now, ...settings, watch, ...batches };
 }
 
 interface Options {

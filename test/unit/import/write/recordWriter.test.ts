@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DecidedPlan } from '../../../../functions/import/outcome.ts';
 import { RecordWriter } from '../../../../functions/import/write/recordWriter.ts';
+import { reportedId } from '../../../../shared/organisation/recordPlan.ts';
 import type { DocumentStore } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 import { contextOf, project } from './decide.ts';
@@ -25,17 +26,15 @@ async function largestInFlight(nameLength: number, commitsInFlight: (() => numbe
     commit: () => Promise.reject(new Error('records are committed in transactions only')),
   };
   const limit = commitsInFlight === undefined ? {} : { pace: { commitsInFlight } };
-  const settled: number[] = [];
-  const listener = ({ plan }: DecidedPlan) => void settled.push(plan.ordinal);
+  const settled: string[] = [];
+  const listener = ({ plan }: DecidedPlan) => void settled.push(reportedId(plan.record));
   const context = { ...contextOf(memory, 'report'), ...limit, store: counted };
   await using writer = new RecordWriter(context, listener);
   const numbers = Array.from({ length: RECORDS }, (_, index) => index);
   const name = 'n'.repeat(nameLength);
-  await writer.add(
-    numbers.map((ordinal) => ({ organisation: 0, ordinal, ...project(`${ordinal}`, `${name}${ordinal}`) })),
-  );
+  await writer.add(numbers.map((number) => ({ organisation: 0, ...project(`${number}`, `${name}${number}`) })));
   await writer.finish();
-  expect(settled).toEqual(numbers);
+  expect(settled).toEqual(numbers.map(String));
   return { largest, commits };
 }
 
