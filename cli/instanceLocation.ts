@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path';
+import { shellWord } from '../shared/shellWord.ts';
 import type { StoreLocation } from '../shared/store/openStore.ts';
 import { optional, UsageError } from './command.ts';
-import { shellWord } from './terminal.ts';
 
 /** The options that name an instance, in every command on one. */
 export const instanceOptions = {

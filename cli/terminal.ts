@@ -64,11 +64,6 @@ export function warnOn(stream: Writable): (warning: string) => void {
   return (warning) => void stream.write(`identity: ${printable(warning)}\n`);
 }
 
-/** Returns a path or name of a command, as a shell takes it. */
-export function shellWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
 /** Returns a heading with its lines, which are indented; nothing where there are none. */
 export function section(heading: string, lines: readonly Line[]): Line[] {
   const indented = lines.map(styled).map((line) => ({ ...line, depth: (line.depth ?? 0) + 1 }));

@@ -1,7 +1,8 @@
+import { shellWord } from '../../shared/shellWord.ts';
 import { defineInstanceCommand, type Output, optional, repeatable, required, UsageError } from '../command.ts';
 import { databaseOption } from '../instanceLocation.ts';
 import { createToken, tokenText } from '../newToken.ts';
-import { commandLine, section, shellWord } from '../terminal.ts';
+import { commandLine, section } from '../terminal.ts';
 import { DAY_MS } from '../values.ts';
 
 const day = { text: '1d', milliseconds: DAY_MS };

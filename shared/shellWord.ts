@@ -1,0 +1,12 @@
+/** Returns a word of a command as shells take it, on one line. */
+export function shellWord(text: string): string {
+  if (/^[\w./-]+$/.test(text)) return text;
+  if (!/\p{Cc}/u.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;
+  // Bash, zsh and ksh know this form.
+  return `$'${text.replace(/[\\']|\p{Cc}/gu, escaped)}'`;
+}
+
+function escaped(character: string): string {
+  const code = character.charCodeAt(0);
+  return code > 0x1f && code < 0x7f ? `\\${character}` : `\\u${code.toString(16).padStart(4, '0')}`;
+}
