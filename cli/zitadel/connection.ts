@@ -24,13 +24,11 @@ export interface ZitadelConnection {
   readonly retries?: RetryPolicy;
 }
 
-/** A call of ZITADEL's REST interface. */
+/** A call of ZITADEL's REST interface. Calls with an id in the path or in a header go over gRPC-Web instead. */
 export interface ZitadelCall {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: string;
-  /** The organisation in whose context ZITADEL handles the call; by default that of the token's user. */
-  readonly orgId?: string;
   /** The time limit of one attempt, in milliseconds. */
   readonly timeoutMs?: number;
 }
@@ -46,9 +44,9 @@ export interface ZitadelAnswer {
 }
 
 /** A ZITADEL restarts in under 5 s. Before that, its gateway answers 503 or nobody answers. */
-const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, maxDelayMs: 8_000 };
+export const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, maxDelayMs: 8_000 };
 const UNAVAILABLE = new Set([502, 503]);
-const CALL_TIMEOUT_MS = 30_000;
+export const CALL_TIMEOUT_MS = 30_000;
 /** An export of one organisation over REST has 4 MiB of protobuf; its JSON is larger. */
 export const MAX_ANSWER_BYTES = 64_000_000;
 
@@ -79,12 +77,11 @@ interface Attempt {
 
 async function attempt(connection: ZitadelConnection, call: ZitadelCall): Promise<Attempt> {
   const { baseUrl, token } = connection;
-  const { method, path, body, orgId, timeoutMs = CALL_TIMEOUT_MS } = call;
+  const { method, path, body, timeoutMs = CALL_TIMEOUT_MS } = call;
   const signal = AbortSignal.any([connection.signal, AbortSignal.timeout(timeoutMs)]);
-  const headers = orgId === undefined ? {} : { 'x-zitadel-orgid': orgId };
   const content = body === undefined ? {} : { body: [Buffer.from(body)] };
   try {
-    using response = await callServer(baseUrl, { method, path, token, headers, ...content }, signal);
+    using response = await callServer(baseUrl, { method, path, token, ...content }, signal);
     const { status, headers: answered } = response;
     const bytes = await readBytes(response.body, MAX_ANSWER_BYTES);
     if (bytes.length > MAX_ANSWER_BYTES)
@@ -138,28 +135,23 @@ export function messageIn(text: string): string {
   return errorBody.safeParse(parseIfJson(text)).data?.message ?? text.slice(0, SHOWN_CHARACTERS);
 }
 
-const PAGE = 100;
+/** The number of results that a search returns at once. */
+export const PAGE = 100;
 
 interface Search<Result> {
   readonly path: string;
-  /** The organisation in whose context ZITADEL searches. */
-  readonly orgId?: string;
   readonly result: z.ZodType<Result>;
 }
 
 /** Yields all results of one of ZITADEL's searches, page by page. */
 export async function* search<Result>(
   connection: ZitadelConnection,
-  { path, orgId, result }: Search<Result>,
+  { path, result }: Search<Result>,
 ): AsyncGenerator<Result, void, void> {
   const page = z.looseObject({ result: z.array(result).default([]) });
   for (let offset = 0; ; offset += PAGE) {
     const body = JSON.stringify({ query: { offset: String(offset), limit: PAGE, asc: true } });
-    const found = await request(
-      connection,
-      { method: 'POST', path, body, ...(orgId === undefined ? {} : { orgId }) },
-      page,
-    );
+    const found = await request(connection, { method: 'POST', path, body }, page);
     yield* found.result;
     if (found.result.length < PAGE) return;
   }

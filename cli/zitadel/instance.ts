@@ -1,7 +1,11 @@
+import { ConnectError, createClient } from '@connectrpc/connect';
+import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
+import { AuthenticationMethodType, UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { z } from 'zod';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { clockAhead, type PlaceFacts } from '../places/place.ts';
-import { callError, request, search, send, type ZitadelCall, type ZitadelConnection } from './connection.ts';
+import { request, search, send, type ZitadelConnection } from './connection.ts';
+import { callMethod, rpcError, rpcTransport, searchAll } from './rpc.ts';
 
 /** A ZITADEL's instance, as it describes itself to a caller who may read it. */
 type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'instanceId' | 'defaultOrgId' | 'defaultOrgName'> &
@@ -90,8 +94,8 @@ export async function readOwnOrganisation(connection: ZitadelConnection): Promis
 
 /** Counts the personal access tokens of a service user. */
 export async function countTokens(connection: ZitadelConnection, userId: string): Promise<number> {
-  const path = `/management/v1/users/${encodeURIComponent(userId)}/pats/_search`;
-  return (await Array.fromAsync(search(connection, { path, result: z.looseObject({}) }))).length;
+  const management = createClient(ManagementService, rpcTransport(connection));
+  return (await searchAll((query) => management.listPersonalAccessTokens({ userId, query }))).length;
 }
 
 /** Lists the users with the role IAM_OWNER. */
@@ -101,35 +105,29 @@ export async function listOwners(connection: ZitadelConnection): Promise<string[
   return members.filter(({ roles }) => roles.includes('IAM_OWNER')).map(({ userId }) => userId);
 }
 
-const methodsAnswer = z.looseObject({ authMethodTypes: z.array(z.string()).default([]) });
 const ASKED_AT_ONCE = 8;
 
 /** Returns those of some people for whom a ZITADEL does not name TOTP as a way to log in. */
 export async function withoutTotp(connection: ZitadelConnection, userIds: readonly string[]): Promise<Set<string>> {
+  const users = createClient(UserService, rpcTransport(connection));
   const found = new Set<string>();
   const remaining = userIds.values();
   const ask = async () => {
-    for (const id of remaining) if (!(await namesTotp(connection, id))) found.add(id);
+    for (const userId of remaining) {
+      const { authMethodTypes } = await users.listAuthenticationMethodTypes({ userId });
+      if (!authMethodTypes.includes(AuthenticationMethodType.TOTP)) found.add(userId);
+    }
   };
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, ask));
   return found;
 }
 
-async function namesTotp(connection: ZitadelConnection, userId: string): Promise<boolean> {
-  const path = `/v2/users/${encodeURIComponent(userId)}/authentication_methods`;
-  const answer = await send(connection, { method: 'GET', path });
-  // Its paths do not take ids with slashes or characters other than ASCII.
-  if (answer.status === 404 || answer.status === 500) return false;
-  const parsed = answer.status === 200 ? methodsAnswer.safeParse(parseIfJson(answer.text)) : undefined;
-  if (parsed?.success !== true) throw callError(connection, { method: 'GET', path }, answer);
-  return parsed.data.authMethodTypes.includes('AUTHENTICATION_METHOD_TYPE_TOTP');
-}
-
 /** Deletes a service user, with its tokens and memberships: those in the organisations too, which an import gave it. */
 export async function deleteServiceUser(connection: ZitadelConnection, userId: string): Promise<void> {
-  const call: ZitadelCall = { method: 'DELETE', path: `/v2/users/${encodeURIComponent(userId)}` };
-  const answer = await send(connection, call);
-  // An attempt without answer may have deleted it. A caller without membership gets 404 as well.
-  const isGone = answer.status === 404 && answer.text.includes('COMMAND-bd4ir1mblj');
-  if (answer.status !== 200 && !isGone) throw callError(connection, call, answer);
+  const method = UserService.method.deleteUser;
+  await callMethod(connection, method, { userId }).catch((error: unknown) => {
+    // An attempt without answer may have deleted it. A caller without membership gets "not found" as well.
+    const isGone = error instanceof ConnectError && error.rawMessage.includes('COMMAND-bd4ir1mblj');
+    if (!isGone) throw rpcError(connection, method, error);
+  });
 }

@@ -1,3 +1,4 @@
+import { shellWord } from '../shellWord.ts';
 import { defineError } from './identityError.ts';
 
 // Errors of the `identity` command about places, and migrations between them. No text holds a token.
@@ -171,11 +172,23 @@ export const zitadelCallFailed = defineError('UNKNOWN', 'ZITADEL_CALL_FAILED', {
 
 export const zitadelCannotExport = defineError('UNKNOWN', 'ZITADEL_CANNOT_EXPORT', {
   text: (url: string, orgId: string, status: number, message: string) =>
-    `${url} fails to export organisation ${orgId} with ${status}: ${message}; exclude it with --exclude-org ${orgId}`,
+    `${url} fails to export organisation ${orgId} with ${status}: ${message}; exclude it with --exclude-org ${shellWord(orgId)}`,
   example: ['https://zitadel.example.com', '330000000000000001', 500, 'An internal error occurred (QUERY-h9TeF)'],
   when: 'A ZITADEL holds an organisation that it accepted and cannot export, or of which it returns more than 64 MB over REST or 128 MB over gRPC-Web.',
   remedy:
     '`identity inspect` lists all such organisations. An export without password hashes and TOTP seeds is smaller.',
+});
+
+export const zitadelContextMissing = defineError('FAILED_PRECONDITION', 'ZITADEL_CONTEXT_MISSING', {
+  text: (url: string, orgId: string, reason: string) =>
+    `${url} cannot be called for organisation ${orgId} (${reason}); exclude it with --exclude-org ${shellWord(orgId)}`,
+  example: [
+    'https://zitadel.example.com',
+    '330000000000000001',
+    'it answers for organisation 330000000000000002 instead',
+  ],
+  when: "A ZITADEL takes the organisation of a call from the header `x-zitadel-orgid`, and that of the token's user where the header does not arrive. The id begins or ends with a blank or contains a control character, which no header can hold, or a proxy removes the header. Nothing was read or written for the organisation.",
+  remedy: 'Let the proxy pass the header and its bytes as they are.',
 });
 
 export const zitadelExportTooSlow = defineError('DEADLINE_EXCEEDED', 'ZITADEL_EXPORT_TOO_SLOW', {

@@ -177,7 +177,7 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
     sections: [...messageTexts, 'passwordlessRegistrationMessages', 'inviteUserMessages'],
     scope: 'organisation',
     message:
-      "ZITADEL writes message texts to the caller's organisation: import them once more with the header `x-zitadel-orgid`, and remove them there",
+      "ZITADEL writes message texts to the caller's organisation: import them once more with the header `x-zitadel-orgid`, which REST ignores unless the id is printable ASCII, and remove them there",
     when: ({ inSteps }) => inSteps !== true,
   },
   {

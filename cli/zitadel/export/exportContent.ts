@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { zitadelCannotExport } from '../../../shared/errors/placeErrors.ts';
+import { zitadelCannotExport, zitadelContextMissing } from '../../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
@@ -28,7 +28,8 @@ export function exportContent(
     let start = '{"orgs":[';
     for (const orgId of selected) {
       const organisation = await exportOne(connection, orgId, options).catch((error: unknown) => {
-        if (!zitadelCannotExport.is(error) || options.onUnexported === undefined) throw error;
+        const isOfOrganisation = zitadelCannotExport.is(error) || zitadelContextMissing.is(error);
+        if (!isOfOrganisation || options.onUnexported === undefined) throw error;
         options.onUnexported({ orgId, message: error.message });
         return undefined;
       });

@@ -1,19 +1,29 @@
 import { fromJson, type JsonValue, toJson } from '@bufbuild/protobuf';
-import { Code, ConnectError, createClient, type Interceptor } from '@connectrpc/connect';
-import { createGrpcWebTransport } from '@connectrpc/connect-node';
+import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { AdminService, ExportDataRequestSchema, ExportDataResponseSchema } from '@zitadel/proto/zitadel/admin_pb.js';
+import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
+import type { Member } from '@zitadel/proto/zitadel/member_pb.js';
+import { type GrantedProject, ProjectGrantState } from '@zitadel/proto/zitadel/project_pb.js';
+import { type UserGrant, UserGrantState } from '@zitadel/proto/zitadel/user_pb.js';
 import { z } from 'zod';
 import {
-  placeTokenForbidden,
-  placeTokenRejected,
-  placeUnreachable,
   zitadelCallFailed,
   zitadelCannotExport,
+  zitadelContextMissing,
   zitadelExportTooSlow,
 } from '../../../shared/errors/placeErrors.ts';
 import { isJsonObject, type JsonObject, parseIfJson, textAt } from '../../../shared/json/jsonObject.ts';
-import { connectionReason } from '../../tls.ts';
-import { callError, excess, MAX_ANSWER_BYTES, messageIn, search, send, type ZitadelConnection } from '../connection.ts';
+import { callError, excess, MAX_ANSWER_BYTES, messageIn, send, type ZitadelConnection } from '../connection.ts';
+import {
+  callMethod,
+  hasContext,
+  isGatewayTimeout,
+  type PageReader,
+  requireOwner,
+  rpcError,
+  rpcTransport,
+  searchAll,
+} from '../rpc.ts';
 
 /** What an export holds beside the records. */
 interface ExportedSecrets {
@@ -34,7 +44,8 @@ const file = z.looseObject({ orgs: z.array(z.record(z.string(), z.unknown())).de
  * Exports one organisation with all of its grants and members: over REST, which has the fields of every release, and over
  * gRPC-Web where REST refuses the response's size.
  * @returns undefined if the ZITADEL does not have the organisation
- * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`; ZITADEL_CANNOT_EXPORT where the ZITADEL fails to export it
+ * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`; ZITADEL_CANNOT_EXPORT where the ZITADEL fails to export it;
+ * ZITADEL_CONTEXT_MISSING where it answers for another organisation
  */
 export async function exportOne(
   connection: ZitadelConnection,
@@ -75,38 +86,24 @@ async function exportByRpc(
   orgId: string,
   timeoutMs: number,
 ): Promise<JsonObject | undefined> {
-  const { baseUrl, token, signal } = connection;
-  const authorise: Interceptor = (next) => (call) => {
-    call.header.set('authorization', `Bearer ${token ?? ''}`);
-    return next(call);
-  };
-  const transport = createGrpcWebTransport({
-    baseUrl,
-    httpVersion: '1.1',
-    interceptors: [authorise],
-    readMaxBytes: MAX_MESSAGE_BYTES,
-  });
-  const limit = AbortSignal.timeout(timeoutMs);
-  const options = { signal: AbortSignal.any([signal, limit]) };
   try {
     const message = fromJson(ExportDataRequestSchema, request);
-    const response = await createClient(AdminService, transport).exportData(message, options);
-    return file.parse(toJson(ExportDataResponseSchema, response)).orgs[0];
+    const limits = { timeoutMs, maxBytes: MAX_MESSAGE_BYTES };
+    const response = await callMethod(connection, AdminService.method.exportData, message, limits);
+    return file.parse(toJson(ExportDataResponseSchema, response.message)).orgs[0];
   } catch (error) {
-    signal.throwIfAborted();
-    if (limit.aborted) throw zitadelExportTooSlow(orgId, timeoutMs / 1_000);
-    throw error instanceof ConnectError ? rpcError(connection, orgId, error) : error;
+    const isTooSlow = isTimeout(error) || isGatewayTimeout(error);
+    throw isTooSlow ? zitadelExportTooSlow(orgId, timeoutMs / 1_000) : exportError(connection, orgId, error);
   }
 }
 
-function rpcError({ baseUrl, tokenOption }: ZitadelConnection, orgId: string, error: ConnectError): Error {
+/** Converts an error of a call over gRPC-Web to one that names the organisation, if the others can be exported. */
+function exportError(connection: ZitadelConnection, orgId: string, error: unknown): unknown {
+  const converted = rpcError(connection, AdminService.method.exportData, error);
+  if (!(error instanceof ConnectError && zitadelCallFailed.is(converted))) return converted;
   const { code, rawMessage } = error;
-  if (code === Code.Unauthenticated) return placeTokenRejected(baseUrl, tokenOption, rawMessage);
-  if (code === Code.PermissionDenied) return placeTokenForbidden(baseUrl, tokenOption, rawMessage);
-  if (code === Code.Unavailable || code === Code.Aborted)
-    return placeUnreachable(baseUrl, connectionReason(error.cause));
   const isTooLarge = code === Code.ResourceExhausted && rawMessage.includes('readMaxBytes');
-  return zitadelCannotExport(baseUrl, orgId, code, isTooLarge ? excess(MAX_MESSAGE_BYTES) : rawMessage);
+  return zitadelCannotExport(connection.baseUrl, orgId, code, isTooLarge ? excess(MAX_MESSAGE_BYTES) : rawMessage);
 }
 
 function isTimeout(error: unknown): boolean {
@@ -116,45 +113,39 @@ function isTimeout(error: unknown): boolean {
 // ZITADEL exports grants and members only where everything that they name is in the same export. An export of one
 // organisation therefore lacks its grants to other organisations, and the members and grants of their users.
 
-const text = z.string();
-const texts = z.array(z.string()).default([]);
-const projectGrant = z.looseObject({
-  grantId: text,
-  grantedOrgId: text,
-  projectId: text,
-  grantedRoleKeys: texts,
-  state: text.default(''),
-});
-const userGrant = z.looseObject({
-  userId: text,
-  projectId: text,
-  projectGrantId: text.optional(),
-  roleKeys: texts,
-  state: text.default(''),
-});
-const member = z.looseObject({ userId: text, roles: texts });
-type ProjectGrant = z.infer<typeof projectGrant>;
+const UNKNOWN = 'it exports this organisation, and does not know it otherwise';
+
+/** A result of a search, which names the organisation that it belongs to. */
+interface Owned {
+  readonly details?: { readonly resourceOwner: string } | undefined;
+}
 
 /** Adds the grants and members that the export of one organisation lacks because they concern others. */
 async function addGrantsBetween(connection: ZitadelConnection, orgId: string, organisation: JsonObject): Promise<void> {
-  const find = <Result>(path: string, result: z.ZodType<Result>) =>
-    Array.fromAsync(search(connection, { path: `/management/v1/${path}/_search`, orgId, result }));
-  const grants = await find('projectgrants', projectGrant);
+  if (!(await hasContext(connection, orgId))) throw zitadelContextMissing(connection.baseUrl, orgId, UNKNOWN);
+  const toError = (error: unknown) => exportError(connection, orgId, error);
+  const calls = createClient(ManagementService, rpcTransport(connection, { orgId, toError }));
+  const find = async <Found extends Owned>(ask: PageReader<Found>) => {
+    const found = await searchAll(ask);
+    for (const { details } of found) requireOwner(connection, orgId, details?.resourceOwner);
+    return found;
+  };
+  const grants = await find((query) => calls.listAllProjectGrants({ query }));
   complete(organisation, 'projectGrants', ['grantId'], grants.map(projectGrantRecord));
-  const userGrants = await find('users/grants', userGrant);
+  const userGrants = await find((query) => calls.listUserGrants({ query }));
   complete(organisation, 'userGrants', ['userId', 'projectId', 'projectGrantId'], userGrants.map(userGrantRecord));
-  complete(organisation, 'orgMembers', ['userId'], (await find('orgs/me/members', member)).map(memberRecord));
+  const members = await find((query) => calls.listOrgMembers({ query }));
+  complete(organisation, 'orgMembers', ['userId'], members.map(memberRecord));
   const projectMembers: JsonObject[] = [];
   for (const project of recordsIn(organisation.projects)) {
     const projectId = textAt(project, 'projectId', '');
-    const found = await find(`projects/${encodeURIComponent(projectId)}/members`, member);
+    const found = await find((query) => calls.listProjectMembers({ projectId, query }));
     projectMembers.push(...found.map((one) => ({ projectId, ...memberRecord(one) })));
   }
   complete(organisation, 'projectMembers', ['projectId', 'userId'], projectMembers);
   const grantMembers: JsonObject[] = [];
   for (const { projectId, grantId } of grants) {
-    const path = `projects/${encodeURIComponent(projectId)}/grants/${encodeURIComponent(grantId)}/members`;
-    const found = await find(path, member);
+    const found = await find((query) => calls.listProjectGrantMembers({ projectId, grantId, query }));
     grantMembers.push(...found.map((one) => ({ projectId, grantId, ...memberRecord(one) })));
   }
   complete(organisation, 'projectGrantMembers', ['grantId', 'userId'], grantMembers);
@@ -188,27 +179,19 @@ export function recordsIn(section: unknown): JsonObject[] {
   return Array.isArray(section) ? section.filter(isJsonObject) : [];
 }
 
-function memberRecord({ userId, roles }: z.infer<typeof member>): JsonObject {
+function memberRecord({ userId, roles }: Member): JsonObject {
   return { userId, roles };
 }
 
-function projectGrantRecord({ grantId, projectId, grantedOrgId, grantedRoleKeys, state }: ProjectGrant): JsonObject {
+function projectGrantRecord({ grantId, projectId, grantedOrgId, grantedRoleKeys, state }: GrantedProject): JsonObject {
   const roles = grantedRoleKeys.length === 0 ? {} : { roleKeys: grantedRoleKeys };
-  return { grantId, projectGrant: { projectId, grantedOrgId, ...roles }, ...inactive(state) };
+  const inactive = state === ProjectGrantState.INACTIVE ? { state: 'PROJECT_GRANT_STATE_INACTIVE' } : {};
+  return { grantId, projectGrant: { projectId, grantedOrgId, ...roles }, ...inactive };
 }
 
-function userGrantRecord({
-  userId,
-  projectId,
-  projectGrantId,
-  roleKeys,
-  state,
-}: z.infer<typeof userGrant>): JsonObject {
-  const grant = projectGrantId ? { projectGrantId } : {};
-  return { userId, projectId, ...grant, ...(roleKeys.length === 0 ? {} : { roleKeys }), ...inactive(state) };
-}
-
-/** The additional field `state` of this service's files: ZITADEL's exports lose it. */
-function inactive(state: string): { readonly state?: string } {
-  return state.endsWith('_INACTIVE') ? { state } : {};
+function userGrantRecord({ userId, projectId, projectGrantId, roleKeys, state }: UserGrant): JsonObject {
+  const grant = projectGrantId === '' ? {} : { projectGrantId };
+  const roles = roleKeys.length === 0 ? {} : { roleKeys };
+  const inactive = state === UserGrantState.INACTIVE ? { state: 'USER_GRANT_STATE_INACTIVE' } : {};
+  return { userId, projectId, ...grant, ...roles, ...inactive };
 }

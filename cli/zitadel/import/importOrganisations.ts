@@ -1,9 +1,14 @@
+import { fromJsonString, toJsonString } from '@bufbuild/protobuf';
+import { ConnectError } from '@connectrpc/connect';
+import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import { z } from 'zod';
-import { zitadelImportTooSlow } from '../../../shared/errors/placeErrors.ts';
+import { codes } from '../../../shared/errors/identityError.ts';
+import { zitadelCallFailed, zitadelContextMissing, zitadelImportTooSlow } from '../../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../../shared/json/jsonObject.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import { Backoff } from '../../../shared/retry.ts';
 import { callError, messageIn, send, type ZitadelAnswer, type ZitadelConnection } from '../connection.ts';
+import { callMethod, hasContext, isGatewayTimeout, rpcError } from '../rpc.ts';
 import type { ImportPlan } from './importPlan.ts';
 import { importSteps } from './importSteps.ts';
 import { groupRecords, importBody, type OutgoingRecord, readStep, requestLimits } from './outgoingRecords.ts';
@@ -136,6 +141,9 @@ const GRACE_MS = 10_000;
 /** What ZITADEL has imported, its projections show after 2 s at most. */
 const projected = { attempts: () => 12, initialDelayMs: 250, maxDelayMs: 2_000 };
 
+/** The response of an import, as over REST. */
+type ImportAnswer = Pick<ZitadelAnswer, 'status' | 'text' | 'attempts'>;
+
 /**
  * A sender of import requests, which halves those that are too large or too slow. Requests may be repeated: a ZITADEL
  * reports the records that exist, and leaves them.
@@ -180,27 +188,72 @@ class ImportSender {
   private async attempt(
     records: readonly OutgoingRecord[],
     orgId: string | undefined,
-  ): Promise<ZitadelAnswer | undefined> {
-    const { signal } = this.connection;
+  ): Promise<ImportAnswer | undefined> {
     const body = importBody(records, `${TIMEOUT_MS}ms`);
-    const sent = { ...call, body, ...(orgId === undefined ? {} : { orgId }), timeoutMs: TIMEOUT_MS + GRACE_MS };
-    const backoff = new Backoff(projected, signal);
-    for (;;) {
-      try {
-        const answer = await send(this.connection, sent);
-        const isUnseen = orgId !== undefined && answer.status === 403 && answer.text.includes('AUTH-Bs7Ds');
-        if (!isUnseen || !(await backoff.failed(answer.text))) return answer;
-      } catch (error) {
-        signal.throwIfAborted();
-        if (error instanceof DOMException && error.name === 'TimeoutError') return undefined;
-        throw error;
-      }
+    const timeoutMs = TIMEOUT_MS + GRACE_MS;
+    try {
+      if (orgId === undefined) return await send(this.connection, { ...call, body, timeoutMs });
+      await waitForContext(this.connection, orgId);
+      return await importInContext(this.connection, body, { orgId, timeoutMs });
+    } catch (error) {
+      this.connection.signal.throwIfAborted();
+      if (error instanceof DOMException && error.name === 'TimeoutError') return undefined;
+      throw error;
+    }
+  }
+}
+
+/** Waits until a ZITADEL handles calls in the context of an organisation that it may not show yet. */
+async function waitForContext(connection: ZitadelConnection, orgId: string): Promise<void> {
+  const backoff = new Backoff(projected, connection.signal);
+  while (!(await hasContext(connection, orgId)))
+    if (!(await backoff.failed(undefined)))
+      throw zitadelContextMissing(connection.baseUrl, orgId, 'it does not have the organisation that it has created');
+}
+
+/** Sends an import that ZITADEL handles in the context of an organisation. */
+async function importInContext(
+  connection: ZitadelConnection,
+  body: string,
+  options: { readonly orgId: string; readonly timeoutMs: number },
+): Promise<ImportAnswer> {
+  const { importData } = AdminService.method;
+  try {
+    const { message, attempts } = await callMethod(
+      connection,
+      importData,
+      fromJsonString(importData.input, body),
+      options,
+    );
+    return { status: 200, text: toJsonString(importData.output, message), attempts };
+  } catch (error) {
+    const converted = rpcError(connection, importData, error);
+    if (!(error instanceof ConnectError && zitadelCallFailed.is(converted))) throw converted;
+    const { code, rawMessage } = error;
+    if (isGatewayTimeout(error)) return { status: 504, text: rawMessage, attempts: 1 };
+    const { httpStatus = 500 } = Object.values(codes).find(({ number }) => number === Number(code)) ?? {};
+    return { status: httpStatus, text: JSON.stringify({ code, message: rawMessage }), attempts: 1 };
+  }
+}
+
+/**
+ * Requires before an import that a ZITADEL will handle those parts that need the context of an organisation in no other.
+ * @throws IdentityError ZITADEL_CONTEXT_MISSING for the first organisation whose context it mistakes
+ */
+export async function requireContexts(connection: ZitadelConnection, plan: ImportPlan): Promise<void> {
+  const checked = new Set<string>();
+  for (const step of importSteps) {
+    if (step.inContext !== true || !plan.needs(step)) continue;
+    for await (const { orgId } of readStep(plan, step, connection.signal)) {
+      if (checked.has(orgId)) continue;
+      checked.add(orgId);
+      await hasContext(connection, orgId);
     }
   }
 }
 
 /** Tells how an answer other than a report is to be taken. */
-function refusalBy(answer: ZitadelAnswer | undefined): 'tooLarge' | 'tooSlow' | 'invalid' | 'other' {
+function refusalBy(answer: ImportAnswer | undefined): 'tooLarge' | 'tooSlow' | 'invalid' | 'other' {
   if (answer === undefined || answer.status === 504) return 'tooSlow';
   const message = messageIn(answer.text);
   if (answer.status === 429 && message.includes('received message larger than max')) return 'tooLarge';

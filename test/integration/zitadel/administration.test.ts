@@ -1,5 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { DescMessage } from '@bufbuild/protobuf';
+import { ListPersonalAccessTokensResponseSchema } from '@zitadel/proto/zitadel/management_pb.js';
+import { DeleteUserResponseSchema } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { listOrganisations } from '../../../cli/zitadel/export/exportContent.ts';
@@ -13,6 +16,7 @@ import {
 import { zitadelText } from '../../support/fixtures/organisations.ts';
 import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
 import { connectTo } from '../../support/zitadel/connect.ts';
+import { grpcWeb, replies } from '../../support/zitadel/replies.ts';
 import { startZitadel } from '../../support/zitadel/standIn.ts';
 
 describe('the administration of a ZITADEL', () => {
@@ -47,12 +51,27 @@ const recordings = z.array(
   }),
 );
 
+const USER = '400642900465028134';
+/** The calls over gRPC-Web, by their paths: they get the answers that were recorded over REST. */
+const overRest: Readonly<Record<string, readonly [method: string, path: string, output: DescMessage]>> = {
+  '/zitadel.management.v1.ManagementService/ListPersonalAccessTokens': [
+    'POST',
+    `/management/v1/users/${USER}/pats/_search`,
+    ListPersonalAccessTokensResponseSchema,
+  ],
+  '/zitadel.user.v2.UserService/DeleteUser': ['DELETE', `/v2/users/${USER}`, DeleteUserResponseSchema],
+};
+
 /** Starts a server that gives the recorded answer to each recorded call, the first one of several. */
 async function startRecorded(): Promise<string> {
   const recorded = recordings.parse(JSON.parse(zitadelText('administration')));
   const server = createServer((request, response) => {
-    const found = recorded.find(({ request: { method, path } }) => method === request.method && path === request.url);
-    response.writeHead(found?.status ?? 599).end(JSON.stringify(found?.body));
+    const { method: verb = '', url = '' } = request;
+    const [method, path, output] = overRest[url] ?? [verb, url];
+    const found = recorded.find((one) => one.request.method === method && one.request.path === path);
+    const reply = replies.json(found?.status ?? 599, found?.body ?? {});
+    const { status, type, content } = output === undefined ? reply : grpcWeb(output, reply);
+    response.writeHead(status, { 'content-type': type }).end(content);
   });
   onTestFinished(() => void server.close());
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -81,7 +100,7 @@ describe('the recorded answers of a ZITADEL', () => {
       roles: ['IAM_OWNER'],
     });
     expect(await listOrganisations(connection)).toEqual(['400632721778478118', '791796202000000003']);
-    expect(await countTokens(connection, '400642900465028134')).toBe(1);
-    await deleteServiceUser(connection, '400642900465028134');
+    expect(await countTokens(connection, USER)).toBe(1);
+    await deleteServiceUser(connection, USER);
   });
 });

@@ -19,6 +19,8 @@ export interface ZitadelBehaviour {
   tokensOfUser: number;
   /** The users with the role IAM_OWNER. */
   owners: readonly string[];
+  /** Whether a proxy removes the header `x-zitadel-orgid` of requests to a path. */
+  losesContext: (path: string) => boolean;
 }
 
 /** The behaviour of the measured ZITADEL. */
@@ -33,6 +35,7 @@ export const measured: Readonly<ZitadelBehaviour> = {
   userCreatedAt: '2020-01-01T00:00:00.000000Z',
   tokensOfUser: 1,
   owners: ['owner', 'admin'],
+  losesContext: () => false,
 };
 
 /** A request that the stand-in received. */

@@ -1,3 +1,6 @@
+import { type DescMessage, fromJson, toBinary } from '@bufbuild/protobuf';
+import { z } from 'zod';
+
 /** A response of the stand-in. */
 export interface Reply {
   readonly status: number;
@@ -29,17 +32,36 @@ export const replies = {
   noTimeout: json(500, { code: 2, message: 'time: invalid duration ""' }),
   tooLarge: (bytes: number, max: number) =>
     json(429, { code: 8, message: `grpc: received message larger than max (${bytes} vs. ${max})` }),
+  unprintablePath: json(500, {
+    code: 13,
+    message: 'header key "zitadel-activity-path" contains value with non-printable ASCII characters',
+  }),
+  movedTo: (path: string): Reply => ({ status: 301, type: 'text/html', content: `<a href="${path}">Moved</a>` }),
   invalid: (message: string) => json(400, { code: 3, message }),
 } as const;
 
-/** Frames a message as gRPC-Web does, with the trailers of success. */
-export function grpcWeb(message: Uint8Array): Reply {
-  const frame = (flag: number, bytes: Uint8Array) => {
-    const head = Buffer.alloc(5);
-    head.writeUInt8(flag);
-    head.writeUInt32BE(bytes.byteLength, 1);
-    return Buffer.concat([head, bytes]);
-  };
-  const trailers = frame(0x80, Buffer.from('grpc-status: 0\r\n'));
-  return { status: 200, type: 'application/grpc-web+proto', content: Buffer.concat([frame(0, message), trailers]) };
+const failure = z.object({ code: z.number(), message: z.string() });
+
+/** Converts a response to one of gRPC-Web, whose status follows the message. */
+export function grpcWeb(schema: DescMessage, { status, content }: Reply): Reply {
+  const body = z.json().parse(JSON.parse(content.toString()));
+  const type = 'application/grpc-web+proto';
+  if (status === 200) {
+    const message = toBinary(schema, fromJson(schema, body, { ignoreUnknownFields: true }));
+    return {
+      status,
+      type,
+      content: Buffer.concat([frame(0, message), frame(0x80, Buffer.from('grpc-status: 0\r\n'))]),
+    };
+  }
+  const { code, message } = failure.parse(body);
+  const trailers = `grpc-status: ${code}\r\ngrpc-message: ${encodeURIComponent(message)}\r\n`;
+  return { status: 200, type, content: frame(0x80, Buffer.from(trailers)) };
+}
+
+function frame(flag: number, bytes: Uint8Array): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt8(flag);
+  head.writeUInt32BE(bytes.byteLength, 1);
+  return Buffer.concat([head, bytes]);
 }

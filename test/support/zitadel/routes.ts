@@ -1,10 +1,14 @@
+import { posix } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
+import { type DescMethod, fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import {
+  AdminService,
   ExportDataRequestSchema,
   ExportDataResponseSchema,
   ImportDataRequestSchema,
 } from '@zitadel/proto/zitadel/admin_pb.js';
+import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
+import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { z } from 'zod';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { DEFAULT_ORGANISATION, type ReceivedRequest, type ZitadelBehaviour } from './behaviour.ts';
@@ -29,6 +33,7 @@ export interface Routed {
   readonly method: string;
   readonly path: string;
   readonly body: Buffer;
+  /** The header `x-zitadel-orgid`, one character per byte. */
   readonly orgId: string | undefined;
   readonly authorization: string | undefined;
   readonly contentType: string;
@@ -39,97 +44,181 @@ class DeathError extends Error {}
 
 interface Called extends Routed {
   readonly callerId: string;
-  readonly parts: readonly string[];
+  /** The request, with the fields that REST has in the path. */
+  readonly message: JsonObject;
+  /** The organisation in whose context the request is handled. */
+  readonly contextId: string;
+  readonly isRpc: boolean;
 }
 
 type Handler = (ports: RoutePorts, called: Called) => Reply | Promise<Reply>;
 
 const INSTANCE = { name: 'ZITADEL', version: '2026-11-21T21:48:54Z' };
 const lenient = { ignoreUnknownFields: true };
-const json = (body: Buffer): JsonValue => z.json().parse(JSON.parse(body.toString()));
+/** What JSON keeps of a value. */
+const jsonValue = (value: unknown): JsonValue => z.json().parse(JSON.parse(JSON.stringify(value)));
+const OPENID_PATH = '/.well-known/openid-configuration';
 const page = z.looseObject({
   query: z.looseObject({ offset: z.coerce.number().default(0), limit: z.number().default(100) }).prefault({}),
 });
 
-const routes: readonly (readonly [method: string, path: RegExp, handler: Handler])[] = [
-  ['POST', /^\/admin\/v1\/import$/, importRoute],
-  ['POST', /^\/admin\/v1\/export$/, exportRoute],
-  ['POST', /^\/zitadel\.admin\.v1\.AdminService\/ExportData$/, rpcRoute],
-  ['GET', /^\/auth\/v1\/users\/me$/, whoAmI],
-  ['POST', /^\/auth\/v1\/memberships\/me\/_search$/, memberships],
-  [
-    'GET',
-    /^\/admin\/v1\/instances\/me$/,
-    ({ id, host }) => replies.found({ instance: { id, ...INSTANCE, domains: [{ domain: host, primary: true }] } }),
-  ],
-  ['GET', /^\/admin\/v1\/orgs\/default$/, () => replies.found({ org: { id: DEFAULT_ORGANISATION, name: 'ZITADEL' } })],
-  ['POST', /^\/admin\/v1\/orgs\/_search$/, organisations],
-  ['POST', /^\/management\/v1\/projectgrants\/_search$/, projectGrants],
-  ['POST', /^\/management\/v1\/users\/grants\/_search$/, (ports, called) => records(ports, called, 'userGrants')],
-  ['POST', /^\/management\/v1\/orgs\/me\/members\/_search$/, (ports, called) => records(ports, called, 'orgMembers')],
-  [
-    'POST',
-    /^\/management\/v1\/projects\/([^/]+)\/members\/_search$/,
-    (ports, called) => records(ports, called, 'projectMembers', { projectId: called.parts[0] }),
-  ],
-  [
-    'POST',
-    /^\/management\/v1\/projects\/([^/]+)\/grants\/([^/]+)\/members\/_search$/,
-    (ports, called) => records(ports, called, 'projectGrantMembers', { grantId: called.parts[1] }),
-  ],
-  ['GET', /^\/management\/v1\/orgs\/me$/, ownOrganisation],
-  ['POST', /^\/management\/v1\/users\/[^/]+\/pats\/_search$/, tokensOfUser],
-  ['POST', /^\/admin\/v1\/members\/_search$/, owners],
-  ['GET', /^\/v2\/users\/([^/]+)\/authentication_methods$/, authenticationMethods],
-  ['DELETE', /^\/v2\/users\/([^/]+)$/, deleteUser],
+const users = '/management/v1/users';
+const projects = '/management/v1/projects/(?<projectId>[^/]+)';
+const { importData, exportData } = AdminService.method;
+const { getMyOrg, listAllProjectGrants, listUserGrants, listOrgMembers } = ManagementService.method;
+const { listProjectMembers, listProjectGrantMembers, listPersonalAccessTokens } = ManagementService.method;
+const { listAuthenticationMethodTypes, deleteUser } = UserService.method;
+
+interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly handler: Handler;
+  /** The method of gRPC that the route belongs to, where the command calls it. */
+  readonly rpc?: DescMethod;
+}
+
+const routes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: OPENID_PATH,
+    handler: () => replies.found({ issuer: 'http://localhost', token_endpoint: 'http://localhost/oauth/v2/token' }),
+  },
+  { method: 'POST', path: '/admin/v1/import', handler: importRoute, rpc: importData },
+  { method: 'POST', path: '/admin/v1/export', handler: exportRoute, rpc: exportData },
+  { method: 'GET', path: '/auth/v1/users/me', handler: whoAmI },
+  { method: 'POST', path: '/auth/v1/memberships/me/_search', handler: memberships },
+  {
+    method: 'GET',
+    path: '/admin/v1/instances/me',
+    handler: ({ id, host }) =>
+      replies.found({ instance: { id, ...INSTANCE, domains: [{ domain: host, primary: true }] } }),
+  },
+  {
+    method: 'GET',
+    path: '/admin/v1/orgs/default',
+    handler: () => replies.found({ org: { id: DEFAULT_ORGANISATION, name: 'ZITADEL' } }),
+  },
+  { method: 'POST', path: '/admin/v1/orgs/_search', handler: organisations },
+  { method: 'POST', path: '/admin/v1/members/_search', handler: owners },
+  { method: 'GET', path: '/management/v1/orgs/me', handler: ownOrganisation, rpc: getMyOrg },
+  { method: 'POST', path: '/management/v1/projectgrants/_search', handler: projectGrants, rpc: listAllProjectGrants },
+  { method: 'POST', path: `${users}/grants/_search`, handler: records('userGrants'), rpc: listUserGrants },
+  {
+    method: 'POST',
+    path: '/management/v1/orgs/me/members/_search',
+    handler: records('orgMembers'),
+    rpc: listOrgMembers,
+  },
+  {
+    method: 'POST',
+    path: `${projects}/members/_search`,
+    handler: records('projectMembers', 'projectId'),
+    rpc: listProjectMembers,
+  },
+  {
+    method: 'POST',
+    path: `${projects}/grants/(?<grantId>[^/]+)/members/_search`,
+    handler: records('projectGrantMembers', 'grantId'),
+    rpc: listProjectGrantMembers,
+  },
+  {
+    method: 'POST',
+    path: `${users}/(?<userId>[^/]+)/pats/_search`,
+    handler: tokensOfUser,
+    rpc: listPersonalAccessTokens,
+  },
+  {
+    method: 'GET',
+    path: '/v2/users/(?<userId>[^/]+)/authentication_methods',
+    handler: authenticationMethods,
+    rpc: listAuthenticationMethodTypes,
+  },
+  { method: 'DELETE', path: '/v2/users/(?<userId>[^/]+)', handler: removeUser, rpc: deleteUser },
 ];
+
+/** A request with its route. */
+interface Resolved {
+  readonly route: Route;
+  readonly message: JsonObject;
+  /** The organisation that the header names. */
+  readonly orgId: string | undefined;
+}
 
 /** Answers a request, and records it. */
 export async function handle(ports: RoutePorts, routed: Routed): Promise<Reply> {
-  const found = await answer(ports, routed).catch((error: unknown) => {
-    if (error instanceof UnexportableError) return replies.unexportable;
-    throw error;
-  });
-  const { path, orgId } = routed;
-  ports.requests.push({ path, orgId, status: found.status, ...measure(routed) });
-  return found;
+  const isRpc = routed.contentType.startsWith('application/grpc-web');
+  const arrived = ports.behaviour.losesContext(routed.path) ? { ...routed, orgId: undefined } : routed;
+  const resolved = isRpc ? resolveRpc(arrived) : resolveRest(arrived);
+  const reply = 'status' in resolved ? resolved : await answer(ports, routed, resolved, isRpc);
+  const { orgId, route: { rpc = undefined } = {}, message } = 'status' in resolved ? {} : resolved;
+  const measured = rpc === importData && message !== undefined ? measure(message) : {};
+  ports.requests.push({ path: routed.path, orgId, status: reply.status, ...measured });
+  return isRpc && rpc !== undefined ? grpcWeb(rpc.output, reply) : reply;
 }
 
-async function answer(ports: RoutePorts, routed: Routed): Promise<Reply> {
-  const { method, path, authorization, orgId, body } = routed;
-  if (path === '/.well-known/openid-configuration')
-    return replies.found({ issuer: 'http://localhost', token_endpoint: 'http://localhost/oauth/v2/token' });
-  const [, pattern, handler] = routes.find((route) => route[0] === method && route[1].test(path)) ?? [];
-  if (pattern === undefined || handler === undefined) return replies.notFound;
-  // REST refuses a message's size before anybody asks for a token.
-  const bytes = measure(routed).bytes ?? 0;
+/** gRPC-Web hands the header's bytes on as they are. */
+function resolveRpc({ path, body, orgId = '' }: Routed): Resolved | Reply {
+  const route = routes.find(({ rpc }) => path === `/${rpc?.parent.typeName}/${rpc?.name}`);
+  if (route?.rpc === undefined) return replies.notFound;
+  const [message = {}] = elements(toJson(route.rpc.input, fromBinary(route.rpc.input, body.subarray(5))));
+  return { route, message, orgId: Buffer.from(orgId, 'latin1').toString() || undefined };
+}
+
+const MAX_ID = 200;
+const TOO_LONG = 'value length must be between 1 and 200 runes, inclusive';
+const PRINTABLE = /^[ -~]*$/;
+
+/** REST takes printable ASCII only: it drops other headers, and refuses other paths. An encoded slash divides a path. */
+function resolveRest({ method, path: encoded, body, orgId = '' }: Routed): Resolved | Reply {
+  const path = decodeURIComponent(encoded);
+  if (path !== posix.normalize(path)) return replies.movedTo(posix.normalize(path));
+  const route = routes.find((one) => one.method === method && new RegExp(`^${one.path}$`).test(path));
+  if (route === undefined) return replies.notFound;
+  if (!PRINTABLE.test(path)) return replies.unprintablePath;
+  const { groups } = new RegExp(`^${route.path}$`).exec(path) ?? {};
+  const [message = {}] = elements(body.length === 0 ? {} : JSON.parse(body.toString()));
+  return { route, message: { ...message, ...groups }, orgId: (PRINTABLE.test(orgId) && orgId) || undefined };
+}
+
+async function answer(ports: RoutePorts, routed: Routed, resolved: Resolved, isRpc: boolean): Promise<Reply> {
+  const { path, authorization } = routed;
+  const { route, message, orgId } = resolved;
+  // A message's size is refused before anybody asks for a token.
+  const { bytes = 0 } = route.rpc === importData ? measure(message) : {};
   const { maxMessageBytes } = ports.behaviour;
   if (bytes > maxMessageBytes) return replies.tooLarge(bytes, maxMessageBytes);
+  if (path === OPENID_PATH) return route.handler(ports, { ...routed, callerId: '', message, contextId: '', isRpc });
   if (authorization === undefined) return replies.noHeader;
   const [callerId] = [...ports.tokens].find(([, token]) => authorization === `Bearer ${token}`) ?? [];
   if (callerId === undefined) return replies.badToken;
   if (callerId !== 'owner' && !path.startsWith('/auth/')) return replies.noMembership;
   if (orgId !== undefined && !isVisible(ports, orgId)) return replies.noOrganisation;
-  const parts = (pattern.exec(path) ?? []).slice(1).map((part) => decodeURIComponent(part));
-  return handler(ports, { ...routed, body, callerId, parts });
+  const ids = [message.projectId, message.grantId, message.userId];
+  if (ids.some((id) => typeof id === 'string' && [...id].length > MAX_ID)) return replies.invalid(TOO_LONG);
+  const contextId = orgId ?? ports.contents.users.get(callerId) ?? DEFAULT_ORGANISATION;
+  try {
+    return await route.handler(ports, { ...routed, callerId, message, contextId, isRpc });
+  } catch (error) {
+    if (error instanceof UnexportableError) return replies.unexportable;
+    throw error;
+  }
 }
 
 function isVisible({ contents }: RoutePorts, orgId: string): boolean {
   return (contents.organisations.get(orgId)?.visibleAt ?? Infinity) <= performance.now();
 }
 
-function measure({ path, body }: Routed): { bytes?: number; records?: number } {
-  if (path !== '/admin/v1/import') return {};
-  const message = fromJson(ImportDataRequestSchema, json(body), lenient);
+function measure(given: JsonObject): { bytes: number; records: number } {
+  const message = fromJson(ImportDataRequestSchema, jsonValue(given), lenient);
   const encoded = toJson(ImportDataRequestSchema, message);
   const lists = elements(valueAt(elements(encoded)[0] ?? {}, 'dataOrgs.orgs')).flatMap(Object.values);
   const records = lists.reduce((sum, list) => sum + (Array.isArray(list) ? list.length : 0), 0);
   return { bytes: toBinary(ImportDataRequestSchema, message).byteLength, records };
 }
 
-async function importRoute(ports: RoutePorts, { body, orgId, callerId }: Called): Promise<Reply> {
+async function importRoute(ports: RoutePorts, { message, contextId, callerId }: Called): Promise<Reply> {
   const request =
-    elements(toJson(ImportDataRequestSchema, fromJson(ImportDataRequestSchema, json(body), lenient)))[0] ?? {};
+    elements(toJson(ImportDataRequestSchema, fromJson(ImportDataRequestSchema, jsonValue(message), lenient)))[0] ?? {};
   const orgs = elements(valueAt(request, 'dataOrgs.orgs'));
   const seconds = /^(\d+)ms$/.exec(textAt(request, 'timeout', ''))?.[1];
   if (seconds === undefined) return replies.noTimeout;
@@ -150,7 +239,7 @@ async function importRoute(ports: RoutePorts, { body, orgId, callerId }: Called)
   };
   try {
     const { contents, host } = ports;
-    const run = { contents, contextOrgId: orgId ?? DEFAULT_ORGANISATION, host, callerId, write };
+    const run = { contents, contextOrgId: contextId, host, callerId, write };
     const { errors, reached } = importAll(run, orgs);
     if (ports.behaviour.stallsAtWrite <= 0) await new Promise(() => {});
     const success = reached.length === 0 ? {} : { orgs: reached.map((id) => ({ orgId: id })) };
@@ -161,23 +250,13 @@ async function importRoute(ports: RoutePorts, { body, orgId, callerId }: Called)
   }
 }
 
-async function exportRoute(ports: RoutePorts, { body }: Called): Promise<Reply> {
-  await setTimeout(ports.behaviour.exportMs);
-  const message = exportMessage(ports, fromJson(ExportDataRequestSchema, json(body), lenient));
-  const { byteLength } = toBinary(ExportDataResponseSchema, message);
-  const { maxMessageBytes } = ports.behaviour;
-  if (byteLength > maxMessageBytes) return replies.tooLarge(byteLength, maxMessageBytes);
-  return replies.found(toJson(ExportDataResponseSchema, message));
-}
-
-function rpcRoute(ports: RoutePorts, { body }: Called): Reply {
-  const message = exportMessage(ports, fromBinary(ExportDataRequestSchema, body.subarray(5)));
-  return grpcWeb(toBinary(ExportDataResponseSchema, message));
-}
-
-function exportMessage({ contents }: RoutePorts, flags: Parameters<typeof exportFrom>[1]) {
-  const orgs = exportFrom(contents, flags);
-  return fromJson(ExportDataResponseSchema, z.json().parse(JSON.parse(JSON.stringify({ orgs }))), lenient);
+async function exportRoute({ contents, behaviour }: RoutePorts, { message, isRpc }: Called): Promise<Reply> {
+  await setTimeout(behaviour.exportMs);
+  const orgs = exportFrom(contents, fromJson(ExportDataRequestSchema, jsonValue(message), lenient));
+  const exported = fromJson(ExportDataResponseSchema, jsonValue({ orgs }), lenient);
+  const { byteLength } = toBinary(ExportDataResponseSchema, exported);
+  if (!isRpc && byteLength > behaviour.maxMessageBytes) return replies.tooLarge(byteLength, behaviour.maxMessageBytes);
+  return replies.found(toJson(ExportDataResponseSchema, exported));
 }
 
 function whoAmI({ contents, behaviour }: RoutePorts, { callerId }: Called): Reply {
@@ -194,9 +273,8 @@ function memberships(_ports: RoutePorts, { callerId }: Called): Reply {
   });
 }
 
-function ownOrganisation({ contents }: RoutePorts, { callerId, orgId }: Called): Reply {
-  const id = orgId ?? contents.users.get(callerId) ?? DEFAULT_ORGANISATION;
-  return replies.found({ org: { id, name: contents.organisations.get(id)?.name } });
+function ownOrganisation({ contents }: RoutePorts, { contextId }: Called): Reply {
+  return replies.found({ org: { id: contextId, name: contents.organisations.get(contextId)?.name } });
 }
 
 function tokensOfUser({ behaviour }: RoutePorts, called: Called): Reply {
@@ -221,32 +299,39 @@ function organisations(ports: RoutePorts, called: Called): Reply {
   );
 }
 
-function records({ contents }: RoutePorts, called: Called, section: string, only: Record<string, unknown> = {}): Reply {
-  const found = contents.visible(called.orgId ?? DEFAULT_ORGANISATION, section);
-  const wanted = Object.entries(only);
-  return results(
-    called,
-    found.filter((record) => wanted.every(([name, value]) => record[name] === value)),
-  );
+/** Lists the records of a section of the context's organisation; those of one project or grant, where REST names it. */
+function records(section: string, key?: string): Handler {
+  return ({ contents }, called) => {
+    const found = contents.visible(called.contextId, section);
+    return owned(called, key === undefined ? found : found.filter((record) => record[key] === called.message[key]));
+  };
 }
 
 function projectGrants({ contents }: RoutePorts, called: Called): Reply {
-  const found = contents.visible(called.orgId ?? DEFAULT_ORGANISATION, 'projectGrants');
+  const found = contents.visible(called.contextId, 'projectGrants');
   const granted = found.map((grant): JsonObject => {
     const { roleKeys, ...others } = elements(grant.projectGrant)[0] ?? {};
     return { grantId: grant.grantId, ...others, grantedRoleKeys: roleKeys, state: 'PROJECT_GRANT_STATE_ACTIVE' };
   });
-  return results(called, granted);
+  return owned(called, granted);
 }
 
-function results({ body }: Called, all: readonly unknown[]): Reply {
-  const { offset, limit } = page.parse(JSON.parse(body.toString())).query;
+function owned(called: Called, found: readonly JsonObject[]): Reply {
+  return results(
+    called,
+    found.map((record) => ({ ...record, details: { resourceOwner: called.contextId } })),
+  );
+}
+
+function results({ message }: Called, all: readonly unknown[]): Reply {
+  const { offset, limit } = page.parse(message).query;
   const result = all.slice(offset, offset + limit);
   const details = { totalResult: String(all.length), viewTimestamp: new Date().toISOString() };
   return replies.found({ details, ...(result.length === 0 ? {} : { result }) });
 }
 
-function authenticationMethods({ contents }: RoutePorts, { parts: [userId = ''] }: Called): Reply {
+function authenticationMethods({ contents }: RoutePorts, { message }: Called): Reply {
+  const userId = textAt(message, 'userId', '');
   const person = contents.find(contents.users.get(userId) ?? '', 'humanUsers', userId) ?? {};
   const authMethodTypes = [
     ...(valueAt(person, 'user.otpCode') === undefined ? [] : ['AUTHENTICATION_METHOD_TYPE_TOTP']),
@@ -257,8 +342,8 @@ function authenticationMethods({ contents }: RoutePorts, { parts: [userId = ''] 
   return replies.found({ details: { totalResult: `${authMethodTypes.length}`, ...details }, authMethodTypes });
 }
 
-function deleteUser({ contents, tokens }: RoutePorts, { parts }: Called): Reply {
-  const [userId = ''] = parts;
+function removeUser({ contents, tokens }: RoutePorts, { message }: Called): Reply {
+  const userId = textAt(message, 'userId', '');
   if (!contents.users.delete(userId)) return replies.noUser;
   tokens.delete(userId);
   return replies.found({ details: {} });

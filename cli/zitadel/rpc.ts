@@ -1,0 +1,188 @@
+import type { DescMessage, DescMethod, DescMethodUnary, MessageInitShape } from '@bufbuild/protobuf';
+import { Code, ConnectError, type Transport, type UnaryResponse } from '@connectrpc/connect';
+import { createTransport } from '@connectrpc/connect/protocol-grpc-web';
+import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
+import type { ListQuerySchema } from '@zitadel/proto/zitadel/object_pb.js';
+import { IdentityError } from '../../shared/errors/identityError.ts';
+import {
+  placeTokenForbidden,
+  placeTokenRejected,
+  placeUnreachable,
+  zitadelCallFailed,
+  zitadelContextMissing,
+} from '../../shared/errors/placeErrors.ts';
+import { Backoff } from '../../shared/retry.ts';
+import { callServer, type HttpResponse } from '../httpClient.ts';
+import { connectionReason } from '../tls.ts';
+import { CALL_TIMEOUT_MS, defaultRetries, MAX_ANSWER_BYTES, PAGE, type ZitadelConnection } from './connection.ts';
+
+// Calls that name a record or an organisation go over gRPC-Web: the gateway of REST rejects ids with slashes or with
+// characters other than printable ASCII in paths, and ignores such ids in the header of the organisation, so that it
+// answers for the caller's own.
+
+/** What a call over gRPC-Web needs besides its message. */
+interface RpcOptions {
+  /** The organisation in whose context ZITADEL handles the call; by default that of the token's user. */
+  readonly orgId?: string | undefined;
+  /** The time limit of one attempt, in milliseconds. */
+  readonly timeoutMs?: number;
+  readonly maxBytes?: number;
+}
+
+/** A response over gRPC-Web, and the number of attempts that it took. */
+type RpcResponse<Input extends DescMessage, Output extends DescMessage> = UnaryResponse<Input, Output> & {
+  readonly attempts: number;
+};
+
+/**
+ * Calls a method, again where a ZITADEL does not answer or is not ready. Only call methods that may be repeated.
+ * @throws ConnectError as the ZITADEL returns it; `DOMException` TimeoutError after the call's time limit; IdentityError
+ * for an organisation whose id no header can contain
+ */
+export async function callMethod<Input extends DescMessage, Output extends DescMessage>(
+  connection: ZitadelConnection,
+  method: DescMethodUnary<Input, Output>,
+  message: MessageInitShape<Input>,
+  { orgId, timeoutMs = CALL_TIMEOUT_MS, maxBytes = MAX_ANSWER_BYTES }: RpcOptions = {},
+): Promise<RpcResponse<Input, Output>> {
+  const { signal, retries = defaultRetries } = connection;
+  const headers = contextHeader(connection, orgId);
+  const transport = webTransport(connection, maxBytes);
+  const backoff = new Backoff(retries, signal);
+  for (let attempts = 1; ; attempts++) {
+    const limit = AbortSignal.timeout(timeoutMs);
+    try {
+      const ends = AbortSignal.any([signal, limit]);
+      return { ...(await transport.unary(method, ends, undefined, headers, message)), attempts };
+    } catch (error) {
+      signal.throwIfAborted();
+      limit.throwIfAborted();
+      if (!(error instanceof ConnectError && isUnavailable(error) && (await backoff.failed(error)))) throw error;
+    }
+  }
+}
+
+const MEDIA_TYPE = 'application/grpc-web+proto';
+
+/** Creates a transport on the client of all other calls: that of Connect encodes a header's bytes again. */
+function webTransport({ baseUrl, token, signal }: ZitadelConnection, readMaxBytes: number): Transport {
+  return createTransport({
+    baseUrl,
+    readMaxBytes,
+    writeMaxBytes: MAX_ANSWER_BYTES,
+    useBinaryFormat: true,
+    interceptors: [],
+    acceptCompression: [],
+    sendCompression: null,
+    compressMinBytes: 0,
+    async httpClient({ url, header, body = [], signal: ends = signal }) {
+      const headers = Object.fromEntries(header);
+      const call = { method: 'POST', path: new URL(url).pathname, token, headers, body } as const;
+      const response = await callServer(baseUrl, { ...call, accept: MEDIA_TYPE, contentType: MEDIA_TYPE }, ends);
+      const answered = new Headers();
+      for (const [name, value] of Object.entries(response.headers))
+        if (typeof value === 'string') answered.set(name, value);
+      return { status: response.status, header: answered, body: bodyOf(response), trailer: new Headers() };
+    },
+  });
+}
+
+async function* bodyOf(response: HttpResponse): AsyncGenerator<Uint8Array> {
+  using read = response;
+  yield* read.body;
+}
+
+/** Returns the header that names an organisation. ZITADEL reads its bytes as UTF-8. */
+function contextHeader({ baseUrl }: ZitadelConnection, orgId: string | undefined): Readonly<Record<string, string>> {
+  if (orgId === undefined) return {};
+  // HTTP removes blanks around a value, which then names another organisation, or none.
+  if (/^ | $|\p{Cc}/u.test(orgId)) throw zitadelContextMissing(baseUrl, orgId, 'no HTTP header can contain its id');
+  return { 'x-zitadel-orgid': Buffer.from(orgId).toString('latin1') };
+}
+
+/** Whether a call had no response, or one of a server that is not ready. */
+function isUnavailable(error: ConnectError): boolean {
+  return error.cause !== undefined || (error.code === Code.Unavailable && !isGatewayTimeout(error));
+}
+
+/** Whether a gateway ended a call because it took too long. */
+export function isGatewayTimeout(error: unknown): boolean {
+  return error instanceof ConnectError && error.rawMessage === 'HTTP 504';
+}
+
+/** Converts the error of a call over gRPC-Web; returns errors of other kinds as they are. */
+export function rpcError(
+  { baseUrl, tokenOption }: ZitadelConnection,
+  { parent, name }: DescMethod,
+  error: unknown,
+): unknown {
+  if (!(error instanceof ConnectError)) return error;
+  const { code, rawMessage, cause } = error;
+  if (code === Code.Unauthenticated) return placeTokenRejected(baseUrl, tokenOption, rawMessage);
+  // A caller without any membership gets "not found" with this id.
+  if (code === Code.PermissionDenied || rawMessage.includes('AUTHZ-cdgFk'))
+    return placeTokenForbidden(baseUrl, tokenOption, rawMessage);
+  if (cause instanceof IdentityError) return cause;
+  if (isUnavailable(error))
+    return placeUnreachable(baseUrl, cause === undefined ? rawMessage : connectionReason(cause));
+  return zitadelCallFailed(baseUrl, `POST /${parent.typeName}/${name}`, code, rawMessage);
+}
+
+/** What all calls of a client have in common. */
+interface ClientOptions extends Pick<RpcOptions, 'orgId'> {
+  /** Converts the error of a call; by default to that of the ZITADEL. */
+  readonly toError?: (error: unknown) => unknown;
+}
+
+/** Returns a transport for clients of a ZITADEL's services, which throw IdentityErrors. */
+export function rpcTransport(connection: ZitadelConnection, { orgId, toError }: ClientOptions = {}): Transport {
+  return {
+    async unary(method, _signal, _timeoutMs, _headers, message) {
+      try {
+        return await callMethod(connection, method, message, { orgId });
+      } catch (error) {
+        throw toError === undefined ? rpcError(connection, method, error) : toError(error);
+      }
+    },
+    stream: () => Promise.reject(new Error('ZITADEL has no streams')),
+  };
+}
+
+/**
+ * Whether a ZITADEL handles calls in the context of an organisation; false if it does not have that organisation (yet).
+ * @throws IdentityError ZITADEL_CONTEXT_MISSING if it handles them in that of another
+ */
+export async function hasContext(connection: ZitadelConnection, orgId: string): Promise<boolean> {
+  const { getMyOrg } = ManagementService.method;
+  try {
+    const { message } = await callMethod(connection, getMyOrg, {}, { orgId });
+    requireOwner(connection, orgId, message.org?.id);
+    return true;
+  } catch (error) {
+    if (error instanceof ConnectError && error.rawMessage.includes('AUTH-Bs7Ds')) return false;
+    throw rpcError(connection, getMyOrg, error);
+  }
+}
+
+/**
+ * Requires that what a ZITADEL returned is of the organisation that it was asked about.
+ * @throws IdentityError ZITADEL_CONTEXT_MISSING
+ */
+export function requireOwner({ baseUrl }: ZitadelConnection, orgId: string, owner: string | undefined): void {
+  if (owner !== orgId) throw zitadelContextMissing(baseUrl, orgId, `it answers for organisation ${owner} instead`);
+}
+
+/** Reads one page of a search. */
+export type PageReader<Result> = (
+  query: MessageInitShape<typeof ListQuerySchema>,
+) => Promise<{ readonly result: readonly Result[] }>;
+
+/** Returns all results of a search. */
+export async function searchAll<Result>(find: PageReader<Result>): Promise<Result[]> {
+  const all: Result[] = [];
+  for (;;) {
+    const { result } = await find({ offset: BigInt(all.length), limit: PAGE, asc: true });
+    all.push(...result);
+    if (result.length < PAGE) return all;
+  }
+}

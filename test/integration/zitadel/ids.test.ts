@@ -1,0 +1,165 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { countTokens, deleteServiceUser } from '../../../cli/zitadel/instance.ts';
+import { identity } from '../../support/command.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { exportFileWith } from '../../support/migrations/migrating.ts';
+import { testDirectory } from '../../support/places/servedPlace.ts';
+import { DEFAULT_ORGANISATION, type ZitadelBehaviour } from '../../support/zitadel/behaviour.ts';
+import { connectTo, exportFromZitadel, importIntoStandIn } from '../../support/zitadel/connect.ts';
+import { people } from '../../support/zitadel/files.ts';
+import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
+import { startZitadel, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
+
+const TIMEOUT_MS = 120_000;
+
+/** Ids that ZITADEL imports, and that REST cannot have in a path or in a header. */
+const oddIds = [
+  ...['a/b', 'ünï', '組織|1', '..', '.', 'a//b', '?x=1', '#x', '%', '%2F', 'a%20b', 'a b', 'a:b', "it's", '~', 'a\\b'],
+  ...['caf\u00e9', 'cafe\u0301', '\u{1f600}', 'à'],
+];
+/** Ids that no header can have. */
+const unnameableIds = [' a', 'a ', ' ', 'a\nb', 'a\tb', 'a\rb', '\u007f', 'a\u0001'];
+
+const members = (userId: string) => [{ userId, roles: ['ORG_OWNER'] }];
+
+/** A stand-in whose default organisation, that of the caller, has a member; and the organisations of a test. */
+async function zitadelWith(orgs: readonly object[], behaviour: Partial<ZitadelBehaviour> = {}) {
+  const filled = await filledZitadel(orgs, behaviour);
+  filled.zitadel.contents.put(DEFAULT_ORGANISATION, 'orgMembers', 'owner', { userId: 'owner', roles: ['ORG_OWNER'] });
+  return filled;
+}
+
+const exported = z.object({ orgMembers: z.array(z.object({ userId: z.string(), roles: z.array(z.string()) })) });
+const membersOf = (org: unknown) => exported.parse(org).orgMembers;
+const imports = ({ requests }: ZitadelStandIn) => requests.filter(({ path }) => /import/i.test(path));
+const REFUSED = 'cannot be called for organisation';
+
+describe('an organisation with an id that REST cannot have in a header', { timeout: TIMEOUT_MS }, () => {
+  it.each(oddIds)('is exported with its own members, not with those of the caller: %j', async (orgId) => {
+    const { zitadel } = await zitadelWith([
+      organisation(orgId, { humanUsers: people(1), orgMembers: members(people(1)[0]?.userId ?? '') }),
+    ]);
+    const [org] = (await exportFromZitadel(zitadel, [orgId])).orgs;
+    expect(membersOf(org)).toEqual(members(people(1)[0]?.userId ?? ''));
+  });
+
+  it.each(oddIds)('gets its own texts of messages, not the organisation of the caller: %j', async (orgId) => {
+    const zitadel = await startZitadel();
+    const initMessages = [{ language: 'en', title: 'Welcome' }];
+    const { errors } = await importIntoStandIn(zitadel, [organisation(orgId, { initMessages })]);
+    expect(errors).toBeUndefined();
+    expect(zitadel.contents.find(orgId, 'initMessages', 'en')?.title).toBe('Welcome');
+    expect(zitadel.contents.find(DEFAULT_ORGANISATION, 'initMessages', 'en')).toBeUndefined();
+  });
+});
+
+describe('an organisation with an id that no header can have', { timeout: TIMEOUT_MS }, () => {
+  it.each(unnameableIds)('is not exported: %j', async (orgId) => {
+    const { zitadel } = await zitadelWith([organisation(orgId)]);
+    await expect(exportFromZitadel(zitadel)).rejects.toThrow(`${zitadel.url} ${REFUSED} ${orgId} (no HTTP header can`);
+  });
+
+  it.each([
+    [' a', "' a'"],
+    ["it's\n", "$'it\\'s\\u000a'"],
+  ])('is named with the option that excludes it, and the others are exported: %j', async (orgId, word) => {
+    const { zitadel, tokenFile } = await zitadelWith([organisation(orgId), organisation('2')]);
+    const directory = await testDirectory();
+    const [file, others] = [join(directory, 'out.json'), join(directory, 'others.json')];
+    const from = ['export', zitadel.url, '--token-file', tokenFile];
+    const { code, stdout } = await identity([...from, '--to', file]);
+    expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringMatching(/^not exported: /m) });
+    expect(stdout).toContain(`; exclude it with --exclude-org ${word}\n`);
+    const { orgs } = JSON.parse(await readFile(file, 'utf8'));
+    expect(orgs).toMatchObject([{ orgId: DEFAULT_ORGANISATION }, { orgId: '2' }]);
+    expect(await identity([...from, '--to', others, '--exclude-org', orgId])).toMatchObject({ code: 0 });
+  });
+
+  it.each(unnameableIds)('is imported only without texts of messages: %j', async (orgId) => {
+    const zitadel = await startZitadel();
+    const initMessages = [{ language: 'en', title: 'Welcome' }];
+    const file = [organisation('2'), organisation(orgId, { initMessages })];
+    for (const dryRun of [true, false])
+      await expect(importIntoStandIn(zitadel, file, { dryRun })).rejects.toThrow(`${REFUSED} ${orgId} (no HTTP header`);
+    expect(imports(zitadel)).toEqual([]);
+    const { errors } = await importIntoStandIn(zitadel, [organisation(orgId)]);
+    expect(errors).toBeUndefined();
+    expect(zitadel.contents.organisations.has(orgId)).toBe(true);
+  });
+});
+
+describe('a proxy that removes the header of the organisation', { timeout: TIMEOUT_MS }, () => {
+  it.each([
+    ['of every call', () => true],
+    ['of some calls', (path: string) => path.endsWith('/ListOrgMembers')],
+  ])('makes an export name each organisation but that of the caller: %s', async (_, losesContext) => {
+    const { zitadel, tokenFile } = await zitadelWith([organisation('1')], { losesContext });
+    const { code, stdout } = await identity(['inspect', zitadel.url, '--token-file', tokenFile]);
+    expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining(`: 1 organisation, `) });
+    expect(stdout).toContain(
+      `not exported: ${zitadel.url} ${REFUSED} 1 (it answers for organisation ${DEFAULT_ORGANISATION} instead); exclude it with --exclude-org 1`,
+    );
+  });
+
+  it('makes an import of texts of messages fail before anything is written', async () => {
+    const zitadel = await startZitadel({ losesContext: () => true });
+    const file = await exportFileWith(organisation('1', { initMessages: [{ language: 'en', title: 'Welcome' }] }));
+    const running = importIntoStandIn(zitadel, await readFile(file, 'utf8'));
+    await expect(running).rejects.toThrow(`it answers for organisation ${DEFAULT_ORGANISATION} instead`);
+    expect(imports(zitadel)).toEqual([]);
+    expect(zitadel.contents.find(DEFAULT_ORGANISATION, 'initMessages', 'en')).toBeUndefined();
+  });
+});
+
+describe('a record with an id that REST cannot have in a path', { timeout: TIMEOUT_MS }, () => {
+  it.each(oddIds)('keeps neither its members nor the rest from an export: %j', async (id) => {
+    const [ada] = people(1);
+    const { zitadel } = await zitadelWith([
+      organisation('1', {
+        projects: [{ projectId: id, project: { name: 'Shop' } }],
+        projectGrants: [{ grantId: id, projectGrant: { projectId: id, grantedOrgId: '2' } }],
+        projectMembers: [{ projectId: id, userId: ada?.userId, roles: ['PROJECT_OWNER'] }],
+        projectGrantMembers: [{ projectId: id, grantId: id, userId: ada?.userId, roles: ['PROJECT_GRANT_OWNER'] }],
+      }),
+      organisation('2', { humanUsers: [ada] }),
+    ]);
+    const [org] = (await exportFromZitadel(zitadel, ['1'])).orgs;
+    expect(org).toMatchObject({
+      projectMembers: [{ projectId: id, userId: ada?.userId, roles: ['PROJECT_OWNER'] }],
+      projectGrantMembers: [{ projectId: id, grantId: id, userId: ada?.userId, roles: ['PROJECT_GRANT_OWNER'] }],
+    });
+  });
+
+  it.each([...oddIds, ...unnameableIds])('is found with its TOTP seed, which is not sent again: %j', async (id) => {
+    const zitadel = await startZitadel({ lagMs: 0 });
+    const hashed = { hashedPassword: { value: '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB' } };
+    const ada = person(id, { ...hashed, otpCode: 'JBSWY3DPEHPK3PXP' });
+    const file = [organisation('1', { humanUsers: [ada] })];
+    await importIntoStandIn(zitadel, file);
+    const sent = imports(zitadel).length;
+    const { summary } = await importIntoStandIn(zitadel, file);
+    expect(summary).toMatchObject({ created: {}, unchanged: { org: 1, humanUsers: 1 } });
+    expect(imports(zitadel)).toHaveLength(sent);
+  });
+
+  it.each([...oddIds, ...unnameableIds])('is deleted as the user of the migration: %j', async (id) => {
+    const { zitadel } = await zitadelWith([]);
+    zitadel.contents.users.set(id, DEFAULT_ORGANISATION);
+    expect(await countTokens(connectTo(zitadel), id)).toBe(1);
+    await deleteServiceUser(connectTo(zitadel), id);
+    expect([...zitadel.contents.users.keys()]).toEqual(['owner']);
+  });
+
+  it('names its organisation if ZITADEL does not answer for it', async () => {
+    const projects = [{ projectId: 'x'.repeat(201), project: { name: 'Shop' } }];
+    const { zitadel, tokenFile } = await zitadelWith([organisation('1', { projects }), organisation('2')]);
+    const { code, stdout } = await identity(['inspect', zitadel.url, '--token-file', tokenFile]);
+    expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining(`: 2 organisations, `) });
+    expect(stdout).toMatch(
+      /^not exported: .* fails to export organisation 1 with 3: .*; exclude it with --exclude-org 1$/m,
+    );
+  });
+});
