@@ -1,5 +1,3 @@
-import { domainToASCII } from 'node:url';
-import providers from 'email-providers/all.json' with { type: 'json' };
 import { type JsonObject, parseObject, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
@@ -72,19 +70,17 @@ function privilegeWarning(
   stored: StoredDocument | undefined,
 ): Omit<ImportWarning, 'id'> | undefined {
   const privilege = privileges.get(plan);
-  if (privilege === undefined) return undefined;
+  if (privilege === undefined || !privilege.existed) return undefined;
   const { json, orgId } = plan.record;
-  const { given, texts, existed } = privilege;
-  const added = addedTexts({ given, texts }, orgId, stored);
-  const isPublic = given.type === 'domain' && added.some(isPublicMailProvider);
-  if (added.length === 0 || !(existed || isPublic)) return undefined;
+  const { given } = privilege;
+  const added = addedTexts(privilege, orgId, stored);
+  if (added.length === 0) return undefined;
   const target = `${given.noun} ${given.within.key.map((path) => textAt(json, path, orgId)).join(' ')}`;
-  const place = existed ? `${target}, which existed before` : target;
-  const message =
+  const gift =
     given.type === 'domain'
-      ? `adds the verified domain ${added.join(', ')}${isPublic ? ' of a public mail provider' : ''} to ${place}`
-      : `gives the user ${textAt(json, 'userId', orgId)} ${added.join(', ')} in ${place}`;
-  return { type: given.type, message };
+      ? `adds the verified domain ${added.join(', ')} to`
+      : `gives the user ${textAt(json, 'userId', orgId)} ${added.join(', ')} in`;
+  return { type: given.type, message: `${gift} ${target}, which existed before` };
 }
 
 /** Returns the roles or the domain that a record adds to what the stored one gives. */
@@ -104,18 +100,4 @@ export function restrictedIssue({ record }: RecordPlan, stored?: StoredDocument)
   if (given?.restricted === undefined) return undefined;
   const texts = givenTexts(given, json, orgId);
   return addedTexts({ given, texts }, orgId, stored).length > 0 ? given.restricted : undefined;
-}
-
-/** The list has a domain that belongs to nobody, and stands in examples of all kinds (RFC 2606). */
-const RESERVED = 'example.com';
-
-/** The domains in which anybody can get an address (docs/decisions/0018-public-mail-providers.md). */
-const domains: ReadonlySet<string> = new Set(
-  providers.filter((domain) => domain !== RESERVED).map((domain) => domainToASCII(domain)),
-);
-
-/** Whether a domain is that of a public mail provider, however it is written. */
-export function isPublicMailProvider(domain: string): boolean {
-  const ascii = domainToASCII(domain);
-  return ascii !== '' && domains.has(ascii);
 }

@@ -88,20 +88,6 @@ describe('what an import adds to what existed before', () => {
     ]);
     expect((await instance.import(overwriting(changed(['ORG_USER_MANAGER'])))).summary.warnings).toEqual([unproved]);
   });
-
-  it('is a verified domain of a public mail provider in every organisation, however it is written', async () => {
-    const instance = await testInstance(await openTestStore());
-    const domains = ['GMail.com', 'ｙahoo.com', 'own.example'].map((domainName) => ({ domainName, isVerified: true }));
-    const { summary } = await instance.import(request(organisation('own', { domains })));
-    expect(summary.warnings).toEqual([
-      unproved,
-      ...['GMail.com', 'ｙahoo.com'].map((name) => ({
-        type: 'domain',
-        id: `own_${name}`,
-        message: `adds the verified domain ${name} of a public mail provider to organisation own`,
-      })),
-    ]);
-  });
 });
 
 const withState = (prefix: string, state: string) => ({ state: `${prefix}_STATE_${state}` });

@@ -153,12 +153,6 @@ describe('a bundle', () => {
       expect(await readFile(join(directory, 'index.js'), 'utf8')).not.toContain('import_meta');
   });
 
-  it('of import alone carries the list of public mail providers', () => {
-    const list = ['node_modules/email-providers/'];
-    expect(startingWith(inputsOf('import'), list)).not.toEqual([]);
-    expect(startingWith([...inputsOf('export'), ...inputsOf('removeOtpEmail')], list)).toEqual([]);
-  });
-
   it('of import is where they are, so that their names are right here', () => {
     for (const prefix of [...descriptors, ...cloudStorage]) {
       expect(startingWith(inputsOf('import'), [prefix]), prefix).not.toEqual([]);
