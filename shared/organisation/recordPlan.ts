@@ -1,5 +1,5 @@
 import { textAt, textsAt, valueAt } from '../json/jsonObject.ts';
-import { foldLookAlikes } from '../lookAlikes/lookAlikes.ts';
+import { foldLookAlikes } from '../lookAlikes.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import { type DocumentKey, distinctKeys, documentId, documentPath, type Write } from '../store/store.ts';
 import { type OrganisationRecord, storedFields } from './record.ts';

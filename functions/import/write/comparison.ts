@@ -1,6 +1,6 @@
 import { verifyPassword } from '../../../shared/auth/password.ts';
 import { type JsonObject, parseObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
-import { foldLookAlikes } from '../../../shared/lookAlikes/lookAlikes.ts';
+import { foldLookAlikes } from '../../../shared/lookAlikes.ts';
 import { hasFilledFields, isEqualWhenFilled } from '../../../shared/organisation/filledFields.ts';
 import { type OrganisationRecord, storedFields, toRecord } from '../../../shared/organisation/record.ts';
 import { serialise } from '../../../shared/organisation/recordBody.ts';
