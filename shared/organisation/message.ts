@@ -11,7 +11,7 @@ import {
 import { isJsonObject, type JsonObject, valueAt } from '../json/jsonObject.ts';
 import { checkRules } from './rules.ts';
 import type { Section } from './section.ts';
-import { isUsualMessage } from './usualMessage.ts';
+import { usualMessage } from './usualMessage.ts';
 
 /** An issue of one field of an export file. */
 export interface FieldIssue {
@@ -64,8 +64,8 @@ export function readMessage(
   value: unknown,
   checked: CheckedSection | undefined,
 ): CanonicalMessage {
-  if (isUsualMessage(schema, value, checked !== undefined)) return { json: value, unknown: nothingUnknown };
-  return decodeMessage(schema, value, checked);
+  const json = usualMessage(schema, value, checked !== undefined);
+  return json === undefined ? decodeMessage(schema, value, checked) : { json, unknown: nothingUnknown };
 }
 
 /**

@@ -3,54 +3,94 @@ import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { compileRules } from './rules.ts';
 
-/** Whether a value of a field is as exports write it, and keeps the rules of the field if they are to be checked. */
-type IsUsual = (value: unknown, checked: boolean) => boolean;
+/** How the fields of usual values stand: in the order in which they are written, or in another one. */
+type Order = 'written' | 'other';
+
+/** Returns the order of a value that is as exports write it, and keeps its field's rules if they are to be checked. */
+type FindOrder = (value: unknown, checked: boolean) => Order | undefined;
 
 interface UsualField {
   readonly name: string;
   /** Undefined for a field of which no value is called usual. */
-  readonly isUsual: IsUsual | undefined;
+  readonly findOrder: FindOrder | undefined;
+  /** The messages in the field's values. */
+  readonly message: DescMessage | undefined;
   /** Whether the rules allow its absence. */
   readonly mayBeAbsent: boolean;
 }
 
-const compiled = new Map<string, readonly UsualField[]>();
-
-/**
- * Whether a message's JSON is its own canonical form, as exports write it: nothing but known fields under their JSON names
- * and in their order, without defaults, each with a value of its type in its canonical form. Then decoding and writing it
- * again would return the same, and lose nothing. What is unusual may be valid all the same.
- * @param checked whether the descriptor's rules must be kept (zitadel 3)
- */
-export function isUsualMessage(schema: DescMessage, json: unknown, checked: boolean): json is JsonObject {
-  if (!isJsonObject(json)) return false;
-  const fields = usualFields(schema);
-  let at = 0;
-  for (const name of Object.keys(json)) {
-    let field = fields[at++];
-    while (field !== undefined && field.name !== name) {
-      if (checked && !field.mayBeAbsent) return false;
-      field = fields[at++];
-    }
-    if (field?.isUsual?.(json[name], checked) !== true) return false;
-  }
-  if (checked) for (; at < fields.length; at++) if (fields[at]?.mayBeAbsent === false) return false;
-  return true;
+/** The fields of a message in the order in which they are written. */
+interface UsualFields {
+  readonly fields: readonly UsualField[];
+  readonly positions: ReadonlyMap<string, number>;
 }
 
-/** Returns a message's fields in the order in which they are written. */
-function usualFields(schema: DescMessage): readonly UsualField[] {
+const compiled = new Map<string, UsualFields>();
+
+/**
+ * Returns a message's JSON in canonical form if it is usual, as exports write it: nothing but known fields under their JSON
+ * names, without defaults, each with a value of its type in its canonical form. Then decoding and writing it again would
+ * return the same, and lose nothing. Only its fields may stand in another order, since exports put secrets first. What is
+ * unusual may be valid all the same.
+ * @param checked whether the descriptor's rules must be kept (zitadel 3)
+ * @returns the JSON itself where its fields stand in order; undefined for an unusual message
+ */
+export function usualMessage(schema: DescMessage, json: unknown, checked: boolean): JsonObject | undefined {
+  const order = findOrder(schema, json, checked);
+  if (order === undefined || !isJsonObject(json)) return undefined;
+  return order === 'written' ? json : inWrittenOrder(schema, json);
+}
+
+function findOrder(schema: DescMessage, json: unknown, checked: boolean): Order | undefined {
+  if (!isJsonObject(json)) return undefined;
+  const { fields, positions } = usualFields(schema);
+  let order: Order = 'written';
+  let at = 0;
+  for (const name of Object.keys(json)) {
+    const position = fields[at]?.name === name ? at : (positions.get(name) ?? -1);
+    const inner = fields[position]?.findOrder?.(json[name], checked);
+    if (inner === undefined) return undefined;
+    if (position < at || inner === 'other') order = 'other';
+    if (position < at) continue;
+    if (checked && isMissing(fields, at, position, json)) return undefined;
+    at = position + 1;
+  }
+  return checked && isMissing(fields, at, fields.length, json) ? undefined : order;
+}
+
+/** Whether a message lacks one of some fields, although a rule requires it. */
+function isMissing(fields: readonly UsualField[], from: number, to: number, json: JsonObject): boolean {
+  for (let at = from; at < to; at++) {
+    const field = fields[at];
+    if (field?.mayBeAbsent === false && !Object.hasOwn(json, field.name)) return true;
+  }
+  return false;
+}
+
+function inWrittenOrder(schema: DescMessage, json: JsonObject): JsonObject {
+  const ordered: JsonObject = {};
+  for (const { name, message } of usualFields(schema).fields) {
+    if (!Object.hasOwn(json, name)) continue;
+    const value = json[name];
+    const put = (one: unknown) => (message !== undefined && isJsonObject(one) ? inWrittenOrder(message, one) : one);
+    ordered[name] = Array.isArray(value) ? value.map(put) : put(value);
+  }
+  return ordered;
+}
+
+function usualFields(schema: DescMessage): UsualFields {
   const known = compiled.get(schema.typeName);
   if (known !== undefined) return known;
   const fields = schema.fields.toSorted((a, b) => a.number - b.number).map(compileField);
-  compiled.set(schema.typeName, fields);
-  return fields;
+  const usual = { fields, positions: new Map(fields.map(({ name }, position) => [name, position])) };
+  compiled.set(schema.typeName, usual);
+  return usual;
 }
 
 function compileField(field: DescField): UsualField {
   const findReason = compileRules(field);
   const mayBeAbsent = findReason?.(absentValue(field)) === undefined;
-  return { name: field.jsonName, isUsual: compileValue(field), mayBeAbsent };
+  return { name: field.jsonName, findOrder: compileValue(field), message: field.message, mayBeAbsent };
 }
 
 /** Returns what a decoded message has in place of an absent field, as far as rules look at it. */
@@ -65,28 +105,46 @@ function hasDefault({ fieldKind, presence }: DescField): boolean {
   return (fieldKind === 'scalar' || fieldKind === 'enum') && presence === FeatureSet_FieldPresence.IMPLICIT;
 }
 
-function compileValue(field: DescField): IsUsual | undefined {
+function compileValue(field: DescField): FindOrder | undefined {
   if (field.oneof !== undefined || field.fieldKind === 'map') return undefined;
-  const isUsual = compileElement(field);
-  if (field.fieldKind !== 'list' || isUsual === undefined) return isUsual;
-  return (value, checked) =>
-    Array.isArray(value) && value.length > 0 && value.every((element) => isUsual(element, checked));
+  const find = compileElement(field);
+  if (field.fieldKind !== 'list' || find === undefined) return find;
+  return (value, checked) => {
+    if (!Array.isArray(value) || value.length === 0) return undefined;
+    let order: Order = 'written';
+    for (const element of value) {
+      const found = find(element, checked);
+      if (found === undefined) return undefined;
+      if (found === 'other') order = 'other';
+    }
+    return order;
+  };
 }
 
-function compileElement(field: DescField): IsUsual | undefined {
+function compileElement(field: DescField): FindOrder | undefined {
   const { message, enum: values, scalar } = field;
   if (message !== undefined) return compileMessage(field, message);
-  if (values !== undefined) return compileEnum(field, values);
-  if (scalar === ScalarType.STRING) return compileText(field);
-  if (scalar === ScalarType.BYTES) return compileBytes(field);
-  return scalar === ScalarType.BOOL ? compileBoolean(field) : undefined;
+  if (values !== undefined) return compileScalar(compileEnum(field, values));
+  if (scalar === ScalarType.STRING) return compileScalar(compileText(field));
+  if (scalar === ScalarType.BYTES) return compileScalar(compileBytes(field));
+  return scalar === ScalarType.BOOL ? compileScalar(compileBoolean(field)) : undefined;
 }
 
 /** Google's own messages have a JSON form other than their fields. */
-function compileMessage(field: DescField, message: DescMessage): IsUsual | undefined {
+function compileMessage(field: DescField, message: DescMessage): FindOrder | undefined {
   if (message.typeName.startsWith('google.protobuf.')) return undefined;
   const findReason = compileRules(field);
-  return (value, checked) => isUsualMessage(message, value, checked) && !(checked && findReason?.(value) !== undefined);
+  return (value, checked) => {
+    const order = findOrder(message, value, checked);
+    return checked && findReason?.(value) !== undefined ? undefined : order;
+  };
+}
+
+/** Whether a value without fields is usual, and keeps the rules if they are to be checked. */
+type IsUsual = (value: unknown, checked: boolean) => boolean;
+
+function compileScalar(isUsual: IsUsual): FindOrder {
+  return (value, checked) => (isUsual(value, checked) ? 'written' : undefined);
 }
 
 function compileEnum(field: DescField, { values, value: byNumber }: DescEnum): IsUsual {
