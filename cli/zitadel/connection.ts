@@ -148,7 +148,8 @@ export async function* search<Result>(
   connection: ZitadelConnection,
   { path, result }: Search<Result>,
 ): AsyncGenerator<Result, void, void> {
-  const page = z.looseObject({ result: z.array(result).default([]) });
+  // Each of ZITADEL's lists has details, an empty one too: another server's answer is not taken for that.
+  const page = z.looseObject({ details: z.looseObject({}), result: z.array(result).default([]) });
   for (let offset = 0; ; offset += PAGE) {
     const body = JSON.stringify({ query: { offset: String(offset), limit: PAGE, asc: true } });
     const found = await request(connection, { method: 'POST', path, body }, page);

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { zitadelCannotExport, zitadelContextMissing } from '../../../shared/errors/placeErrors.ts';
+import { zitadelCallFailed, zitadelCannotExport, zitadelContextMissing } from '../../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
 import { undisposed } from '../../places/content.ts';
 import type { ExportContent, ExportOptions } from '../../places/place.ts';
 import { search, type ZitadelConnection } from '../connection.ts';
-import { exportOne, recordsIn } from './exportOrganisation.ts';
+import { EXPORT_PATH, exportOne, recordsIn } from './exportOrganisation.ts';
 
 /**
  * Returns an export file that is made of one export per organisation while it is read, which holds one of them at a time.
@@ -25,9 +25,16 @@ export function exportContent(
     const listed = new Set(orgIds.length > 0 ? orgIds : await listOrganisations(connection));
     const selected = listed.difference(new Set(excludedOrgIds));
     [done, total] = [0, selected.size];
+    let known = orgIds.length > 0 ? undefined : listed;
+    const exportSelected = async (orgId: string) => {
+      const organisation = await exportOne(connection, orgId, options);
+      if (organisation !== undefined) return organisation;
+      known ??= new Set(await listOrganisations(connection));
+      return known.has(orgId) ? exportListed(connection, orgId, options) : undefined;
+    };
     let start = '{"orgs":[';
     for (const orgId of selected) {
-      const organisation = await exportOne(connection, orgId, options).catch((error: unknown) => {
+      const organisation = await exportSelected(orgId).catch((error: unknown) => {
         const isOfOrganisation = zitadelCannotExport.is(error) || zitadelContextMissing.is(error);
         if (!isOfOrganisation || options.onUnexported === undefined) throw error;
         options.onUnexported({ orgId, message: error.message });
@@ -48,6 +55,22 @@ export function exportContent(
     fraction: () => (total === 0 ? undefined : done / total),
     ...undisposed,
   };
+}
+
+/**
+ * Exports an organisation that the ZITADEL has listed.
+ * @returns undefined if it was deleted since
+ * @throws IdentityError where the organisation is still listed, and the response lacks it, as the page of a gateway does
+ */
+async function exportListed(
+  connection: ZitadelConnection,
+  orgId: string,
+  options: ExportOptions,
+): Promise<JsonObject | undefined> {
+  const organisation = await exportOne(connection, orgId, options);
+  if (organisation !== undefined || !(await listOrganisations(connection)).includes(orgId)) return organisation;
+  const problem = `the response lacks organisation ${orgId}: check that no gateway answers in place of the ZITADEL`;
+  throw zitadelCallFailed(connection.baseUrl, `POST ${EXPORT_PATH}`, 200, problem);
 }
 
 /**

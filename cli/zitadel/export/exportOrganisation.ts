@@ -38,12 +38,15 @@ const TOO_LARGE = 'received message larger than max';
 /** More than an organisation with which a ZITADEL is done in time. Memory holds several times as much. */
 const MAX_MESSAGE_BYTES = 128_000_000;
 
+export const EXPORT_PATH = '/admin/v1/export';
+
+// Without an organisation, ZITADEL's JSON has no list either.
 const file = z.looseObject({ orgs: z.array(z.record(z.string(), z.unknown())).default([]) });
 
 /**
  * Exports one organisation with all of its grants and members: over REST, which has the fields of every release, and over
  * gRPC-Web where REST refuses the response's size.
- * @returns undefined if the ZITADEL does not have the organisation
+ * @returns undefined if the response does not have the organisation
  * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`; ZITADEL_CANNOT_EXPORT where the ZITADEL fails to export it;
  * ZITADEL_CONTEXT_MISSING where it answers for another organisation
  */
@@ -65,7 +68,7 @@ async function exportAlone(
   timeoutMs: number,
 ): Promise<JsonObject | undefined> {
   const request = { orgIds: [orgId], ...secrets, responseOutput: true, timeout: `${timeoutMs}ms` };
-  const call = { method: 'POST', path: '/admin/v1/export', body: JSON.stringify(request), timeoutMs } as const;
+  const call = { method: 'POST', path: EXPORT_PATH, body: JSON.stringify(request), timeoutMs } as const;
   const answer = await send(connection, call).catch((error: unknown) => {
     if (zitadelCallFailed.is(error))
       throw zitadelCannotExport(connection.baseUrl, orgId, 200, excess(MAX_ANSWER_BYTES));
@@ -77,7 +80,11 @@ async function exportAlone(
   if (answer.status >= 500) throw zitadelCannotExport(connection.baseUrl, orgId, answer.status, messageIn(answer.text));
   const parsed = answer.status === 200 ? file.safeParse(parseIfJson(answer.text)) : undefined;
   if (parsed?.success !== true) throw callError(connection, call, answer);
-  return parsed.data.orgs[0];
+  return organisationIn(parsed.data, orgId);
+}
+
+function organisationIn({ orgs }: z.infer<typeof file>, id: string): JsonObject | undefined {
+  return orgs.find(({ orgId }) => orgId === id);
 }
 
 async function exportByRpc(
@@ -90,7 +97,7 @@ async function exportByRpc(
     const message = fromJson(ExportDataRequestSchema, request);
     const limits = { timeoutMs, maxBytes: MAX_MESSAGE_BYTES };
     const response = await callMethod(connection, AdminService.method.exportData, message, limits);
-    return file.parse(toJson(ExportDataResponseSchema, response.message)).orgs[0];
+    return organisationIn(file.parse(toJson(ExportDataResponseSchema, response.message)), orgId);
   } catch (error) {
     const isTooSlow = isTimeout(error) || isGatewayTimeout(error);
     throw isTooSlow ? zitadelExportTooSlow(orgId, timeoutMs / 1_000) : exportError(connection, orgId, error);

@@ -1,7 +1,11 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { exportLosses, listOrganisations } from '../../../cli/zitadel/export/exportContent.ts';
 import { exportOne } from '../../../cli/zitadel/export/exportOrganisation.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
@@ -98,5 +102,74 @@ describe('an export from a ZITADEL', () => {
     await expect(exportFromZitadel({ url }, lists ? [] : ['1'])).rejects.toThrow(message);
     // What is in the buffers between the two was not read.
     expect(sent).toBeLessThan((megabytes + 32) * MEGABYTE);
+  });
+});
+
+/** Answers lists of organisations and exports in turn, the last ones for good; all other lists are empty. */
+async function answering(lists: readonly unknown[], exports: readonly unknown[]): Promise<{ readonly url: string }> {
+  const next = (answers: unknown[]) => (answers.length > 1 ? answers.shift() : answers[0]);
+  const remaining = { lists: [...lists], exports: [...exports] };
+  return startFakeInstance((response) => {
+    const answers: Readonly<Record<string, () => unknown>> = {
+      '/admin/v1/export': () => next(remaining.exports),
+      '/admin/v1/orgs/_search': () => next(remaining.lists),
+    };
+    const answer = answers[response.req.url ?? '']?.() ?? { details: {} };
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+  });
+}
+
+const page = { status: 'ok' };
+const listed = { details: { totalResult: '1' }, result: [{ id: '1' }] };
+
+describe('an answer that is none of a ZITADEL', () => {
+  it.each([
+    ['without organisations', {}],
+    ["of a gateway's page", page],
+    ['with another organisation', { orgs: [{ orgId: '2', org: { name: 'Two' } }] }],
+  ])('is no export of an organisation that the ZITADEL lists: %s', async (_case, exported) => {
+    const zitadel = await answering([listed], [exported]);
+    const message = `${zitadel.url} fails POST /admin/v1/export with 200: the response lacks organisation 1: check that no gateway answers in place of the ZITADEL`;
+    for (const orgIds of [[], ['1']]) await expect(exportFromZitadel(zitadel, orgIds)).rejects.toThrow(message);
+  });
+
+  it('is no empty list of organisations', async () => {
+    const zitadel = await answering([page], [{}]);
+    await expect(exportFromZitadel(zitadel)).rejects.toThrow(
+      /fails POST \/admin\/v1\/orgs\/_search with 200: .*details/s,
+    );
+  });
+});
+
+describe('an export without an organisation', () => {
+  it('is whole where the organisation was deleted after it was listed', async () => {
+    const zitadel = await answering([listed, { details: {} }], [{}]);
+    expect((await exportFromZitadel(zitadel)).orgs).toEqual([]);
+  });
+
+  it('is asked for again where the organisation appeared after the export', async () => {
+    const { zitadel } = await filledZitadel([organisation('1')]);
+    let isFirst = true;
+    const late = createServer(async (request, response) => {
+      const { method = '', url = '', headers } = request;
+      const body = await buffer(request);
+      if (url === '/admin/v1/export' && isFirst) {
+        isFirst = false;
+        response.end('{}');
+        return;
+      }
+      const passed = ['authorization', 'content-type', 'x-zitadel-orgid'];
+      const others = passed.flatMap((name): [string, string][] =>
+        name in headers ? [[name, `${headers[name]}`]] : [],
+      );
+      const answer = await fetch(`${zitadel.url}${url}`, { method, headers: others, body });
+      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+      response.end(Buffer.from(await answer.arrayBuffer()));
+    });
+    await once(late.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void late.close());
+    const { port } = z.object({ port: z.number() }).parse(late.address());
+    expect((await exportFromZitadel({ url: `http://127.0.0.1:${port}` }, ['1'])).orgs).toMatchObject([{ orgId: '1' }]);
+    expect(isFirst).toBe(false);
   });
 });
