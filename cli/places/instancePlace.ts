@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { EXPORT_FILE, type ImportResponse } from '../../functions/import/contract.ts';
+import { proveExport } from '../../functions/import/inspect/inspection.ts';
 import { tokenForOtherOrganisations } from '../../shared/errors/errors.ts';
-import type { IdentityError } from '../../shared/errors/identityError.ts';
-import { placeBroke, placeRefused } from '../../shared/errors/placeErrors.ts';
+import { hasCode, type IdentityError } from '../../shared/errors/identityError.ts';
+import { exportDamaged, placeBroke, placeRefused } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { exportedManifest } from '../../shared/organisation/exportFile.ts';
 import { callServer, type HttpCall, type HttpResponse, readText } from '../httpClient.ts';
@@ -43,14 +44,45 @@ async function readContent(settings: InstanceSettings, options: ExportOptions): 
   async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const body = [Buffer.from(JSON.stringify({ ...toRequest(options), response_output: true }))];
     using response = await post(settings, { operation: 'export', body }, signal);
-    try {
-      for await (const chunk of response.body) yield chunk;
-    } catch (error) {
-      signal.throwIfAborted();
-      throw placeBroke(settings.origin, connectionReason(error));
-    }
+    yield* proved(settings, response, signal);
   }
   return { isRepeatable: false, open: bytes, ...undisposed };
+}
+
+/**
+ * Yields the bytes of an export, and ends only if its manifest proves it.
+ * @throws IdentityError for a response that is no export, or not a whole one
+ */
+async function* proved(
+  settings: InstanceSettings,
+  response: HttpResponse,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    yield* proveExport({ open: () => received(settings, response, signal) }, signal);
+  } catch (error) {
+    throw hasCode(error, 'INVALID_ARGUMENT') ? damaged(settings, response, error.message) : error;
+  }
+}
+
+async function* received(
+  { origin }: InstanceSettings,
+  { body }: HttpResponse,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw placeBroke(origin, connectionReason(error));
+  }
+}
+
+/** Creates the error for a response that is no export. The page of a gateway has another content type. */
+function damaged({ origin }: InstanceSettings, { headers }: HttpResponse, problem: string): IdentityError {
+  const type = headers['content-type'] ?? 'none';
+  const isJson = /^application\/json\s*(?:;|$)/i.test(type);
+  return exportDamaged(origin, isJson ? problem : `${problem}; content type: ${type}`);
 }
 
 async function importInto(
@@ -136,7 +168,10 @@ interface Trial extends z.output<typeof trialAnswer> {
   readonly denial?: IdentityError;
 }
 
-/** Finds out whether a token permits an operation. One that is restricted to organisations permits it for those. */
+/**
+ * Finds out whether a token permits an operation. One that is restricted to organisations permits it for those.
+ * @throws IdentityError for an answer that is no export
+ */
 export async function tryOperation(
   settings: InstanceSettings,
   operation: Operation,
@@ -144,8 +179,11 @@ export async function tryOperation(
 ): Promise<Trial> {
   const body = [Buffer.from(JSON.stringify(trials[operation]))];
   using response = await callOperation(settings, { operation, body }, signal);
-  if (response.status === 200)
-    return trialAnswer.parse(parseIfJson(await readText(response.body, MAX_TRIAL_BYTES)) ?? {});
+  if (response.status === 200) {
+    const answer = operation === 'export' ? proved(settings, response, signal) : response.body;
+    const text = await readText(answer, MAX_TRIAL_BYTES);
+    return trialAnswer.safeParse(parseIfJson(text)).data ?? {};
+  }
   const denial = await responseError(settings, response);
   return tokenForOtherOrganisations.is(denial) ? {} : { denial };
 }

@@ -116,7 +116,7 @@ function shortened({ field, description }: FieldViolation): FieldViolation {
   return { field: shortenedText(field), description: shortenedText(description) };
 }
 
-// `message` is ZITADEL's text for the first violation, if it has one.
+// `message` stands in place of the first violation's text: as ZITADEL words it, or for several violations.
 export const invalidRequest = defineError('INVALID_ARGUMENT', 'INVALID_REQUEST', {
   text: ([first]: readonly FieldViolation[], message?: string) =>
     message ?? (first === undefined ? 'invalid request' : describe(shortened(first))),

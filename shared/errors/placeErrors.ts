@@ -92,6 +92,14 @@ export const sourceInvalid = defineError('FAILED_PRECONDITION', 'SOURCE_INVALID'
   remedy: 'Export again.',
 });
 
+export const exportDamaged = defineError('FAILED_PRECONDITION', 'EXPORT_DAMAGED', {
+  text: (place: string, reason: string) => `${place} returned no intact export (${reason})`,
+  advice:
+    'check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command',
+  example: ['https://id.example.com', 'manifest.counts.humanUsers: count mismatch: 20 in the manifest, 19 in the file'],
+  when: 'The response to an export is not JSON, is cut off, lacks the manifest, or has other records than the manifest declares. No file and no object is left of it; what standard output has of it is no export.',
+});
+
 export const sourceMissing = defineError('NOT_FOUND', 'SOURCE_MISSING', {
   text: (place: string) => `${place} does not exist: check the name`,
   example: ['north.json'],

@@ -20,8 +20,10 @@ import { OrganisationDraft, withAdditions } from './organisationDraft.ts';
 
 /** The result of reading a whole export file. */
 export interface FilePass {
-  /** One draft for each entry of `orgs`. */
+  /** One draft for each entry of `orgs`, except those that `onEntry` has taken. */
   readonly drafts: OrganisationDraft[];
+  /** The number of entries that `onEntry` has taken. */
+  taken: number;
   readonly tally: ManifestTally;
   readonly unknown: UnknownFields;
   manifest: Manifest | undefined;
@@ -40,6 +42,8 @@ export interface PassOptions {
   readonly onRecord: OnRecord;
   /** Takes the number of organisations so far. */
   readonly onOrganisations?: (count: number) => void;
+  /** Takes each entry of `orgs` after its end, so that memory does not grow with their number. By default they are kept. */
+  readonly onEntry?: (entry: OrganisationDraft, tally: ManifestTally) => void;
   /** The drafts of an earlier pass, for files with records before their organisation's id. */
   readonly knownDrafts?: readonly OrganisationDraft[] | undefined;
 }
@@ -48,11 +52,23 @@ export interface PassOptions {
  * Reads and validates an export file once.
  * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path
  */
-export async function readFile(
+export async function readFile(source: ExportFileSource, signal: AbortSignal, options: PassOptions): Promise<FilePass> {
+  const reading = passFile(source, signal, options);
+  for (;;) {
+    const { done, value } = await reading.next();
+    if (done === true) return value;
+  }
+}
+
+/**
+ * Reads and validates an export file once, and yields its bytes, each chunk once its records are read.
+ * @throws IdentityError INVALID_ARGUMENT naming the first 100 issues, each with its path
+ */
+export async function* passFile(
   source: ExportFileSource,
   signal: AbortSignal,
-  { onRecord, onOrganisations = () => {}, knownDrafts }: PassOptions,
-): Promise<FilePass> {
+  { onRecord, onOrganisations = () => {}, onEntry, knownDrafts }: PassOptions,
+): AsyncGenerator<Uint8Array, FilePass, void> {
   const pass = createPass();
   const reader = new ExportFileReader(() => true, pass.unknown.addField);
   const digest = createHash('sha256');
@@ -71,6 +87,8 @@ export async function readFile(
         if (violations.full) break;
       }
       if (violations.full) break;
+      if (onEntry !== undefined) takeEntries(pass, reader.organisations - 1, onEntry);
+      yield chunk;
     }
     if (!violations.full) reader.end();
   } catch (error) {
@@ -79,17 +97,27 @@ export async function readFile(
   }
   violations.throwIfAny();
   pass.digest = digest.digest('base64url');
-  if (reader.organisations > 0) draftAt(pass.drafts, reader.organisations - 1);
+  if (reader.organisations > 0) draftAt(pass, reader.organisations - 1);
+  if (onEntry !== undefined) takeEntries(pass, reader.organisations, onEntry);
   return pass;
 }
 
 function createPass(): FilePass {
-  return { drafts: [], tally: new ManifestTally(), unknown: new UnknownFields(), manifest: undefined, digest: '' };
+  const [tally, unknown] = [new ManifestTally(), new UnknownFields()];
+  return { drafts: [], taken: 0, tally, unknown, manifest: undefined, digest: '' };
 }
 
-function draftAt(drafts: OrganisationDraft[], entry: number): OrganisationDraft {
-  while (drafts.length <= entry) drafts.push(new OrganisationDraft(drafts.length));
-  const draft = drafts[entry];
+/** Hands over the entries before the one at `end`, which have ended. */
+function takeEntries(pass: FilePass, end: number, onEntry: NonNullable<PassOptions['onEntry']>): void {
+  for (const draft of pass.drafts.splice(0, end - pass.taken)) {
+    pass.taken++;
+    onEntry(draft, pass.tally);
+  }
+}
+
+function draftAt({ drafts, taken }: FilePass, entry: number): OrganisationDraft {
+  while (taken + drafts.length <= entry) drafts.push(new OrganisationDraft(taken + drafts.length));
+  const draft = drafts[entry - taken];
   if (draft === undefined) throw new Error(`no organisation ${entry}`);
   return draft;
 }
@@ -105,7 +133,7 @@ function addItem(
     pass.manifest = readManifest(value, item);
     return;
   }
-  const draft = draftAt(pass.drafts, item.organisation);
+  const draft = draftAt(pass, item.organisation);
   const section = findSection(item.name);
   if (section === undefined) {
     for (const path of draft.addField(item.name, value)) pass.unknown.addField(path);

@@ -1,5 +1,6 @@
 import { type Counts, increase } from '../../../shared/collections/counts.ts';
-import { invalidRequest } from '../../../shared/errors/errors.ts';
+import { type FieldViolation, invalidRequest } from '../../../shared/errors/errors.ts';
+import { shortenedText } from '../../../shared/errors/identityError.ts';
 import { JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
 import type { Manifest, ManifestTally } from '../../../shared/organisation/exportFile.ts';
 import { nestedRecords, type OrganisationRecord } from '../../../shared/organisation/record.ts';
@@ -8,7 +9,7 @@ import { organisationSection } from '../../../shared/organisation/sections.ts';
 import { chunksInTurns } from '../../../shared/turns.ts';
 import { ExportFileReader, type ExportFileSource } from '../source/exportFileReader.ts';
 import { FileBudget, type FileLimits } from './fileLimits.ts';
-import { type FilePass, readFile, Violations } from './filePass.ts';
+import { type FilePass, passFile, readFile, Violations } from './filePass.ts';
 import type { OrganisationDraft, OrganisationHeader, UnknownStates } from './organisationDraft.ts';
 import { RepeatedRecords } from './repeatedRecords.ts';
 
@@ -78,10 +79,7 @@ export async function inspect(
   const violations = new Violations(source.field);
   const merged = mergeEntries(drafts, violations);
   violations.throwIfAny();
-  for (const { record } of merged.organisations) {
-    tally.addOrganisation();
-    if (record !== undefined) tally.add({ ...record, section: record.section.name });
-  }
+  for (const { record } of merged.organisations) tallyOrganisation(record, tally);
   if (manifest !== undefined) checkManifest(manifest, tally);
   const { organisations, entries } = select(merged, isSelected);
   for (const { record } of organisations) if (record !== undefined) options.visitor?.add(record);
@@ -108,6 +106,31 @@ function sumUnknownStates(organisations: readonly OrganisationHeader[]): Unknown
   if (unknown.length === 0) return undefined;
   const sum = (kind: keyof UnknownStates) => unknown.reduce((total, one) => total + one[kind], 0);
   return { organisations: sum('organisations'), people: sum('people'), serviceUsers: sum('serviceUsers') };
+}
+
+/**
+ * Yields the bytes of an export of this service, and requires at their end that its manifest proves it complete and
+ * unchanged. The export is read once, and memory does not grow with it.
+ * @throws IdentityError INVALID_ARGUMENT naming what is missing, invalid or different
+ */
+export async function* proveExport(
+  source: ExportFileSource,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, void> {
+  const onEntry = (entry: OrganisationDraft, tally: ManifestTally) => {
+    const { record } = entry.toHeader();
+    // The second entry of an organisation, in a file for ZITADEL, has grants and members only.
+    if (record !== undefined) tallyOrganisation(record, tally);
+  };
+  const { manifest, tally } = yield* passFile(source, signal, { onRecord: () => {}, onEntry });
+  if (manifest === undefined)
+    throw invalidRequest([{ field: 'manifest', description: 'missing, although every export ends with one' }]);
+  checkManifest(manifest, tally);
+}
+
+function tallyOrganisation(record: OrganisationRecord | undefined, tally: ManifestTally): void {
+  tally.addOrganisation();
+  if (record !== undefined) tally.add({ ...record, section: record.section.name });
 }
 
 /**
@@ -149,7 +172,7 @@ function select(
  */
 function checkManifest(manifest: Manifest, tally: ManifestTally): void {
   const names = new Set([...Object.keys(manifest.counts), ...Object.keys(tally.counts)]);
-  const violations = [...names]
+  const violations: FieldViolation[] = [...names]
     .filter((name) => (manifest.counts[name] ?? 0) !== (tally.counts[name] ?? 0))
     .map((name) => ({
       field: `manifest.counts.${name}`,
@@ -158,10 +181,21 @@ function checkManifest(manifest: Manifest, tally: ManifestTally): void {
   if (violations.length === 0 && manifest.digest !== tally.digest) {
     violations.push({
       field: 'manifest.digest',
-      description: 'digest mismatch: the records differ from the exported ones',
+      description: `digest mismatch: ${manifest.digest} in the manifest, ${tally.digest} in the file`,
     });
   }
-  if (violations.length > 0) throw invalidRequest(violations);
+  if (violations.length > 0) throw invalidRequest(violations, describeAll(violations));
+}
+
+const MAX_DESCRIBED = 10;
+
+/** Describes the first of several violations, so that one message has all counts that usually differ together. */
+function describeAll(violations: readonly FieldViolation[]): string {
+  const texts = violations
+    .slice(0, MAX_DESCRIBED)
+    .map(({ field, description }) => `${shortenedText(field)}: ${description}`);
+  const more = violations.length - texts.length;
+  return [...texts, ...(more === 0 ? [] : [`and ${more} more`])].join('; ');
 }
 
 type Reading = InspectionOptions & Required<Pick<InspectionOptions, 'isSelected' | 'repeated'>>;

@@ -6,7 +6,7 @@ import { identity, identityJson } from '../../support/command.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { post } from '../../support/http/wire.ts';
-import { startFakeInstance } from '../../support/places/fakeInstance.ts';
+import { emptyExport, startFakeInstance } from '../../support/places/fakeInstance.ts';
 import { databaseOptions } from '../../support/places/locations.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { identityProcess, identityProgram } from '../../support/processes/programs.ts';
@@ -136,7 +136,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     const second = await identity(['export', short.url, ...target]);
     expect(second.code).toBe(1);
     expect(message(second.stderr)).toBe(
-      `identity: ${short.url} is no intact export file: unexpected end of JSON input`,
+      `identity: ${short.url} returned no intact export (orgs: unexpected end of JSON input; content type: none): check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command`,
     );
     expect(await readdir(directory)).toEqual([]);
   });
@@ -146,7 +146,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     let calls = 0;
     const cut = await startFakeInstance((response) => {
       const isTrial = calls++ % 2 === 0;
-      if (isTrial) return void response.end('{}');
+      if (isTrial) return void response.end(emptyExport);
       const text = JSON.stringify({ orgs: [organisation('half', { humanUsers: [person('ada')] })] });
       response.write(text.slice(0, -10), () => response.destroy());
     });

@@ -10,6 +10,18 @@ export interface FakeInstance {
   readonly clientLeft: Promise<void>;
 }
 
+/** An export of no organisation, as an instance answers it. */
+export const emptyExport = JSON.stringify({
+  orgs: [],
+  manifest: {
+    version: 1,
+    instance: 'Fake',
+    readTime: '2026-01-02T03:04:05.000Z',
+    counts: {},
+    digest: `sha256:${'0'.repeat(64)}`,
+  },
+});
+
 const currentContent = { 'application/json': {}, [EXPORT_FILE]: {} };
 
 /**

@@ -1,0 +1,243 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { identity } from '../../support/command.ts';
+import { startLocalBucket } from '../../support/emulators/localBucket.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { emptyExport, startFakeInstance } from '../../support/places/fakeInstance.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
+import { tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
+
+const MANIFEST = /,"manifest":\{.*\}(?=\}\n$)/;
+const JSON_TYPE = 'application/json';
+
+/** Exports two people from an instance. */
+async function exported(): Promise<string> {
+  const instance = await testInstance(await openTestStore(sqlite));
+  await instance.import({
+    data_orgs: { orgs: [organisation('acme', { humanUsers: [person('ada'), person('bob')] })] },
+  });
+  return (await instance.attempt('export', { org_ids: ['acme'], response_output: true })).text;
+}
+
+/** Starts a server that gives these answers in turn, the last one for good, and returns it with a token's file. */
+async function answering(answers: readonly string[], type = JSON_TYPE) {
+  const remaining = [...answers];
+  const { url } = await startFakeInstance((response) => {
+    const text = remaining.length > 1 ? remaining.shift() : remaining[0];
+    response.writeHead(200, { 'content-type': type }).end(text);
+  });
+  return { url, token: await tokenFileWith('some-token') };
+}
+
+/** The line that says what is wrong. */
+function message(stderr: string): string {
+  return stderr.split('\n').find((line) => line.startsWith('identity: ')) ?? stderr;
+}
+
+const remedy =
+  'check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command';
+
+function expectedMessage(url: string, problem: string): string {
+  return `identity: ${url} returned no intact export (${problem}): ${remedy}`;
+}
+
+const missing = 'manifest: missing, although every export ends with one';
+const withoutManifest = (whole: string) => whole.replace(MANIFEST, '');
+const BOB = /\{"userId":"bob".*?"USER_STATE_ACTIVE"\}/;
+const withBobTwice = (whole: string) => whole.replace(BOB, (bob) => `${bob},${bob}`);
+const bobTwice = 'manifest.counts.humanUsers: count mismatch: 2 in the manifest, 3 in the file';
+
+interface Damage {
+  readonly name: string;
+  readonly damage: (whole: string) => string;
+  readonly problem: string;
+  readonly type?: string;
+}
+
+const damages: readonly Damage[] = [
+  { name: 'an empty object', damage: () => '{}', problem: missing },
+  { name: "a gateway's answer", damage: () => '{"status":"ok"}', problem: 'orgs: missing list of organisations' },
+  {
+    name: "a gateway's page",
+    damage: () => '<!DOCTYPE html><p>Sign in</p>',
+    problem: 'expected an object; content type: text/html; charset=utf-8',
+    type: 'text/html; charset=utf-8',
+  },
+  {
+    name: 'nothing',
+    damage: () => '',
+    problem: 'unexpected end of JSON input; content type: text/plain',
+    type: 'text/plain',
+  },
+  { name: 'an export without its manifest', damage: withoutManifest, problem: missing },
+  {
+    name: 'one whose manifest is null',
+    damage: (whole) => whole.replace(MANIFEST, ',"manifest":null'),
+    problem: missing,
+  },
+  {
+    name: 'one whose manifest is no object',
+    damage: (whole) => whole.replace(MANIFEST, ',"manifest":[7]'),
+    problem: 'manifest: Invalid input: expected object, received array',
+  },
+  {
+    name: 'one with two manifests',
+    damage: (whole) => whole.replace(MANIFEST, (manifest) => manifest + manifest),
+    problem: 'manifest: duplicate field "manifest"',
+  },
+  {
+    name: 'one that lacks a person',
+    damage: (whole) => whole.replace(BOB, '').replace('},]', '}]'),
+    problem: 'manifest.counts.humanUsers: count mismatch: 2 in the manifest, 1 in the file',
+  },
+  {
+    name: 'one that has a person twice',
+    damage: withBobTwice,
+    problem: bobTwice,
+  },
+  {
+    name: 'one that lacks an organisation',
+    damage: (whole) => whole.replace(/"orgs":\[.*\](?=,"manifest")/, '"orgs":[]'),
+    problem: ['orgs', 'org', 'humanUsers']
+      .map(
+        (name, index) => `manifest.counts.${name}: count mismatch: ${index < 2 ? 1 : 2} in the manifest, 0 in the file`,
+      )
+      .join('; '),
+  },
+  {
+    name: 'one that ends too early',
+    damage: (whole) => whole.slice(0, -200),
+    problem: 'manifest: unexpected end of JSON input',
+  },
+  {
+    name: 'one with more behind it',
+    damage: (whole) => `${whole}{}`,
+    problem: 'unexpected data after the end of the document',
+  },
+];
+
+describe('an export that arrives damaged from an instance', { timeout: 240_000 }, () => {
+  it.each(damages)('is not stored, and the error names the problem: $name', async ({ damage, problem, type }) => {
+    const whole = await exported();
+    expect(damage(whole)).not.toBe(whole);
+    const { url, token } = await answering([damage(whole)], type);
+    const directory = await testDirectory();
+    for (const name of ['out.json', 'out.json.gz']) {
+      const stored = await identity(['export', url, '--token-file', token, '--to', join(directory, name)]);
+      expect(stored).toMatchObject({ code: 1, stdout: '' });
+      expect(message(stored.stderr)).toBe(expectedMessage(url, problem));
+    }
+    expect(await readdir(directory)).toEqual([]);
+    const printed = await identity(['export', url, '--token-file', token, '--to', '-']);
+    expect({ code: printed.code, message: message(printed.stderr) }).toEqual({
+      code: 1,
+      message: expectedMessage(url, problem),
+    });
+  });
+
+  it('names both digests where a record was changed', async () => {
+    const whole = await exported();
+    const { url, token } = await answering([whole.replace('"Last"', '"Lost"')]);
+    const { code, stderr } = await identity(['export', url, '--token-file', token, '--to', '-']);
+    expect(code).toBe(1);
+    expect(message(stderr)).toMatch(
+      /\(manifest\.digest: digest mismatch: sha256:[0-9a-f]{64} in the manifest, sha256:[0-9a-f]{64} in the file\): check/,
+    );
+  });
+
+  it('leaves no object in a bucket', async () => {
+    const whole = await exported();
+    const { url, token } = await answering([withoutManifest(whole)]);
+    const bucket = await startLocalBucket();
+    onTestFinished(() => bucket.close());
+    const key = ['--credentials-file', join(bucket.directory, 'keys', 'both.json')];
+    const env = { STORAGE_EMULATOR_HOST: bucket.url };
+    const target = ['--to', 'gs://exports/out.json', ...key];
+    const { code, stderr } = await identity(['export', url, '--token-file', token, ...target], { env });
+    expect({ code, message: message(stderr) }).toEqual({ code: 1, message: expectedMessage(url, missing) });
+    const read = await identity(['inspect', 'gs://exports/out.json', ...key], { env });
+    expect(read).toMatchObject({ code: 1, stderr: expect.stringContaining('not found') });
+  });
+
+  it.each([
+    ['without a manifest', withoutManifest, missing],
+    ['with another count', withBobTwice, bobTwice],
+  ])('is neither imported, compared, inspected nor migrated: %s', async (_case, damage, problem) => {
+    const whole = await exported();
+    const target = await servedPlace(sqlite);
+    const directory = await testDirectory();
+    const file = join(directory, 'whole.json');
+    await writeFile(file, whole);
+    const run = join(directory, 'run');
+    const calls = [
+      (url: string, token: string) => ['import', url, '--from-token-file', token, '--to', target.database],
+      (url: string, token: string) => [
+        ...['import', url, '--from-token-file', token],
+        ...['--to', target.url, '--to-token-file', target.tokenFile],
+      ],
+      (url: string, token: string) => ['compare', file, url, '--token-file', token],
+      (url: string, token: string) => [
+        'migrate',
+        '--from',
+        url,
+        '--token-file',
+        token,
+        '--to',
+        target.database,
+        '--with',
+        'none',
+        '--yes',
+        '--run-dir',
+        run,
+      ],
+    ];
+    for (const call of calls) {
+      const { url, token } = await answering([emptyExport, damage(whole)]);
+      const { code, stderr } = await identity(call(url, token));
+      expect({ code, message: message(stderr) }).toEqual({
+        code: 1,
+        message: expect.stringContaining(expectedMessage(url, problem)),
+      });
+    }
+    const { url, token } = await answering([damage(whole)]);
+    const inspected = await identity(['inspect', url, '--token-file', token]);
+    expect({ code: inspected.code, message: message(inspected.stderr) }).toEqual({
+      code: 1,
+      message: expectedMessage(url, problem),
+    });
+    const after = await identity(['export', target.database, '--to', '-', '--org', 'acme']);
+    expect(after).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have acme') });
+  });
+
+  it('is recognised before anything is exported, where every call is answered so', async () => {
+    const target = await servedPlace(sqlite);
+    const { url, token } = await answering(['{"status":"ok"}']);
+    const { code, stderr } = await identity(['import', url, '--from-token-file', token, '--to', target.database]);
+    const problem = 'orgs: missing list of organisations';
+    expect({ code, message: message(stderr) }).toEqual({ code: 1, message: expectedMessage(url, problem) });
+    const checked = await identity(['doctor', url, '--token-file', token]);
+    expect(checked.stdout).toContain(`token for exports: ${url} returned no intact export (${problem})`);
+  });
+});
+
+describe('an export from an instance', () => {
+  it.each([
+    ['that a gateway has labelled otherwise', (whole: string) => whole, 'application/octet-stream'],
+    ['that begins with its manifest', manifestFirst, JSON_TYPE],
+  ])('is stored if its manifest proves it, also one %s', async (_case, change, type) => {
+    const whole = await exported();
+    const { url, token } = await answering([change(whole)], type);
+    const file = join(await testDirectory(), 'out.json');
+    const { code, stderr } = await identity(['export', url, '--token-file', token, '--to', file]);
+    expect(code, stderr).toBe(0);
+    expect((await readFile(file)).toString()).toBe(change(whole));
+  });
+});
+
+function manifestFirst(whole: string): string {
+  const { manifest, ...rest } = JSON.parse(whole);
+  return JSON.stringify({ manifest, ...rest });
+}
