@@ -1,11 +1,9 @@
 import { isJsonObject, type JsonObject, parseObject, textAt, textsAt } from '../../shared/json/jsonObject.ts';
 import { type JsonPath, JsonScanner, parseJson, type ScannedValue } from '../../shared/json/jsonScanner.ts';
-import { fixedLimits } from '../../shared/limits.ts';
-import type { Tally } from '../../shared/organisation/exportFile.ts';
+import { exportFileLimits, type Tally } from '../../shared/organisation/exportFile.ts';
 import { type OrganisationRecord, organisationFields, readRecord } from '../../shared/organisation/record.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
-import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
 import { missingKinds, type SecretSelection } from '../values.ts';
 import { keepSecrets } from './secretFilter.ts';
 
@@ -24,8 +22,6 @@ const sectionsByField = new Map<string, Section>(
     return section === undefined ? [] : [[field, section] as const];
   }),
 );
-
-const limits = { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields };
 
 type Read = () => AsyncIterable<Uint8Array>;
 
@@ -86,7 +82,7 @@ async function readOrgIds(read: Read): Promise<Map<number, string>> {
 export async function readManifest(read: Read): Promise<JsonObject | undefined> {
   const scanner = new JsonScanner(
     (path) => (path.length === 0 ? 'enter' : path[0] === 'manifest' ? 'keep' : 'skip'),
-    limits,
+    exportFileLimits,
   );
   let manifest: JsonObject | undefined;
   for await (const chunk of read())
@@ -109,7 +105,7 @@ async function* scan(
     if (path.length > 0 && path[0] !== 'orgs') return 'skip';
     if (path.length < 3 || (path.length === 3 && kind === 'array')) return 'enter';
     return isWanted(path) ? 'keep' : 'skip';
-  }, limits);
+  }, exportFileLimits);
   for await (const chunk of read())
     yield scanner.push(chunk).filter(({ path, text }) => path.length > 2 && text !== '');
   scanner.end();

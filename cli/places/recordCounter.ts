@@ -3,11 +3,9 @@ import type { ImportResponse } from '../../functions/import/contract.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { JsonError, type JsonPath, JsonScanner, parseJson, type Treatment } from '../../shared/json/jsonScanner.ts';
 import type { ValueKind } from '../../shared/json/valueScanner.ts';
-import { fixedLimits } from '../../shared/limits.ts';
-import { exportedManifest } from '../../shared/organisation/exportFile.ts';
+import { exportedManifest, exportFileLimits } from '../../shared/organisation/exportFile.ts';
 import { organisationFields } from '../../shared/organisation/record.ts';
 import { findSection, organisationSection } from '../../shared/organisation/sections.ts';
-import { MAX_DOCUMENT_BYTES } from '../../shared/store/store.ts';
 import { UsageError } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
 import { printable } from '../terminal.ts';
@@ -53,7 +51,7 @@ export class RecordCounter {
   private readonly name: string;
   /** The organisations that are named and not found yet. */
   readonly missing: Set<string>;
-  private readonly scanner = new JsonScanner(treat, { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields });
+  private readonly scanner = new JsonScanner(treat, exportFileLimits);
   records = 0;
   bytes = 0;
   organisations = 0;

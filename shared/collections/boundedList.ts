@@ -4,20 +4,31 @@ export class BoundedList<Entry> {
   /** The number of entries beyond the limit. */
   omitted = 0;
   private readonly limit: number;
+  private readonly maxBytes: number;
+  private bytes = 0;
 
-  constructor(limit: number, entries: Iterable<Entry> = []) {
+  /** @param maxBytes the size of all entries as JSON */
+  constructor(limit: number, entries: Iterable<Entry> = [], maxBytes = Number.POSITIVE_INFINITY) {
     this.limit = limit;
+    this.maxBytes = maxBytes;
     for (const entry of entries) this.add(entry);
   }
 
   add(entry: Entry): void {
-    if (this.entries.length < this.limit) this.entries.push(entry);
+    if (this.omitted === 0 && this.entries.length < this.limit && this.fits(entry)) this.entries.push(entry);
     else this.omitted++;
   }
 
   clear(): void {
     this.entries.length = 0;
     this.omitted = 0;
+    this.bytes = 0;
+  }
+
+  private fits(entry: Entry): boolean {
+    if (this.maxBytes === Number.POSITIVE_INFINITY) return true;
+    this.bytes += Buffer.byteLength(JSON.stringify(entry)) + 1;
+    return this.bytes <= this.maxBytes;
   }
 
   /** The number of all entries. */

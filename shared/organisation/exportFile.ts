@@ -1,8 +1,16 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import type { ScanLimits } from '../json/jsonScanner.ts';
+import { fixedLimits } from '../limits.ts';
+import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import { leftToDoEntry } from './leftToDo.ts';
 import { type Credentials, isList, type Section } from './section.ts';
 import { sections } from './sections.ts';
+
+/** The limits of readers of export files, which hold one record, or the manifest, at a time. */
+export const exportFileLimits: ScanLimits = { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields };
+/** The size limit of a manifest. */
+export const MAX_MANIFEST_BYTES = exportFileLimits.valueBytes;
 
 /** The schema of an export file's manifest, which follows the organisations. An import rejects a mismatching file. */
 export const manifestSchema = z.object({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BoundedList } from '../collections/boundedList.ts';
+import { shortenedText } from '../errors/identityError.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import type { StoredDocument } from '../store/store.ts';
 import { type FileContent, type LeftToDoRule, leftToDoRules, missingProviders } from './leftToDoRules.ts';
@@ -23,6 +24,10 @@ export type CountedEntry = LeftToDoEntry & { readonly further?: number | undefin
 
 /** Bounds the entries of each rule, so that memory and manifest do not grow with the file. */
 const MAX_LISTED = 100;
+/** The size of the entries of a rule. The entries of all rules fit into a manifest. */
+export const MAX_LISTED_BYTES = 32_000;
+/** Ids and messages repeat texts of records. A rule has room for at least one entry, though each character be escaped. */
+const MAX_TEXT_CHARACTERS = 1_000;
 
 /** A list of what remains to be done by hand after an import of a file: what the file lacks, and what the target changes. */
 export class LeftToDo {
@@ -59,15 +64,15 @@ export class LeftToDo {
    * @param details what the entry names, such as missing records; an empty list adds no entry
    */
   add(rule: LeftToDoRule, section: Section, document: StoredDocument, details?: readonly string[]): void {
-    const entries = this.listed.get(rule) ?? new BoundedList<LeftToDoEntry>(MAX_LISTED);
+    const entries = this.listed.get(rule) ?? new BoundedList<LeftToDoEntry>(MAX_LISTED, [], MAX_LISTED_BYTES);
     if (details?.length === 0 || (rule.scope === 'file' && entries.size > 0)) return;
     this.listed.set(rule, entries);
     const id = entryId(rule, section, document);
     const { type } = section.error;
     if (rule.scope === 'organisation' && this.last.get(rule) === `${type} ${id}`) return;
     this.last.set(rule, `${type} ${id}`);
-    const message = details === undefined ? rule.message : `${rule.message}: ${details.join(', ')}`;
-    entries.add({ type, ...(id === undefined ? {} : { id }), message });
+    const message = shortened(details === undefined ? rule.message : `${rule.message}: ${details.join(', ')}`);
+    entries.add({ type, ...(id === undefined ? {} : { id: shortened(id) }), message });
     if (entries.omitted === 0) return;
     const same = entries.entries.findLast((one) => one.type === type && one.message === message);
     if (same !== undefined) this.further.set(same, (this.further.get(same) ?? 0) + 1);
@@ -99,6 +104,10 @@ export class LeftToDo {
   get omitted(): number {
     return this.listed.values().reduce((sum, { omitted }) => sum + omitted, 0);
   }
+}
+
+function shortened(text: string): string {
+  return shortenedText(text, MAX_TEXT_CHARACTERS);
 }
 
 function entryId({ scope }: LeftToDoRule, section: Section, document: StoredDocument): string | undefined {

@@ -7,9 +7,8 @@ import {
   type Treatment,
 } from '../../../shared/json/jsonScanner.ts';
 import type { ValueKind } from '../../../shared/json/valueScanner.ts';
-import { fixedLimits } from '../../../shared/limits.ts';
+import { exportFileLimits } from '../../../shared/organisation/exportFile.ts';
 import { type OrganisationField, organisationFields } from '../../../shared/organisation/record.ts';
-import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
 
 /** An export file that can be read repeatedly. */
 export interface ExportFileSource {
@@ -53,10 +52,7 @@ export class ExportFileReader {
   constructor(isWanted: FieldFilter, onUnknown?: OnUnknown) {
     this.isWanted = isWanted;
     this.onUnknown = onUnknown;
-    this.scanner = new JsonScanner((path, kind) => this.treat(path, kind), {
-      valueBytes: MAX_DOCUMENT_BYTES,
-      fields: fixedLimits.fields,
-    });
+    this.scanner = new JsonScanner((path, kind) => this.treat(path, kind), exportFileLimits);
   }
 
   /**

@@ -9,4 +9,12 @@ describe('a bounded list', () => {
     list.clear();
     expect(list).toMatchObject({ entries: [], omitted: 0, size: 0 });
   });
+
+  it('keeps no more entries than fit into a size, in their order', () => {
+    const list = new BoundedList(10, ['ab', 'cd', 'efg', 'h'], 10);
+    expect(list).toMatchObject({ entries: ['ab', 'cd'], omitted: 2 });
+    list.clear();
+    list.add('efg');
+    expect(list).toMatchObject({ entries: ['efg'], omitted: 0 });
+  });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LeftToDo } from '../../../shared/organisation/leftToDo.ts';
+import { MAX_MANIFEST_BYTES } from '../../../shared/organisation/exportFile.ts';
+import { LeftToDo, MAX_LISTED_BYTES } from '../../../shared/organisation/leftToDo.ts';
 import { leftToDoRules } from '../../../shared/organisation/leftToDoRules.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import type { StoredDocument } from '../../../shared/store/store.ts';
@@ -93,6 +94,23 @@ describe('what is left to do', () => {
     expect(list.omitted).toBe(1_800);
     const counted = list.countedEntriesFor(forZitadel).filter(({ further }) => further !== undefined);
     expect(counted).toMatchObject([{ type: 'domain', further: 900 }]);
+  });
+
+  it('lists fewer records where their ids are long, and shortens these', () => {
+    const list = new LeftToDo(forZitadel);
+    const providers = Array.from({ length: 5_000 }, (_, index) => String(index).padStart(200, '\u0001'));
+    for (let number = 0; number < 50; number++)
+      list.addMissingProviders(sectionNamed('userLinks'), record({ userId: '\u0001'.repeat(2_600) }), providers);
+    expect(list.entries.length).toBeGreaterThan(0);
+    expect(list.entries[0]?.id).toBe(`${'\u0001'.repeat(1_000)}...`);
+    expect(Buffer.byteLength(JSON.stringify(list.entries))).toBeLessThan(MAX_LISTED_BYTES + 2);
+    expect(list.entries.length + list.omitted).toBe(50);
+  });
+
+  it('has room for the records of every rule in a manifest', () => {
+    const [missingProviders, others] = [3, 3];
+    const rules = leftToDoRules.filter(({ scope }) => scope !== 'file').length + missingProviders + others;
+    expect(rules * MAX_LISTED_BYTES).toBeLessThan(0.8 * MAX_MANIFEST_BYTES);
   });
 
   it('counts an organisation once, however many are listed', () => {
