@@ -136,7 +136,9 @@ function fillLoginPolicy(
 }
 
 function keepIdps(policy: JsonObject, isKept: (id: string) => boolean): void {
-  if (policy.idps !== undefined) policy.idps = listed(policy.idps).filter((idp) => isKept(textAt(idp, 'idpId', '')));
+  const kept = listed(policy.idps).filter((idp) => isKept(textAt(idp, 'idpId', '')));
+  // A canonical record has no empty list, and the manifest has the digest of the canonical record.
+  policy.idps = kept.length === 0 ? undefined : kept;
 }
 
 function toFactor(element: unknown): unknown {
