@@ -35,8 +35,17 @@ export function trimmedText(missing: RecordIssue): ValueRule {
   };
 }
 
-/** Replaces a language tag by its canonical form. */
-export const languageTag: ValueRule = textRule((text) => ({ value: canonicalLanguageTag(text) }));
+/** The most characters that the field of a person's language takes. */
+const MAX_LANGUAGE_CHARACTERS = 10;
+
+/**
+ * Replaces the tag of a person's language by its canonical form. A tag whose canonical form is longer than the field takes
+ * stays as it is: ZITADEL stores the canonical form, and then cannot import its own export.
+ */
+export const languageTag: ValueRule = textRule((text) => {
+  const canonical = canonicalLanguageTag(text);
+  return { value: canonical.length > MAX_LANGUAGE_CHARACTERS ? text : canonical };
+});
 
 /** The languages of ZITADEL's own texts. */
 const supportedLanguages: ReadonlySet<string> = new Set(
@@ -54,7 +63,9 @@ export const textLanguage: ValueRule = (value) => {
 /** Converts a phone number to E.164. */
 export const phoneNumber: ValueRule = textRule((text) => {
   const value = toE164(text);
-  return value === undefined ? { issue: { id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' } } : { value };
+  if (value === undefined) return { issue: { id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' } };
+  // A conversion removes one of several national prefixes: what is stored must not change when it is imported again.
+  return value === text ? { value } : phoneNumber(value);
 });
 
 /** Creates the rule of a duration that is `value` where it is absent or zero. */

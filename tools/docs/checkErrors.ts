@@ -81,7 +81,10 @@ function valueExamples({ name, collection }: Section): readonly Example[] {
       ['`app.loginVersion.loginV2.baseUri` is no URI.', { app: { loginVersion: { loginV2: { baseUri: '::a' } } } }],
     ];
   if (name === 'humanUsers')
-    return [['`user.phone.phone` is not a phone number.', { user: { phone: { phone: '?' } } }]];
+    return [
+      ['`user.userName` is blank.', { user: { userName: ' ' } }],
+      ['`user.phone.phone` is not a phone number.', { user: { userName: 'a', phone: { phone: '?' } } }],
+    ];
   return collection === 'texts' ? textExamples : [];
 }
 

@@ -13,11 +13,12 @@ const oidcAppFields = [
 ];
 
 /** Trims the base URI of a login, which may be relative. */
-const loginUri = textRule((uri) => {
+const loginUri = textRule((text) => {
+  const uri = trimSpace(text);
   if (uri.startsWith(':')) return { issue: { id: '', key: `parse ${JSON.stringify(uri)}: missing protocol scheme` } };
   if (!URL.canParse(uri, 'https://login.invalid'))
     return { issue: { id: '', key: `parse ${JSON.stringify(uri)}: invalid URI` } };
-  return { value: trimSpace(uri) || undefined };
+  return { value: uri || undefined };
 });
 
 /** The sections of projects, their roles and applications. */

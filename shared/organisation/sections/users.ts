@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject, textAt, valueAt } from '../../json/jsonObject.ts';
+import { isJsonObject, type JsonObject, putAt, textAt, valueAt } from '../../json/jsonObject.ts';
 import type { PartitionRange, StoredDocument } from '../../store/store.ts';
+import { canonicalLanguageTag } from '../languageTag.ts';
 import { isTotpSeed, passwordHashWarning } from '../passwords.ts';
 import { deriveId, reorder } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
@@ -11,10 +12,12 @@ import {
   languageTag,
   MAX_ID_CHARACTERS,
   phoneNumber,
-  trimmed,
+  trimmedText,
 } from '../valueRules.ts';
 import { nestedLinks } from './identityProviders.ts';
 import { identityProvider, own, taken, user } from './references.ts';
+
+const LANGUAGE = 'user.profile.preferredLanguage';
 
 const userName: NonNullable<Section['unique']> = [
   {
@@ -57,7 +60,12 @@ export const humanUserSection: Section = {
   nested: nestedLinks,
   check: checkPerson,
   credentials: Object.values(personCredentials),
-  values: { 'user.userName': trimmed, 'user.profile.preferredLanguage': languageTag, 'user.phone.phone': phoneNumber },
+  values: {
+    'user.userName': trimmedText({ id: 'COMMAND-00p2b', key: 'Errors.User.Username.Empty' }),
+    [LANGUAGE]: languageTag,
+    'user.phone.phone': phoneNumber,
+  },
+  exported: { withoutFilled: inCanonicalLanguage },
   // Older files name a hash's algorithm, which the hash itself names too.
   additional: { paths: ['otpEmail', 'otp_email', 'user.hashedPassword.algorithm'], otpEmail: true },
   warnings: warnOfPerson,
@@ -136,6 +144,16 @@ function canonicalisePerson(json: JsonObject, orgId: string): void {
 function personState(json: JsonObject): unknown {
   const isKnown = valueAt(json, 'user.email.isEmailVerified') === true || valueAt(json, 'user.idps') !== undefined;
   return json.state ?? (isKnown ? 'USER_STATE_ACTIVE' : 'USER_STATE_INITIAL');
+}
+
+/** Returns a person by which it is compared: a ZITADEL has the canonical form of every language. */
+function inCanonicalLanguage(person: JsonObject): JsonObject {
+  const language = textAt(person, LANGUAGE, '');
+  const canonical = canonicalLanguageTag(language);
+  if (language === '' || canonical === language) return person;
+  const copy = structuredClone(person);
+  putAt(copy, LANGUAGE, canonical);
+  return copy;
 }
 
 function canonicaliseServiceUser(json: JsonObject, orgId: string): void {

@@ -44,6 +44,15 @@ describe('a field that ZITADEL fills in', () => {
     expect(isEqual(name, first, second)).toBe(true);
   });
 
+  it.each([
+    ['sh-ekavsk', 'sr-Latn-ekavsk', true],
+    ['i-default', 'en-x-i-default', true],
+    ['sh-ekavsk', 'sr', false],
+  ])('hides how a language is written: %s and %s', (first, second, expected) => {
+    const [one, other] = [first, second].map((preferredLanguage) => person({ preferredLanguage }));
+    expect(isEqual('humanUsers', one ?? {}, other ?? {})).toBe(expected);
+  });
+
   it('stands in the document on ZITADEL', () => {
     const [, table = ''] = readFileSync('docs/zitadel.md', 'utf8').split('### 4.3');
     const [content = ''] = table.split('### 4.4');

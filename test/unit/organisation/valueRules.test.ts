@@ -1,7 +1,11 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalLanguageTag } from '../../../shared/organisation/languageTag.ts';
 import { emailRuleReason } from '../../../shared/organisation/rules.ts';
-import { trimSpace } from '../../../shared/organisation/valueRules.ts';
+import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import { languageTag, trimSpace } from '../../../shared/organisation/valueRules.ts';
+import { anyCharacter } from '../../support/anyCharacter.ts';
+import { repetitions } from '../../support/repetitions.ts';
 
 describe('a text without the white space around it', () => {
   it.each([
@@ -116,5 +120,46 @@ describe('a language tag', () => {
   it('is canonical after one conversion', () => {
     const tags = twoLetters.map(canonicalLanguageTag);
     expect(tags.map(canonicalLanguageTag)).toEqual(tags);
+  });
+});
+
+describe('the language of a person', () => {
+  it.each([
+    ['DE', 'de'],
+    ['en_US', 'en-US'],
+    ['i-lux', 'lb'],
+    ['sh-ekavsk', 'sh-ekavsk'],
+    ['i-default', 'i-default'],
+    ['sr-Latn-RS', 'sr-Latn-RS'],
+  ])('%s is stored as %s, which fits into its field', (text, stored) => {
+    expect(languageTag(text)).toEqual({ value: stored });
+  });
+});
+
+const subtag = fc.oneof(
+  fc.stringMatching(/^[a-zA-Z\d]{1,8}$/),
+  fc.constantFrom('sh', 'zh', 'sgn', 'no', 'i', 'x', 'hy', 'ekavsk', 'arevela', 'Latn', 'YU', 'default'),
+);
+const language = fc.array(subtag, { minLength: 1, maxLength: 4 }).map((subtags) => subtags.join('-').slice(0, 10));
+const phone = fc.stringMatching(/^\+0{0,3}[\d ()/a-z.-]{3,20}$/);
+const text = fc.oneof(
+  fc.string({ unit: anyCharacter, maxLength: 20 }),
+  fc.stringMatching(/^[ \u2003\u0085]{0,2}[:a-z/.%?#@"<>]{0,10}[ \u2003]{0,2}$/),
+);
+const rules = [organisationSection, ...sections].flatMap(({ name, values = {} }) =>
+  Object.entries(values).map(([path, rule]) => [`${name}.${path}`, rule] as const),
+);
+
+describe('a value that is converted', () => {
+  it.each(rules)('becomes one that stays as it is, in %s', (path, rule) => {
+    const values = /language$/i.test(path) ? language : path.endsWith('phone') ? phone : text;
+    const numRuns = repetitions({ few: 300, many: 30_000 });
+    fc.assert(
+      fc.property(values, (given) => {
+        const { value, issue } = rule(given);
+        if (issue === undefined && value !== undefined) expect(rule(value)).toEqual({ value });
+      }),
+      { numRuns, examples: [['\u2003:x'], ['+63003921533712']] },
+    );
   });
 });
