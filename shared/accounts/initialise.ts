@@ -36,7 +36,7 @@ export async function initialise(store: Store, name: string, lifetimeMs: number,
       },
       ...organisationWrites(orgId, name, now),
       instanceScopeWrite(orgId),
-      ...createWrites(planServiceUser(userId, orgId, `${name}-owner`, false), now.toISOString()),
+      ...createWrites(planServiceUser({ userId, orgId, name: `${name}-owner` }, false, now), now.toISOString()),
       createMember({ userId, orgId: undefined }, ['IAM_OWNER'], now),
       write,
     ]);

@@ -7,9 +7,11 @@ import {
   parseRoles,
   userKey,
 } from '../auth/authorise.ts';
-import { lastOwner, roleNotHeld, rolesIncompatible, roleUnknown } from '../errors/commandErrors.ts';
+import { lastOwner, memberInvalid, roleNotHeld, rolesIncompatible, roleUnknown } from '../errors/commandErrors.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
-import { readRecord, storedFields } from '../organisation/record.ts';
+import { InvalidRecordError } from '../organisation/message.ts';
+import { newRecord } from '../organisation/newRecord.ts';
+import { storedFields } from '../organisation/record.ts';
 import { areCompatible, knownRoles, type MembershipScope } from '../organisation/roles.ts';
 import { orgMemberSection } from '../organisation/sections/members.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
@@ -38,7 +40,7 @@ export const INSTANCE_MEMBERS = 'instanceMembers';
 /** Builds the write that creates a membership. */
 export function createMember(membership: Membership, roles: readonly string[], now: Date): Write {
   const createdAt = now.toISOString();
-  const fields = { ...memberFields(membership, roles), sequence: 1, createdAt, changedAt: createdAt };
+  const fields = { ...memberFields(membership, roles, now), sequence: 1, createdAt, changedAt: createdAt };
   return { type: 'create', key: memberKey(membership), fields };
 }
 
@@ -109,8 +111,8 @@ export async function holdOtherOwner(store: Store, transaction: Transaction, use
  * Adds a role to a membership or removes it, and deletes a membership without roles.
  * @param force whether to remove the role of the last IAM_OWNER, too
  * @throws IdentityError NOT_FOUND for an unknown user or organisation, or a role to remove that is not held;
- * INVALID_ARGUMENT for a role that is unknown there; FAILED_PRECONDITION for one that cannot be held beside the others, and
- * for the last IAM_OWNER
+ * INVALID_ARGUMENT for a role that is unknown there, and for a membership that no import would accept;
+ * FAILED_PRECONDITION for a role that cannot be held beside the others, and for the last IAM_OWNER
  */
 export function changeRole(
   store: Store,
@@ -153,7 +155,7 @@ function memberWrite(
   return {
     type: 'update',
     key,
-    fields: { ...memberFields(membership, roles), sequence, changedAt: now.toISOString() },
+    fields: { ...memberFields(membership, roles, now), sequence, changedAt: now.toISOString() },
   };
 }
 
@@ -161,9 +163,13 @@ function memberKey({ userId, orgId }: Membership): DocumentKey {
   return orgId === undefined ? instanceMemberKey(userId) : organisationMemberKey(orgId, userId);
 }
 
-function memberFields({ userId, orgId }: Membership, roles: readonly string[]): DocumentFields {
-  if (orgId !== undefined) return storedFields(readRecord(orgMemberSection, { userId, roles }, orgId));
-  return { partition: INSTANCE_MEMBERS, body: JSON.stringify({ userId, roles }) };
+function memberFields({ userId, orgId }: Membership, roles: readonly string[], now: Date): DocumentFields {
+  if (orgId === undefined) return { partition: INSTANCE_MEMBERS, body: JSON.stringify({ userId, roles }) };
+  try {
+    return storedFields(newRecord(orgMemberSection, { userId, roles }, orgId, now));
+  } catch (error) {
+    throw error instanceof InvalidRecordError ? memberInvalid(userId, error.message) : error;
+  }
 }
 
 /** @returns the scope of the membership, which knows the role */

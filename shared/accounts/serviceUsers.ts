@@ -10,7 +10,7 @@ import type { DocumentKey, Store, Transaction } from '../store/store.ts';
 import { deleteWithClaims, findReferring, readStored, refersTo, type Stored } from './dependents.ts';
 import { createMember, holdOtherOwner, noteInstanceMember } from './members.ts';
 import { createPersonalAccessToken, type NewToken } from './personalAccessTokens.ts';
-import { generateId, holdOrganisation, planServiceUser, requireUser } from './users.ts';
+import { generateId, holdOrganisation, type NewServiceUser, planServiceUser, requireUser } from './users.ts';
 
 /**
  * Creates a service user.
@@ -21,7 +21,7 @@ import { generateId, holdOrganisation, planServiceUser, requireUser } from './us
 export function createServiceUser(store: Store, name: string, orgId: string | undefined, now: Date): Promise<string> {
   const userId = generateId();
   return store.transaction(async (transaction) => {
-    await addServiceUser(transaction, { userId, name, orgId, now });
+    await addServiceUser(transaction, { userId, name, orgId }, now);
     return userId;
   });
 }
@@ -47,29 +47,27 @@ export function createMigrationUser(
   const userId = `${MIGRATION_USER}${generateId()}`;
   const { created, write } = createPersonalAccessToken(userId, now, lifetimeMs, { operations });
   return store.transaction(async (transaction) => {
-    await addServiceUser(transaction, { userId, name: userId, orgId: undefined, now });
+    await addServiceUser(transaction, { userId, name: userId, orgId: undefined }, now);
     transaction.write([createMember({ userId, orgId: undefined }, ['IAM_OWNER'], now), write]);
     await noteInstanceMember(transaction);
     return { userId, ...created };
   });
 }
 
-interface NewServiceUser {
-  readonly userId: string;
-  readonly name: string;
-  readonly orgId: string | undefined;
-  readonly now: Date;
-}
-
-async function addServiceUser(transaction: Transaction, { userId, name, orgId, now }: NewServiceUser): Promise<void> {
-  const owner = orgId ?? (await defaultOrganisation(transaction));
-  await holdOrganisation(transaction, owner);
-  const plan = planServiceUser(userId, owner, name, await claimLoginNames(transaction, owner));
+/** @param user whose organisation is by default the default organisation */
+async function addServiceUser(
+  transaction: Transaction,
+  user: Omit<NewServiceUser, 'orgId'> & { readonly orgId: string | undefined },
+  now: Date,
+): Promise<void> {
+  const orgId = user.orgId ?? (await defaultOrganisation(transaction));
+  await holdOrganisation(transaction, orgId);
+  const plan = planServiceUser({ ...user, orgId }, await claimLoginNames(transaction, orgId), now);
   const holders = await transaction.getMany(
     plan.claims.map(({ key }) => key),
     [],
   );
-  if (holders.some((holder) => holder !== undefined)) throw userNameTaken(name);
+  if (holders.some((holder) => holder !== undefined)) throw userNameTaken(user.name);
   transaction.write(createWrites(plan, now.toISOString()));
 }
 

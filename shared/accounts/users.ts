@@ -1,9 +1,8 @@
 import { randomInt } from 'node:crypto';
-import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { organisationKey, userKey } from '../auth/authorise.ts';
 import { nameInvalid, organisationUnknown, otpEmailSet, userUnknown } from '../errors/commandErrors.ts';
-import { InvalidRecordError, readMessage } from '../organisation/message.ts';
-import { readRecord, toRecord } from '../organisation/record.ts';
+import { InvalidRecordError } from '../organisation/message.ts';
+import { newRecord } from '../organisation/newRecord.ts';
 import { createWrites, planRecord, type RecordPlan } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';
 import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
@@ -21,9 +20,16 @@ export function generateId(): string {
  * @throws IdentityError INVALID_ARGUMENT for a name that an import would refuse
  */
 export function organisationWrites(orgId: string, name: string, now: Date): Write[] {
-  const { org } = checkName(name, () => readMessage(DataOrgSchema, { org: { name } }, {}).json);
-  const json = { orgId, org, orgState: 'ORG_STATE_ACTIVE' };
-  return createWrites(planRecord(toRecord(organisationSection, json, orgId, false), false), now.toISOString());
+  const record = checkName(name, () => newRecord(organisationSection, { orgId, org: { name } }, orgId, now));
+  return createWrites(planRecord(record, false), now.toISOString());
+}
+
+/** A service user to create. */
+export interface NewServiceUser {
+  readonly userId: string;
+  readonly orgId: string;
+  /** The user name and the name. */
+  readonly name: string;
 }
 
 /**
@@ -31,9 +37,9 @@ export function organisationWrites(orgId: string, name: string, now: Date): Writ
  * @param byDomain whether the organisation's login names carry its domain
  * @throws IdentityError INVALID_ARGUMENT for a name that an import would refuse
  */
-export function planServiceUser(userId: string, orgId: string, name: string, byDomain: boolean): RecordPlan {
+export function planServiceUser({ userId, orgId, name }: NewServiceUser, byDomain: boolean, now: Date): RecordPlan {
   const user = { userName: name, name, accessTokenType: 'ACCESS_TOKEN_TYPE_BEARER' };
-  const record = checkName(name, () => readRecord(machineUserSection, { userId, user }, orgId, true));
+  const record = checkName(name, () => newRecord(machineUserSection, { userId, user }, orgId, now));
   return planRecord(record, byDomain);
 }
 

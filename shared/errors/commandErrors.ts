@@ -99,6 +99,13 @@ export const rolesIncompatible = defineError('FAILED_PRECONDITION', 'ROLES_INCOM
   when: 'A member of an organisation holds either `SELF_MANAGEMENT_GLOBAL` or other roles. No instance could import both.',
 });
 
+export const memberInvalid = defineError('INVALID_ARGUMENT', 'MEMBER_INVALID', {
+  text: (userId: string, problem: string) => `user ${userId} cannot be a member of an organisation: ${problem}`,
+  example: ['auth0|5f7c8ec7c33c6c004bbafe82', 'userId: value length must be between 1 and 200 runes, inclusive'],
+  when: 'The membership breaks a rule of export files, so that no instance could import it: the id of the user has more than 200 characters.',
+  remedy: 'Give the role to another user.',
+});
+
 export const lastOwner = defineError('FAILED_PRECONDITION', 'LAST_OWNER', {
   text: (userId: string) =>
     `user ${userId} is the last active IAM_OWNER: grant the role to another user with \`identity member add\`, or add --force`,

@@ -25,6 +25,11 @@ export interface RecordIssue {
   readonly warning?: string;
 }
 
+/** Formats an issue like ZITADEL's error messages. */
+export function formatIssue({ id, key }: RecordIssue): string {
+  return id === '' ? key : `ID=${id} Message=${key}`;
+}
+
 /** A unique name. Its scope is the instance, or the organisation where `parts` starts with `$orgId`. */
 export interface UniqueName {
   readonly type: string;

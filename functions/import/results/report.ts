@@ -5,7 +5,7 @@ import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObjec
 import type { IgnoredField } from '../../../shared/organisation/exportFile.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue } from '../../../shared/organisation/relations.ts';
+import { formatIssue, type RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import type { Inspection } from '../inspect/inspection.ts';
 import type { UnknownStates } from '../inspect/organisationDraft.ts';
@@ -219,11 +219,6 @@ function toImportError(
   type: string = record.section.error.type,
 ): ImportError {
   return { type, id: reportedId(record), message: formatIssue(issue) };
-}
-
-/** Formats an issue like ZITADEL's error messages. */
-export function formatIssue({ id, key }: RecordIssue): string {
-  return id === '' ? key : `ID=${id} Message=${key}`;
 }
 
 const NO_WARNINGS: readonly ImportWarning[] = [];

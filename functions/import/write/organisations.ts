@@ -5,7 +5,7 @@ import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts
 import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue } from '../../../shared/organisation/relations.ts';
+import { formatIssue, type RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import {
   domainPolicySection,
@@ -18,7 +18,7 @@ import { inTurns, yieldToEventLoop } from '../../../shared/turns.ts';
 import type { Inspection } from '../inspect/inspection.ts';
 import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import type { DecidedPlan, Outcome, PlacedPlan } from '../outcome.ts';
-import { formatIssue, type ImportReport } from '../results/report.ts';
+import type { ImportReport } from '../results/report.ts';
 import type { BatchContext } from './batchContext.ts';
 import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
 import { RecordWriter } from './recordWriter.ts';
