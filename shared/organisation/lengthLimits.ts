@@ -5,7 +5,8 @@ import { fixedLimits } from '../limits.ts';
 import { type OrganisationRecord, recordSchema } from './record.ts';
 import type { RecordIssue } from './relations.ts';
 
-const TOO_LONG = 'IMPORT-tooLong';
+/** The id of the issue of a record that exceeds a limit for which ZITADEL has no error. */
+export const TOO_LONG = 'IMPORT-tooLong';
 
 /** The fields that ZITADEL keeps in indexes, and those that name what is there; all others are texts of any kind. */
 const indexedFields: ReadonlySet<string> = new Set([

@@ -1,5 +1,6 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../json/jsonObject.ts';
+import { exportedFormIssue } from './exportedForm.ts';
 import { lengthIssue } from './lengthLimits.ts';
 import { type OrganisationRecord, recordSchema } from './record.ts';
 import { serialise } from './recordBody.ts';
@@ -31,7 +32,9 @@ export function normaliseRecord(record: OrganisationRecord, unset: readonly stri
     if (change !== undefined) changes.set(change.field, change.value);
   }
   for (const path of [...unset, ...nestedLists(record), ...unknownNumbers(record)]) changes.set(path, undefined);
-  return { record: changes.size === 0 ? record : withChanges(record, changes) };
+  const stored = changes.size === 0 ? record : withChanges(record, changes);
+  const issue = exportedFormIssue(stored, changes.size === 0 && record.parent === undefined);
+  return issue === undefined ? { record: stored } : { record: stored, issue };
 }
 
 /** The rule of a field, or of the elements of a list. */

@@ -31,6 +31,7 @@ ${JSON.stringify(errors.userNotFound().toJson())}
 const RECORDS = `A record that cannot be imported does not stop the import. The response lists it in \`errors\`, with the \`type\` and the \`id\` of the record,
 and a message of the form \`ID=<id> Message=<key>\`. Ids and keys are ZITADEL's. Where ZITADEL has no id, the key is the whole message. An id that starts with \`IMPORT-\` is our own, where ZITADEL reports nothing.
 A record of any type with a text or list above its [limit](specification.md#82-sizes) has the id \`IMPORT-tooLong\`, with the path of the field and the limit in place of the key.
+A record of any type that would break a rule in an export has ZITADEL's message of the rule, without an id: [its form in an export](zitadel.md#33-what-is-checked) must be one that an import accepts.
 A record with equal content is not an error: it counts as \`unchanged\`.`;
 
 /** Writes `docs/errors.md` from the tables of errors and sections. */

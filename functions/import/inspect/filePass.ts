@@ -12,7 +12,6 @@ import { type OrganisationRecord, readRecord } from '../../../shared/organisatio
 import { causedBy, MAX_ISSUES } from '../../../shared/organisation/rules.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
-import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
 import { chunksInTurns, itemsInTurns } from '../../../shared/turns.ts';
 import { type ExportFileItem, ExportFileReader, type ExportFileSource } from '../source/exportFileReader.ts';
 import { checkOrganisationId } from './fileLimits.ts';
@@ -162,18 +161,10 @@ function addRecord(
   const added = additions.has(section) ? structuredClone(withAdditions(section, value, additions)) : undefined;
   const own = readRecord(section, value, orgId ?? '', true);
   const whole = added === undefined ? own : readRecord(section, added, orgId ?? '', true);
-  checkSize(whole);
   draft.observe(whole);
   tally.add({ ...whole, section: section.name });
   unknown.addRecord(section.name, own.unknown);
   return { own, whole };
-}
-
-/** Checks the stored size, which can exceed the sent size: enum numbers become names, and secrets are stored as base64. */
-function checkSize({ body, credentials }: OrganisationRecord): void {
-  const credentialBytes = Object.values(credentials).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  if (Buffer.byteLength(body) + (credentialBytes * 4) / 3 <= MAX_DOCUMENT_BYTES) return;
-  throw new InvalidRecordError([{ path: '', reason: `the record exceeds ${MAX_DOCUMENT_BYTES} bytes` }]);
 }
 
 function readManifest(value: unknown, { path }: ExportFileItem): Manifest {

@@ -1,4 +1,5 @@
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
+import { exportedFormIssue } from '../../../shared/organisation/exportedForm.ts';
 import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
 import {
   caselessClaimKey,
@@ -16,15 +17,21 @@ interface Incomplete<Plan extends RecordPlan> {
   readonly fills: FilledField;
 }
 
+/** Takes what becomes of a record whose field is filled: a warning, or the issue of one that must not be written so. */
+interface FillListener {
+  readonly warn: (plan: RecordPlan, warning: string) => void;
+  readonly reject: (plan: RecordPlan, issue: RecordIssue) => void;
+}
+
 /**
  * Fills the fields that records may omit because the store determines them, as ZITADEL does.
- * @param onFilled receives a warning for each of the returned plans that is filled
+ * @param listener receives those of the returned plans that are filled
  * @returns all plans in their order, each with the one to write
  */
 export async function fillFields<Plan extends RecordPlan>(
   store: DocumentStore,
   plans: readonly Plan[],
-  onFilled: (plan: RecordPlan, warning: string) => void,
+  listener: FillListener,
 ): Promise<ReadonlyMap<Plan, RecordPlan>> {
   const filled = new Map<Plan, RecordPlan>(plans.map((plan) => [plan, plan]));
   const incomplete = plans.flatMap(findIncomplete);
@@ -32,7 +39,9 @@ export async function fillFields<Plan extends RecordPlan>(
   for (const [{ plan, fills }, id] of await findClaimants(store, incomplete)) {
     const record = withChanges(plan.record, new Map([[fills.field, id]]));
     const complete = { ...plan, record, key: recordKey(record) };
-    onFilled(complete, `${fills.field} is absent: imported with ${id}`);
+    const issue = exportedFormIssue(record);
+    if (issue === undefined) listener.warn(complete, `${fills.field} is absent: imported with ${id}`);
+    else listener.reject(complete, issue);
     filled.set(plan, complete);
   }
   return filled;

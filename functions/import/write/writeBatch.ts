@@ -1,5 +1,6 @@
 import { hashPassword } from '../../../shared/auth/password.ts';
 import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { type DocumentStore, documentPath, WriteConflictError } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
 import type { DecidedPlan, Outcome, PlacedPlan } from '../outcome.ts';
@@ -42,13 +43,15 @@ async function attemptBatch(
     if (ofPlan === undefined) warnings.set(plan, [warning]);
     else ofPlan.push(warning);
   };
-  const filled = await fillFields(store, incomplete, warn);
+  const unfit: [RecordPlan, RecordIssue][] = [];
+  const reject = (plan: RecordPlan, issue: RecordIssue) => unfit.push([plan, issue]);
+  const filled = await fillFields(store, incomplete, { warn, reject });
   const plans = [...filled.values()];
   const [rejected, reserving] = await Promise.all([
     checkReferences(store, plans, warn, store.removals.orgIds),
     context.reservedNames.check(plans),
   ]);
-  const outcomes = new Map(rejected.map(([plan, rejection]) => [plan, toOutcome(rejection)]));
+  const outcomes = new Map([...rejected, ...unfit].map(([plan, rejection]) => [plan, toOutcome(rejection)]));
   const undecided = () => plans.filter((plan) => !outcomes.has(plan));
   // Also those of records that an earlier call has overwritten, and which are unchanged now.
   const withdrawals = await findWithdrawals(context, undecided());

@@ -53,7 +53,7 @@ export function withValueAt({ section, isList, steps }: FieldPlace, value: unkno
 }
 
 /** A copy of a JSON value in which another one stands at the end of the steps. */
-function withValue(json: unknown, [step, ...others]: readonly (string | number)[], value: unknown): unknown {
+export function withValue(json: unknown, [step, ...others]: readonly (string | number)[], value: unknown): unknown {
   if (step === undefined) return value;
   if (typeof step === 'number') return [withValue(Array.isArray(json) ? json[step] : {}, others, value)];
   const object: object = typeof json === 'object' && json !== null ? json : {};

@@ -4,8 +4,14 @@ import { readRecord, toRecord } from '../../../shared/organisation/record.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
+const named = {
+  userName: 'a',
+  profile: { firstName: 'A', lastName: 'B' },
+  email: { email: 'a@b.example', isEmailVerified: true },
+};
+
 function person(phone: object | null) {
-  const user = { userName: 'a', otpCode: 'SEED', hashedPassword: { value: 'hash' }, phone };
+  const user = { ...named, otpCode: 'SEED', hashedPassword: { value: 'hash' }, phone };
   return readRecord(sectionNamed('humanUsers'), { userId: 'u', user }, 'org');
 }
 
@@ -59,7 +65,8 @@ describe('the values of a record', () => {
     ['\ufeffanna', '\ufeffanna'],
     ['an na', 'an na'],
   ])('lose the spaces around a user name: %j', (userName, kept) => {
-    expect(normalised('humanUsers', { userId: 'u', user: { userName } })).toMatchObject({ user: { userName: kept } });
+    const value = normalised('humanUsers', { userId: 'u', user: { ...named, userName } });
+    expect(value).toMatchObject({ user: { userName: kept } });
   });
 
   it.each([
@@ -106,7 +113,7 @@ describe('the values of a record', () => {
   });
 
   it.each([9, -1])('lose the unknown number %j of an enumeration', (gender) => {
-    const user = { userName: 'a', profile: { firstName: 'A', lastName: 'B', gender } };
+    const user = { ...named, profile: { firstName: 'A', lastName: 'B', gender } };
     expect(normalised('humanUsers', { userId: 'u', user })).toMatchObject({
       user: { profile: { firstName: 'A', lastName: 'B' } },
     });
@@ -123,6 +130,17 @@ describe('the values of a record', () => {
     expect(normaliseRecord(organisation(' Acme ')).record.json).toMatchObject({ org: { name: 'Acme' } });
     expect(normaliseRecord(organisation('  ')).issue?.id).toBe('COMM-deLSk');
     expect(normalised('domains', { domainName: ' ' })).toBe('ORG-r3h4J Errors.Invalid.Argument');
+  });
+
+  it.each([
+    ['humanUsers', { userId: 'u', user: { ...named, userName: ' ' } }, 'COMMAND-00p2b Errors.User.Username.Empty'],
+    [
+      'machineUsers',
+      { userId: 'x'.repeat(201), user: { userName: 'r', name: 'r' } },
+      ' invalid DataMachineUser.User: embedded message failed validation | caused by: invalid AddMachineUserRequest.UserId: value length must be between 1 and 200 runes, inclusive',
+    ],
+  ])('keep the rules of their fields in an export, in %s', (section, value, issue) => {
+    expect(normalised(section, value)).toBe(issue);
   });
 
   it('have no character that PostgreSQL rejects', () => {

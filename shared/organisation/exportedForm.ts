@@ -1,0 +1,64 @@
+import { type JsonObject, parseObject, putAt } from '../json/jsonObject.ts';
+import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
+import { TOO_LONG } from './lengthLimits.ts';
+import { InvalidRecordError, readMessage } from './message.ts';
+import { type OrganisationRecord, recordSchema } from './record.ts';
+import type { RecordIssue } from './relations.ts';
+import type { ExportForm, Section } from './section.ts';
+
+/**
+ * Finds the reason why no import would accept a record as exports write it. One such record would make every export that
+ * contains it useless, so records are checked by it before they are stored.
+ * @param isAsRead whether the record has the values with which the rules of its fields were checked
+ */
+export function exportedFormIssue(record: OrganisationRecord, isAsRead = false): RecordIssue | undefined {
+  const keepsRules = isAsRead && record.section.exported?.innerId === undefined;
+  return (keepsRules ? undefined : ruleIssue(record)) ?? sizeIssue(record);
+}
+
+function ruleIssue({ section, json }: OrganisationRecord): RecordIssue | undefined {
+  try {
+    readMessage(recordSchema(section), withInnerId(section, json), section);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof InvalidRecordError)) throw error;
+    return { id: '', key: error.issues[0]?.message ?? error.message };
+  }
+}
+
+/** Returns a record's JSON with its id where exports repeat it. */
+function withInnerId({ exported }: Section, json: JsonObject): JsonObject {
+  return exported?.innerId === undefined ? json : repeatId(exported.innerId, json);
+}
+
+function repeatId({ from, inner }: NonNullable<ExportForm['innerId']>, json: JsonObject): JsonObject {
+  const content = json[inner];
+  return { ...json, [inner]: { [from]: json[from], ...(typeof content === 'object' ? content : {}) } };
+}
+
+/** More than exports add to any record: an id, a factor, defaults. */
+const MAX_ADDED_BYTES = 3_000;
+const TOO_LARGE: RecordIssue = { id: TOO_LONG, key: `the record exceeds ${MAX_DOCUMENT_BYTES} bytes` };
+
+/** Finds whether a record is too large for a database, or for the reader of its export. */
+function sizeIssue(record: OrganisationRecord): RecordIssue | undefined {
+  const { body, credentials } = record;
+  const secrets = Object.values(credentials);
+  // A UTF-16 unit has up to three bytes, as an escape six.
+  const mostBytes = 3 * body.length + secrets.reduce((sum, { length }) => sum + 6 * length, MAX_ADDED_BYTES);
+  if (mostBytes <= MAX_DOCUMENT_BYTES) return undefined;
+  // Databases have secrets as base64.
+  const secretBytes = secrets.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const storedBytes = Buffer.byteLength(body) + (secretBytes * 4) / 3;
+  return Math.max(storedBytes, exportedBytes(record)) > MAX_DOCUMENT_BYTES ? TOO_LARGE : undefined;
+}
+
+/** Returns the size of a record in an export with all secrets. Of what exports fill in, only defaults make a record larger. */
+function exportedBytes({ section, orgId, body, credentials }: OrganisationRecord): number {
+  const json = withInnerId(section, parseObject(body));
+  section.exported?.fill?.(json, orgId, () => undefined);
+  for (const { path, field } of section.credentials ?? [])
+    if (credentials[field] !== undefined) putAt(json, path, credentials[field]);
+  if (section.additional?.otpEmail === true) json.otpEmail = true;
+  return Buffer.byteLength(JSON.stringify(json));
+}
