@@ -73,7 +73,7 @@ function elementValues(field: DescField): readonly unknown[] {
 }
 
 /** The longest text that a field takes, of one character. */
-export function longestText(field: DescField, unit: string): string {
+function longestText(field: DescField, unit: string): string {
   const { runes, bytes: most } = lengths(field);
   const fitting = Math.floor(most / Buffer.byteLength(unit));
   return unit.repeat(Math.min(runes, fitting));
