@@ -49,7 +49,7 @@ export interface Exported extends z.infer<typeof exportedFile> {
 }
 
 /** What an import answers. */
-type Report = z.infer<typeof importReport>;
+export type Report = z.infer<typeof importReport>;
 
 /** An instance in this process: the functions over a store, called by its owner. */
 export interface TestInstance {
