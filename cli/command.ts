@@ -213,7 +213,10 @@ export class InterruptedError extends Error {
 export const exitCodes = {
   done: { code: 0, meaning: 'done, or equal' },
   failed: { code: 1, meaning: 'failed: standard error names the problem' },
-  unconfirmed: { code: 2, meaning: 'not confirmed: there is neither a terminal nor --yes' },
+  unconfirmed: {
+    code: 2,
+    meaning: 'not confirmed: there is neither a terminal nor --yes, or the source has changed since its plan was shown',
+  },
   listed: { code: 3, meaning: 'finished, with differences or errors listed' },
   usage: { code: 64, meaning: 'usage: an argument, option or environment variable is wrong' },
   interrupted: { code: 130, meaning: 'interrupted: repeat the command' },

@@ -184,7 +184,12 @@ export const migrationPlan = z.strictObject({
   checks: z.array(z.strictObject({ status: z.enum(['ok', 'warning']), message: z.string() })),
   /** Organisations that do not move, each with the reason. */
   leftOut: migrationResult.shape.leftOut,
-  organisations: z.array(organisation.omit({ after: true })),
+  organisations: z.array(
+    organisation.omit({ after: true }).extend({
+      /** The digest of the records: another plan has another one if any of them has changed. */
+      digest: z.string(),
+    }),
+  ),
   organisationsOmitted: count,
   sections: z.record(z.string(), count),
   /** What the target has of them. */

@@ -7,12 +7,13 @@ import { type Output, type Surroundings, UsageError } from '../command.ts';
 import type { FilePlace, StoredFile } from '../places/place.ts';
 import { trackStore } from '../places/recordCounter.ts';
 import { askConfirmation, askText, canAsk } from '../questions.ts';
-import { commandLine, layOut, layoutOf, printable, printableJson, section } from '../terminal.ts';
+import { commandLine, type Line, layOut, layoutOf, printable, printableJson, section } from '../terminal.ts';
+import { firstLines } from '../texts.ts';
 import type { MigrationCall, PlanningCall } from './callOptions.ts';
 import { chooseRun, describeRun } from './chooseRun.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
 import { currentSelection, importExport, stageExport } from './exportStage.ts';
-import { makePlan, readPlan } from './plan.ts';
+import { keepShownPlan, makePlan, readPlan, readShownPlan } from './plan.ts';
 import { prove } from './proof.ts';
 import { makeResult, readResult, requireReportable, writeReport } from './result.ts';
 import { type MigrationRun, workAlone, writeState } from './run.ts';
@@ -20,6 +21,7 @@ import { createRunDirectory, removeExport, resumeCommand } from './runDirectory.
 import { chooseSecrets, requireSecrets } from './secrets.ts';
 import { readSettings, replaceSecretFiles } from './settings.ts';
 import { defaultOrganisation, openSides, type Side, type Sides } from './sides.ts';
+import { sourceChanges } from './sourceChanges.ts';
 import { isEmpty, planText, resultText } from './texts.ts';
 
 /** A call that begins or continues a migration. */
@@ -95,9 +97,10 @@ async function doSteps(call: MigratingCall, run: MigrationRun, sides: Sides): Pr
   const planned = await plan(run, sides);
   if (isEmpty(planned)) return planOutput(planned, run);
   if (run.state.confirmedAt === undefined) {
-    if (call.options.yes || canAsk(call)) show(call, planned);
-    if (!(await askConfirmation('Migrate?', call)))
-      return { ...(await planOutput(planned, run)), exitStatus: () => 'unconfirmed' };
+    const shown = await readShownPlan(run.directory);
+    const changes = shown === undefined ? [] : sourceChanges(shown, planned);
+    if (!(await confirm(call, run, planned, changes)))
+      return { ...(await planOutput(planned, run, changes)), exitStatus: () => 'unconfirmed' };
     await run.advance('confirmed', { confirmedAt: new Date().toISOString() });
   }
   if (run.state.moved === undefined) await moveExport(run, sides.target);
@@ -106,6 +109,25 @@ async function doSteps(call: MigratingCall, run: MigrationRun, sides: Sides): Pr
   const callers = { ...run.state.callers, to: proved.targetCaller };
   await run.advance('finished', { finishedAt: result.finishedAt, callers });
   return resultOutput(run, result);
+}
+
+/**
+ * Shows a plan, and asks for its confirmation.
+ * @param changes how the source differs from the plan that was shown before: a `--yes` was meant for that one
+ */
+async function confirm(
+  call: MigratingCall,
+  run: MigrationRun,
+  planned: MigrationPlan,
+  changes: readonly string[],
+): Promise<boolean> {
+  const asked = changes.length === 0 ? call : { ...call, options: { ...call.options, yes: false } };
+  if (asked.options.yes || canAsk(asked)) await show(call, run, planned);
+  return await askConfirmation('Migrate?', asked, changeSection(changes));
+}
+
+function changeSection(changes: readonly string[]): Line[] {
+  return section('The source has changed since the plan was shown', firstLines(changes, 'changed organisation'));
 }
 
 /** Exports the source and makes the plan, unless both are done. */
@@ -158,14 +180,21 @@ async function digest(run: MigrationRun, place: FilePlace): Promise<string> {
   return sum.digest('hex');
 }
 
-function show({ options, stdout, stderr, environment }: MigratingCall, planned: MigrationPlan): void {
+async function show(
+  { options, stdout, stderr, environment }: MigratingCall,
+  { directory }: MigrationRun,
+  planned: MigrationPlan,
+): Promise<void> {
   if (options.json) stdout.write(`${printableJson({ event: 'plan', ...planned })}\n`);
   else stderr.write(`${layOut(planText(planned), layoutOf(stderr, environment))}\n\n`);
+  await keepShownPlan(directory, planned);
 }
 
-async function planOutput(planned: MigrationPlan, run: MigrationRun): Promise<Output> {
+/** @param changes how the source differs from the plan that was shown before */
+async function planOutput(planned: MigrationPlan, run: MigrationRun, changes: readonly string[] = []): Promise<Output> {
   const { directory } = run;
   await removeExport(directory);
+  await keepShownPlan(directory, planned);
   const result = { event: 'result', changed: false };
   if (isEmpty(planned)) {
     // Nobody is to resume it.
@@ -174,7 +203,10 @@ async function planOutput(planned: MigrationPlan, run: MigrationRun): Promise<Ou
   }
   const next = `${resumeCommand(directory)} --yes`;
   const offer = section('Nothing is changed: migrate with', [commandLine(next)]);
-  return { json: { ...result, next, ...planned }, text: [...planText(planned), ...offer] };
+  return {
+    json: { ...result, next, ...(changes.length > 0 && { sourceChanges: changes }), ...planned },
+    text: [...planText(planned), ...changeSection(changes), ...offer],
+  };
 }
 
 async function resultOutput({ directory, state }: MigrationRun, result: MigrationResult): Promise<Output> {

@@ -26,12 +26,24 @@ import { describeSide, listChecks, onlyThese, type Side } from './sides.ts';
 import { OrganisationTally, recordCounts } from './tallies.ts';
 
 const NAME = 'plan.json';
+/** An interrupted run may leave a plan that nobody has seen, so the one that was shown is a file of its own. */
+const SHOWN = 'shown-plan.json';
 
 /** Reads the plan that a run directory holds. */
 export async function readPlan(directory: string): Promise<MigrationPlan> {
   const plan = await readJson(directory, NAME, migrationPlan);
   if (plan === undefined) throw new Error(`${directory} has no plan`);
   return plan;
+}
+
+/** Reads the plan that was shown last; undefined if none was shown. */
+export function readShownPlan(directory: string): Promise<MigrationPlan | undefined> {
+  return readJson(directory, SHOWN, migrationPlan);
+}
+
+/** Keeps that a plan is shown. */
+export function keepShownPlan(directory: string, plan: MigrationPlan): Promise<void> {
+  return writeJson(directory, SHOWN, plan);
 }
 
 /** Compares the export with the target, tries its import, and keeps the plan in the run directory. */

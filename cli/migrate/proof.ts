@@ -97,7 +97,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
       ...(isStream ? {} : { sourceUnchanged: before.tally.digest === exported?.digest }),
     },
     logins: logins && { ...logins.logins, secondFactors: plan.logins?.secondFactors ?? 'none' },
-    organisations: listed.map((one) => ({
+    organisations: listed.map(({ digest: _, ...one }) => ({
       ...one,
       before: planned.get(one.orgId) ?? { ...nothing, absent: one.records },
       after: recordCounts(comparison.organisations.get(one.orgId)),
@@ -142,7 +142,7 @@ function proveByChecksum({ state: { moved, exported } }: MigrationRun, plan: Mig
       differences: [],
     },
     logins: undefined,
-    organisations: plan.organisations.map((one) => ({ ...one, after: one.before })),
+    organisations: plan.organisations.map(({ digest: _, ...one }) => ({ ...one, after: one.before })),
     organisationsOmitted: plan.organisationsOmitted,
     sourceDigest: digest,
     targetDigest: undefined,

@@ -1,6 +1,7 @@
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import type { Counts } from '../../shared/collections/counts.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
+import { ManifestTally } from '../../shared/organisation/exportFile.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
@@ -11,16 +12,25 @@ const MAX_LISTED = 1_000;
 
 type Described = Omit<MigrationPlan['organisations'][number], 'before'>;
 
-/** Names and sizes of the organisations that move, collected while they are read. */
-export class OrganisationTally implements RecordVisitor {
-  private readonly organisations = new Map<string, { name: string; people: number; records: number }>();
+interface OrganisationFacts {
+  name: string;
+  people: number;
+  records: number;
+  /** Of the records; absent in an organisation that is not listed. */
+  readonly tally?: ManifestTally;
+}
 
-  add({ section, orgId, json }: OrganisationRecord): void {
-    const known = this.organisations.get(orgId) ?? { name: orgId, people: 0, records: 0 };
+/** Names, sizes and digests of the organisations that move, collected while they are read. */
+export class OrganisationTally implements RecordVisitor {
+  private readonly organisations = new Map<string, OrganisationFacts>();
+
+  add(record: OrganisationRecord): void {
+    const { section, orgId, json } = record;
+    const known = this.organisations.get(orgId) ?? this.open(orgId);
     known.records++;
+    known.tally?.add({ ...record, section: section.name });
     if (section === humanUserSection) known.people++;
     if (section === organisationSection) known.name = textAt(json, 'org.name', orgId);
-    this.organisations.set(orgId, known);
   }
 
   reset(): void {
@@ -28,11 +38,20 @@ export class OrganisationTally implements RecordVisitor {
   }
 
   get listed(): readonly Described[] {
-    return [...this.organisations].slice(0, MAX_LISTED).map(([orgId, facts]) => ({ orgId, ...facts }));
+    return [...this.organisations].flatMap(([orgId, { tally, ...facts }]) =>
+      tally === undefined ? [] : [{ orgId, ...facts, digest: tally.digest }],
+    );
   }
 
   get omitted(): number {
     return Math.max(0, this.organisations.size - MAX_LISTED);
+  }
+
+  private open(orgId: string): OrganisationFacts {
+    const isListed = this.organisations.size < MAX_LISTED;
+    const facts = { name: orgId, people: 0, records: 0, ...(isListed && { tally: new ManifestTally() }) };
+    this.organisations.set(orgId, facts);
+    return facts;
   }
 }
 

@@ -106,6 +106,26 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { ti
     for (const text of [stdout, ...files]) expect(text).not.toContain(north.token);
   });
 
+  it('asks although --yes is given where the source has changed since its plan was shown', async () => {
+    const { target, runDirectory, args } = await migrateFile();
+    expect((await identity(args)).code).toBe(2);
+    const [, from = ''] = args.slice(args.indexOf('--from'));
+    await writeFile(from, JSON.stringify({ orgs: [organisation('acme', { humanUsers: [person('ada')] })] }));
+    const resume = ['migrate', 'resume', '--run-dir', runDirectory, '--yes'];
+    const refused = await identityAtTerminal(resume, [['Migrate?', 'n']]);
+    expect(refused.code, refused.stdout).toBe(2);
+    const lines = seenLines(refused);
+    const question = lines.findIndex((line) => line.includes('Migrate?'));
+    const change = lines.indexOf('  acme (Organisation acme): 2 records instead of 1');
+    expect(lines[change - 1]).toBe('The source has changed since the plan was shown');
+    expect(change).toBeLessThan(question);
+    expect(existsSync(target)).toBe(false);
+    await writeFile(from, JSON.stringify({ orgs: [organisation('acme', { humanUsers: [person('bob')] })] }));
+    const confirmed = await identityAtTerminal(resume, [['Migrate?', 'y']]);
+    expect(confirmed.code, confirmed.stdout).toBe(0);
+    expect(await readFile(target, 'utf8')).toContain('bob');
+  });
+
   it('changes nothing after a no, or Ctrl-C, and can be resumed', async () => {
     const { target, runDirectory, args } = await migrateFile();
     const refused = await identityAtTerminal(args, [['Migrate?', 'n']]);
