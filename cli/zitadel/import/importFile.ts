@@ -19,7 +19,8 @@ import type { ExportContent, ImportMeter, ImportOptions } from '../../places/pla
 import { counted } from '../../texts.ts';
 import { LAG_MS } from '../expectedDifferences.ts';
 import { withoutTotp } from '../instance.ts';
-import { type ImportObserver, importOrganisations, requireContexts } from './importOrganisations.ts';
+import { hasContext } from '../rpc.ts';
+import { type ImportObserver, importOrganisations } from './importOrganisations.ts';
 import { FileSurvey, ImportPlan } from './importPlan.ts';
 import type { OutgoingRecord } from './outgoingRecords.ts';
 import { TargetState, type ZitadelImport } from './targetState.ts';
@@ -55,6 +56,8 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   const survey = new FileSurvey();
   const inspection = await inspect(file, signal, { isSelected, visitor: survey });
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
+  // Otherwise texts would go to another organisation, and neither a comparison nor a repetition could read what is there.
+  for (const orgId of orgIds) await hasContext(connection, orgId);
   using target = await TargetState.read(importing, orgIds, survey.losses);
   const withKeys = options.withKeys && survey.facts.content.withKeys;
   const imported = {
@@ -68,7 +71,6 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   const total = [...survey.facts.sections.values()].reduce((sum, { records }) => sum + records, 0);
   const unchanged = tally.settled;
   meter.onStarted(() => ({ records: tally.settled, unchanged, total }));
-  await requireContexts(connection, plan);
   if (!options.dryRun) await importOrganisations(connection, plan, tally);
   if (tally.taken.length > 0) {
     // By then it shows what was written a moment ago. Nobody's factors are asked for again.

@@ -236,22 +236,6 @@ async function importInContext(
   }
 }
 
-/**
- * Requires before an import that a ZITADEL will handle those parts that need the context of an organisation in no other.
- * @throws IdentityError ZITADEL_CONTEXT_MISSING for the first organisation whose context it mistakes
- */
-export async function requireContexts(connection: ZitadelConnection, plan: ImportPlan): Promise<void> {
-  const checked = new Set<string>();
-  for (const step of importSteps) {
-    if (step.inContext !== true || !plan.needs(step)) continue;
-    for await (const { orgId } of readStep(plan, step, connection.signal)) {
-      if (checked.has(orgId)) continue;
-      checked.add(orgId);
-      await hasContext(connection, orgId);
-    }
-  }
-}
-
 /** Tells how an answer other than a report is to be taken. */
 function refusalBy(answer: ImportAnswer | undefined): 'tooLarge' | 'tooSlow' | 'invalid' | 'other' {
   if (answer === undefined || answer.status === 504) return 'tooSlow';
