@@ -5,7 +5,7 @@ import { createApp, type Route } from '../shared/http/app.ts';
 import type { RequestObserver } from '../shared/http/requestLog.ts';
 import { type RunningServer, serve } from '../shared/http/server.ts';
 import { databaseFile, type StoreLocation } from '../shared/store/openStore.ts';
-import type { Reader, Snapshot, Store } from '../shared/store/store.ts';
+import type { EveryMember, Reader, Snapshot, Store } from '../shared/store/store.ts';
 
 /** From the removal of a factor to a long import. */
 const DURATION_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600];
@@ -107,9 +107,8 @@ export interface DocumentCounts {
 
 /** Returns a store that counts the documents of its successful operations. */
 export function countedStore(store: Store, counts: DocumentCounts): Store {
-  const { lastingSnapshot } = store;
-  return {
-    ...store,
+  const { lastingSnapshot, forCall, durable, commitsInFlight, recordsPerCommit, snapshotLifetimeMs, trail } = store;
+  const counted: EveryMember = {
     getMany: countedReads(store, counts),
     commit: async (writes) => {
       await store.commit(writes);
@@ -133,14 +132,21 @@ export function countedStore(store: Store, counts: DocumentCounts): Store {
       return result;
     },
     snapshot: async () => countedSnapshot(await store.snapshot(), counts),
-    ...(lastingSnapshot && {
-      lastingSnapshot: async (signal) => {
+    lastingSnapshot:
+      lastingSnapshot &&
+      (async (signal) => {
         const snapshot = await lastingSnapshot(signal);
         return snapshot && countedSnapshot(snapshot, counts);
-      },
-    }),
-    ...(store.forCall && { forCall: (call) => countedStore(store.forCall?.(call) ?? store, counts) }),
+      }),
+    forCall: forCall && ((call) => countedStore(forCall(call), counts)),
+    durable,
+    commitsInFlight,
+    recordsPerCommit,
+    snapshotLifetimeMs,
+    trail,
+    close: () => store.close(),
   };
+  return counted;
 }
 
 function countedReads(reader: Reader, counts: DocumentCounts): Reader['getMany'] {

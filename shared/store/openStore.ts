@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { instanceMissing } from '../errors/commandErrors.ts';
 import { masterKeyMissing } from '../errors/storeErrors.ts';
-import { sharedGuard } from './secrets/keyRecord.ts';
+import { embeddedGuard, sharedGuard } from './secrets/keyRecord.ts';
 import { emptyKeyring, fileKeyring, givenKeyring, type Keyring, keyFilePath } from './secrets/keyring.ts';
 import { sealStore } from './secrets/sealedStore.ts';
 import type { Store } from './store.ts';
@@ -31,7 +31,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
   const keyring = openKeyring(location);
   if (location.kind === 'sqlite') {
     const { openSqliteStore } = await import('./sqlite/openSqliteStore.ts');
-    return openSqliteStore(databaseFile(location.directory), { keyring });
+    return sealStore(openSqliteStore(databaseFile(location.directory), { keyring }), embeddedGuard(keyring));
   }
   const { openFirestoreStore } = await import('./firestore/openFirestoreStore.ts');
   return sealStore(openFirestoreStore(location), sharedGuard(keyring));

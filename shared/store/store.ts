@@ -162,33 +162,43 @@ export interface StoreCall {
   readonly isBulk?: boolean;
 }
 
-/** The database of one instance. All implementations pass `test/integration/store*.test.ts`. */
+/** The database of one instance. All implementations pass `test/integration/store/`. */
 export interface Store extends DocumentStore {
   /** Milliseconds for which a snapshot can be read; undefined for a database that keeps it until it is disposed of. */
-  readonly snapshotLifetimeMs?: number;
+  readonly snapshotLifetimeMs?: number | undefined;
   /** Opens a snapshot of the present state, all of which is durable; later writes do not change it. */
   snapshot(): Promise<Snapshot>;
   /**
    * Waits until everything that reads have returned so far is durable; undefined for a database that returns nothing else.
    * A call that answers from records which others wrote waits for this first.
    */
-  durable?(): Promise<void>;
+  readonly durable?: (() => Promise<void>) | undefined;
   /**
    * Opens a snapshot that can be read for longer than `snapshotLifetimeMs`. It has everything that was committed before
    * the call. May take a minute.
    * @returns undefined if the database does not support it
    * @throws the signal's reason
    */
-  lastingSnapshot?(signal: AbortSignal): Promise<Snapshot | undefined>;
+  readonly lastingSnapshot?: ((signal: AbortSignal) => Promise<Snapshot | undefined>) | undefined;
   /** Returns the same database for one call, if the database can be throttled or unreachable; see `storeForCall`. */
-  forCall?(call: StoreCall): Store;
+  readonly forCall?: ((call: StoreCall) => Store) | undefined;
   /** The number of bulk commits that the database takes at once at present; undefined for one that takes them in turn. */
-  commitsInFlight?(): number;
+  readonly commitsInFlight?: (() => number) | undefined;
   /** The number of records that a bulk commit has best at present; undefined where it makes no difference. */
-  recordsPerCommit?(): number;
+  readonly recordsPerCommit?: (() => number) | undefined;
   /** The audit trail; undefined for a database whose trail is the platform's log. */
-  readonly trail?: Trail;
+  readonly trail?: Trail | undefined;
   close(): Promise<void>;
+}
+
+/** Every member of a store, the optional ones included: a decorator that returns it must decide about each. */
+export type EveryMember<Decorated = Store> = {
+  [Name in keyof Required<Decorated>]: Name extends keyof Decorated ? Decorated[Name] : never;
+};
+
+/** A database as an implementation opens it: `sealStore` makes a store of it, whose secrets are encrypted. */
+export interface UnsealedStore {
+  readonly unsealed: Store;
 }
 
 /**

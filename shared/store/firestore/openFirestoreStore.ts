@@ -1,4 +1,4 @@
-import type { Store } from '../store.ts';
+import type { Store, UnsealedStore } from '../store.ts';
 import { createDocumentStore } from '../transaction.ts';
 import { createDeadline } from './call.ts';
 import { commit } from './commit.ts';
@@ -16,9 +16,9 @@ const SNAPSHOT_LIFETIME_MS = 3_600_000;
  * call for 25 seconds, then throws UNAVAILABLE.
  * @param ramp limits the load on new collections, which the emulator does not need
  */
-export function openFirestoreStore(address: DatabaseAddress, ramp = defaultRamp()): Store {
+export function openFirestoreStore(address: DatabaseAddress, ramp = defaultRamp()): UnsealedStore {
   const connection = connect(address, process.env.FIRESTORE_EMULATOR_HOST);
-  return createStore(connection, { limiter: new CommitLimiter(), ramp });
+  return { unsealed: createStore(connection, { limiter: new CommitLimiter(), ramp }) };
 }
 
 function defaultRamp(): Ramp | undefined {

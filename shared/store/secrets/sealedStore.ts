@@ -4,13 +4,14 @@ import {
   type DocumentChanges,
   type DocumentKey,
   documentPath,
+  type EveryMember,
   type Reader,
   type ScanRange,
   type Snapshot,
   type Store,
   type StoredDocument,
-  storeForCall,
   type Transaction,
+  type UnsealedStore,
   type Write,
 } from '../store.ts';
 import type { DatabaseGuard } from './keyRecord.ts';
@@ -21,7 +22,7 @@ import { type MasterKey, seal, sealingKeyId, unseal } from './masterKey.ts';
  * Guards a database, encrypts secrets on their way into it, and decrypts them on their way out, in snapshots and
  * transactions too. Reads of other fields cost nothing. Without keys, only reads and writes of secrets fail.
  */
-export function sealStore(store: Store, guard: DatabaseGuard): Store {
+export function sealStore({ unsealed: store }: UnsealedStore, guard: DatabaseGuard): Store {
   const { keyring, check, writingKey } = guard;
   // Reads run beside the check: their results are dropped if it fails.
   const beside = async <Result>(read: Promise<Result>): Promise<Result> =>
@@ -40,9 +41,8 @@ export function sealStore(store: Store, guard: DatabaseGuard): Store {
     });
   };
   const getMany = unsealingReads(store, keyring);
-  const { lastingSnapshot } = store;
-  return {
-    ...store,
+  const { lastingSnapshot, forCall, durable, commitsInFlight, recordsPerCommit, snapshotLifetimeMs, trail } = store;
+  const sealed: EveryMember = {
     getMany: check === undefined ? getMany : (keys, fields) => beside(getMany(keys, fields)),
     snapshot: async () => unsealSnapshot(await beside(store.snapshot()), keyring),
     commit: async (writes) => {
@@ -51,15 +51,21 @@ export function sealStore(store: Store, guard: DatabaseGuard): Store {
       return store.commit(writes);
     },
     transaction,
-    close: () => store.close(),
-    ...(lastingSnapshot && {
-      lastingSnapshot: async (signal) => {
+    lastingSnapshot:
+      lastingSnapshot &&
+      (async (signal) => {
         const snapshot = await beside(lastingSnapshot(signal));
         return snapshot && unsealSnapshot(snapshot, keyring);
-      },
-    }),
-    ...(store.forCall && { forCall: (call) => sealStore(storeForCall(store, call), guard) }),
+      }),
+    forCall: forCall && ((call) => sealStore({ unsealed: forCall(call) }, guard)),
+    durable,
+    commitsInFlight,
+    recordsPerCommit,
+    snapshotLifetimeMs,
+    trail,
+    close: () => store.close(),
   };
+  return sealed;
 }
 
 function unsealingReads(reader: Reader, keyring: Keyring): Reader['getMany'] {

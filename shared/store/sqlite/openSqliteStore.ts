@@ -1,9 +1,6 @@
-import { dirname } from 'node:path';
 import { isAttended } from '../../turns.ts';
-import { embeddedGuard } from '../secrets/keyRecord.ts';
-import { fileKeyring, type Keyring, keyFilePath } from '../secrets/keyring.ts';
-import { sealStore } from '../secrets/sealedStore.ts';
-import type { Store, TrailEvent, Write } from '../store.ts';
+import type { Keyring } from '../secrets/keyring.ts';
+import type { Store, TrailEvent, UnsealedStore, Write } from '../store.ts';
 import { createDocumentStore, type ExpectedVersions, type VersionedDocuments } from '../transaction.ts';
 import { type Connection, connect, toStoreError, withStoreErrors } from './connection.ts';
 import { prepareDatabaseFile, requireFileFormat } from './databaseFile.ts';
@@ -25,8 +22,8 @@ const bulkRecords = { attended: 80, unattended: 1_000 };
 interface SqliteStoreOptions {
   /** How much larger than the database its write-ahead log may become before the open snapshots end. */
   readonly logMarginBytes?: number;
-  /** The keys that encrypt its secrets; by default those of `master.key` beside it. */
-  readonly keyring?: Keyring;
+  /** The keys that encrypt its secrets, whose ids the database has. */
+  readonly keyring: Keyring;
 }
 
 /**
@@ -36,13 +33,12 @@ interface SqliteStoreOptions {
  * @throws IdentityError UNAVAILABLE when another process keeps the file locked, or its master key is missing or wrong,
  * or its format is another one; INTERNAL when it is no database
  */
-export function openSqliteStore(file: string, options: SqliteStoreOptions = {}): Store {
-  const { logMarginBytes = LOG_MARGIN_BYTES, keyring = fileKeyring(keyFilePath(dirname(file))) } = options;
-  const store = withStoreErrors(() => {
+export function openSqliteStore(file: string, options: SqliteStoreOptions): UnsealedStore {
+  const { logMarginBytes = LOG_MARGIN_BYTES, keyring } = options;
+  return withStoreErrors(() => {
     prepareDatabaseFile(file, keyring);
-    return createStore(file, logMarginBytes);
+    return { unsealed: createStore(file, logMarginBytes) };
   });
-  return sealStore(store, embeddedGuard(keyring));
 }
 
 function createStore(file: string, logMarginBytes: number): Store {

@@ -107,7 +107,7 @@ describeWithFirestore('bulk work on a new collection', () => {
     onTestFinished(() => network.close());
     vi.stubEnv('FIRESTORE_EMULATOR_HOST', network.address);
     const clock = createManualClock();
-    const store = openFirestoreStore(location, new Ramp(clock));
+    const { unsealed: store } = openFirestoreStore(location, new Ramp(clock));
     vi.unstubAllEnvs();
     onTestFinished(() => store.close());
     const bulk = storeForCall(store, { signal: new AbortController().signal, isBulk: true });

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FORMAT, instanceKey } from '../../../shared/store/instance.ts';
-import { openSqliteStore } from '../../../shared/store/sqlite/openSqliteStore.ts';
 import { survived } from '../../faults/support/survived.ts';
 import { createUser, createUsers, readUser, scanAll, userKey } from '../../support/stores/documents.ts';
-import { sqlite } from '../../support/stores/stores.ts';
+import { openEmbeddedStore, sqlite } from '../../support/stores/stores.ts';
 
 async function newFile(): Promise<string> {
   const location = await sqlite.newLocation();
@@ -14,8 +13,8 @@ async function newFile(): Promise<string> {
   return join(location.directory, 'identity.sqlite');
 }
 
-function open(...args: Parameters<typeof openSqliteStore>) {
-  const store = openSqliteStore(...args);
+function open(...args: Parameters<typeof openEmbeddedStore>) {
+  const store = openEmbeddedStore(...args);
   onTestFinished(() => store.close());
   return store;
 }
@@ -28,14 +27,14 @@ function change(file: string, sql: string): void {
 describe('the database file', () => {
   it.each([FORMAT + 1, FORMAT - 1, 0])('of format %s is rejected, and no byte of it changes', async (format) => {
     const file = await newFile();
-    const store = openSqliteStore(file);
+    const store = openEmbeddedStore(file);
     await createUsers(store, 10);
     await store.close();
     change(file, `PRAGMA user_version = ${format}; ALTER TABLE documents ADD COLUMN other TEXT`);
     const before = await readFile(file);
     const found = format === 0 ? 'no format' : `format ${format}`;
     const message = `the database has ${found}, and this version needs format ${FORMAT}: run the version`;
-    expect(() => openSqliteStore(file)).toThrow(message);
+    expect(() => openEmbeddedStore(file)).toThrow(message);
     expect(Buffer.compare(await readFile(file), before)).toBe(0);
   });
 
@@ -43,17 +42,17 @@ describe('the database file', () => {
     'with an instance of another format is rejected: %j',
     async (body) => {
       const file = await newFile();
-      const store = openSqliteStore(file);
+      const store = openEmbeddedStore(file);
       await store.commit([{ type: 'create', key: instanceKey, fields: { body: JSON.stringify(body) } }]);
       await store.close();
-      expect(() => openSqliteStore(file)).toThrow(/^the database has (no format|format \d), and this version needs/);
+      expect(() => openEmbeddedStore(file)).toThrow(/^the database has (no format|format \d), and this version needs/);
     },
   );
 
   it('of another format is rejected although it has no table that this version knows', async () => {
     const file = await newFile();
     change(file, `PRAGMA user_version = ${FORMAT + 1}`);
-    expect(() => openSqliteStore(file)).toThrow(`the database has format ${FORMAT + 1}`);
+    expect(() => openEmbeddedStore(file)).toThrow(`the database has format ${FORMAT + 1}`);
   });
 
   it('that a killed first start has left is completed by the next one', async () => {
@@ -84,7 +83,7 @@ describe('the database file', () => {
 
   it('opens without a lock while another connection holds the write lock', async () => {
     const file = await newFile();
-    const writer = openSqliteStore(file);
+    const writer = openEmbeddedStore(file);
     await writer.commit([createUser('a')]);
     await writer.close();
     using other = new DatabaseSync(file);
@@ -108,7 +107,7 @@ describe('the database file', () => {
 
   it('returns to WAL mode, in which readers and writers do not block each other, when it was restored without', async () => {
     const file = await newFile();
-    const first = openSqliteStore(file);
+    const first = openEmbeddedStore(file);
     await first.commit([createUser('a')]);
     await first.close();
     const database = new DatabaseSync(file);

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Checkpoints } from '../../../shared/store/sqlite/logFile.ts';
-import { openSqliteStore } from '../../../shared/store/sqlite/openSqliteStore.ts';
 import { capturedLog } from '../../support/http/capturedLog.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 import { createUser, scanAll } from '../../support/stores/documents.ts';
+import { openEmbeddedStore } from '../../support/stores/stores.ts';
 
 const MEGABYTE = 1_000_000;
 const logged = capturedLog();
@@ -20,7 +20,7 @@ async function newFile(): Promise<string> {
 const sizeOf = async (file: string) => (await stat(file)).size;
 
 /** Commits documents of a megabyte, one after the other, and returns the largest size of the log. */
-async function commitMegabytes(store: ReturnType<typeof openSqliteStore>, file: string, from: number, to: number) {
+async function commitMegabytes(store: ReturnType<typeof openEmbeddedStore>, file: string, from: number, to: number) {
   let largest = 0;
   for (let number = from; number < to; number++) {
     await store.commit([createUser(`user ${number}`, { body: 'x'.repeat(MEGABYTE) })]);
@@ -32,7 +32,7 @@ async function commitMegabytes(store: ReturnType<typeof openSqliteStore>, file: 
 describe('the write-ahead log of a database file', () => {
   it('is moved into the database while its writer goes on, so that it stays small', async () => {
     const file = await newFile();
-    const store = openSqliteStore(file);
+    const store = openEmbeddedStore(file);
     onTestFinished(() => store.close());
     expect(await commitMegabytes(store, file, 0, 200)).toBeLessThan(80 * MEGABYTE);
     await vi.waitFor(async () => expect(await sizeOf(file)).toBeGreaterThan(150 * MEGABYTE), 10_000);
@@ -42,7 +42,7 @@ describe('the write-ahead log of a database file', () => {
 
   it('stays as long as a snapshot needs it, and is moved after that', async () => {
     const file = await newFile();
-    const store = openSqliteStore(file, { logMarginBytes: 500 * MEGABYTE });
+    const store = openEmbeddedStore(file, { logMarginBytes: 500 * MEGABYTE });
     onTestFinished(() => store.close());
     const snapshot = await store.snapshot();
     await commitMegabytes(store, file, 0, 40);
@@ -55,7 +55,7 @@ describe('the write-ahead log of a database file', () => {
 
   it('is complete in a file whose store closes while it is moved', async () => {
     const file = await newFile();
-    const store = openSqliteStore(file);
+    const store = openEmbeddedStore(file);
     await commitMegabytes(store, file, 0, 20);
     await store.close();
     using database = new DatabaseSync(file);

@@ -7,10 +7,9 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { openSqliteStore } from '../../../shared/store/sqlite/openSqliteStore.ts';
 import { survived } from '../../faults/support/survived.ts';
 import { createUser, createUsers, readUser, scanAll, userKey } from '../../support/stores/documents.ts';
-import { openTestStore, sqlite } from '../../support/stores/stores.ts';
+import { openEmbeddedStore, openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const commitForever = fileURLToPath(new URL('./sqliteStore/commitForever.ts', import.meta.url));
 const increment = fileURLToPath(new URL('./sqliteStore/increment.ts', import.meta.url));
@@ -76,7 +75,7 @@ describe('the SQLite store', () => {
         if (acknowledged === 7) writer.kill('SIGKILL');
       }
       expect(await exit).toEqual([null, 'SIGKILL']);
-      const store = openSqliteStore(join(directory, 'identity.sqlite'));
+      const store = openEmbeddedStore(join(directory, 'identity.sqlite'));
       const snapshot = await store.snapshot();
       const { documents } = await scanAll(snapshot, { collection: 'users', partition: name, fields: ['sequence'] });
       await snapshot[Symbol.asyncDispose]();
@@ -126,7 +125,7 @@ describe('the SQLite store', () => {
   it('keeps its documents when it is closed and opened again', async () => {
     const directory = await newDirectory();
     const file = join(directory, 'identity.sqlite');
-    const first = openSqliteStore(file);
+    const first = openEmbeddedStore(file);
     await createUsers(first, 10);
     await first.close();
     expect((await readdir(directory)).toSorted()).toEqual(['identity.sqlite', 'master.key']);
@@ -163,6 +162,6 @@ describe('the SQLite store', () => {
   it('says that a file is no database without showing anything of it', async () => {
     const file = join(await newDirectory(), 'identity.sqlite');
     await writeFile(file, 'this is some text and not a database at all');
-    expect(() => openSqliteStore(file)).toThrow('database error: file is not a database');
+    expect(() => openEmbeddedStore(file)).toThrow('database error: file is not a database');
   });
 });

@@ -1,5 +1,10 @@
+import { dirname } from 'node:path';
 import { beforeAll, describe, onTestFinished } from 'vitest';
 import { openStore, type StoreLocation } from '../../../shared/store/openStore.ts';
+import { embeddedGuard } from '../../../shared/store/secrets/keyRecord.ts';
+import { fileKeyring, keyFilePath } from '../../../shared/store/secrets/keyring.ts';
+import { sealStore } from '../../../shared/store/secrets/sealedStore.ts';
+import { openSqliteStore } from '../../../shared/store/sqlite/openSqliteStore.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { newEmulatorDatabase } from '../emulators/emulatorDatabase.ts';
 import { firestoreEmulator } from '../emulators/withFirestore.ts';
@@ -72,6 +77,12 @@ export function describeStores(subject: string, tests: (kind: StoreKind) => void
 /** The environment that gives a program the master key of a database that has it beside itself. */
 export function keyEnvironment({ masterKey }: StoreLocation): Readonly<Record<string, string | undefined>> {
   return { IDENTITY_MASTER_KEY: masterKey };
+}
+
+/** Opens the embedded database in a file, with the keys beside it. */
+export function openEmbeddedStore(file: string, options: { readonly logMarginBytes?: number } = {}): Store {
+  const keyring = fileKeyring(keyFilePath(dirname(file)));
+  return sealStore(openSqliteStore(file, { keyring, ...options }), embeddedGuard(keyring));
 }
 
 /** Opens a store that is closed when the test, or its `setUpOnce`, has finished; without `location` on a new, empty database. */

@@ -22,7 +22,7 @@ async function storeOfFormat(format: number | undefined) {
   return store;
 }
 
-const guarded = (store: Store) => sealStore(store, sharedGuard(emptyKeyring()));
+const guarded = (unsealed: Store) => sealStore({ unsealed }, sharedGuard(emptyKeyring()));
 
 const rejected = (found: string) => ({
   code: 'UNAVAILABLE',
