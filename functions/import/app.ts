@@ -10,13 +10,11 @@ import { callSignal } from '../../shared/http/deadline.ts';
 import { expectBody } from '../../shared/http/exchange.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
-import { objectLocation } from '../../shared/wire/requestMessage.ts';
 import type { Ports } from '../ports.ts';
 import { importFacts } from './auditFacts.ts';
 import { type ImportRequest, type ImportResponse, importEndpoint } from './contract.ts';
 import { type InspectedFile, importOrganisations, uniqueStamp } from './operation.ts';
 import { type ImportClient, respond } from './results/responses.ts';
-import { importWithReport, type WholeReport } from './results/wholeReport.ts';
 import { findSource, readEnvelope } from './source/envelope.ts';
 import { isFileRequest, readFileOptions, readFileRequest } from './source/fileRequest.ts';
 
@@ -83,22 +81,18 @@ async function runImport(
     const caller = await authorise(called);
     using _place = concurrency.enter();
     const envelope = await (options === undefined ? readEnvelope(body) : readFileRequest(options, body));
-    const { reportGcs, ...requested } = envelope.request;
+    const { request: requested, ignored } = envelope;
     checkOrganisations(caller.restriction, requested.orgIds);
     limitTime(requested);
-    const report = reportGcs && objectLocation(reportGcs, 'report_gcs');
     const source = await findSource(envelope, body, objectStorage, call.signal);
     const onInspected = async (file: InspectedFile) => {
-      await audited.begin(importFacts({ ...requested, report }, source, file), () => ({ counts: file.totals() }));
+      await audited.begin(importFacts(requested, source, file), () => ({ counts: file.totals() }));
       events?.begin(file.progress);
     };
-    const { ignored } = envelope;
     const onPhase = () => events?.enterPhase();
     const importing = { ...requested, ignored, caller, passwordHashing, limits, onInspected, onPhase };
     const store = storeForCall(ports.store, { signal: call.signal, isBulk: true });
-    const run = (whole?: WholeReport) =>
-      importOrganisations(store, source, { ...importing, whole }, uniqueStamp(ports.now()), call.signal);
-    return report === undefined ? await run() : await importWithReport(objectStorage, report, run, call.signal);
+    return await importOrganisations(store, source, importing, uniqueStamp(ports.now()), call.signal);
   } finally {
     await body.close();
   }

@@ -13,7 +13,6 @@ import {
   spellings,
   timeout,
   unsupportedField,
-  writtenObject,
 } from '../../shared/wire/requestMessage.ts';
 
 /** The schema of the handling of records that exist with other content. */
@@ -45,9 +44,6 @@ export const importOptions = {
 
 const shape = {
   ...importOptions,
-  reportGcs: bucketRequest
-    .optional()
-    .describe('The object to create from the response without the limits of its lists. Never overwrites an object.'),
   dataOrgsGcs: bucketSource,
   dataOrgsv1Gcs: bucketSource,
   dataOrgsLocal: unsupportedField,
@@ -58,7 +54,7 @@ const shape = {
 
 /**
  * The import request (specification 2.5) without inline export files. ZITADEL's unsupported sources are rejected;
- * `org_ids`, `excluded_org_ids`, `new_orgs_only`, `with_keys`, `dry_run`, `on_conflict`, `report_gcs` and `ids` are additions.
+ * `org_ids`, `excluded_org_ids`, `new_orgs_only`, `with_keys`, `dry_run`, `on_conflict` and `ids` are additions.
  */
 export const importRequest = requestMessage(shape);
 
@@ -144,14 +140,8 @@ export const importResponse = z
         .literal(true)
         .optional()
         .describe('Present where ids are not listed: too many, or `ids` was false.'),
-      errorsOmitted: omitted.describe(
-        'The number of further errors, which `errors` does not list: `report_gcs` lists all.',
-      ),
-      warningsOmitted: omitted.describe(
-        'The number of further warnings, which `warnings` does not list: `report_gcs` lists all.',
-      ),
-      report: writtenObject.optional().describe('The object of `report_gcs`, which lists everything.'),
-      reportError: z.string().optional().describe('The reason why the object for the report was not written.'),
+      errorsOmitted: omitted.describe('The number of further errors, which `errors` does not list.'),
+      warningsOmitted: omitted.describe('The number of further warnings, which `warnings` does not list.'),
     }),
   })
   .meta({ id: 'ImportReport' });
@@ -232,7 +222,7 @@ const operation = (): Operation => ({
     ...commonAdminErrors,
     400: 'The request or the file is invalid: `details` names up to 100 invalid fields. Nothing was written.',
     404: 'The object does not exist.',
-    409: 'The object of `report_gcs` exists. Or the object was replaced while it was read, or the records are contended: send the request again.',
+    409: 'The object was replaced while it was read, or the records are contended: send the request again.',
     504: 'Timeout: `details` contains the progress. Resend the request to resume.',
   },
 });

@@ -16,7 +16,6 @@ import { type Inspection, inspect } from './inspect/inspection.ts';
 import { RepeatedRecords } from './inspect/repeatedRecords.ts';
 import { fileWarnings, ImportReport, ignoredWarning } from './results/report.ts';
 import type { Progress } from './results/responses.ts';
-import type { WholeReport } from './results/wholeReport.ts';
 import {
   carriedSections,
   countNotCarried,
@@ -55,8 +54,6 @@ export interface ImportOptions extends ImportSelection, Partial<Pick<ImportReque
   readonly ignored?: readonly IgnoredField[];
   /** Called at the start of each phase. */
   readonly onPhase?: () => void;
-  /** Takes all errors, warnings and ids, without the limits of the response. */
-  readonly whole?: WholeReport | undefined;
   readonly now?: () => Date;
   /** What the file may hold; by default as much as it does. */
   readonly limits?: Pick<Limits, 'organisations' | 'clearPasswords' | 'dryRunRecords'>;

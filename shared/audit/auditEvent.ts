@@ -31,8 +31,6 @@ const event = z.object({
   /** The options of the request or the command. */
   flags: texts.optional(),
   object: auditedObject.optional(),
-  /** The object for an import's report. */
-  report: auditedObject.optional(),
   /** SHA-256 of an imported file, or the manifest's digest of an exported one. */
   digest: z.string().optional(),
   counts: z.record(z.string(), z.number()).optional(),

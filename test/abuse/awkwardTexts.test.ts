@@ -101,7 +101,6 @@ const requestFields: readonly (readonly [string, (instance: TestInstance) => Sen
   ]),
   ...objectFields.flatMap((field) => [
     body('export', `gcs_output.${field}`, (text) => ({ gcs_output: gcs(field, text) })),
-    body('import', `report_gcs.${field}`, (text) => ({ report_gcs: gcs(field, text), data_orgs: { orgs: [] } })),
     body('import', `data_orgs_gcs.${field}`, (text) => ({ data_orgs_gcs: gcs(field, text) })),
   ]),
   ...['data_orgs', 'data_orgsv1'].map((field) => body('import', field, (text) => ({ [field]: text }))),

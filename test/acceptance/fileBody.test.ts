@@ -138,7 +138,7 @@ describeDeployment('an import whose body is the file', (get) => {
     const organisation = sampleOrganisation();
     await importFile(target, '', fileOf(organisation));
     const renamed = { ...organisation, org: { name: `${organisation.org.name} renamed` } };
-    const options = { on_conflict: 'overwrite', dry_run: true, ids: false, report_gcs: { bucket: 'b', path: 'p' } };
+    const options = { on_conflict: 'overwrite', dry_run: true, ids: false };
     const file = JSON.stringify({ ...options, orgs: [renamed], data_orgs: { orgs: [renamed] } });
     const { summary, success } = await importFile(target, '', file);
     expect(summary).toMatchObject({ failed: { org: 1 } });

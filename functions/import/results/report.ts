@@ -10,7 +10,6 @@ import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts'
 import type { Inspection } from '../inspect/inspection.ts';
 import type { UnknownStates } from '../inspect/organisationDraft.ts';
 import { isWritten, type Outcome } from '../outcome.ts';
-import type { WholeReport } from './wholeReport.ts';
 
 /** The summary's facts about the whole import. */
 interface ImportFacts {
@@ -67,31 +66,24 @@ export class ImportReport {
   private readonly warnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
   /** The warnings about what is written, which no number of others may displace. */
   private readonly writeWarnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
-  private readonly whole: WholeReport | undefined;
   /** The warnings about the request and the whole file. They are always listed, in addition to the limited ones. */
   private readonly fileWarnings: ImportWarning[] = [];
   private readonly maxListedIds: number;
   private listed = 0;
 
-  /**
-   * @param options.whole takes all errors, warnings and ids, without the limits of the response
-   * @param options.ids whether the response lists ids
-   */
-  constructor({ whole, ids = true }: { readonly whole?: WholeReport | undefined; readonly ids?: boolean } = {}) {
-    this.whole = whole;
+  /** @param options.ids whether the response lists ids */
+  constructor({ ids = true }: { readonly ids?: boolean } = {}) {
     this.maxListedIds = ids ? MAX_LISTED_IDS : 0;
   }
 
   /** Adds a warning about the request or the whole file. */
   addFileWarning(warning: ImportWarning): void {
     this.fileWarnings.push(warning);
-    this.whole?.addWarning(warning);
   }
 
   /** Adds an organisation that exists, so that its records are imported. */
   addOrganisation(index: number, orgId: string): void {
     this.success.set(index, { orgId });
-    this.whole?.addOrganisation(index, orgId);
   }
 
   /** Adds a record's outcome. */
@@ -107,9 +99,7 @@ export class ImportReport {
   }
 
   addError(given: ImportError): void {
-    const error = bounded(given);
-    this.whole?.addError(error);
-    this.errors.add(error);
+    this.errors.add(bounded(given));
   }
 
   count(kind: Outcome['kind'], section: string, records = 1): void {
@@ -166,17 +156,12 @@ export class ImportReport {
   }
 
   addWarning(given: ImportWarning): void {
-    const warning = bounded(given);
-    this.whole?.addWarning(warning);
-    this.warnings.add(warning);
+    this.warnings.add(bounded(given));
   }
 
   /** Adds warnings about what is written. They precede all others, so that the list's limit hides them last. */
   addWriteWarnings(warnings: readonly ImportWarning[] = []): void {
-    for (const warning of warnings.map(bounded)) {
-      this.whole?.addWarning(warning);
-      this.writeWarnings.add(warning);
-    }
+    for (const warning of warnings) this.writeWarnings.add(bounded(warning));
   }
 
   private listId(organisation: number, record: OrganisationRecord): void {
@@ -184,10 +169,8 @@ export class ImportReport {
     const org = this.success.get(organisation);
     if (success === undefined || org === undefined) return;
     this.listed++;
-    if (this.listed > this.maxListedIds && this.whole === undefined) return;
-    const entry = successEntry(record, success.entry);
-    this.whole?.addId(organisation, success.field, entry);
     if (this.listed > this.maxListedIds) return;
+    const entry = successEntry(record, success.entry);
     const list = org[success.field];
     if (Array.isArray(list)) list.push(entry);
     else org[success.field] = [entry];

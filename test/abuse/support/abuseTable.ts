@@ -59,9 +59,9 @@ const abuseTable = {
   },
   splicedFile: {
     abuse:
-      'a file of 2.5 MB that ends early by one reading and adds `report_gcs` to the request that holds it; and one with these fields: as the body, and put into a JSON request',
+      'a file of 2.5 MB that ends early by one reading and adds `dry_run` to the request that holds it; and one with these fields: as the body, and put into a JSON request',
     places: one,
-    response: '400, or the fields are unknown ones of the file; no object is written',
+    response: '400, or the fields are unknown ones of the file; no option is set',
   },
   forgedKeys: {
     abuse: '200 exports at once with keys of 4,096 bits; keys of 1,024, 4,098 and 32,768 bits',

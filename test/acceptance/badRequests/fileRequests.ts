@@ -37,15 +37,9 @@ export const badFileRequests: readonly BadRequest[] = [
   withQuery('timeout=30', /^timeout: must be a positive duration/),
   withQuery('timeout=1%6', /^the query is not percent-encoded UTF-8$/),
   withQuery('org_ids=%ff', /^the query is not percent-encoded UTF-8$/),
-  ...[
-    'report_gcs',
-    'reportGcs',
-    'data_orgs_gcs',
-    'data_orgsv1_gcs',
-    'dataOrgsv1Gcs',
-    'data_orgs',
-    'data_orgs_s3',
-  ].flatMap((name) => withQuery(`${name}={"serviceaccount_json":"${SECRET}"}`, onlyInJson(name))),
+  ...['data_orgs_gcs', 'data_orgsv1_gcs', 'dataOrgsv1Gcs', 'data_orgs', 'data_orgs_s3'].flatMap((name) =>
+    withQuery(`${name}={"serviceaccount_json":"${SECRET}"}`, onlyInJson(name)),
+  ),
   withQuery(`serviceaccount_json=${SECRET}`, new RegExp(`^serviceaccount_json: unknown parameter(?!.*${SECRET})`)),
   withBody('no file', '', /unexpected end of JSON input/),
   withBody('the JSON form', `{"data_orgs":${text}}`, /^orgs: missing list of organisations$/),

@@ -92,12 +92,11 @@ describe('the audit trail', () => {
       expect.objectContaining({ event: 'export.started', orgIds: ['O'], object: place }),
       expect.objectContaining({ event: 'export.finished', outcome: 'ok', object: { ...place, generation } }),
     ]);
-    await importFile({ data_orgsv1_gcs: object(path), dry_run: true, report_gcs: object('report.json') });
+    await importFile({ data_orgsv1_gcs: object(path), dry_run: true });
     expect(events.slice(6)).toEqual([
       expect.objectContaining({
         event: 'import.started',
         object: { ...place, generation },
-        report: { ...place, path: 'report.json' },
         flags: ['dry_run', 'on_conflict=report'],
       }),
       expect.objectContaining({ event: 'import.finished', outcome: 'ok', counts: { unchanged: 3 } }),

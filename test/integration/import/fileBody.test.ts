@@ -74,7 +74,7 @@ describe('an import whose body is the file', () => {
     const log = new PassThrough({ encoding: 'utf8' });
     configureLog('info', log);
     expect((await importFile('?org_ids=PRIVATE', file)).status).toBe(200);
-    expect((await importFile('?report_gcs=PRIVATE&PRIVATE=1', file)).status).toBe(400);
+    expect((await importFile('?data_orgs_gcs=PRIVATE&PRIVATE=1', file)).status).toBe(400);
     const logged = String(log.read());
     expect(logged.match(/"route":"\/admin\/v1\/import"/g)).toHaveLength(2);
     expect(logged).not.toContain('PRIVATE');
