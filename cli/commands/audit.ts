@@ -77,14 +77,13 @@ async function* followEvents({ trail, after, from, onDamaged }: Span, file: stri
   }
 }
 
-const heads = ['time', 'event', 'outcome', 'user', 'address', 'target', 'organisations', 'repeated'];
+const heads = ['time', 'event', 'outcome', 'user', 'address', 'target', 'organisations'];
 
 function toRow(json: ReadEvent): Row {
-  const { time, event: name, outcome, userId, account, remote, target, orgIds = [], orgCount, repeated } = json;
+  const { time, event: name, outcome, userId, account, remote, target, orgIds = [], orgCount } = json;
   const organisations = orgIds.map(cellText).concat(orgCount === undefined ? [] : `… (${numberText(orgCount)})`);
   const known = [time, name, outcome, userId ?? account, remote, target].map((text) => (text ? cellText(text) : '-'));
-  const more = repeated === undefined ? [] : `${numberText(repeated)} more`;
-  return { json, cells: known.concat(organisations.join(',') || '-', more) };
+  return { json, cells: known.concat(organisations.join(',') || '-') };
 }
 
 /** Quotes an id that could look like several, like none or like the next cell: callers choose ids. */

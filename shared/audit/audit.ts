@@ -4,7 +4,6 @@ import { auditUnwritable } from '../errors/storeErrors.ts';
 import { log } from '../log.ts';
 import type { Transaction } from '../store/store.ts';
 import type { AuditEvent, AuditFacts, AuditTrail, Identity, Origin } from './auditEvent.ts';
-import { DeniedCalls } from './deniedCalls.ts';
 
 interface CallEvents {
   /** The event before the call's first effect. */
@@ -13,7 +12,7 @@ interface CallEvents {
   readonly begunOutcome: 'started' | 'ok';
   /** The event at the end; an error's only, if the success is on record already. */
   readonly ended: string;
-  /** The event of a call that is denied before it begins. */
+  /** The event of a call that is denied before it begins, to a caller whom a token proves. */
   readonly denied?: string;
 }
 
@@ -33,14 +32,12 @@ const operationEvents = {
 export class Audit {
   /** The calls that have begun and not ended. */
   readonly open = new Set<AuditedCall>();
-  readonly denied: DeniedCalls;
   readonly now: () => Date;
   readonly trail: AuditTrail;
 
   constructor(trail: AuditTrail, now: () => Date = () => new Date()) {
     this.trail = trail;
     this.now = now;
-    this.denied = new DeniedCalls((event) => this.append(event), now);
   }
 
   /** Creates the record of an operation's call, which begins later. */
@@ -64,10 +61,9 @@ export class Audit {
     }
   }
 
-  /** Ends the calls that are still running at the end of the process, writes what is counted, and closes the trail. */
+  /** Ends the calls that are still running at the end of the process, and closes the trail. */
   async close(): Promise<void> {
     await Promise.all([...this.open].map((call) => call.end(shuttingDown())));
-    await this.denied.close();
     await this.trail.close();
   }
 }
@@ -161,8 +157,8 @@ export class AuditedCall {
   }
 
   /**
-   * Puts the end on record, once. A call that is denied before it begins is counted, and one that fails otherwise before
-   * has no event, since it had no effect.
+   * Puts the end on record, once. A call that fails before it begins had no effect, and has an event only if it is denied
+   * and a token proves the caller: strangers can cause any number, and each of their calls is a line of the log.
    * @param error what ended the call; undefined for a success
    */
   end(error?: unknown): Promise<void> {
@@ -175,8 +171,12 @@ export class AuditedCall {
     const outcome = error?.code ?? 'ok';
     const hasBegun = this.audit.open.delete(this);
     if (this.joined !== undefined && auditUnwritable.is(error)) log.auditFailed(error, this.joined);
-    if (!hasBegun && denied !== undefined && isDenial(error)) this.audit.denied.add(this.event(denied, outcome));
-    if (!hasBegun || outcome === begunOutcome) return;
+    if (!hasBegun) {
+      const isOnRecord = denied !== undefined && this.who.tokenId !== undefined && isDenial(error);
+      if (isOnRecord) await this.audit.append(this.event(denied, outcome)).catch(() => {});
+      return;
+    }
+    if (outcome === begunOutcome) return;
     // The call has had its effects by now: that its end could not be written is in the log.
     await this.audit.append(this.event(ended, outcome, this.late(error === undefined))).catch(() => {});
   }

@@ -36,8 +36,6 @@ const event = z.object({
   counts: z.record(z.string(), z.number()).optional(),
   /** The ids of what a command created. */
   ids: z.record(z.string(), z.string()).optional(),
-  /** The number of further events like this one within a minute, which have no lines of their own. */
-  repeated: z.int().optional(),
   requestId: z.string().optional(),
   /** The trace in Cloud Trace: 32 hexadecimal digits. */
   trace: z.string().optional(),

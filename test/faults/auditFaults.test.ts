@@ -159,7 +159,6 @@ describe.skipIf(process.platform === 'win32')('an instance whose database cannot
       expect(message).toMatch(/^the audit trail cannot be written.*free disk space/);
     }
     expectError(await removeOtpEmail(instance, 'P0', generateToken()), 401, 16);
-    await server.written('"event":"otpEmail.denied"');
     expect(server.stderr()).toMatch(/"event":"otpEmail.removed".*"message":"audit failed"/);
     expect(await databaseAt(location)).toEqual(before);
     expect(await eventsIn(directory)).toEqual(eventsBefore);

@@ -149,7 +149,6 @@ describeStores('what the processes print and the audit trail holds', (kind) => {
       'otpEmail.removed',
       'export.denied',
       'import.denied',
-      'otpEmail.denied',
       'command.patCreate',
     ];
     for (const event of events) expect(text).toContain(`"event":"${event}"`);

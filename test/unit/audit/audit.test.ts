@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Audit, commandEvent } from '../../../shared/audit/audit.ts';
+import { Audit, type AuditedCall, commandEvent } from '../../../shared/audit/audit.ts';
 import { type AuditEvent, organisationFacts } from '../../../shared/audit/auditEvent.ts';
-import { deadlineExceeded, tokenInvalid } from '../../../shared/errors/errors.ts';
+import { deadlineExceeded, operationDenied } from '../../../shared/errors/errors.ts';
 import { auditUnwritable } from '../../../shared/errors/storeErrors.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { capturedLog } from '../../support/http/capturedLog.ts';
@@ -40,15 +40,19 @@ describe('a call on record', () => {
     expect(events.map(({ outcome }) => outcome)).toEqual(['started', 'DEADLINE_EXCEEDED']);
   });
 
-  it('that is denied before it begins has one event, and one that fails otherwise none', async () => {
+  it('that is denied before it begins has one event if a token proves the caller, and otherwise none', async () => {
     const { audit, events } = memoryTrail();
-    await expect(audit.call('import', origin).run(() => Promise.reject(tokenInvalid()))).rejects.toThrow(/Token/);
-    await expect(audit.call('import', origin).run(() => Promise.reject(deadlineExceeded()))).rejects.toThrow(
-      /deadline/,
-    );
+    const denied = (call: AuditedCall) => call.run(() => Promise.reject(operationDenied()));
+    const identified = audit.call('import', origin);
+    identified.identify(who);
+    await expect(denied(identified)).rejects.toThrow(/permissions/);
+    await expect(denied(audit.call('import', origin))).rejects.toThrow(/permissions/);
+    const failing = audit.call('import', origin);
+    failing.identify(who);
+    await expect(failing.run(() => Promise.reject(deadlineExceeded()))).rejects.toThrow(/deadline/);
     await audit.close();
     expect(events).toEqual([
-      expect.objectContaining({ event: 'import.denied', outcome: 'UNAUTHENTICATED', ...origin }),
+      expect.objectContaining({ event: 'import.denied', outcome: 'PERMISSION_DENIED', ...who, ...origin }),
     ]);
   });
 
@@ -146,9 +150,9 @@ describe('a trail that cannot be written', () => {
 
   it('does not change how a denied call is answered, and is logged', async () => {
     const { audit } = brokenTrail();
-    await expect(audit.call('import', origin).run(() => Promise.reject(tokenInvalid()))).rejects.toThrow(
-      tokenInvalid().message,
-    );
+    const call = audit.call('import', origin);
+    call.identify(who);
+    await expect(call.run(() => Promise.reject(operationDenied()))).rejects.toThrow(operationDenied().message);
     await audit.close();
     expect(logged()).toMatch(/"event":"import.denied".*"message":"audit failed"/);
   });
