@@ -14,7 +14,8 @@ export const fixedLimits = {
   bodyGraceMs: 10_000,
   bodyBytesPerSecond: 1_024,
   lingerMs: 30_000,
-  requestsPerConnection: 100,
+  streamsPerConnection: 100,
+  pipelinedRequests: 10,
   stallMs: 60_000,
 } as const;
 
@@ -186,11 +187,12 @@ const limitTable = {
     variable: 'MAX_CONNECTIONS',
     unit: 'count',
     limits:
-      'the open connections, at most two thirds of the files that the system lets the process open; and the requests that are handled at once, without those whose complete response only waits for its client',
+      'the open connections, at most two thirds of the files that the system lets the process open, a tenth of them over HTTP/2; and the requests that are handled at once, without those whose complete response only waits for its client',
     selfHosted: 1_000,
     cloud: UNLIMITED,
-    reason: 'databases and bodies need files too; in the cloud the platform limits the requests of a process',
-    above: '503 and `retry-after`; over TLS, a new connection is closed',
+    reason:
+      'databases and bodies need files too; a connection over HTTP/2 carries many requests; in the cloud the platform limits the requests of a process',
+    above: '503 and `retry-after`; over TLS or HTTP/2, a new connection is closed',
   },
   perClient: {
     variable: 'MAX_PER_CLIENT',
@@ -203,12 +205,20 @@ const limitTable = {
     above:
       "as for MAX_CONNECTIONS, also for new connections of a client with so many requests; over HTTP/2, the stream is refused, and its connection takes no more unless it is a trusted proxy's",
   },
-  requestsPerConnection: {
+  streamsPerConnection: {
     unit: 'count',
-    limits: 'the unanswered requests of one connection; over HTTP/1, one of them is handled at a time',
-    ...both(fixedLimits.requestsPerConnection),
+    limits:
+      'the unanswered requests of one HTTP/2 connection; and those that the client has reset while they are handled',
+    ...both(fixedLimits.streamsPerConnection),
     reason: 'each costs memory; clients open another connection for more',
-    above: 'over HTTP/1, the connection is closed; over HTTP/2, the stream is refused',
+    above: 'the stream is refused; if the client has reset as many, the connection is closed',
+  },
+  pipelinedRequests: {
+    unit: 'count',
+    limits: 'the unanswered requests of one HTTP/1 connection, of which one is handled at a time',
+    ...both(fixedLimits.pipelinedRequests),
+    reason: 'each costs memory; few clients send a request before they have the response to the last one',
+    above: 'the connection is closed',
   },
   stallMs: {
     unit: 'duration',

@@ -3,12 +3,13 @@ import type { IncomingHttpHeaders, Server } from 'node:http';
 import type { Http2Session } from 'node:http2';
 import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { tooManyConnections } from '../errors/httpErrors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
 import { fixedLimits, type Limits } from '../limits.ts';
-import { clientAddress, clientKey, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
+import { clientAddress, clientKey, closed, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
 import { writeRawError } from './responses.ts';
 
 /** A number of places for calls. Above it they are rejected instead of queued: their clients know whether to wait. */
@@ -68,6 +69,18 @@ class OpenCounts<Key> {
 /** What carries requests: a connection of HTTP/1, or a session of HTTP/2. */
 type Connection = Duplex | Http2Session;
 
+function connectionOf(outgoing: Outgoing): Connection {
+  return isHttp1(outgoing) ? outgoing.req.socket : (outgoing.stream.session ?? outgoing.req.socket);
+}
+
+/** Resolves when a response is closed, over HTTP/1 also the rest of its request's body. */
+async function received(incoming: Incoming, outgoing: Outgoing): Promise<void> {
+  const { socket } = incoming;
+  await closed(outgoing);
+  // A connection that still reads the rest of a body closes after it.
+  if (isHttp1(outgoing) && !incoming.complete && !socket.destroyed) await closed(socket);
+}
+
 /**
  * The requests whose responses their clients have not yet received. One client and one connection have a limited number of
  * them, so that clients that read no responses take nothing from the others.
@@ -99,29 +112,44 @@ export class RequestsInFlight {
     return clientKey(clientAddress(remoteAddress, headers['x-forwarded-for']?.toString(), this.#trustedProxies));
   }
 
-  /** Counts a request until its response closes, and the rest of its body over HTTP/1. Returns false if its client has too many. */
-  add(incoming: Incoming, outgoing: Outgoing): boolean {
-    const { headers, socket } = incoming;
-    if (this.isFull(socket, headers)) return false;
-    const connection = isHttp1(outgoing) ? socket : (outgoing.stream.session ?? socket);
-    // Over HTTP/2, a setting limits those of a connection.
-    if (isHttp1(outgoing) && this.#ofConnections.of(connection) >= fixedLimits.requestsPerConnection) return false;
-    const client = this.#clientOf(socket.remoteAddress, headers);
+  /** Whether the client and the connection of a further request are below their limits. */
+  admits({ headers, socket }: Incoming, outgoing: Outgoing): boolean {
+    return !this.isFull(socket, headers) && !this.isFlooded(connectionOf(outgoing));
+  }
+
+  /** Whether a connection has as many requests as it may. Over HTTP/2, a setting limits the open ones; as many may be reset. */
+  isFlooded(connection: Connection): boolean {
+    const most = connection instanceof Duplex ? fixedLimits.pipelinedRequests : 2 * fixedLimits.streamsPerConnection;
+    return this.#ofConnections.of(connection) >= most;
+  }
+
+  /** Counts a refused stream of a session with those that were read at the same time. */
+  async countRefused(session: Http2Session): Promise<void> {
+    this.#ofConnections.add(session);
+    await setImmediate();
+    this.#ofConnections.remove(session);
+  }
+
+  /**
+   * Handles a request. It counts until its handler has ended, even if the client resets it before, and until its response is
+   * closed, over HTTP/1 also the rest of its body.
+   */
+  async run(incoming: Incoming, outgoing: Outgoing, handle: () => Promise<void>): Promise<void> {
+    const client = this.#clientOf(incoming.socket.remoteAddress, incoming.headers);
+    const connection = connectionOf(outgoing);
     this.#ofConnections.add(connection);
     this.#ofClients.add(client);
     this.#responses.add(outgoing);
-    const release = () => {
+    const isReceived = received(incoming, outgoing);
+    try {
+      await handle();
+      await isReceived;
+    } finally {
       this.#responses.delete(outgoing);
       this.#ofClients.remove(client);
       this.#ofConnections.remove(connection);
       if (this.#responses.size === 0) this.#onEmpty?.();
-    };
-    outgoing.once('close', () => {
-      // A connection that still reads the rest of a body closes after it.
-      if (!isHttp1(outgoing) || incoming.complete || socket.destroyed) release();
-      else socket.once('close', release);
-    });
-    return true;
+    }
   }
 
   /** Whether a connection has a request in flight. */

@@ -1,6 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
-import { isIP, isIPv4, SocketAddress } from 'node:net';
+import { isIP, isIPv4, type Socket, SocketAddress } from 'node:net';
 import type { Origin } from '../audit/auditEvent.ts';
 import type { Code } from '../errors/identityError.ts';
 import type { BodyBudget } from './bodyStorage.ts';
@@ -37,6 +37,11 @@ export function isClosed(outgoing: Outgoing): boolean {
   return isHttp1(outgoing) ? outgoing.destroyed : outgoing.stream.destroyed;
 }
 
+/** Whether a request's client has left: its connection is closed, or its stream is reset. */
+export function hasLeft({ socket }: Incoming, outgoing: Outgoing): boolean {
+  return isHttp1(outgoing) ? socket.destroyed : outgoing.stream.closed;
+}
+
 /** Aborts a response, so that the client cannot mistake the received part for a complete body. */
 export function abortResponse(outgoing: Outgoing): void {
   if (isHttp1(outgoing)) outgoing.destroy();
@@ -45,10 +50,10 @@ export function abortResponse(outgoing: Outgoing): void {
   else outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
-/** Resolves when a response is sent, or its client has left. */
-export function closed(outgoing: Outgoing): Promise<void> {
+/** Resolves when a connection is closed, or a response: it is sent, or its client has left. */
+export function closed(closing: Outgoing | Socket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  outgoing.once('close', () => resolve());
+  closing.once('close', () => resolve());
   return promise;
 }
 

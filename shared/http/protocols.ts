@@ -32,7 +32,7 @@ export function switchProtocols(
   server.on(event, (socket: Socket) =>
     readFirstBytes(socket, timeoutMs, (start) => {
       const isHttp2 = start.subarray(0, preface.length).equals(preface);
-      if (isHttp2 && isFull(socket)) return refuseSession(socket);
+      if (isHttp2 && (isFull(socket) || isFlood(start))) return refuseSession(socket);
       socket.unshift(start);
       if (!isHttp2) {
         passToHttp1(socket);
@@ -46,7 +46,7 @@ export function switchProtocols(
 }
 
 /** The bytes of an HTTP/1 connection that are parsed before anybody looks whether it is still open: some requests. */
-const PARSED_BYTES = 4_096;
+const PARSED_BYTES = 1_024;
 
 /**
  * Has a connection parsed in parts. Node's parser goes on with what was read although the connection is destroyed: 64 KB are
@@ -64,6 +64,21 @@ function parseInParts(socket: Socket): void {
       Reflect.apply(parse, socket, [chunk.subarray(start, start + PARSED_BYTES)]);
     }
   });
+}
+
+/** The length of the whole preface, that of the head of a frame, and the type of a frame that opens a stream (RFC 9113 3.4, 4.1, 6.2). */
+const [PREFACE_BYTES, HEAD_BYTES, HEADERS] = [24, 9, 1];
+
+/**
+ * Whether the first bytes of a connection have more requests than it may carry. Node makes a stream of each before the server
+ * sees the first one.
+ */
+function isFlood(start: Buffer): boolean {
+  let requests = 0;
+  for (let head = PREFACE_BYTES; head + HEAD_BYTES <= start.length; head += HEAD_BYTES + start.readUIntBE(head, 3)) {
+    if (start.readUInt8(head + 3) === HEADERS) requests++;
+  }
+  return requests > fixedLimits.streamsPerConnection;
 }
 
 /** SETTINGS, and GOAWAY with ENHANCE_YOUR_CALM, which says that no stream was processed (RFC 9113 6.8). */
@@ -123,7 +138,7 @@ export function createHttp2(idleMs: number): Http2 {
   // Moderately oversized headers get 431; the protocol itself rejects much larger ones.
   const server = createServer({
     settings: {
-      maxConcurrentStreams: fixedLimits.requestsPerConnection,
+      maxConcurrentStreams: fixedLimits.streamsPerConnection,
       maxHeaderListSize: 4 * fixedLimits.headerBytes,
     },
   });
@@ -149,10 +164,11 @@ export function refuseStreams(server: Http2Server, requests: RequestsInFlight, i
     // A stream that is refused, or that has ended with its session, reports that as an error.
     stream.on('error', () => undefined);
     if (session === undefined) return;
+    if (requests.isFlooded(session)) return session.destroy();
     if (!requests.isFull(session.socket, headers)) return passOn(stream, headers, ...rest);
     stream.close(constants.NGHTTP2_REFUSED_STREAM);
-    if (!isDirect) return;
-    if (requests.isUsing(session)) session.close();
+    if (!isDirect) void requests.countRefused(session);
+    else if (requests.isUsing(session)) session.close();
     else session.destroy();
   });
 }

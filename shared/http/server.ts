@@ -2,7 +2,7 @@ import { type EventEmitter, once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import {
   httpExpectationFailed,
   httpHeadersTimeout,
@@ -22,7 +22,7 @@ import {
   limitConnections,
   RequestsInFlight,
 } from './concurrency.ts';
-import { closeAfter, continueOnDemand, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
+import { closeAfter, continueOnDemand, hasLeft, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
 import { createHttp2, type Http2, refuseStreams, switchProtocols } from './protocols.ts';
 import { type Application, requestListener, type WaitTimes, writeResponse } from './requestListener.ts';
 import { errorResponse, newRequestId, writeRawError } from './responses.ts';
@@ -52,6 +52,12 @@ export type HttpServerOptions = Partial<
 };
 
 /**
+ * The share of the connections that may be HTTP/2. Each carries many requests, all of which Node may read at once, before a
+ * timer or another connection has its turn.
+ */
+const HTTP2_SHARE = 0.1;
+
+/**
  * Creates an application's server, not yet listening. It speaks HTTP/1, and HTTP/2 on the same port, also without TLS, as
  * gRPC clients do. Requests that Node itself rejects get the interface's error body too.
  * @param certificate encrypts the connections; without it, a proxy or the platform does
@@ -71,7 +77,9 @@ export function createHttpServer(
   const isDirect = limits.trustedProxies === 0;
   const requests = new RequestsInFlight(perClient, limits.trustedProxies);
   const isFull = (socket: Socket) => isDirect && requests.isFull(socket);
-  switchProtocols(server, http2.server, { timeoutMs: limits.headersMs, isFull });
+  const mostSessions = Math.ceil(connections * HTTP2_SHARE);
+  const isFullOfSessions = (socket: Socket) => http2.sessions.size >= mostSessions || isFull(socket);
+  switchProtocols(server, http2.server, { timeoutMs: limits.headersMs, isFull: isFullOfSessions });
   const sockets = limitConnections(server, { connections, perClient: isDirect ? perClient : connections, isFull });
   refuseStreams(http2.server, requests, isDirect);
   const places = new ConcurrencyLimit(connections, tooManyRequests);
@@ -83,20 +91,25 @@ export function createHttpServer(
     return writeResponse(response, outgoing, { stallMs: limits.stallMs });
   };
   const turns = new ConnectionTurns();
-  const handle = (rejection?: IdentityError) => async (incoming: Incoming, outgoing: Outgoing) => {
-    const { socket } = incoming;
-    // The parser goes on with what it has read.
-    if (isHttp1(outgoing) && socket.destroyed) return;
-    if (!requests.add(incoming, outgoing)) {
-      if (outgoing.socket === null) socket.destroy();
-      else await reject(tooManyRequests(), incoming, outgoing);
-    } else if (isHttp1(outgoing) && !(await turns.next(socket, outgoing))) return;
-    else if (rejection !== undefined) await reject(rejection, incoming, outgoing);
+  const respond = async (incoming: Incoming, outgoing: Outgoing, rejection: IdentityError | undefined) => {
+    if (isHttp1(outgoing) && !(await turns.next(incoming.socket, outgoing))) return;
+    // What was read behind the request comes first: it may be the reset of its stream.
+    await setImmediate();
+    if (hasLeft(incoming, outgoing)) return;
+    if (rejection !== undefined) await reject(rejection, incoming, outgoing);
     else if (isDraining) await reject(shuttingDown(), incoming, outgoing);
     else if (places.isFull) await reject(tooManyRequests(), incoming, outgoing);
     else if (hasLargeHeaders(incoming)) await reject(httpHeadersTooLarge(), incoming, outgoing);
     else if (isAmbiguous(incoming)) await reject(httpMalformed(), incoming, outgoing);
     else await listener(incoming, outgoing);
+  };
+  const handle = (rejection?: IdentityError) => async (incoming: Incoming, outgoing: Outgoing) => {
+    // Node's parsers go on with what they have read.
+    if (hasLeft(incoming, outgoing)) return;
+    if (requests.admits(incoming, outgoing)) {
+      await requests.run(incoming, outgoing, () => respond(incoming, outgoing, rejection));
+    } else if (outgoing.socket === null) incoming.socket.destroy();
+    else await reject(tooManyRequests(), incoming, outgoing);
   };
   for (const one of [server, http2.server]) handleRequests(one, handle);
   server.on('connect', (_incoming, socket) => {

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2';
 import type { Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { fixedLimits } from '../../shared/limits.ts';
 import { frame } from '../support/http/grpcFrames.ts';
 import { connectHttp2, openStream, readStream } from '../support/http/http2.ts';
+import { http2Frame, preface, resetRequests } from '../support/http/http2Frames.ts';
 import { ask, ended, openConnection, readAnswer } from '../support/http/rawHttp.ts';
 import { type AbusedServer, startAbusedSqlite } from './support/abusedServer.ts';
 import { sizes } from './support/abuseTable.ts';
@@ -105,7 +107,7 @@ it('ten connections with 13,000 requests, whose responses nobody reads, keep nob
 
 /** Opens streams whose client takes no content; resolves when each has headers, or is refused. */
 async function openUnread(session: ClientHttp2Session): Promise<readonly ClientHttp2Stream[]> {
-  const streams = Array.from({ length: fixedLimits.requestsPerConnection }, () =>
+  const streams = Array.from({ length: fixedLimits.streamsPerConnection }, () =>
     openStream(session, { path: '/openapi.json' }).end(),
   );
   const answered = streams.map((stream) => {
@@ -147,6 +149,43 @@ it('1,600 streams of one client that take no content, reset and opened again, ke
   }
   await server.expectSound(context, 'unreadStreams');
 });
+
+/** Has the server read what clients send on several connections at once, as if they were faster than it on any machine. */
+async function sendTogether(pid: number, sockets: readonly Socket[], bytes: Uint8Array): Promise<void> {
+  process.kill(pid, 'SIGSTOP');
+  try {
+    for (const socket of sockets) socket.write(bytes);
+    // The system takes as much as its buffers hold.
+    await setTimeout(1_000);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+}
+
+const opening = Buffer.concat([preface, http2Frame('settings')]);
+const nothing = Buffer.alloc(0);
+
+/** What each of 500 connections sends, and all of them together after that. */
+const floods = [
+  { name: 'resetStreams', start: opening, bytes: resetRequests(990) },
+  { name: 'resetStreams', start: nothing, bytes: Buffer.concat([opening, resetRequests(990)]) },
+  { name: 'pipelinedFlood', start: nothing, bytes: Buffer.from('GET / HTTP/1.1\r\n\r\n'.repeat(2_000)) },
+] as const;
+
+it.for(floods)(
+  '500 connections with requests that nobody awaits end, and no other does: $name %#',
+  async (flood, context) => {
+    const { name, start, bytes } = flood;
+    const server = await startAbusedSqlite();
+    const connect = async () => (await open(server, '', ATTACKER)).resume();
+    const sockets = await Promise.all(Array.from({ length: 500 }, connect));
+    for (const socket of sockets) socket.write(start);
+    await removal(server, OTHER);
+    await sendTogether(server.pid, sockets, bytes);
+    await askMeanwhile(Promise.all(sockets.map(ended)), () => removal(server, OTHER));
+    await server.expectSound(context, name);
+  },
+);
 
 it('idle connections of one client keep nobody else out', async (context) => {
   const server = await startAbusedSqlite({ KEEP_ALIVE_TIMEOUT: '10m' });

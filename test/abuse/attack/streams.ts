@@ -24,8 +24,8 @@ async function holdConnection(target: Target, random: () => number): Promise<voi
     socket.once('data', () => socket.write(http2Frame('settings', { flags: ACK })));
     socket.resume().once('end', () => socket.destroy());
     socket.write(Buffer.concat([preface, noWindow()]));
-    for (let stream = 1; !socket.destroyed; stream += 2 * fixedLimits.requestsPerConnection) {
-      const streams = Array.from({ length: fixedLimits.requestsPerConnection }, (_, index) => stream + 2 * index);
+    for (let stream = 1; !socket.destroyed; stream += 2 * fixedLimits.streamsPerConnection) {
+      const streams = Array.from({ length: fixedLimits.streamsPerConnection }, (_, index) => stream + 2 * index);
       socket.write(Buffer.concat(streams.map((id) => open(id))));
       await setTimeout(HELD_MS * (0.9 + 0.2 * random()));
       socket.write(Buffer.concat(streams.map((id) => http2Frame('resetStream', { stream: id, payload: CANCEL }))));

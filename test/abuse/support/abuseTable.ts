@@ -94,6 +94,17 @@ const abuseTable = {
     places: one,
     response: '401, ended at once, and closed after a second',
   },
+  resetStreams: {
+    abuse:
+      '500 connections of one client, each with 990 requests over HTTP/2 that are reset at once: 13 MB, read together',
+    places: one,
+    response: 'the connections are closed, and no handler starts; others are answered',
+  },
+  pipelinedFlood: {
+    abuse: '500 connections of one client, each with 2,000 requests over HTTP/1 at once: 28 MB, read together',
+    places: one,
+    response: 'the connections are closed, and no handler starts; others are answered',
+  },
   unreadStreams: {
     abuse: `16 connections of one client, each with 100 streams for \`/openapi.json\` that take no content, reset and opened again ${sizes.streamRounds} times`,
     places: one,

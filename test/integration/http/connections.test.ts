@@ -1,10 +1,12 @@
 import { once } from 'node:events';
+import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startProgram } from '../../../tools/program.ts';
 import { errorInfo } from '../../support/http/errorInfo.ts';
 import { gatedServer } from '../../support/http/gatedServer.ts';
 import { openStream, readStream } from '../../support/http/http2.ts';
+import { goAway, http2Frame, preface } from '../../support/http/http2Frames.ts';
 import { ask, ended, openConnection, readAnswer } from '../../support/http/rawHttp.ts';
 import { init } from '../../support/instances/commandInstance.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
@@ -56,6 +58,25 @@ describe('a server at its limit of connections', () => {
     expect((await readAnswer(rejected)).status).toBe(503);
     await ended(rejected);
   });
+});
+
+/** Opens a connection of HTTP/2. Returns the first frames that it gets. */
+async function greeting(): Promise<unknown> {
+  const socket = await open('');
+  const received = once(socket, 'data');
+  socket.write(preface);
+  const [frames] = await received;
+  return frames;
+}
+
+it('a tenth of the connections may be HTTP/2: a further one is told to calm down, and HTTP/1 is served', async () => {
+  await server.start({ ...patient, connections: 20, perClient: 20 });
+  const [first] = [await server.openSession(), await server.openSession()];
+  const refusal = Buffer.concat([http2Frame('settings'), goAway(0, constants.NGHTTP2_ENHANCE_YOUR_CALM)]);
+  expect(await greeting()).toEqual(refusal);
+  expect(await statusFrom(other)).toBe(200);
+  first?.destroy();
+  await expect.poll(greeting).not.toEqual(refusal);
 });
 
 describe('one client', () => {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -14,19 +15,21 @@ import {
   literal,
   noWindow,
   preface,
+  resetRequests,
 } from '../../support/http/http2Frames.ts';
+import { ended } from '../../support/http/rawHttp.ts';
 
 const SHORT_MS = 100;
 const handled: string[] = [];
 let socket: Socket;
 
 const server = gatedServer(() =>
-  ['/small', '/large'].map((path) => ({
+  ['/', '/small', '/large'].map((path) => ({
     method: 'GET',
     path,
     handler: (context) => {
       handled.push(path);
-      return context.text(path === '/small' ? 'small' : 'x'.repeat(1_000_000));
+      return context.text(path === '/large' ? 'x'.repeat(1_000_000) : 'small');
     },
   })),
 );
@@ -87,17 +90,6 @@ describe('a connection of HTTP/2 without a request', () => {
 });
 
 describe('a flood over HTTP/2', () => {
-  const resets = Buffer.concat(
-    Array.from({ length: 5_000 }, (_, index) => {
-      const stream = 2 * index + 1;
-      const cancel = http2Frame('resetStream', { stream, payload: Buffer.from([0, 0, 0, 8]) });
-      return Buffer.concat([
-        http2Frame('headers', { flags: END_STREAM | END_HEADERS, stream, payload: getBlock('/small') }),
-        cancel,
-      ]);
-    }),
-  );
-
   it.each([
     [
       'continuations',
@@ -119,12 +111,38 @@ describe('a flood over HTTP/2', () => {
     expect(await sendUntilClosed(frames)).toBeLessThan(50_000_000);
     expect(handled).toEqual([]);
   });
+});
 
-  it('of requests that are cancelled at once ends its connection', async () => {
+describe('requests that their client resets at once', () => {
+  it('start no handler, and leave the connection to others', async () => {
     await startWith({});
+    const answer = new Promise<void>((resolve) => {
+      socket.on('data', (chunk: Buffer) => void (chunk.includes('small') && resolve()));
+    });
+    const most = fixedLimits.streamsPerConnection;
+    socket.write(Buffer.concat([opened, resetRequests(most - 1), ask('/small', 2 * most - 1)]));
+    await answer;
+    expect(handled).toEqual(['/small']);
+  });
+
+  it('are refused with their connection if there are more than it may carry', async () => {
+    await startWith({});
+    const refused = once(socket, 'data');
+    socket.write(Buffer.concat([opened, resetRequests(990)]));
+    const [frames] = await refused;
+    expect(frames).toEqual(Buffer.concat([http2Frame('settings'), goAway(0, constants.NGHTTP2_ENHANCE_YOUR_CALM)]));
+    await ended(socket);
+    expect(handled).toEqual([]);
+  });
+
+  it('end a connection that is in use', async () => {
+    await startWith({});
+    const settings = once(socket, 'data');
     socket.write(opened);
-    await sendUntilClosed(resets);
-    expect(handled.length).toBeLessThan(5_000);
+    await settings;
+    socket.write(resetRequests(990));
+    await ended(socket);
+    expect(handled).toEqual([]);
   });
 });
 
@@ -149,10 +167,10 @@ it('a connection that fails after its client has taken leave, within a response,
 describe('a client of HTTP/2 that takes no content', () => {
   it.each(['/small', '/large'])('loses its streams, and then its connection: %s', async (path) => {
     await startWith({ stallMs: SHORT_MS, keepAliveMs: SHORT_MS });
-    const streams = Array.from({ length: fixedLimits.requestsPerConnection }, (_, index) => ask(path, 2 * index + 1));
+    const streams = Array.from({ length: fixedLimits.streamsPerConnection }, (_, index) => ask(path, 2 * index + 1));
     const ended = once(socket, 'end');
     socket.write(Buffer.concat([preface, noWindow(), ...streams]));
     await ended;
-    expect(handled).toHaveLength(fixedLimits.requestsPerConnection);
+    expect(handled).toHaveLength(fixedLimits.streamsPerConnection);
   });
 });

@@ -6,7 +6,7 @@ import { fixedLimits } from '../../../shared/limits.ts';
 import { errorInfo } from '../../support/http/errorInfo.ts';
 import { gatedServer } from '../../support/http/gatedServer.ts';
 import { openStream, readStream } from '../../support/http/http2.ts';
-import { goAway, http2Frame, preface } from '../../support/http/http2Frames.ts';
+import { END_HEADERS, END_STREAM, getBlock, goAway, http2Frame, preface } from '../../support/http/http2Frames.ts';
 import { ask, ended, readAnswer } from '../../support/http/rawHttp.ts';
 
 const LIMIT = 4;
@@ -157,13 +157,25 @@ describe('one client', () => {
   });
 });
 
+it('a request counts until its handler has ended, although its client has reset it', async () => {
+  await server.start({ perClient: 2 }, 2);
+  const session = await server.openSession({}, one);
+  const streams = ['/slow', '/slow'].map((path) => openStream(session, { path }));
+  const signal = await server.entered.promise;
+  for (const stream of streams) stream.close(constants.NGHTTP2_CANCEL);
+  await once(signal, 'abort');
+  expect(await statusOf('/hello', one)).toBe(503);
+  server.gate.resolve();
+  await expect.poll(() => statusOf('/hello', one)).toBe(200);
+});
+
 describe('a connection', () => {
-  const limit = fixedLimits.requestsPerConnection;
+  const { pipelinedRequests, streamsPerConnection } = fixedLimits;
 
   it('of HTTP/1 may carry as many requests whose responses are not awaited, which are handled one by one', async () => {
     await server.start();
     const socket = await server.open();
-    socket.write(get('/slow').repeat(limit));
+    socket.write(get('/slow').repeat(pipelinedRequests));
     await server.entered.promise;
     await statusOf('/hello', other);
     expect(server.waiting).toBe(1);
@@ -171,23 +183,23 @@ describe('a connection', () => {
     let text = '';
     for await (const chunk of socket) {
       text += String(chunk);
-      if (text.split('\r\n\r\n{"slow"').length > limit) break;
+      if (text.split('\r\n\r\n{"slow"').length > pipelinedRequests) break;
     }
-    expect(text.match(/HTTP\/1.1 200/g)).toHaveLength(limit);
+    expect(text.match(/HTTP\/1.1 200/g)).toHaveLength(pipelinedRequests);
   });
 
-  it(`of HTTP/1 is closed above ${limit} requests, and nobody works on the others`, async () => {
+  it(`of HTTP/1 is closed above ${pipelinedRequests} requests, and none of them starts`, async () => {
     await server.start();
     const socket = await server.open();
-    socket.write(get('/slow').repeat(10 * limit));
+    socket.write(get('/slow').repeat(10 * pipelinedRequests));
     await ended(socket);
-    expect(server.waiting).toBe(1);
+    expect(server.waiting).toBe(0);
   });
 
-  it('of HTTP/1 that ends leaves its client all of its requests', async () => {
+  it('of HTTP/1 that ends leaves its client all of its requests but the one that is handled', async () => {
     await server.start({ perClient: LIMIT });
-    for (let connection = 0; connection < 3; connection++) {
-      const socket = await server.open(get('/slow').repeat(LIMIT), one);
+    for (const requests of [LIMIT, LIMIT - 1, LIMIT - 2]) {
+      const socket = await server.open(get('/slow').repeat(requests), one);
       await expect.poll(() => statusOf('/hello', one).catch(() => 503)).toBe(503);
       socket.destroy();
       await expect.poll(() => statusOf('/hello', one).catch(() => 503)).toBe(200);
@@ -200,7 +212,7 @@ describe('a connection', () => {
     const socket = await server.open();
     socket.write(get('/slow').repeat(2 * LIMIT));
     await ended(socket);
-    expect(server.waiting).toBe(1);
+    expect(server.waiting).toBe(0);
   });
 
   it('of HTTP/1 ends without a response where CONNECT follows requests that have none', async () => {
@@ -229,16 +241,37 @@ describe('a connection', () => {
     busy.destroy();
   });
 
-  it.each([limit, limit + 1])(`of HTTP/2 carries no more than ${limit} of %i streams at a time`, async (count) => {
-    await server.start({}, limit);
-    const session = await server.openSession();
-    await once(session, 'remoteSettings');
-    const answers = Array.from({ length: count }, () => readStream(openStream(session, { path: '/slow' })));
-    await server.entered.promise;
-    expect(session.remoteSettings.maxConcurrentStreams).toBe(limit);
-    expect(server.waiting).toBe(limit);
-    server.gate.resolve();
-    for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
+  it.each([streamsPerConnection, streamsPerConnection + 1])(
+    `of HTTP/2 carries no more than ${streamsPerConnection} of %i streams at a time`,
+    async (count) => {
+      await server.start({}, streamsPerConnection);
+      const session = await server.openSession();
+      await once(session, 'remoteSettings');
+      const answers = Array.from({ length: count }, () => readStream(openStream(session, { path: '/slow' })));
+      await server.entered.promise;
+      expect(session.remoteSettings.maxConcurrentStreams).toBe(streamsPerConnection);
+      expect(server.waiting).toBe(streamsPerConnection);
+      server.gate.resolve();
+      for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
+    },
+  );
+
+  it('of HTTP/2 is closed where it has as many requests again that the client has reset', async () => {
+    await server.start();
+    const socket = (await server.open()).resume();
+    const ids = (round: number) =>
+      Array.from({ length: streamsPerConnection }, (_, index) => 2 * (round * streamsPerConnection + index) + 1);
+    const [flags, payload, cancel] = [END_STREAM | END_HEADERS, getBlock('/slow'), Buffer.of(0, 0, 0, 8)];
+    const requests = (round: number) => ids(round).map((stream) => http2Frame('headers', { flags, stream, payload }));
+    const resets = (round: number) =>
+      ids(round).map((stream) => http2Frame('resetStream', { stream, payload: cancel }));
+    socket.write(Buffer.concat([preface, http2Frame('settings'), ...requests(0)]));
+    await expect.poll(() => server.waiting).toBe(streamsPerConnection);
+    socket.write(Buffer.concat([...resets(0), ...requests(1)]));
+    await expect.poll(() => server.waiting).toBe(2 * streamsPerConnection);
+    socket.write(Buffer.concat([...resets(1), ...requests(2)]));
+    await ended(socket);
+    expect(server.waiting).toBe(2 * streamsPerConnection);
   });
 });
 

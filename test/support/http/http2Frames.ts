@@ -62,6 +62,20 @@ export function getBlock(path: string): Buffer {
   return Buffer.concat(Object.entries(fields).map(([name, value]) => literal(name, value)));
 }
 
+const CANCEL = Buffer.from([0, 0, 0, 8]);
+
+/** Encodes so many GET requests, each of which is reset at once, in as few bytes as possible. */
+export function resetRequests(count: number): Buffer {
+  // GET, http, the path / and the name of the authority, which is `a`, are in the static table (RFC 7541, appendix A).
+  const payload = Buffer.concat([Buffer.of(0x82, 0x86, 0x84, 0x01), text('a')]);
+  const pairs = Array.from({ length: count }, (_, index) => {
+    const stream = 2 * index + 1;
+    const headers = http2Frame('headers', { flags: END_STREAM | END_HEADERS, stream, payload });
+    return Buffer.concat([headers, http2Frame('resetStream', { stream, payload: CANCEL })]);
+  });
+  return Buffer.concat(pairs);
+}
+
 /** A literal field without indexing and without Huffman code (RFC 7541 6.2.2). */
 export function literal(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.of(0), text(name), text(value)]);
