@@ -83,7 +83,6 @@ export const machineUserSection: Section = {
   key: ['userId'],
   exported: { innerId: { from: 'userId', inner: 'user' } },
   canonicalise: canonicaliseServiceUser,
-  warnings: warnOfId,
   unique: userName,
   overwrite: { keepsState },
   error: {
