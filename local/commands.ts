@@ -8,10 +8,8 @@ export interface Addresses {
   /** The export file that the commands write and read. */
   readonly file: string;
   readonly bucket: string;
-  /** The key file of the account that may create objects. */
-  readonly exporter: string;
-  /** The key file of the account that may read objects. */
-  readonly importer: string;
+  /** The key file of the bucket's service account. */
+  readonly key: string;
 }
 
 /** A command to paste into a shell, with a title that describes it. */
@@ -33,14 +31,14 @@ const authorization = (tokenFile: string) => `-H @<(sed 's/^/Authorization: Bear
 
 /** Returns the operations as commands against the local instances, in an order that works. */
 export function localCommands(addresses: Addresses): readonly LocalCommand[] {
-  const { source, target, bucket, exporter, importer } = addresses;
+  const { source, target, bucket } = addresses;
   const file = quote(addresses.file);
   const post = (to: Addresses['source'], path: string) =>
     `${CURL} -X POST ${to.url}/admin/v1/${path} ${authorization(to.tokenFile)} ${JSON_HEADER}`;
   const user = (path: string, method = '') =>
     `${CURL} ${method}${target.url}/v2/users/${samplePerson}/${path} ${authorization(target.tokenFile)} -H 'Accept: application/json'`;
-  const withKey = (start: string, key: string, request: string) =>
-    `{ printf '${start}{"bucket":"${bucket}","path":"export.json","serviceaccount_json":"'; base64 < ${quote(key)} | tr -d '\\n'; printf '"}}'; } | ${request} -T -`;
+  const withKey = (start: string, request: string) =>
+    `{ printf '${start}{"bucket":"${bucket}","path":"export.json","serviceaccount_json":"'; base64 < ${quote(addresses.key)} | tr -d '\\n'; printf '"}}'; } | ${request} -T -`;
   return [
     {
       name: 'export',
@@ -55,12 +53,12 @@ export function localCommands(addresses: Addresses): readonly LocalCommand[] {
     {
       name: 'exportToBucket',
       title: 'Export to a bucket (once: an object is never overwritten)',
-      line: withKey('{"with_passwords":true,"with_otp":true,"gcs_output":', exporter, post(source, 'export')),
+      line: withKey('{"with_passwords":true,"with_otp":true,"gcs_output":', post(source, 'export')),
     },
     {
       name: 'importFromBucket',
       title: 'Import from the bucket (nothing changes: all records exist)',
-      line: withKey('{"timeout":"10m","data_orgsv1_gcs":', importer, post(target, 'import')),
+      line: withKey('{"timeout":"10m","data_orgsv1_gcs":', post(target, 'import')),
     },
     {
       name: 'listAuthenticationMethods',

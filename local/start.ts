@@ -22,16 +22,12 @@ try {
 /** Starts two instances and the Cloud Storage stand-in, prints commands for them, and stops at a signal. */
 async function start(directory: string, port: number): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const inDirectory = (name: string) => join(directory, 'storage', `${name}.json`);
-  const exporter = await createServiceAccount({ file: inDirectory('exporter'), name: 'exporter' });
-  const importer = await createServiceAccount({ file: inDirectory('importer'), name: 'importer' });
+  const key = join(directory, 'storage', 'key.json');
   const storage = await startStorage({
     directory: join(directory, 'storage', 'objects'),
     port: port + 2,
-    accounts: [
-      { ...exporter, roles: ['objectCreator'], buckets: [BUCKET] },
-      { ...importer, roles: ['objectViewer'], buckets: [BUCKET] },
-    ],
+    account: await createServiceAccount({ file: key, name: 'local' }),
+    bucket: BUCKET,
   });
   const { url: storageUrl } = storage;
   const source = await startInstance({
@@ -53,8 +49,7 @@ async function start(directory: string, port: number): Promise<void> {
     target,
     file: join(directory, 'export.json'),
     bucket: BUCKET,
-    exporter: inDirectory('exporter'),
-    importer: inDirectory('importer'),
+    key,
   };
   process.stdout.write(welcome(addresses, storageUrl, source.docsUrl));
   await stopSignal();
@@ -81,14 +76,13 @@ function welcome(addresses: Addresses, storageUrl: string, docsUrl: string): str
 /** Makes the paths relative to the current directory, in which the commands run. */
 function withRelativePaths(addresses: Addresses): Addresses {
   const shorten = (path: string) => relative('.', path) || path;
-  const { source, target, file, exporter, importer } = addresses;
+  const { source, target, file, key } = addresses;
   return {
     ...addresses,
     source: { ...source, tokenFile: shorten(source.tokenFile) },
     target: { ...target, tokenFile: shorten(target.tokenFile) },
     file: shorten(file),
-    exporter: shorten(exporter),
-    importer: shorten(importer),
+    key: shorten(key),
   };
 }
 

@@ -46,7 +46,8 @@ async function startBucket(bench: BenchContext): Promise<{ url: string; json: st
   const storage = await startStorage({
     directory: bench.path('bucket'),
     port: 0,
-    accounts: [{ ...account, roles: ['objectCreator', 'objectViewer'], buckets: [BUCKET] }],
+    account,
+    bucket: BUCKET,
   });
   bench.resources.defer(() => storage.close());
   return { url: storage.url, json: account.json };

@@ -16,27 +16,15 @@ export class GoogleError extends Error {
 /** Creates the error for a malformed request or a checksum mismatch. */
 export const invalid = (message: string) => new GoogleError(400, 'invalid', message);
 
-/** Creates the error for a token that is missing, invalid, expired, or of an unknown account. */
+/** Creates the error for a token that is missing or invalid. */
 export const unauthenticated = () => new GoogleError(401, 'authError', 'Invalid Credentials');
 
-/** Creates the error for a bucket that is not configured. */
+/** Creates the error for any other bucket than the stand-in's. */
 export const noSuchBucket = () => new GoogleError(404, 'notFound', 'The specified bucket does not exist.');
 
 /** Creates the error for an object that does not exist, or not in that generation. */
 export const noSuchObject = (bucket: string, name: string) =>
   new GoogleError(404, 'notFound', `No such object: ${bucket}/${name}`);
-
-/** Creates the error for an account that lacks a permission. */
-export const forbidden = (email: string, permission: string) =>
-  new GoogleError(
-    403,
-    'forbidden',
-    `${email} does not have ${permission} access to the Google Cloud Storage object. Permission '${permission}' denied on resource (or it may not exist).`,
-  );
-
-/** Creates the error for a token whose scope does not cover the operation. */
-export const insufficientScope = () =>
-  new GoogleError(403, 'insufficientPermissions', 'Request had insufficient authentication scopes.');
 
 /** Creates the error for a precondition that does not hold. */
 export const conditionNotMet = () =>

@@ -21,8 +21,6 @@ export interface Exchange {
   readonly origin: string;
   readonly files: ObjectFiles;
   readonly uploads: ResumableUploads;
-  /** Throws if the caller may not replace the object, which takes the permission to delete it. */
-  readonly mayReplace: Guard;
 }
 
 /** Serves objects.get: the metadata, or with `alt=media` the bytes. */
@@ -48,7 +46,7 @@ export async function insertObject(exchange: Exchange): Promise<void> {
   const { route, request, response, uploads, origin } = exchange;
   const type = getHeader(request, 'x-upload-content-type');
   const upload: UploadRequest = readUploadRequest(route.bucket, route.query, await text(request), type);
-  const id = await uploads.start(upload, createGuard(exchange));
+  const id = await uploads.start(upload, preconditions(route.query));
   const bucket = encodeURIComponent(route.bucket);
   const location = `${origin}/upload/storage/v1/b/${bucket}/o?uploadType=resumable&upload_id=${id}`;
   response.writeHead(200, { location, 'content-length': 0, 'x-guploader-uploadid': id }).end();
@@ -66,14 +64,6 @@ export async function putChunk({ request, response, uploads, origin }: Exchange,
 export async function cancelSession({ response, uploads }: Exchange, id: string): Promise<void> {
   await uploads.cancel(id);
   response.writeHead(499, { 'content-length': 0 }).end();
-}
-
-function createGuard({ route, mayReplace }: Exchange): Guard {
-  const checkPreconditions = preconditions(route.query);
-  return (present) => {
-    checkPreconditions(present);
-    mayReplace(present);
-  };
 }
 
 function getHeader(request: IncomingMessage, name: string): string | undefined {

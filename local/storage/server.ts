@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { AccessControl, type Account, type Permission } from './access.ts';
-import { notImplemented, sendError, sendJson } from './googleError.ts';
+import { Access, type Account } from './access.ts';
+import { noSuchBucket, notImplemented, sendError, sendJson } from './googleError.ts';
 import { type ObjectFiles, openObjectFiles } from './objectFiles.ts';
 import {
   cancelSession,
@@ -11,7 +11,6 @@ import {
   insertObject,
   parseRoute,
   putChunk,
-  type Route,
 } from './operations.ts';
 import { createResumableUploads, type ResumableUploads } from './resumable.ts';
 
@@ -21,8 +20,10 @@ export interface StorageOptions {
   readonly directory: string;
   /** The port to listen on; 0 picks a free one. */
   readonly port: number;
-  /** The known accounts. Exactly the buckets that they name exist. */
-  readonly accounts: readonly Account[];
+  /** The only account, which may do everything. */
+  readonly account: Account;
+  /** The only bucket. */
+  readonly bucket: string;
 }
 
 /** A running stand-in. */
@@ -33,19 +34,20 @@ export interface RunningStorage {
 }
 
 interface Service {
-  readonly access: AccessControl;
+  readonly access: Access;
+  readonly bucket: string;
   readonly files: ObjectFiles;
   readonly uploads: ResumableUploads;
 }
 
 /**
  * Starts a local stand-in for Cloud Storage on 127.0.0.1. It serves the part of the JSON API that exports and imports use,
- * to write, read and remove objects, and the token endpoint. Tokens, roles, generations, preconditions and CRC32C are
- * checked as by Google.
+ * to write, read and remove objects, and the token endpoint. Tokens, generations, preconditions and CRC32C are checked as
+ * by Google; roles and scopes are not.
  */
-export async function startStorage({ directory, port, accounts }: StorageOptions): Promise<RunningStorage> {
+export async function startStorage({ directory, port, account, bucket }: StorageOptions): Promise<RunningStorage> {
   const files = await openObjectFiles(directory);
-  const service = { access: new AccessControl(accounts), files, uploads: createResumableUploads(files) };
+  const service = { access: new Access(account), bucket, files, uploads: createResumableUploads(files) };
   const server = createServer({ requestTimeout: 0 }, (request, response) => {
     handle(service, request, response).catch((error: unknown) => {
       request.resume();
@@ -68,47 +70,32 @@ export async function startStorage({ directory, port, accounts }: StorageOptions
 }
 
 async function handle(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { access } = service;
+  const { access, bucket } = service;
   const origin = `http://${request.headers.host ?? '127.0.0.1'}`;
   if (request.method === 'POST' && request.url === '/token') {
-    const { status, body } = access.issueToken(new URLSearchParams(await text(request)), origin);
+    const { status, body } = access.issueToken(new URLSearchParams(await text(request)), `${origin}/token`);
     return sendJson(response, status, body);
   }
   const route = parseRoute(request.url ?? '');
-  const exchange = { ...service, route, request, response, origin, mayReplace: () => {} };
+  const exchange = { ...service, route, request, response, origin };
   const session = route.kind === 'upload' ? route.query.get('upload_id') : null;
   if (session !== null) return await handleSession(exchange, session);
-  const caller = access.authenticate(request.headers.authorization, origin);
-  const { permission, run } = findOperation(request.method ?? '', route);
-  access.authorise(caller, permission, route.bucket);
-  await run({
-    ...exchange,
-    mayReplace: (present) => {
-      if (present !== undefined) access.authorise(caller, 'storage.objects.delete', route.bucket);
-    },
-  });
+  access.authenticate(request.headers.authorization);
+  const run = operations[`${request.method} ${route.kind}`];
+  if (run === undefined) throw notImplemented();
+  if (route.bucket !== bucket) throw noSuchBucket();
+  await run(exchange);
 }
 
-// A session's address proves the permission, so requests to it need no token.
+// A session's address is a credential, so requests to it need no token.
 async function handleSession(exchange: Exchange, id: string): Promise<void> {
   if (exchange.request.method === 'PUT') return await putChunk(exchange, id);
   if (exchange.request.method === 'DELETE') return await cancelSession(exchange, id);
   throw notImplemented();
 }
 
-interface Operation {
-  readonly permission: Permission;
-  readonly run: (exchange: Exchange) => Promise<void>;
-}
-
-const operations: Readonly<Record<string, Operation>> = {
-  'GET object': { permission: 'storage.objects.get', run: getObject },
-  'DELETE object': { permission: 'storage.objects.delete', run: deleteObject },
-  'POST upload': { permission: 'storage.objects.create', run: insertObject },
+const operations: Readonly<Record<string, (exchange: Exchange) => Promise<void>>> = {
+  'GET object': getObject,
+  'DELETE object': deleteObject,
+  'POST upload': insertObject,
 };
-
-function findOperation(method: string, { kind }: Route): Operation {
-  const operation = operations[`${method} ${kind}`];
-  if (operation === undefined) throw notImplemented();
-  return operation;
-}

@@ -12,18 +12,15 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { systemCode } from '../../shared/systemCode.ts';
+import type { Account } from './access.ts';
 
 /** A service account with its key file. */
-export interface LocalServiceAccount {
-  readonly clientEmail: string;
-  /** SPKI in PEM. */
-  readonly publicKeyPem: string;
-  readonly keyId: string;
+export interface LocalServiceAccount extends Account {
   /** The key file, as Google would issue it; its base64 goes into `serviceaccount_json`. */
   readonly json: string;
 }
 
-const keyFile = z.object({ client_email: z.string(), private_key: z.string(), private_key_id: z.string() });
+const keyFile = z.object({ client_email: z.string(), private_key: z.string() });
 
 /**
  * Reads a service account's key file. Creates a missing one, readable only by its owner, so that the key stays the same
@@ -34,9 +31,9 @@ export async function createServiceAccount(options: {
   readonly name: string;
 }): Promise<LocalServiceAccount> {
   const json = (await readIfExists(options.file)) ?? (await writeNew(options.file, options.name));
-  const { client_email, private_key, private_key_id } = keyFile.parse(JSON.parse(json));
+  const { client_email, private_key } = keyFile.parse(JSON.parse(json));
   const publicKeyPem = pem(createPublicKey(createPrivateKey(private_key)), 'spki');
-  return { clientEmail: client_email, publicKeyPem, keyId: private_key_id, json };
+  return { clientEmail: client_email, publicKeyPem, json };
 }
 
 /** Reads a text file; `undefined` if it does not exist. */

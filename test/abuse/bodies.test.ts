@@ -77,8 +77,8 @@ it(`${sizes.whiteSpaceMegabytes} MB of white space are rejected early, wherever 
     for (const part of spaced('{"orgs":[', ']}')) yield Buffer.from(part);
   })();
   const { signal } = new AbortController();
-  await storage.write({ bucket: 'exports', path: 'spaces', account: bucket.both }, object, signal);
-  const key = await readFile(join(bucket.directory, 'keys', 'both.json'));
+  await storage.write({ bucket: 'exports', path: 'spaces', account: bucket.account }, object, signal);
+  const key = await readFile(bucket.keyFile);
   const location = { bucket: 'exports', path: 'spaces', serviceaccount_json: key.toString('base64') };
   const answer = await post(server, 'import', { data_orgs_gcs: location });
   expect(answer).toMatchObject({ status: 400, text: expect.stringContaining('bytes of white space') });

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
@@ -41,8 +40,8 @@ describeDatabases('ten million empty organisations', (newDatabase) => {
     const bytes = (async function* () {
       for (const part of manyEntries('{"orgs":[', ']}')) yield Buffer.from(part);
     })();
-    await storage.write({ bucket: 'exports', path: 'entries', account: bucket.both }, bytes, signal);
-    const key = await readFile(join(bucket.directory, 'keys', 'both.json'));
+    await storage.write({ bucket: 'exports', path: 'entries', account: bucket.account }, bytes, signal);
+    const key = await readFile(bucket.keyFile);
     const location = { bucket: 'exports', path: 'entries', serviceaccount_json: key.toString('base64') };
     const fromBucket = await post(server, 'import', { data_orgs_gcs: location });
     expect(fromBucket).toMatchObject({ status: 413, text: expect.stringContaining('more than 100000 organisations') });

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startLocalBucket } from '../support/emulators/localBucket.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
@@ -32,7 +31,7 @@ describeDatabases('495 values of 480 KB', (newDatabase) => {
     const server = await startAbused(await newDatabase(), { STORAGE_EMULATOR_HOST: bucket.url });
     const imported = await sendStream(server, '/admin/v1/import', largeValues());
     expect(imported.status, imported.text.slice(0, 1_000)).toBe(200);
-    const key = await readFile(join(bucket.directory, 'keys', 'both.json'));
+    const key = await readFile(bucket.keyFile);
     const location = { bucket: 'exports', path: 'large.json', serviceaccount_json: key.toString('base64') };
     parseOk(await post(server, 'export', { gcs_output: location, excluded_org_ids: ['none'] }));
     const [exported, reports] = await Promise.all([

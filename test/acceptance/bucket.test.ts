@@ -71,10 +71,10 @@ describeDeployments('migration through a bucket', (get) => {
     expect(message).toContain(importer.path);
   });
 
-  it('answers 403 where the account lacks the role, and names the role', async () => {
-    const deployment = get();
+  it('answers 403 where the account lacks the role, and names the role', async ({ skip }) => {
+    const { source, target, ...deployment } = get();
     const { exporter, importer } = objectIn(accessOf(deployment));
-    const { source, target } = deployment;
+    if (exporter.serviceaccount_json === importer.serviceaccount_json) skip('one account may read and write');
     const toWrite = expectError(await post(source, 'export', { gcs_output: importer }), 403, 7);
     expect(toWrite.message).toContain('Storage Object Creator');
     const toRead = expectError(await post(target, 'import', { data_orgsv1_gcs: exporter }), 403, 7);
@@ -101,7 +101,7 @@ describeDeployments('migration through a bucket', (get) => {
   });
 });
 
-function accessOf({ bucket }: Deployment): BucketAccess {
+function accessOf({ bucket }: Pick<Deployment, 'bucket'>): BucketAccess {
   if (bucket === undefined) throw new Error(noBucket);
   return bucket;
 }

@@ -41,7 +41,7 @@ describe('a bucket', () => {
   });
 
   const storage = () => createCloudStorage({ apiEndpoint: local.url });
-  const at = (path: string) => ({ bucket: 'exports', path, account: local.both });
+  const at = (path: string) => ({ bucket: 'exports', path, account: local.account });
   const read = async (path: string) => (await collect((await storage().pin(at(path), never)).read(never))).toString();
 
   for (const [name, operation, kind] of writes) {

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 
 const storage = (apiEndpoint: string) => createCloudStorage({ apiEndpoint });
-const at = (path: string) => ({ bucket: 'exports', path, account: local.both });
+const at = (path: string) => ({ bucket: 'exports', path, account: local.account });
 const fileOf = ({ orgs }: Pick<Undisturbed, 'orgs'>) => Buffer.from(JSON.stringify({ orgs }));
 
 /** Runs `cut` so many times in several lanes, each time with a number from 0 to 1. */
@@ -94,13 +94,13 @@ describe(faultTable['download is cut'].fault, () => {
 
 describeStores(faultTable['object is replaced'].fault, (kind) => {
   it(faultTable['object is replaced'].outcome, async (context) => {
-    const admin = openStorage(local.admin, 'write', local.url).bucket('exports');
+    const bucket = openStorage(local.account, 'write', local.url).bucket('exports');
     const other = fileOf(changedMigration(expected));
     const path = `replaced ${kind.name}.json`;
     await storage(local.url).write(at(path), inPieces(fileOf(expected)), never);
     let replacing: Promise<unknown> | undefined;
     const replace = async () => {
-      await admin.file(path).delete();
+      await bucket.file(path).delete();
       await storage(local.url).write(at(path), inPieces(other), never);
     };
     const store = await openTestStore(kind);

@@ -17,6 +17,6 @@ describe.skipIf(whyNoFakeGcsServer() !== undefined)(
       await local.close();
     });
 
-    describeBucketContract(() => bucketAt(fake.url, local.both));
+    describeBucketContract(() => bucketAt(fake.url, local.account));
   },
 );

@@ -17,7 +17,7 @@ describe.skipIf(python === '')('what /openapi.json says', () => {
   beforeAll(async () => {
     directory = await temporaryDirectory();
     local = await startLocal({ directory: directory.path });
-    const key = await readFile(join(directory.path, 'storage', 'exporter.json'), 'base64');
+    const key = await readFile(join(directory.path, 'storage', 'key.json'), 'base64');
     instance = { url: local.sourceUrl, token: local.sourceToken, bucket: 'identity-exports', key };
   });
   afterAll(async () => {

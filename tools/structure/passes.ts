@@ -38,8 +38,7 @@ export async function measurePasses(root: string): Promise<Passes> {
   delete process.env.FIRESTORE_EMULATOR_HOST;
   configureLog('silent');
   const account = await createServiceAccount({ file: join(directory, 'key.json'), name: 'exporter' });
-  const accounts = [{ ...account, roles: ['objectCreator' as const], buckets: [BUCKET] }];
-  const storage = await startStorage({ directory: join(directory, 'objects'), port: 0, accounts });
+  const storage = await startStorage({ directory: join(directory, 'objects'), port: 0, account, bucket: BUCKET });
   resources.defer(() => storage.close());
   const place = { name: 'structure', directory: join(directory, 'instance'), port: 0, fill: async () => {} };
   const instance = await startInstance({ ...place, storageUrl: storage.url });

@@ -142,9 +142,8 @@ async function auditFaults(directory: string): Promise<readonly string[]> {
   return faults;
 }
 
-/** Returns the key files of accounts of the bucket, of another bucket, and of none. */
-async function keyFilesOf({ directory }: LocalBucket): Promise<readonly string[]> {
-  const keyFile = (name: string) => join(directory, 'keys', `${name}.json`);
-  const { json } = await createServiceAccount({ file: keyFile('unknown'), name: 'unknown' });
-  return [await readFile(keyFile('both'), 'utf8'), await readFile(keyFile('stranger'), 'utf8'), json];
+/** Returns the key files of the bucket's account, and of an unknown one. */
+async function keyFilesOf({ directory, keyFile }: LocalBucket): Promise<readonly string[]> {
+  const { json } = await createServiceAccount({ file: join(directory, 'unknown.json'), name: 'unknown' });
+  return [await readFile(keyFile, 'utf8'), json];
 }

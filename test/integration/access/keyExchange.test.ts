@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
 import { exchangeKey, KeyExchangeError } from '../../../shared/objectStorage/keyExchange.ts';
 import type { ServiceAccount } from '../../../shared/objectStorage/objectStorage.ts';
-import { newAccount } from '../../support/emulators/localAccounts.ts';
+import { newAccount } from '../../support/emulators/newAccount.ts';
 import { googleError, type ScriptedResponse, startTokenEndpoint } from '../../support/emulators/tokenEndpoint.ts';
 
 const never = new AbortController().signal;
@@ -42,6 +42,17 @@ describe('the exchange of a key', () => {
     expect(json(claims)).toEqual({ iss: account.clientEmail, scope, aud: `${url}/token`, iat, exp: iat + 3600 });
     expect(Math.abs(iat - Date.now() / 1000)).toBeLessThan(5);
     expect(authorizations).toEqual(['Bearer ya29.1']);
+  });
+
+  it('asks for a token that may write only in order to write', async () => {
+    const missing = googleError(404, 'The specified bucket does not exist.');
+    const { url, exchanges, pin } = await endpoint([issued('ya29.1'), issued('ya29.2')], [missing]);
+    const content = (async function* () {})();
+    const place = { bucket: 'exports', path: 'x', account };
+    await expect(pin()).rejects.toThrow('exports');
+    await expect(createCloudStorage({ apiEndpoint: url }).write(place, content, never)).rejects.toThrow('exports');
+    const scopes = exchanges.map((form) => json(form.get('assertion')?.split('.')[1]));
+    expect(scopes).toMatchObject([{ scope }, { scope: scope.replace('read_only', 'read_write') }]);
   });
 
   it('happens once for all calls with a key, and again for another key of the same account', async () => {

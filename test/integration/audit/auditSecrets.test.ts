@@ -71,7 +71,7 @@ async function masterKeyOf(location: StoreLocation): Promise<string> {
 }
 
 function place(path: string, key: string) {
-  const { clientEmail } = local.both;
+  const { clientEmail } = local.account;
   const json = JSON.stringify({ type: 'service_account', client_email: clientEmail, private_key: key });
   return { bucket: 'exports', path, serviceaccount_json: Buffer.from(json).toString('base64') };
 }
@@ -115,7 +115,7 @@ describeStores('what the processes print and the audit trail holds', (kind) => {
       expect(JSON.stringify(exported)).toContain(secret);
     const bucketPath = `${kind.name}.json`;
     const all = { with_passwords: true, with_otp: true };
-    const { privateKey: key } = local.both;
+    const { privateKey: key } = local.account;
     expect((await post(instance, 'export', { ...all, gcs_output: place(bucketPath, key) })).status).toBe(200);
     expect((await post(instance, 'import', { data_orgsv1_gcs: place(bucketPath, key) })).status).toBe(200);
     expect((await post(instance, 'export', { ...all, gcs_output: place(bucketPath, key) })).status).toBe(409);

@@ -25,7 +25,7 @@ afterAll(() => local.close());
 
 /** A place in the bucket, with the key of an account that may write and read there. */
 function object(path: string) {
-  const { clientEmail, privateKey } = local.both;
+  const { clientEmail, privateKey } = local.account;
   const key = { type: 'service_account', client_email: clientEmail, private_key: privateKey };
   return { bucket: 'exports', path, serviceaccount_json: Buffer.from(JSON.stringify(key)).toString('base64') };
 }

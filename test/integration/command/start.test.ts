@@ -90,7 +90,7 @@ describe('npm start', () => {
   });
 
   it('leaves tokens and keys that only their owner can read', async () => {
-    for (const file of ['source/owner.pat', 'target/owner.pat', 'storage/exporter.json', 'storage/importer.json']) {
+    for (const file of ['source/owner.pat', 'target/owner.pat', 'storage/key.json']) {
       const { mode } = await stat(join(directory.path, stateDirectory, file));
       expect(mode & 0o777, file).toBe(0o600);
     }
@@ -116,10 +116,8 @@ describe('npm start', () => {
       .split('\n')
       .filter((line) => /^(curl|\{)/.test(line));
     expect(lines.length).toBeGreaterThanOrEqual(5);
-    const keys = await Promise.all(
-      ['exporter', 'importer'].map((name) => readFile(join(directory.path, stateDirectory, 'storage', `${name}.json`))),
-    );
-    const secrets = [sourceToken.trim(), targetToken.trim(), ...keys.map((key) => key.toString('base64'))];
+    const key = await readFile(join(directory.path, stateDirectory, 'storage', 'key.json'), 'base64');
+    const secrets = [sourceToken.trim(), targetToken.trim(), key];
     for (const line of lines) {
       const started = await startedBy(line, directory.path);
       expect(started).toMatch(/^curl /m);

@@ -16,7 +16,7 @@ describe('an object in a bucket', () => {
 
   async function withObject(path: string, content: string) {
     const bucket = createCloudStorage({ apiEndpoint: local.url });
-    const { both: account } = local;
+    const { account } = local;
     await bucket.write({ bucket: 'exports', path, account }, inPieces(Buffer.from(content)), never);
     const instance = await testInstance(await openTestStore(sqlite), 'target', { objectStorage: bucket });
     const keyFile = { type: 'service_account', client_email: account.clientEmail, private_key: account.privateKey };

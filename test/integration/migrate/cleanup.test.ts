@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { cp, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createServiceAccount } from '../../../local/storage/serviceAccountKey.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
@@ -129,46 +130,37 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(problem) });
   });
 
-  it('removes an object that was read, where the account may, and tries again where it may not', async () => {
+  it('removes an object that was read, and can be repeated where the key is rejected', async () => {
     const south = await servedPlace(sqlite);
     const bucket = await startLocalBucket();
     onTestFinished(() => bucket.close());
     const env = { STORAGE_EMULATOR_HOST: bucket.url };
-    const key = (name: string) => ['--credentials-file', join(bucket.directory, 'keys', `${name}.json`)];
+    const key = ['--credentials-file', bucket.keyFile];
+    const unknown = join(await testDirectory(), 'unknown.json');
+    await createServiceAccount({ file: unknown, name: 'unknown' });
     const object = 'gs://exports/orgs.json';
     const file = await exportFileWith(acme);
-    expect((await identity(['export', file, '--to', object, ...key('both')], { env })).code).toBe(0);
+    expect((await identity(['export', file, '--to', object, ...key], { env })).code).toBe(0);
     const directory = await newRunDirectory();
-    const args = [
-      '--from',
-      object,
-      '--to',
-      south.database,
-      '--with',
-      'none',
-      '--run-dir',
-      directory,
-      ...key('viewer'),
-      '--yes',
-    ];
+    const args = ['--from', object, '--to', south.database, '--with', 'none', '--run-dir', directory, ...key, '--yes'];
     await migrate(args, { env, cwd: await testDirectory() });
     const cleanup = ['migrate', 'cleanup', '--run-dir', directory, '--yes'];
     const asked = await identity(cleanup.slice(0, -1), { env });
     expect(asked.stdout.split(object)).toHaveLength(2);
-    const refused = await identity(cleanup, { env });
+    const refused = await identity([...cleanup, '--credentials-file', unknown], { env });
     expect(refused.code).toBe(3);
     expect(refused.stdout).toContain(
-      `failed: the object ${object}: ${object}: grant the service account the role Storage Object User on the bucket; by hand: run gcloud storage rm ${object}\n`,
+      `failed: the object ${object}: ${object}: Cloud Storage rejected the service account's key: create a new key; by hand: run gcloud storage rm ${object}\n`,
     );
     const interrupted = await newRunDirectory();
     await cp(directory, interrupted, { recursive: true });
-    const removed = await identity([...cleanup, ...key('admin')], { env });
+    const removed = await identity(cleanup, { env });
     expect(removed.code, removed.stderr).toBe(0);
     expect(removed.stdout).toContain(`removed: the object ${object}\nkept: the result in ${directory}`);
-    const after = await identity(['inspect', object, ...key('viewer')], { env });
+    const after = await identity(['inspect', object, ...key], { env });
     expect(after.stderr).toContain('not found');
     // As an interruption between the object's removal and the directory's leaves it.
-    const again = ['migrate', 'cleanup', '--run-dir', interrupted, '--yes', ...key('admin')];
+    const again = ['migrate', 'cleanup', '--run-dir', interrupted, '--yes'];
     expect((await identity(again, { env })).code).toBe(0);
     expect(existsSync(join(interrupted, 'result.json'))).toBe(true);
   });

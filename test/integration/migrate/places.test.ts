@@ -7,6 +7,7 @@ import { exportFile, type Manifest } from '../../../shared/organisation/exportFi
 import { run } from '../../../tools/program.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';
+import { startWriteOnlyBucket } from '../../support/emulators/writeOnlyBucket.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith, migrate, prepareMigration, readResult } from '../../support/migrations/migrating.ts';
 import { databaseOptions } from '../../support/places/locations.ts';
@@ -31,11 +32,16 @@ describeStores('identity migrate from and to a database', (kind) => {
     const [north, south] = [await servedPlace(kind), await servedPlace(kind)];
     const bucket = await startLocalBucket();
     onTestFinished(() => bucket.close());
-    const key = (name: string) => ['--credentials-file', join(bucket.directory, 'keys', `${name}.json`)];
+    const key = ['--credentials-file', bucket.keyFile];
     const base = await prepareMigration(north);
     const env = { ...base.env, STORAGE_EMULATOR_HOST: bucket.url };
-    const move = async (from: string, to: string, ...more: string[]) =>
-      migrate(['--from', from, '--to', to, ...secrets, '--yes', ...more], { env, cwd: await testDirectory() });
+    const writeOnly = { ...env, STORAGE_EMULATOR_HOST: await startWriteOnlyBucket(bucket.url) };
+    const moveIn = async (environment: typeof env, from: string, to: string, ...more: string[]) =>
+      migrate(['--from', from, '--to', to, ...secrets, '--yes', ...more], {
+        env: environment,
+        cwd: await testDirectory(),
+      });
+    const move = (from: string, to: string, ...more: string[]) => moveIn(env, from, to, ...more);
     const file = await exportFileWith(...sample);
     const filled = await move(file, north.database);
     expect(filled).toMatchObject({
@@ -56,11 +62,11 @@ describeStores('identity migrate from and to a database', (kind) => {
     expect(orgs.map(({ orgId }) => orgId)).toEqual(['acme', 'emca']);
     expect(manifest.digest).toBe(stored.source.digest);
     const object = 'gs://exports/north.json.gz';
-    expect(await move(copy, object, ...key('both'))).toMatchObject({
+    expect(await move(copy, object, ...key)).toMatchObject({
       target: { kind: 'object', place: object, crc32c: expect.any(String), generation: expect.any(String) },
       proof: { method: 'fields', unexpected: 0 },
     });
-    const unread = await move(north.database, 'gs://exports/unread.json', ...key('creator'));
+    const unread = await moveIn(writeOnly, north.database, 'gs://exports/unread.json', ...key);
     expect(unread).toMatchObject({
       outcome: 'done',
       proof: {
@@ -77,13 +83,13 @@ describeStores('identity migrate from and to a database', (kind) => {
         'gs://exports/unread.json: the object exists and is never overwritten: choose another path',
       ],
     ] as const) {
-      const args = ['--from', north.database, '--to', to, ...secrets, '--yes', ...(to === copy ? [] : key('creator'))];
+      const args = ['--from', north.database, '--to', to, ...secrets, '--yes', ...(to === copy ? [] : key)];
       const cwd = await testDirectory();
-      const { code, stderr } = await identity(['migrate', ...args], { env, cwd });
+      const { code, stderr } = await identity(['migrate', ...args], { env: writeOnly, cwd });
       expect({ code, stderr }).toEqual({ code: 1, stderr: `identity: ${exists}\n` });
       expect(await readdir(cwd)).toEqual([]);
     }
-    const back = ['--to-token-file', south.tokenFile, ...key('viewer')];
+    const back = ['--to-token-file', south.tokenFile, ...key];
     expect(await move(object, south.url, ...back)).toMatchObject({
       source: { kind: 'object' },
       moved: { imported: { created: { org: 2, humanUsers: 2 } } },

@@ -9,5 +9,5 @@ describe('Cloud Storage, on the local stand-in', () => {
   });
   afterAll(() => local.close());
 
-  describeBucketContract(() => bucketAt(local.url, local.both));
+  describeBucketContract(() => bucketAt(local.url, local.account));
 });

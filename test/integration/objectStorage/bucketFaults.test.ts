@@ -21,7 +21,7 @@ describe('a transfer over a network that fails', () => {
   });
 
   const bucket = () => createCloudStorage({ apiEndpoint: network.url });
-  const at = (path: string) => ({ bucket: 'exports', path, account: local.both });
+  const at = (path: string) => ({ bucket: 'exports', path, account: local.account });
   const pinWritten = async (bytes: Uint8Array) => {
     await bucket().write(at('object'), inPieces(bytes), never);
     return bucket().pin(at('object'), never);
@@ -134,7 +134,7 @@ describe('a transfer over a network that fails', () => {
 
   it('fails when the pinned generation has been replaced', async () => {
     const pinned = await pinWritten(Buffer.from('first'));
-    const file = openStorage(local.admin, 'write', local.url).bucket('exports').file('object');
+    const file = openStorage(local.account, 'write', local.url).bucket('exports').file('object');
     await file.delete();
     await pinWritten(Buffer.from('second'));
     await expect(collect(pinned.read(never))).rejects.toMatchObject({ code: 'ABORTED' });
@@ -142,7 +142,7 @@ describe('a transfer over a network that fails', () => {
 
   it('fails when the object is replaced in the middle of a read whose connection breaks', async () => {
     const pinned = await pinWritten(randomBytes(8 * mib));
-    const file = openStorage(local.admin, 'write', local.url).bucket('exports').file('object');
+    const file = openStorage(local.account, 'write', local.url).bucket('exports').file('object');
     const received: Uint8Array[] = [];
     const reading = (async () => {
       for await (const piece of pinned.read(never)) {
@@ -164,7 +164,7 @@ describe('a transfer over a network that fails', () => {
   it('reads on from the one generation when the object is replaced and the connection holds', async () => {
     const bytes = randomBytes(8 * mib);
     const pinned = await pinWritten(bytes);
-    const file = openStorage(local.admin, 'write', local.url).bucket('exports').file('object');
+    const file = openStorage(local.account, 'write', local.url).bucket('exports').file('object');
     const pieces: Uint8Array[] = [];
     for await (const piece of pinned.read(never)) {
       if (pieces.length === 0) await file.delete();

@@ -11,7 +11,7 @@ const program = join(import.meta.dirname, 'bucketMemory', 'transfer.ts');
 it('holds less than 80 MB more for an object of 200 MiB than for one of 20 MiB', async () => {
   const local = await startLocalBucket();
   try {
-    const key = join(local.directory, 'keys', 'both.json');
+    const key = local.keyFile;
     const env = { ...process.env, STORAGE_EMULATOR_HOST: local.url };
     const { stdout } = await promisify(execFile)(process.execPath, [program, key, '200'], { env });
     expect(result.parse(JSON.parse(stdout)).rssGrowth).toBeLessThan(80 * 1000 * 1000);

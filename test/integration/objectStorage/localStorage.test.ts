@@ -3,22 +3,28 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CreateResumableUploadOptions, File } from '@google-cloud/storage';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type RunningStorage, startStorage } from '../../../local/storage/server.ts';
+import { createServiceAccount } from '../../../local/storage/serviceAccountKey.ts';
 import { openStorage } from '../../../shared/objectStorage/cloudStorage.ts';
-import { localAccount, newAccount, signJwt } from '../../support/emulators/localAccounts.ts';
+import { exchangeKey } from '../../../shared/objectStorage/keyExchange.ts';
+import type { ServiceAccount } from '../../../shared/objectStorage/objectStorage.ts';
+import { readServiceAccount } from '../../../shared/objectStorage/serviceAccount.ts';
+import { newAccount } from '../../support/emulators/newAccount.ts';
+import { startTokenEndpoint } from '../../support/emulators/tokenEndpoint.ts';
 
-const admin = newAccount('admin');
-const creator = newAccount('creator');
-const viewer = newAccount('viewer');
+const never = new AbortController().signal;
+const scope = 'https://www.googleapis.com/auth/devstorage.read_write';
 const text = Buffer.from('0123456789');
 
 describe('the local Cloud Storage stand-in', () => {
   let directory: string;
+  let account: ServiceAccount;
   let storage: RunningStorage;
+  let token: string | undefined;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'storage-'));
-    storage = await start();
+    await start();
     await save(file('ten'), text);
   });
   afterAll(async () => {
@@ -26,32 +32,43 @@ describe('the local Cloud Storage stand-in', () => {
     await rm(directory, { recursive: true });
   });
 
-  const start = () =>
-    startStorage({
-      directory,
-      port: 0,
-      accounts: [
-        localAccount(admin, ['objectAdmin']),
-        localAccount(creator, ['objectCreator']),
-        localAccount(viewer, ['objectViewer']),
-      ],
-    });
-  const file = (name: string, by = admin) => openStorage(by, 'write', storage.url).bucket('bucket').file(name);
-  const get = (path: string, headers: Record<string, string> = {}, token = signJwt(viewer)) =>
+  const start = async () => {
+    const created = await createServiceAccount({ file: join(directory, 'key.json'), name: 'local' });
+    account = readServiceAccount(Buffer.from(created.json).toString('base64'), '');
+    storage = await startStorage({ directory, port: 0, account: created, bucket: 'bucket' });
+    token = (await exchange()).value;
+  };
+  const exchange = (by = account, tokenUri = `${storage.url}/token`) => exchangeKey(by, scope, tokenUri, never);
+  const file = (name: string) => openStorage(account, 'write', storage.url).bucket('bucket').file(name);
+  const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${storage.url}${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } });
   const ten = '/storage/v1/b/bucket/o/ten';
 
-  it('lets a creator create, but neither overwrite nor read nor remove', async () => {
-    await save(file('created', creator), text);
-    await expect(save(file('created', creator), text)).rejects.toMatchObject({ code: 403 });
-    await expect(file('created', creator).getMetadata()).rejects.toMatchObject({ code: 403 });
-    await expect(file('created', creator).delete()).rejects.toMatchObject({ code: 403 });
+  it.each<[string, () => ServiceAccount]>([
+    ['signed with another key', () => ({ ...account, privateKey: newAccount('other').privateKey })],
+    ['of another account', () => newAccount('other')],
+  ])('rejects the exchange of a JWT %s as Google does', async (_, by) => {
+    await expect(exchange(by())).rejects.toMatchObject({ status: 401 });
   });
 
-  it('lets a viewer read, but neither create nor remove', async () => {
-    await expect(file('ten', viewer).getMetadata()).resolves.toBeDefined();
-    await expect(save(file('more', viewer), text)).rejects.toMatchObject({ code: 403 });
-    await expect(file('ten', viewer).delete()).rejects.toMatchObject({ code: 403 });
+  it('rejects the exchange of a JWT for another address, and of a text that is none', async () => {
+    const other = await startTokenEndpoint([[400, {}]]);
+    onTestFinished(() => other.close());
+    await expect(exchange(account, `${other.url}/token`)).rejects.toMatchObject({ status: 401 });
+    for (const assertion of [other.exchanges[0]?.get('assertion') ?? '', 'assertion']) {
+      const body = new URLSearchParams({ assertion });
+      const answer = await fetch(`${storage.url}/token`, { method: 'POST', body });
+      const error = { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' };
+      expect([answer.status, await answer.json()]).toEqual([400, error]);
+    }
+  });
+
+  it.each([
+    ['without a token', {}],
+    ['with another token', { authorization: 'Bearer ya29.other' }],
+  ])('answers 401 to a request %s', async (_, headers) => {
+    const answer = await fetch(`${storage.url}${ten}`, { headers });
+    expect([answer.status, await answer.json()]).toEqual([401, googleError(401, 'authError', 'Invalid Credentials')]);
   });
 
   it('gives metadata as Cloud Storage does', async () => {
@@ -142,7 +159,7 @@ describe('the local Cloud Storage stand-in', () => {
   });
 
   it('takes a resumable upload in chunks, says how far it has come, and shows nothing before its end', async () => {
-    const [uri] = await file('chunks', creator).createResumableUpload();
+    const [uri] = await file('chunks').createResumableUpload();
     const bytes = randomBytes(300 * 1024);
     expect(await put(uri, 'bytes */*')).toEqual([308, null]);
     expect(await put(uri, 'bytes 0-262143/*', bytes.subarray(0, 262144))).toEqual([308, 'bytes=0-262143']);
@@ -158,7 +175,7 @@ describe('the local Cloud Storage stand-in', () => {
   it.each(['multipart', 'media'])(
     'refuses an upload of the type %s with 501, and names the type to use',
     async (type) => {
-      const authorization = `Bearer ${signJwt(creator)}`;
+      const authorization = `Bearer ${token}`;
       const url = `${storage.url}/upload/storage/v1/b/bucket/o?uploadType=${type}&name=refused`;
       const answer = await fetch(url, { method: 'POST', headers: { authorization }, body: text });
       const message = `uploadType=${type} is not implemented here: use uploadType=resumable`;
@@ -168,7 +185,7 @@ describe('the local Cloud Storage stand-in', () => {
   );
 
   it('drops a resumable upload that is cancelled', async () => {
-    const [uri] = await file('cancelled', creator).createResumableUpload();
+    const [uri] = await file('cancelled').createResumableUpload();
     await put(uri, 'bytes 0-262143/*', randomBytes(262144));
     expect((await fetch(uri, { method: 'DELETE' })).status).toBe(499);
     expect((await put(uri, 'bytes */262144'))[0]).toBe(404);
@@ -177,7 +194,7 @@ describe('the local Cloud Storage stand-in', () => {
 
   it('keeps its objects when it is started again', async () => {
     await storage.close();
-    storage = await start();
+    await start();
     expect(await (await get(`${ten}?alt=media`)).text()).toBe('0123456789');
   });
 });

@@ -222,17 +222,17 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     const bucket = await startLocalBucket();
     onTestFinished(() => bucket.close());
     const env = { STORAGE_EMULATOR_HOST: bucket.url };
-    const key = (name: string) => ['--credentials-file', join(bucket.directory, 'keys', `${name}.json`)];
-    const call = async (target: string, name: string) => {
-      const { code, stderr } = await identity(['export', database, '--to', target, ...key(name)], { env });
+    const call = async (target: string) => {
+      const args = ['export', database, '--to', target, '--credentials-file', bucket.keyFile];
+      const { code, stderr } = await identity(args, { env });
       return [code, message(stderr)];
     };
-    expect(await call('gs://exports/a.json', 'viewer')).toEqual([
-      1,
-      'identity: gs://exports/a.json: grant the service account the role Storage Object Creator on the bucket',
+    expect(await call('gs://nowhere/a.json')).toEqual([
+      64,
+      'identity: gs://nowhere/a.json: the bucket nowhere does not exist: check its name',
     ]);
-    expect((await call('gs://exports/a.json', 'creator'))[0]).toBe(0);
-    expect(await call('gs://exports/a.json', 'creator')).toEqual([
+    expect((await call('gs://exports/a.json'))[0]).toBe(0);
+    expect(await call('gs://exports/a.json')).toEqual([
       1,
       'identity: gs://exports/a.json: the object exists and is never overwritten: choose another path',
     ]);

@@ -43,7 +43,7 @@ describe('places', () => {
     const bucket = await startLocalBucket();
     onTestFinished(() => bucket.close());
     const directory = await testDirectory();
-    const key = join(bucket.directory, 'keys', 'both.json');
+    const key = bucket.keyFile;
     const env = { ...keyEnvironment(north.location), STORAGE_EMULATOR_HOST: bucket.url };
     const command = async (...args: string[]) => {
       const { code, stdout, stderr } = await identity([...args, '--json'], { env });

@@ -97,7 +97,7 @@ describeWithFirestore('functions that were built and installed for production, o
   });
 
   it('export to a bucket, and import from it', async () => {
-    const key = await readFile(join(storage?.directory ?? '', 'keys', 'both.json'), 'base64');
+    const key = await readFile(storage?.keyFile ?? '', 'base64');
     const object = { bucket: 'exports', path: 'built.json', serviceaccount_json: key };
     const selection = { org_ids: [organisation.orgId], with_passwords: true, with_otp: true };
     const answer = await post(instance('export'), 'export', { ...selection, gcs_output: object });

@@ -16,7 +16,7 @@ export interface Instance {
   readonly database: readonly string[] | undefined;
 }
 
-/** A bucket, and the base64 of key files of accounts that may create and read objects in it. */
+/** A bucket, and the base64 of key files of accounts that may create and read objects in it; both may be the same. */
 export interface BucketAccess {
   readonly bucket: string;
   readonly exporter: string;
@@ -111,11 +111,11 @@ async function startBoth(
 ): Promise<Started> {
   const directory = await temporaryDirectory();
   const local = await startLocal({ directory: directory.path, env });
-  const key = (name: string) => join(directory.path, 'storage', `${name}.json`);
+  const key = join(directory.path, 'storage', 'key.json');
   return {
     source: { url: local.sourceUrl, token: local.sourceToken, database: databaseOf('source', directory.path) },
     target: { url: local.targetUrl, token: local.targetToken, database: databaseOf('target', directory.path) },
-    bucket: await bucketAccess('identity-exports', key('exporter'), key('importer')),
+    bucket: await bucketAccess('identity-exports', key, key),
     stop: async () => {
       await local.stop();
       await directory.remove();
