@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { isJsonObject, parseObject, textAt } from '../../shared/json/jsonObject.ts';
-import { hasFilledFields, withoutFilled } from '../../shared/organisation/filledFields.ts';
+import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import type { ComparedContent } from '../../shared/organisation/equality.ts';
 import { normaliseRecord } from '../../shared/organisation/normaliseRecord.ts';
 import { isTotpSeed, passwordHashFormat } from '../../shared/organisation/passwords.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
@@ -23,8 +23,10 @@ export interface RecordContent {
   readonly body: string;
   /** The digests of the secrets, by the paths of their fields. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** Whether the person has the OTP e-mail factor; absent where that is not compared. */
+  /** Whether the person has the OTP e-mail factor; absent where the record does not state that, or it is not compared. */
   readonly otpEmail?: boolean;
+  /** Present for a record that may have a state, and does not state it. */
+  readonly omitsState?: true;
   /** The format of the password's hash, or `unknown`; absent without a hash, and where passwords are not compared. */
   readonly hashFormat?: string;
   /** Present for a TOTP seed that no authenticator app can use, where seeds are compared. */
@@ -32,8 +34,7 @@ export interface RecordContent {
 }
 
 /**
- * Returns what is compared of a record: its values as an import stores them, without those that are filled in, and the
- * selected secrets.
+ * Returns what is compared of a record: its values as an import stores them, and the selected secrets.
  * @returns undefined for a key, unless keys are compared
  */
 export function comparedRecord(given: OrganisationRecord, selection: SecretSelection): ComparedRecord | undefined {
@@ -41,14 +42,19 @@ export function comparedRecord(given: OrganisationRecord, selection: SecretSelec
   if (section.keys === true && !selection.withKeys) return undefined;
   const { record } = normaliseRecord(given);
   const id = documentPath(recordKey(record));
-  const body = hasFilledFields(section) ? JSON.stringify(withoutFilled(section, record.json)) : record.body;
-  const otpEmail = section.additional?.otpEmail === true && selection.withOtp ? { otpEmail: record.otpEmail } : {};
+  const { body, otpEmail, hasState, state } = record;
   return {
     key: hash('sha256', JSON.stringify([section.name, orgId, id]), 'buffer'),
     section: section.name,
     orgId,
     id: reportedId(given) || orgId,
-    content: { body, secrets: secretDigests(record, selection), ...otpEmail, ...loginFacts(record, selection) },
+    content: {
+      body,
+      secrets: secretDigests(record, selection),
+      ...(selection.withOtp && otpEmail !== undefined && { otpEmail }),
+      ...(!hasState && state !== undefined && { omitsState: true as const }),
+      ...loginFacts(record, selection),
+    },
   };
 }
 
@@ -82,39 +88,7 @@ export function recordName({ body }: RecordContent): string | undefined {
   return namePaths.map((path) => textAt(record, path, '')).find((name) => name !== '');
 }
 
-/** A field in which two records differ. Absent values are undefined; those of secrets are never shown. */
-export type FieldDifference =
-  | { readonly path: string; readonly first?: unknown; readonly second?: unknown }
-  | { readonly path: string; readonly secret: 'differs' | 'only in the first' | 'only in the second' };
-
-/** Lists the fields in which two records differ. */
-export function fieldDifferences(first: RecordContent, second: RecordContent): readonly FieldDifference[] {
-  return [
-    ...valueDifferences(parseObject(first.body), parseObject(second.body), ''),
-    ...secretDifferences(first.secrets, second.secrets),
-    ...valueDifferences(first.otpEmail, second.otpEmail, 'otpEmail'),
-  ];
-}
-
-function valueDifferences(first: unknown, second: unknown, path: string): FieldDifference[] {
-  if (isJsonObject(first) && isJsonObject(second)) {
-    const names = new Set([...Object.keys(first), ...Object.keys(second)]);
-    return [...names].flatMap((name) =>
-      valueDifferences(first[name], second[name], path === '' ? name : `${path}.${name}`),
-    );
-  }
-  if (Array.isArray(first) && Array.isArray(second) && first.length === second.length)
-    return first.flatMap((element, index) => valueDifferences(element, second[index], `${path}[${index}]`));
-  return JSON.stringify(first) === JSON.stringify(second) ? [] : [{ path, first, second }];
-}
-
-type Digests = RecordContent['secrets'];
-
-function secretDifferences(first: Digests, second: Digests): FieldDifference[] {
-  const paths = [...new Set([...Object.keys(first), ...Object.keys(second)])];
-  return paths.flatMap((path): FieldDifference[] => {
-    if (first[path] === second[path]) return [];
-    if (second[path] === undefined) return [{ path, secret: 'only in the first' }];
-    return [{ path, secret: first[path] === undefined ? 'only in the second' : 'differs' }];
-  });
+/** Returns what two records' fields are compared by. */
+export function comparedContent({ body, secrets, otpEmail, omitsState }: RecordContent): ComparedContent {
+  return { json: parseObject(body), secrets, otpEmail, omitsState: omitsState === true };
 }

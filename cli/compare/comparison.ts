@@ -3,13 +3,15 @@ import { z } from 'zod';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import { BoundedList } from '../../shared/collections/boundedList.ts';
 import { openTemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
+import { textAt } from '../../shared/json/jsonObject.ts';
+import { type FieldDifference, fieldDifferences } from '../../shared/organisation/equality.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
+import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import type { SecretSelection } from '../values.ts';
 import {
   type ComparedRecord,
+  comparedContent,
   comparedRecord,
-  type FieldDifference,
-  fieldDifferences,
   type RecordContent,
   recordName,
 } from './comparedRecord.ts';
@@ -34,17 +36,19 @@ export interface RecordDifference {
 }
 
 const row = z.object({ content: z.string() });
-const remaining = z.object({
+const keptRecord = z.object({
   section: z.string(),
   orgId: z.string(),
   id: z.string(),
   content: z.string(),
   isRepeat: z.int(),
 });
+const postponedRecord = keptRecord.extend({ key: z.instanceof(Uint8Array) });
 const content = z.object({
   body: z.string(),
   secrets: z.record(z.string(), z.string()),
   otpEmail: z.boolean().exactOptional(),
+  omitsState: z.literal(true).exactOptional(),
   hashFormat: z.string().exactOptional(),
   isSeedUnusable: z.literal(true).exactOptional(),
 });
@@ -83,6 +87,14 @@ function readContent(text: string): RecordContent {
   return content.parse(JSON.parse(text));
 }
 
+const sectionsByName = new Map([organisationSection, ...sections].map((section) => [section.name, section]));
+
+function sectionOf({ section: name }: Pick<ComparedRecord, 'section'>) {
+  const section = sectionsByName.get(name);
+  if (section === undefined) throw new Error(`there is no section ${name}`);
+  return section;
+}
+
 /**
  * A comparison of two sides, record by record. The first side is kept in an unnamed temporary file, which the operating
  * system removes, so memory does not grow with the sides; the second one is compared while it is read.
@@ -90,7 +102,9 @@ function readContent(text: string): RecordContent {
 export class Comparison implements Disposable {
   private readonly database = openTemporaryDatabase(`
     CREATE TABLE first (key BLOB PRIMARY KEY, section TEXT, orgId TEXT, id TEXT, content TEXT, isRepeat INTEGER);
-    CREATE TABLE met (key BLOB PRIMARY KEY) WITHOUT ROWID`);
+    CREATE TABLE met (key BLOB PRIMARY KEY) WITHOUT ROWID;
+    CREATE TABLE providers (orgId TEXT, id TEXT, isFirst INTEGER, PRIMARY KEY (orgId, id, isFirst)) WITHOUT ROWID;
+    CREATE TABLE postponed (key BLOB, section TEXT, orgId TEXT, id TEXT, content TEXT, isRepeat INTEGER)`);
   private readonly selection: SecretSelection;
   private readonly options: ComparisonOptions;
   private readonly statements;
@@ -113,6 +127,12 @@ export class Comparison implements Disposable {
       keep: this.database.prepare('INSERT OR IGNORE INTO first VALUES (?, ?, ?, ?, ?, ?)'),
       meet: this.database.prepare('INSERT OR IGNORE INTO met VALUES (?)'),
       find: this.database.prepare('SELECT content FROM first WHERE key = ?'),
+      keepProvider: this.database.prepare('INSERT OR IGNORE INTO providers VALUES (?, ?, ?)'),
+      findProvider: this.database.prepare('SELECT 1 FROM providers WHERE orgId = ? AND id = ?'),
+      postpone: this.database.prepare('INSERT INTO postponed VALUES (?, ?, ?, ?, ?, ?)'),
+      postponed: this.database.prepare(
+        'SELECT key, section, orgId, id, content, isRepeat FROM postponed ORDER BY rowid',
+      ),
       rest: this.database.prepare(
         'SELECT section, orgId, id, content, isRepeat FROM first WHERE key NOT IN (SELECT key FROM met) ORDER BY rowid',
       ),
@@ -122,6 +142,7 @@ export class Comparison implements Disposable {
   /** Takes the records of the first side, which must be complete before the second one. */
   readonly first: RecordVisitor = {
     add: (given) => {
+      this.noteProvider(given, true);
       const record = comparedRecord(given, this.selection);
       if (record === undefined) return;
       const { section, orgId, id } = record;
@@ -130,12 +151,13 @@ export class Comparison implements Disposable {
         this.statements.keep.run(key, section, orgId, id, text, Number(isRepeat)).changes > 0;
       if (!keep(record.key, false) && this.isOther(record)) keep(repeatKey(record), true);
     },
-    reset: () => this.database.exec('DELETE FROM first'),
+    reset: () => this.database.exec('DELETE FROM first; DELETE FROM providers WHERE isFirst = 1'),
   };
 
   /** Takes the records of the second side. */
   readonly second: RecordVisitor = {
     add: (given) => {
+      this.noteProvider(given, false);
       const record = comparedRecord(given, this.selection);
       if (record === undefined) return;
       const meets = (key: Uint8Array) => this.statements.meet.run(key).changes > 0;
@@ -146,7 +168,7 @@ export class Comparison implements Disposable {
       }
     },
     reset: () => {
-      this.database.exec('DELETE FROM met');
+      this.database.exec('DELETE FROM met; DELETE FROM postponed; DELETE FROM providers WHERE isFirst = 0');
       for (const counts of [this.counts, this.organisations]) counts.clear();
       for (const list of [this.differences, this.expected]) list.clear();
       this.options.pairs?.reset();
@@ -159,10 +181,14 @@ export class Comparison implements Disposable {
     return record !== undefined && this.statements.find.get(record.key) !== undefined;
   }
 
-  /** Adds the records that only the first side has. Call it after both sides. */
+  /** Adds the records that wait for both sides' identity providers, and those that only the first side has. */
   finish(): void {
+    for (const found of this.statements.postponed.iterate()) {
+      const { content: text, isRepeat, ...record } = postponedRecord.parse(found);
+      this.compareWith(this.findFirst(record.key), { ...record, content: readContent(text) }, isRepeat === 1);
+    }
     for (const found of this.statements.rest.iterate()) {
-      const { content: text, isRepeat, ...record } = remaining.parse(found);
+      const { content: text, isRepeat, ...record } = keptRecord.parse(found);
       const first = readContent(text);
       if (isRepeat === 0) this.options.pairs?.addPair({ ...record, outcome: 'onlyFirst', first, second: undefined });
       this.add({ outcome: 'onlyFirst', ...record, ...(isRepeat === 0 ? {} : { isRepeat: true }) }, { first });
@@ -180,12 +206,26 @@ export class Comparison implements Disposable {
 
   /** Whether a record that repeats a key has other content than the first side's first one: as in an import, that one counts. */
   private isOther({ key, content }: ComparedRecord): boolean {
-    return row.safeParse(this.statements.find.get(key)).data?.content !== JSON.stringify(content);
+    return this.findFirst(key) !== JSON.stringify(content);
   }
 
   private compare(record: ComparedRecord, isRepeat = false): void {
-    const { key, section, orgId, id, content: second } = record;
-    const found = row.safeParse(this.statements.find.get(key)).data?.content;
+    const { key, section, orgId, id } = record;
+    const found = this.findFirst(key);
+    const text = JSON.stringify(record.content);
+    // What exports have of identity providers depends on the providers of both sides, which come later.
+    const namesProviders = sectionOf(record).exported?.providers !== undefined;
+    if (found !== undefined && found !== text && namesProviders)
+      this.statements.postpone.run(key, section, orgId, id, text, Number(isRepeat));
+    else this.compareWith(found, record, isRepeat);
+  }
+
+  private findFirst(key: Uint8Array): string | undefined {
+    return row.safeParse(this.statements.find.get(key)).data?.content;
+  }
+
+  private compareWith(found: string | undefined, record: ComparedRecord, isRepeat: boolean): void {
+    const { section, orgId, id, content: second } = record;
     const isSame = found === JSON.stringify(second);
     const pairs = isRepeat ? undefined : this.options.pairs;
     const repeat = isRepeat ? { isRepeat } : {};
@@ -193,13 +233,23 @@ export class Comparison implements Disposable {
     else if (isSame && pairs === undefined) this.count(record, 'equal');
     else {
       const first = readContent(found);
-      // Some values have several forms: equal fields are an equal record.
-      const fields = isSame ? [] : fieldDifferences(first, second);
+      const fields = isSame ? [] : this.fieldDifferences(record, first);
       const outcome = fields.length === 0 ? 'equal' : 'different';
       pairs?.addPair({ section, orgId, id, outcome, first, second });
       if (outcome === 'equal') this.count(record, outcome);
       else this.add({ outcome, section, orgId, id, fields }, { first, second });
     }
+  }
+
+  private fieldDifferences(record: ComparedRecord, first: RecordContent): readonly FieldDifference[] {
+    const isOwnProvider = (idpId: string) => this.statements.findProvider.get(record.orgId, idpId) !== undefined;
+    const [one, other] = [comparedContent(first), comparedContent(record.content)];
+    return fieldDifferences(sectionOf(record), one, other, isOwnProvider);
+  }
+
+  private noteProvider({ section, json, orgId }: OrganisationRecord, isFirst: boolean): void {
+    if (section.exported?.providerType === undefined) return;
+    this.statements.keepProvider.run(orgId, textAt(json, section.key[0] ?? '', orgId), Number(isFirst));
   }
 
   private add(

@@ -58,7 +58,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   using comparison = new Comparison(state.settings, 0, {
     explain: (found, first) =>
       found.outcome === 'different'
-        ? (byZitadels(found, first) ?? explain(found, state.settings, undefined))
+        ? (byZitadels(found, first) ?? explain(found, state.settings, undefined, first))
         : 'no conflict',
     pairs: logins,
   });

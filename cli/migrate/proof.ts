@@ -1,8 +1,9 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { selector } from '../../functions/import/selection.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
+import { type FieldDifference, isOmission } from '../../shared/organisation/equality.ts';
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
-import type { FieldDifference } from '../compare/comparedRecord.ts';
+import { comparedContent, type RecordContent } from '../compare/comparedRecord.ts';
 import { compareSides, explainZitadels } from '../compare/compareSides.ts';
 import { Comparison, type RecordDifference } from '../compare/comparison.ts';
 import { repeatable } from '../places/content.ts';
@@ -68,7 +69,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
   const losses = new FileLosses();
   const byZitadels = explainZitadels([source.facts, target.facts], losses);
   using comparison = new Comparison(settings, MAX_LISTED, {
-    explain: (found, content) => byZitadels(found, content) ?? explain(found, settings, moved?.response),
+    explain: (found, content) => byZitadels(found, content) ?? explain(found, settings, moved?.response, content),
     pairs: logins,
   });
   const first = openSource(run, source);
@@ -168,29 +169,28 @@ function filteredPlace(place: Place, filter: ExportFilter): Place {
   };
 }
 
-/** The fields of a password: a clear one in a file becomes a hash in the target. */
-const passwordFields = new Set<string>([personCredentials.password.clear, personCredentials.password.path]);
-
-/** Whether an import takes a record as unchanged in spite of the field: a credential or factor that only the target has. */
-function isOnlyOnTarget(field: FieldDifference): boolean {
-  return 'secret' in field ? field.secret === 'only in the second' : field.path === 'otpEmail' && field.second === true;
-}
+const { password } = personCredentials;
 
 /**
  * Returns why a record may differ after a migration; undefined for a difference that should not be.
  * @param response that of the import, if the target is not a file
+ * @param first what the source has of the record, if it has it
  */
 export function explain(
   { outcome, section, fields = [] }: RecordDifference,
   { onConflict }: Pick<MigrationSettings, 'onConflict'>,
   response: ImportResponse | undefined,
+  first: RecordContent | undefined,
 ): string | undefined {
   if (outcome === 'onlySecond') return 'the target has it besides: an import deletes nothing';
-  if (outcome === 'onlyFirst') return undefined;
+  if (outcome === 'onlyFirst' || first === undefined) return undefined;
   if (onConflict === 'skip' && (response?.summary.skipped?.[section] ?? 0) > 0)
     return 'it existed with other content, and --on-conflict skip keeps that';
-  if (fields.length > 0 && fields.every(isOnlyOnTarget))
-    return 'unchanged: the target has more than the export carries';
-  const isHashed = fields.length === 2 && fields.every(({ path }) => passwordFields.has(path));
-  return isHashed ? 'the target has hashed the clear password' : undefined;
+  const isHashed = (field: FieldDifference) =>
+    field.path === password.clear && 'secret' in field && field.secret === 'only in the first';
+  const others = fields.filter((field) => !isHashed(field));
+  const given = comparedContent(first);
+  if (!others.every((field) => isOmission(field, given, onConflict === 'overwrite'))) return undefined;
+  if (others.length === fields.length) return 'unchanged: the target has more than the export carries';
+  return others.some(({ path }) => path === password.path) ? 'the target has hashed the clear password' : undefined;
 }

@@ -97,7 +97,7 @@ export class FileFacts implements RecordVisitor {
       clearPasswords: clearPassword !== undefined,
       clientSecrets: clientSecret !== undefined,
       totpSeeds: totpSeed !== undefined,
-      otpEmailFactors: otpEmail,
+      otpEmailFactors: otpEmail === true,
       keys: section.keys === true,
     };
     for (const [kind, isPresent] of Object.entries(present)) increase(this.secrets, kind, Number(isPresent));

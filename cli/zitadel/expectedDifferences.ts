@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import type { FieldDifference } from '../../shared/organisation/equality.ts';
 import { activatedSections, droppedSections } from '../../shared/organisation/leftToDoRules.ts';
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
-import type { FieldDifference, RecordContent } from '../compare/comparedRecord.ts';
+import type { RecordContent } from '../compare/comparedRecord.ts';
 import type { RecordDifference } from '../compare/comparison.ts';
 import type { FileLosses } from './fileLosses.ts';
 

@@ -58,8 +58,7 @@ async function findClaims(transaction: Transaction, documents: readonly Stored[]
     if (section?.unique === undefined) return [];
     const { body = '{}', orgId = '' } = stored;
     const json = JSON.parse(body);
-    const record =
-      section === organisationSection ? toRecord(section, json, orgId, false) : readRecord(section, json, orgId);
+    const record = section === organisationSection ? toRecord(section, json, orgId) : readRecord(section, json, orgId);
     return possibleClaimKeys(record).map((claim) => ({ claim, owner: documentPath(key) }));
   });
   const claims = await transaction.getMany(

@@ -74,7 +74,8 @@ export interface ManifestEntry {
   readonly digest: string;
   /** The credentials that the file carries. */
   readonly credentials: Credentials;
-  readonly otpEmail: boolean;
+  /** Whether the file states that the person has the OTP e-mail factor. */
+  readonly otpEmail: boolean | undefined;
 }
 
 const MODULUS = 1n << 256n;
@@ -89,7 +90,7 @@ export class ManifestTally {
   private readonly sums = new Float64Array(HASH_WORDS);
   private readonly counted = new Map<string, number>();
 
-  add({ section, orgId, digest, credentials, otpEmail }: ManifestEntry): void {
+  add({ section, orgId, digest, credentials, otpEmail = false }: ManifestEntry): void {
     const { passwordHash = '', totpSeed = '', clientSecret = '' } = credentials;
     const entry = JSON.stringify([section, orgId, digest, passwordHash, totpSeed, clientSecret, otpEmail]);
     // Each character is a byte; a large integer or a buffer costs more.

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type JsonObject, parseObject, putAt, textAt, valueAt } from '../json/jsonObject.ts';
+import { type JsonObject, putAt, textAt, valueAt } from '../json/jsonObject.ts';
 import type { FieldPath } from './relations.ts';
-import type { Section } from './section.ts';
+import type { OwnProviders, Section } from './section.ts';
 
 /** A field that ZITADEL fills in where an imported record has none, so that its exports hold it (zitadel 4.3). */
 interface FilledField {
@@ -58,27 +58,21 @@ export function hasFilledFields({ name, exported }: Section): boolean {
   return bySection.has(name) || exported?.withoutFilled !== undefined;
 }
 
-/** Returns a record without the values that are filled in, by which it is compared. */
-export function withoutFilled({ name, exported }: Section, json: JsonObject): JsonObject {
+/**
+ * Returns a record without the values that are filled in, by which it is compared.
+ * @param isOwnProvider whether an identity provider is one of the record's organisation
+ */
+export function withoutFilled({ name, exported }: Section, json: JsonObject, isOwnProvider: OwnProviders): JsonObject {
   const filled = (bySection.get(name) ?? []).filter((field) =>
     isDeepStrictEqual(valueAt(json, field.path), filledValue(field, json)),
   );
   const rest = filled.length === 0 ? json : structuredClone(json);
   for (const { path } of filled) removeAt(rest, path);
-  return exported?.withoutFilled?.(rest) ?? rest;
+  return exported?.withoutFilled?.(rest, isOwnProvider) ?? rest;
 }
 
 function removeAt(json: JsonObject, path: FieldPath): void {
   const parent = path.includes('.') ? valueAt(json, path.slice(0, path.lastIndexOf('.'))) : json;
   if (typeof parent === 'object' && parent !== null)
     Reflect.deleteProperty(parent, path.slice(path.lastIndexOf('.') + 1));
-}
-
-/**
- * Whether two records of a section differ at most in fields that are filled in.
- * @param body the first record's canonical JSON
- * @param other the second record's
- */
-export function isEqualWhenFilled(section: Section, body: string, other: string): boolean {
-  return isDeepStrictEqual(withoutFilled(section, parseObject(body)), withoutFilled(section, parseObject(other)));
 }

@@ -64,7 +64,8 @@ export interface OrganisationRecord {
   readonly state: string | undefined;
   /** Whether the export file has the state; otherwise it is derived. */
   readonly hasState: boolean;
-  readonly otpEmail: boolean;
+  /** Whether the person has the OTP e-mail factor; undefined where the file does not state it. */
+  readonly otpEmail: boolean | undefined;
   /** The content of the file's record that its definition does not have. */
   readonly unknown: UnknownContent;
   /** The JSON before its values were converted, which reports name the record by; undefined if it is `json`. */
@@ -105,7 +106,7 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   if (state !== undefined && state !== usualState(section)) json.state = state;
   return createRecord(section, json, orgId, {
     hasState: state !== undefined,
-    otpEmail: section.additional?.otpEmail === true && hasOtpEmail(value),
+    otpEmail: section.additional?.otpEmail === true ? readOtpEmail(value) : undefined,
     unknown: unknown.fields.length === 0 ? unknown : { ...unknown, fields: unexpected(section, unknown.fields) },
   });
 }
@@ -136,8 +137,8 @@ export function checkState({ values }: UnknownContent, path: string, issuePath =
 }
 
 /** Creates a record from canonical JSON. Normalises `json` in place and removes its credentials. */
-export function toRecord(section: Section, json: JsonObject, orgId: string, otpEmail: boolean): OrganisationRecord {
-  return createRecord(section, json, orgId, { hasState: false, otpEmail, unknown: nothingUnknown });
+export function toRecord(section: Section, json: JsonObject, orgId: string): OrganisationRecord {
+  return createRecord(section, json, orgId, { hasState: false, otpEmail: undefined, unknown: nothingUnknown });
 }
 
 /** @param beside what the file says of the record beside its JSON */
@@ -193,7 +194,7 @@ export function nestedRecords(
   const elements: unknown = valueAt(json, list);
   if (!Array.isArray(elements)) return [];
   return elements.filter(isJsonObject).map((element, index) => ({
-    record: toRecord(section, toJson(element, json), orgId, false),
+    record: toRecord(section, toJson(element, json), orgId),
     path: [...path, ...list.split('.'), index],
   }));
 }
@@ -225,13 +226,13 @@ function additionalState({ additional: { states } = { paths: [] } }: Section, va
   throw new InvalidRecordError([{ path: 'state', reason: `unknown state ${JSON.stringify(given)}` }]);
 }
 
-/** Whether a person's JSON sets our additional field `otpEmail`, in either spelling. */
-function hasOtpEmail(value: unknown): boolean {
-  if (!isJsonObject(value)) return false;
+/** Reads our additional field `otpEmail` of a person's JSON, in either spelling; undefined if the file lacks it. */
+function readOtpEmail(value: unknown): boolean | undefined {
+  if (!isJsonObject(value)) return undefined;
   if ('otpEmail' in value && 'otp_email' in value) {
     throw new InvalidRecordError([{ path: 'otpEmail', reason: 'duplicate field "otp_email"' }]);
   }
-  const flag = value.otpEmail ?? value.otp_email ?? false;
-  if (typeof flag !== 'boolean') throw new InvalidRecordError([{ path: 'otpEmail', reason: 'expected true or false' }]);
-  return flag;
+  const flag = value.otpEmail ?? value.otp_email ?? undefined;
+  if (flag === undefined || typeof flag === 'boolean') return flag;
+  throw new InvalidRecordError([{ path: 'otpEmail', reason: 'expected true or false' }]);
 }

@@ -103,6 +103,9 @@ export interface Provider {
   readonly type: string | number | undefined;
 }
 
+/** Whether an identity provider, by its id, is one of an organisation's own. */
+export type OwnProviders = (idpId: string) => boolean;
+
 /**
  * What exports write otherwise than it is stored (zitadel 4.3). Records are stored as files have them, and comparisons
  * disregard what exports fill in. So a file and its export are equal, and digests do not depend on this version.
@@ -110,8 +113,8 @@ export interface Provider {
 export interface ExportForm {
   /** Fills in fields in place, and returns whether that changed any. */
   readonly fill?: (json: JsonObject, orgId: string, findProvider: (id: string) => Provider | undefined) => boolean;
-  /** Removes the fields that `fill` fills in with more than a default. */
-  readonly withoutFilled?: (json: JsonObject) => JsonObject;
+  /** Removes the fields that `fill` fills in with more than a default: those about identity providers, of own ones only. */
+  readonly withoutFilled?: (json: JsonObject, isOwnProvider: OwnProviders) => JsonObject;
   /** All fields of the object in which fields are filled, in the order of its definition; `inner` is its field. */
   readonly order?: { readonly inner?: string; readonly fields: readonly string[] };
   /** Lists the ids of the identity providers that a record names. */

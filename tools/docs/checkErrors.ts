@@ -120,7 +120,7 @@ export function checkErrors(section: Section): Condition[] {
     return condition(when, check?.(target, record, ORGANISATION));
   });
   const valueErrors = valueExamples(section).map(([when, record]) =>
-    condition(when, normaliseRecord(toRecord(section, structuredClone(record), ORGANISATION, false)).issue),
+    condition(when, normaliseRecord(toRecord(section, structuredClone(record), ORGANISATION)).issue),
   );
   const adjustErrors = (adjustExamples[section.name] ?? []).map(([when, record]) => {
     const error = section.adjust?.(record, () => true, { validatesDomains: true })?.error;

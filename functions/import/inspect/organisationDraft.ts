@@ -158,7 +158,7 @@ export class OrganisationDraft {
     const json: JsonObject = { orgId, org, ...(orgState === undefined ? {} : { orgState }) };
     return {
       orgId,
-      record: isJsonObject(org) ? toRecord(organisationSection, json, orgId, false) : undefined,
+      record: isJsonObject(org) ? toRecord(organisationSection, json, orgId) : undefined,
       additions: this.additions,
       hasLoginNames: this.hasLoginNames,
       passwordComplexity: this.passwordComplexity,

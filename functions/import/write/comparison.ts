@@ -1,20 +1,26 @@
 import { verifyPassword } from '../../../shared/auth/password.ts';
 import { type JsonObject, parseObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { foldLookAlikes } from '../../../shared/lookAlikes.ts';
-import { hasFilledFields, isEqualWhenFilled } from '../../../shared/organisation/filledFields.ts';
+import { type ComparedContent, fieldDifferences, isOmission } from '../../../shared/organisation/equality.ts';
+import { hasFilledFields } from '../../../shared/organisation/filledFields.ts';
 import { type OrganisationRecord, storedFields, toRecord } from '../../../shared/organisation/record.ts';
 import { serialise } from '../../../shared/organisation/recordBody.ts';
 import { possibleClaimKeys, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { sectionPartition, usualState } from '../../../shared/organisation/section.ts';
+import { type Credentials, type Section, sectionPartition, usualState } from '../../../shared/organisation/section.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import {
   type DocumentKey,
-  type DocumentStore,
+  documentId,
   documentPath,
+  type Reader,
+  readByPath,
   type StoredDocument,
   type Write,
 } from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
+
+/** An imported record, and the one that is stored under its key. */
+type Pair = readonly [RecordPlan, StoredDocument | undefined];
 
 /** The fields by which a stored record is compared with an imported one. */
 export const comparedFields: readonly FieldName[] = [
@@ -35,14 +41,15 @@ export const comparedFields: readonly FieldName[] = [
  * decide.
  */
 export async function readCompared(
-  reader: Pick<DocumentStore, 'getMany'>,
+  reader: Reader,
   plans: readonly RecordPlan[],
+  onConflict: OnConflict,
 ): Promise<(StoredDocument | undefined)[]> {
   const stored = await reader.getMany(
     plans.map(({ key }) => key),
     comparedFields,
   );
-  const undecided = plans.flatMap((plan, index) => (needsBody(plan, stored[index]) ? [index] : []));
+  const undecided = plans.flatMap((plan, index) => (needsBody(plan, stored[index], onConflict) ? [index] : []));
   if (undecided.length === 0) return stored;
   const keys = undecided.flatMap((index) => plans[index]?.key ?? []);
   // All of their fields anew: outside of a transaction they may have changed.
@@ -51,9 +58,14 @@ export async function readCompared(
   return stored;
 }
 
-/** Whether the digests of a record do not decide: exports may have filled in fields of one of them. */
-export function needsBody({ record }: RecordPlan, stored: StoredDocument | undefined): boolean {
-  return stored !== undefined && stored.digest !== record.digest && hasFilledFields(record.section);
+/** Whether the digests of a record do not decide: it may lack what exports fill in, or a state that an overwrite keeps. */
+export function needsBody({ record }: RecordPlan, stored: StoredDocument | undefined, onConflict: OnConflict): boolean {
+  if (stored === undefined || stored.digest === record.digest) return false;
+  return hasFilledFields(record.section) || (onConflict === 'overwrite' && omitsState(record));
+}
+
+function omitsState({ hasState, state }: OrganisationRecord): boolean {
+  return !hasState && state !== undefined;
 }
 
 /** The comparison of a batch's records with stored ones. Each password is derived once for as long as the hash stays. */
@@ -61,6 +73,8 @@ export class BatchComparison {
   private readonly onConflict: OnConflict;
   private readonly signal: AbortSignal;
   private readonly passwords = new Map<RecordPlan, { readonly hash: string; readonly isEqual: boolean }>();
+  /** The organisations of the identity providers that differing records name. */
+  private readonly providers = new Map<string, string | undefined>();
 
   /** @param signal ends the comparison of passwords */
   constructor(onConflict: OnConflict, signal: AbortSignal) {
@@ -68,8 +82,9 @@ export class BatchComparison {
     this.signal = signal;
   }
 
-  /** Compares clear passwords with stored hashes, in parallel, where `isEqual` depends on them. */
-  async comparePasswords(pairs: readonly (readonly [RecordPlan, StoredDocument | undefined])[]): Promise<void> {
+  /** Reads the identity providers, and compares the clear passwords with stored hashes, on which `isEqual` depends. */
+  async prepare(reader: Reader, pairs: readonly Pair[]): Promise<void> {
+    await this.readProviders(reader, pairs);
     const comparisons: Promise<void>[] = [];
     for (const [plan, stored] of pairs) {
       // Promises are expensive here: create one only where it is needed.
@@ -81,8 +96,8 @@ export class BatchComparison {
   }
 
   /**
-   * Whether the stored record equals the imported one. Credentials that the export file lacks are not compared, nor is a
-   * state that overwriting would keep. `comparePasswords` must have seen both records.
+   * Whether the stored record equals the imported one, as far as the export file has it: a credential, a factor or a
+   * state that it omits, and that overwriting would keep, is not compared. `prepare` must have seen both records.
    */
   isEqual(plan: RecordPlan, stored: StoredDocument): boolean {
     if (!this.hasSameContent(plan, stored)) return false;
@@ -95,7 +110,24 @@ export class BatchComparison {
 
   private hasSameContent(plan: RecordPlan, stored: StoredDocument): boolean {
     if (!isSameRecord(plan, stored)) return false;
-    return hasSameContent(this.onConflict === 'overwrite' ? withStoredState(plan, stored) : plan, stored);
+    const { record } = plan;
+    if (stored.digest !== record.digest && !needsBody(plan, stored, this.onConflict)) return false;
+    const [given, found] = contents(record, stored);
+    const isOwnProvider = (idpId: string) => this.organisationOf(idpId) === record.orgId;
+    const differences = fieldDifferences(record.section, given, found, isOwnProvider);
+    return differences.every((difference) => isOmission(difference, given, this.onConflict === 'overwrite'));
+  }
+
+  private organisationOf(idpId: string): string | undefined {
+    const path = documentPath(providerKey(idpId));
+    if (!this.providers.has(path)) throw new Error(`${path} was not read`);
+    return this.providers.get(path);
+  }
+
+  private async readProviders(reader: Reader, pairs: readonly Pair[]): Promise<void> {
+    const ids = pairs.flatMap(([plan, stored]) => differingProviders(plan, stored));
+    const read = await readByPath(reader, ids.map(providerKey), ['orgId']);
+    for (const [path, document] of read) this.providers.set(path, document?.orgId);
   }
 
   private async comparePassword(plan: RecordPlan, stored: StoredDocument): Promise<void> {
@@ -109,21 +141,53 @@ function storedHash({ passwordHash = '' }: StoredDocument): string {
   return passwordHash;
 }
 
-/** Whether the records are equal except for a clear-text password. */
-function hasSameContent({ record }: RecordPlan, stored: StoredDocument): boolean {
-  if (stored.digest !== record.digest && !hasEqualFilledContent(record, stored)) return false;
-  if (record.otpEmail && stored.otpEmail !== true) return false;
-  const { passwordHash, totpSeed, clientSecret } = record.credentials;
-  if (passwordHash !== undefined && passwordHash !== stored.passwordHash) return false;
-  if (totpSeed !== undefined && totpSeed !== stored.totpSeed) return false;
-  return clientSecret === undefined || clientSecret === stored.clientSecret;
+/** The key of an identity provider. */
+function providerKey(idpId: string): DocumentKey {
+  return { collection: 'identityProviders', id: documentId(idpId) };
 }
 
-/** Whether the records differ only in fields that an export fills in. */
-function hasEqualFilledContent({ section, body }: OrganisationRecord, stored: StoredDocument): boolean {
-  if (!hasFilledFields(section)) return false;
-  if (stored.body === undefined) throw new Error(`the body of ${stored.id} was not read`);
-  return isEqualWhenFilled(section, body, stored.body);
+/** Lists the ids of the identity providers that decide whether records are equal, because either record names them. */
+function differingProviders(plan: RecordPlan, stored: StoredDocument | undefined): string[] {
+  const { section, digest, json } = plan.record;
+  const list = section.exported?.providers;
+  if (list === undefined || stored === undefined || stored.digest === digest || !isSameRecord(plan, stored)) return [];
+  return [...list(json), ...list(bodyOf(stored))];
+}
+
+/** The JSON of both records where their digests are equal. */
+const EQUAL: JsonObject = {};
+
+/** Returns what is compared of an imported record and of the stored one. */
+function contents(record: OrganisationRecord, stored: StoredDocument): readonly [ComparedContent, ComparedContent] {
+  const { section, credentials, otpEmail } = record;
+  const isEqualJson = stored.digest === record.digest;
+  return [
+    {
+      json: isEqualJson ? EQUAL : record.json,
+      secrets: secretsOf(section, credentials),
+      otpEmail,
+      omitsState: omitsState(record),
+    },
+    {
+      json: isEqualJson ? EQUAL : bodyOf(stored),
+      secrets: secretsOf(section, stored),
+      otpEmail: stored.otpEmail,
+      omitsState: false,
+    },
+  ];
+}
+
+function bodyOf({ id, body }: StoredDocument): JsonObject {
+  if (body === undefined) throw new Error(`the body of ${id} was not read`);
+  return parseObject(body);
+}
+
+function secretsOf({ credentials = [] }: Section, stored: Credentials): ComparedContent['secrets'] {
+  const present = credentials.flatMap(({ path, field }) => {
+    const secret = stored[field];
+    return secret === undefined ? [] : [[path, secret] as const];
+  });
+  return Object.fromEntries(present);
 }
 
 /** Whether the stored record belongs to the same organisation and section, so that it may be overwritten. */
@@ -134,9 +198,10 @@ export function isSameRecord({ record }: RecordPlan, stored: StoredDocument): bo
 /** Whether the stored record has the imported one's content, apart from credentials and a state that the file lacks. */
 export function hasStoredContent(plan: RecordPlan, stored: StoredDocument): boolean {
   if (!isSameRecord(plan, stored)) return false;
-  return [plan, withStoredState(plan, stored)].some(
-    ({ record }) => record.digest === stored.digest || hasEqualFilledContent(record, stored),
-  );
+  const [given, found] = contents(plan.record, stored);
+  const bare = { secrets: {}, otpEmail: undefined };
+  const differences = fieldDifferences(plan.record.section, { ...given, ...bare }, { ...found, ...bare }, () => false);
+  return differences.every((difference) => isOmission(difference, given, true));
 }
 
 /** Returns the record to store: with the stored state, if the export file has none. */
@@ -178,14 +243,15 @@ export function keepsReservedNames({ record }: RecordPlan, stored: StoredDocumen
 /** Returns the claims that a stored record may hold. */
 export function heldClaims({ record }: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
   if (stored?.body === undefined) return [];
-  const previous = toRecord(record.section, parseObject(stored.body), record.orgId, false);
+  const previous = toRecord(record.section, parseObject(stored.body), record.orgId);
   return possibleClaimKeys(previous);
 }
 
-/** Creates the write that overwrites a record. A state, credentials and factors that the export file lacks are kept. */
+/** Creates the write that overwrites a record. A state, credentials and a factor that the export file lacks are kept. */
 export function overwriteRecord(plan: RecordPlan, stored: StoredDocument, changedAt: string) {
   const { record, key } = withStoredState(plan, stored);
   const sequence = (stored.sequence ?? 0) + 1;
-  const fields = { ...storedFields(record), sequence, changedAt };
+  const factor = record.otpEmail === false ? { otpEmail: null } : {};
+  const fields = { ...storedFields(record), ...factor, sequence, changedAt };
   return { type: 'update', key, fields } satisfies Write;
 }

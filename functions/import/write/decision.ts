@@ -71,7 +71,10 @@ export async function decideBatch(
     const plans = [...batch.records.keys()];
     const documents = await readStored(transaction, plans, context.onConflict);
     const findStored = (plan: RecordPlan) => documents.get(documentPath(plan.key));
-    await batch.comparison.comparePasswords(plans.map((plan) => [plan, findStored(plan)]));
+    await batch.comparison.prepare(
+      transaction,
+      plans.map((plan) => [plan, findStored(plan)]),
+    );
     const ledger = new ClaimLedger(documents);
     const protectedRecords = await findProtected(context, transaction, documents, plans);
     const outcomes = new Map<RecordPlan, Outcome>();
@@ -139,7 +142,7 @@ async function readStored(
   const keys = plans.flatMap(({ key, claims }) => [key, ...claims.map((claim) => claim.key)]);
   await read(keys, [...comparedFields, 'ownerId', ...(overwriting ? overwrittenFields : [])]);
   if (!overwriting) {
-    const undecided = plans.filter((plan) => needsBody(plan, stored.get(documentPath(plan.key))));
+    const undecided = plans.filter((plan) => needsBody(plan, stored.get(documentPath(plan.key)), onConflict));
     if (undecided.length > 0)
       await read(
         undecided.map(({ key }) => key),

@@ -1,7 +1,7 @@
 import { hashPassword } from '../../../shared/auth/password.ts';
 import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
-import { type DocumentStore, documentPath, WriteConflictError } from '../../../shared/store/store.ts';
+import { documentPath, WriteConflictError } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
 import type { DecidedPlan, Outcome, PlacedPlan } from '../outcome.ts';
 import { type BatchContext, isOfThisImport, nextStamp } from './batchContext.ts';
@@ -66,7 +66,7 @@ async function attemptBatch(
   const mustDecide =
     conflicting || undecided().some((plan) => reserved.has(plan)) || findRestricted(context, undecided()).size > 0;
   const created = mustDecide ? undefined : await tryCreate({ ...context, store }, records, privileges, stamp);
-  if (created === undefined && !readsFirst) await comparePasswords(context.store, undecided(), comparison);
+  if (created === undefined && !readsFirst) await comparePasswords(context, undecided(), comparison);
   const decided =
     created ?? (await decideBatch({ ...context, store }, { records, reserved, privileges, comparison }, stamp));
   for (const [plan, outcome] of decided) outcomes.set(plan, outcome);
@@ -124,8 +124,11 @@ async function findUnchanged(
   comparison: BatchComparison,
   outcomes: Map<RecordPlan, Outcome>,
 ): Promise<boolean> {
-  const stored = await readCompared(context.store, plans);
-  await comparison.comparePasswords(plans.map((plan, index) => [plan, stored[index]]));
+  const stored = await readCompared(context.store, plans, context.onConflict);
+  await comparison.prepare(
+    context.store,
+    plans.map((plan, index) => [plan, stored[index]]),
+  );
   for (const [index, plan] of plans.entries()) {
     const document = stored[index];
     if (document === undefined || isOfThisImport(context, document)) continue;
@@ -136,14 +139,17 @@ async function findUnchanged(
 
 /** Compares clear passwords before the transaction, which then compares again only those whose hash has changed. */
 async function comparePasswords(
-  store: DocumentStore,
+  { store, onConflict }: BatchContext,
   plans: readonly RecordPlan[],
   comparison: BatchComparison,
 ): Promise<void> {
   const withPassword = plans.filter(hasClearPassword);
   if (withPassword.length === 0) return;
-  const stored = await readCompared(store, withPassword);
-  await comparison.comparePasswords(withPassword.map((plan, index) => [plan, stored[index]]));
+  const stored = await readCompared(store, withPassword, onConflict);
+  await comparison.prepare(
+    store,
+    withPassword.map((plan, index) => [plan, stored[index]]),
+  );
 }
 
 async function withHashedPasswords(

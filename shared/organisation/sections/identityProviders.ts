@@ -1,6 +1,6 @@
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { RecordIssue, Reference, UniqueName } from '../relations.ts';
-import type { NestedRecords, Provider, Section } from '../section.ts';
+import type { NestedRecords, OwnProviders, Provider, Section } from '../section.ts';
 import { asGiven } from '../valueRules.ts';
 import { identityProvider, own, taken, user } from './references.ts';
 
@@ -35,7 +35,7 @@ const userLinkSection: Section = {
     order: { fields: ['userId', 'idpId', 'idpName', 'providedUserId', 'providedUserName', 'idpType'] },
     providers: (link) => [textAt(link, 'idpId', '')],
     fill: describeProvider,
-    withoutFilled: ({ idpName: _name, idpType: _type, ...link }) => link,
+    withoutFilled: withoutDescription,
   },
   references: [linkedUser, linkedProvider],
   error: { type: 'user_link', id: ['userId', 'idpId'], exists: taken('Errors.User.ExternalIDP.AlreadyExists') },
@@ -87,6 +87,13 @@ export const identityProviderSections: readonly Section[] = [
   },
   userLinkSection,
 ];
+
+/** Removes the name and the type of a link's identity provider, which exports derive from an own one. */
+function withoutDescription(link: JsonObject, isOwnProvider: OwnProviders): JsonObject {
+  if (!isOwnProvider(textAt(link, 'idpId', ''))) return link;
+  const { idpName: _name, idpType: _type, ...rest } = link;
+  return rest;
+}
 
 /** Fills in the name and the type of a link's identity provider; a link whose provider is missing keeps its own. */
 function describeProvider(

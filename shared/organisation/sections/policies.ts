@@ -4,7 +4,7 @@ import { fillIn } from '../filledFields.ts';
 import { checkComplexityPolicy } from '../passwords.ts';
 import { nameOrganisation } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
-import type { ImportedRecord, Provider, Section } from '../section.ts';
+import type { ImportedRecord, OwnProviders, Provider, Section } from '../section.ts';
 import { emailInvalid, isPlainEmailAddress } from '../valueRules.ts';
 import { identityProvider, own } from './references.ts';
 
@@ -72,10 +72,7 @@ export const policySections: readonly Section[] = [
         order: { fields: loginPolicyFields },
         providers: (policy) => textsAt(policy, 'idps[].idpId', ''),
         fill: fillLoginPolicy,
-        withoutFilled: ({ idps, ...policy }) => ({
-          ...policy,
-          idps: listed(idps).map(({ ownerType: _, ...idp }) => idp),
-        }),
+        withoutFilled: withoutOwnerTypes,
         keepProviders: keepIdps,
       },
       warnings: warnOfInstanceProviders,
@@ -133,6 +130,16 @@ function fillLoginPolicy(
   );
   for (const idp of mistyped) idp.ownerType = 'IDP_OWNER_TYPE_ORG';
   return fillIn('loginPolicy', policy, 'exports') || mistyped.length > 0;
+}
+
+/** Removes the owner's type of the organisation's own identity providers, which exports derive. */
+function withoutOwnerTypes({ idps, ...policy }: JsonObject, isOwnProvider: OwnProviders): JsonObject {
+  if (idps === undefined) return policy;
+  const others = listed(idps).map((idp) => {
+    const { ownerType: _, ...own } = idp;
+    return isOwnProvider(textAt(idp, 'idpId', '')) ? own : idp;
+  });
+  return { ...policy, idps: others };
 }
 
 function keepIdps(policy: JsonObject, isKept: (id: string) => boolean): void {

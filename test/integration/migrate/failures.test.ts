@@ -251,7 +251,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     );
     expect(stdout).toContain('  1 record equal, 1 differ as expected, 1 differ\n');
     expect(stdout).toContain(
-      'person ada (name of ada) of acme (Organisation acme): otpEmail: false | true (unchanged: the target has more',
+      'person ada (name of ada) of acme (Organisation acme): otpEmail: (absent) | true (unchanged: the target has more',
     );
   });
 

@@ -34,6 +34,35 @@ describe('identity compare', () => {
     });
   });
 
+  it('calls equal what an import calls unchanged, also where a file states that there is no factor', async () => {
+    const { database } = await servedPlace(sqlite);
+    const file = (ownerType: string, otpEmail: boolean) =>
+      fileWith(
+        'a.json',
+        organisation('acme', {
+          loginPolicy: { allowRegister: true, idps: [{ idpId: 'missing', ownerType: `IDP_OWNER_TYPE_${ownerType}` }] },
+          humanUsers: [{ ...person('ada'), otpEmail }],
+        }),
+      );
+    expect(await identityResult(['import', await file('ORG', true), '--to', database])).toMatchObject({ code: 0 });
+    const other = await file('SYSTEM', false);
+    const compare = ['compare', other, database, '--org', 'acme', '--with', 'all'];
+    expect(await identityResult(compare)).toMatchObject({
+      code: 3,
+      differences: [
+        { id: 'ada', fields: [{ path: 'otpEmail', first: false, second: true }] },
+        { section: 'loginPolicy', fields: [{ path: 'idps[0].ownerType', second: 'IDP_OWNER_TYPE_ORG' }] },
+      ],
+    });
+    const reported = await identityResult(['import', other, '--to', database]);
+    expect(reported).toMatchObject({ code: 3, errors: [{ type: 'login_policy' }, { type: 'human_user', id: 'ada' }] });
+    const overwriting = ['import', other, '--to', database, '--on-conflict', 'overwrite'];
+    const overwritten = { loginPolicy: 1, humanUsers: 1 };
+    expect(await identityResult(overwriting)).toMatchObject({ code: 0, summary: { overwritten } });
+    expect(await identityResult(compare)).toMatchObject({ code: 0, equal: true });
+    expect(await identityResult(overwriting)).toMatchObject({ code: 0, summary: { unchanged: overwritten } });
+  });
+
   it('lists fields, records of one side and secrets, which it does not print', async () => {
     const first = [organisation('acme', { humanUsers: [person('ada', hashed(HASH)), person('bob')] })];
     const otherHash = HASH.replaceAll('B', 'C');

@@ -141,7 +141,7 @@ function planOf(document: StoredDocument, documents: Documents): RecordPlan | st
   if (json === undefined) return 'has no JSON object for its body';
   try {
     const isOrganisation = section === organisationSection;
-    const record = isOrganisation ? toRecord(section, json, orgId, false) : readRecord(section, json, orgId);
+    const record = isOrganisation ? toRecord(section, json, orgId) : readRecord(section, json, orgId);
     return planRecord(record, loginNamesByDomain(orgId, documents));
   } catch (error) {
     if (error instanceof InvalidRecordError) return `is no record of ${section.name}: ${error.message}`;

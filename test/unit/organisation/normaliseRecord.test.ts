@@ -126,7 +126,7 @@ describe('the values of a record', () => {
   });
 
   it('name an organisation without the spaces around its name', () => {
-    const organisation = (name: string) => toRecord(organisationSection, { org: { name } }, 'org', false);
+    const organisation = (name: string) => toRecord(organisationSection, { org: { name } }, 'org');
     expect(normaliseRecord(organisation(' Acme ')).record.json).toMatchObject({ org: { name: 'Acme' } });
     expect(normaliseRecord(organisation('  ')).issue?.id).toBe('COMM-deLSk');
     expect(normalised('domains', { domainName: ' ' })).toBe('ORG-r3h4J Errors.Invalid.Argument');

@@ -173,8 +173,8 @@ describe('the factor OTP e-mail', () => {
     [{ otpEmail: true }, true],
     [{ otp_email: true }, true],
     [{ otpEmail: false }, false],
-    [{ otpEmail: null }, false],
-    [{}, false],
+    [{ otpEmail: null }, undefined],
+    [{}, undefined],
   ])('of %j beside the user is %j, and not part of the digest', (fields, expected) => {
     const record = read('humanUsers', { ...person, ...fields });
     expect(record.otpEmail).toBe(expected);

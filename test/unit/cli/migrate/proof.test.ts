@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { RecordContent } from '../../../../cli/compare/comparedRecord.ts';
 import type { RecordDifference } from '../../../../cli/compare/comparison.ts';
 import { explain } from '../../../../cli/migrate/proof.ts';
 import type { ImportResponse } from '../../../../functions/import/contract.ts';
@@ -11,8 +12,15 @@ function response(skipped: Record<string, number>): ImportResponse {
   return { success: {}, summary };
 }
 
-function reason(difference: RecordDifference, onConflict: 'report' | 'skip' | 'overwrite', skipped = {}) {
-  return explain(difference, { onConflict }, response(skipped));
+const source: RecordContent = { body: '{}', secrets: {} };
+
+function reason(
+  difference: RecordDifference,
+  onConflict: 'report' | 'skip' | 'overwrite',
+  skipped = {},
+  first: RecordContent = source,
+) {
+  return explain(difference, { onConflict }, response(skipped), first);
 }
 
 describe('a difference after a migration', () => {
@@ -24,11 +32,26 @@ describe('a difference after a migration', () => {
   it('is unchanged, as the import says, where only the target has a credential or factor', () => {
     const more = [
       { path: 'user.hashedPassword.value', secret: 'only in the second' as const },
-      { path: 'otpEmail', first: false, second: true },
+      { path: 'otpEmail', first: undefined, second: true },
     ];
     expect(reason({ ...changed, fields: more }, 'report')).toMatch(/^unchanged: the target has more/);
     for (const field of [{ path: 'otpEmail', first: true, second: false }, { path: 'user.userName' }])
-      expect(reason({ ...changed, fields: [...more, field] }, 'report')).toBeUndefined();
+      expect(
+        reason({ ...changed, fields: [...more, field] }, 'report', {}, { ...source, otpEmail: true }),
+      ).toBeUndefined();
+  });
+
+  it('is not expected where the export states that there is no factor', () => {
+    const fields = [{ path: 'otpEmail', first: false, second: true }];
+    expect(reason({ ...changed, fields }, 'overwrite', {}, { ...source, otpEmail: false })).toBeUndefined();
+  });
+
+  it('is unchanged where an overwrite keeps a state that the export omits', () => {
+    const fields = [{ path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_LOCKED' }];
+    const omitting = { ...source, omitsState: true as const };
+    expect(reason({ ...changed, fields }, 'overwrite', {}, omitting)).toMatch(/^unchanged: /);
+    expect(reason({ ...changed, fields }, 'report', {}, omitting)).toBeUndefined();
+    expect(reason({ ...changed, fields }, 'overwrite')).toBeUndefined();
   });
 
   it('is expected where records of its kind were skipped because that was wanted', () => {
@@ -43,6 +66,9 @@ describe('a difference after a migration', () => {
       { path: 'user.hashedPassword.value', secret: 'only in the second' as const },
     ];
     expect(reason({ ...changed, fields }, 'report')).toContain('hashed');
+    const seed = { path: 'user.otpCode', secret: 'only in the second' as const };
+    expect(reason({ ...changed, fields: [...fields, seed] }, 'report')).toContain('hashed');
+    expect(reason({ ...changed, fields: fields.slice(0, 1) }, 'report')).toBeUndefined();
     expect(reason({ ...changed, fields: [...fields, { path: 'user.userName' }] }, 'report')).toBeUndefined();
     const lost = [{ path: 'user.hashedPassword.value', secret: 'only in the first' as const }];
     expect(reason({ ...changed, fields: lost }, 'report')).toBeUndefined();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { FieldDifference } from '../../../../cli/compare/comparedRecord.ts';
 import type { RecordDifference } from '../../../../cli/compare/comparison.ts';
 import { zitadelReason } from '../../../../cli/zitadel/expectedDifferences.ts';
 import { FileLosses } from '../../../../cli/zitadel/fileLosses.ts';
+import type { FieldDifference } from '../../../../shared/organisation/equality.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { findSection } from '../../../../shared/organisation/sections.ts';
 

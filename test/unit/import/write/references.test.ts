@@ -19,7 +19,7 @@ const target = (id: string, more: object = {}, orgId = 'O') => planned(targets, 
 const toTarget: Reference = { collection: 'projects', key: ['target'], missing: issue('missing') };
 
 function planned(section: Section, json: object, orgId = 'O'): RecordPlan {
-  return planRecord(toRecord(section, { ...json }, orgId, false), false);
+  return planRecord(toRecord(section, { ...json }, orgId), false);
 }
 
 /** A record of the organisation `O` that refers to others. */

@@ -1,0 +1,78 @@
+import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
+import { withoutFilled } from './filledFields.ts';
+import type { OwnProviders, Section } from './section.ts';
+
+/** What is compared of a record. */
+export interface ComparedContent {
+  /** The record's JSON without secrets; two records have one object where their JSON is known to be equal. */
+  readonly json: JsonObject;
+  /** The credentials that the record has, or their digests, by the paths of their fields. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Whether the person has the OTP e-mail factor; undefined where the record does not state it. */
+  readonly otpEmail?: boolean | undefined;
+  /** Whether the record may have a state, and does not state it. */
+  readonly omitsState: boolean;
+}
+
+/** A field in which two records differ. Absent values are undefined; those of secrets are never shown. */
+export type FieldDifference =
+  | { readonly path: string; readonly first?: unknown; readonly second?: unknown }
+  | { readonly path: string; readonly secret: 'differs' | 'only in the first' | 'only in the second' };
+
+const OTP_EMAIL = 'otpEmail';
+const STATES: readonly string[] = ['state', 'orgState'];
+
+/**
+ * Lists the fields in which two records of a section differ. Records without any are equal: for an import, for a
+ * comparison of two places, and for the proof of a migration.
+ * @param isOwnProvider whether an identity provider is one of the records' organisation, on either side
+ */
+export function fieldDifferences(
+  section: Section,
+  first: ComparedContent,
+  second: ComparedContent,
+  isOwnProvider: OwnProviders,
+): readonly FieldDifference[] {
+  const compared = ({ json }: ComparedContent) => withoutFilled(section, json, isOwnProvider);
+  return [
+    ...(first.json === second.json ? [] : valueDifferences(compared(first), compared(second), '')),
+    ...secretDifferences(first.secrets, second.secrets),
+    ...((first.otpEmail ?? false) === (second.otpEmail ?? false)
+      ? []
+      : [{ path: OTP_EMAIL, first: first.otpEmail, second: second.otpEmail }]),
+  ];
+}
+
+/**
+ * Whether two records differ only because the first one omits something: a credential, the OTP e-mail factor, or a state
+ * that is kept then. An import of the first record leaves that as it is.
+ * @param keepsStates whether the import keeps states that records omit
+ */
+export function isOmission(difference: FieldDifference, first: ComparedContent, keepsStates: boolean): boolean {
+  if ('secret' in difference) return difference.secret === 'only in the second';
+  if (difference.path === OTP_EMAIL) return first.otpEmail === undefined;
+  return keepsStates && first.omitsState && STATES.includes(difference.path);
+}
+
+function valueDifferences(first: unknown, second: unknown, path: string): FieldDifference[] {
+  if (isJsonObject(first) && isJsonObject(second)) {
+    const names = new Set([...Object.keys(first), ...Object.keys(second)]);
+    return [...names].flatMap((name) =>
+      valueDifferences(first[name], second[name], path === '' ? name : `${path}.${name}`),
+    );
+  }
+  if (Array.isArray(first) && Array.isArray(second) && first.length === second.length)
+    return first.flatMap((element, index) => valueDifferences(element, second[index], `${path}[${index}]`));
+  return JSON.stringify(first) === JSON.stringify(second) ? [] : [{ path, first, second }];
+}
+
+type Secrets = ComparedContent['secrets'];
+
+function secretDifferences(first: Secrets, second: Secrets): FieldDifference[] {
+  const paths = [...new Set([...Object.keys(first), ...Object.keys(second)])];
+  return paths.flatMap((path): FieldDifference[] => {
+    if (first[path] === second[path]) return [];
+    if (second[path] === undefined) return [{ path, secret: 'only in the first' }];
+    return [{ path, secret: first[path] === undefined ? 'only in the second' : 'differs' }];
+  });
+}
