@@ -145,7 +145,8 @@ function withoutOwnerTypes({ idps, ...policy }: JsonObject, isOwnProvider: OwnPr
 function keepIdps(policy: JsonObject, isKept: (id: string) => boolean): void {
   const kept = listed(policy.idps).filter((idp) => isKept(textAt(idp, 'idpId', '')));
   // A canonical record has no empty list, and the manifest has the digest of the canonical record.
-  policy.idps = kept.length === 0 ? undefined : kept;
+  if (kept.length === 0) delete policy.idps;
+  else policy.idps = kept;
 }
 
 function toFactor(element: unknown): unknown {
