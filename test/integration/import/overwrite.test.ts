@@ -28,6 +28,7 @@ const states = z.array(z.looseObject({ state: z.string() })).default([]);
 describe('a record without a state', () => {
   const file = (state: object, firstName: string, orgState: object) =>
     organisation('O', {
+      orgState: undefined,
       ...orgState,
       humanUsers: [{ ...person('A', { profile: { firstName, lastName: 'B' } }), ...state }],
       machineUsers: [{ userId: 'B', user: { userName: 'robot', name: firstName }, ...state }],
