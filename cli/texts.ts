@@ -203,6 +203,16 @@ export function firstDifferences(lines: readonly string[], listed: number, all: 
   return lines.length <= MAX_LINES ? [...lines] : [...lines.slice(0, MAX_LINES), rest];
 }
 
+/** Returns the warning of an organisation of which a ZITADEL did not return all states. */
+export function missingStatesText(missing: string): string {
+  return `states that ZITADEL did not return count as active: ${missing}`;
+}
+
+/** Returns the first of these warnings. */
+export function missingStatesLines(missing: readonly string[]): string[] {
+  return firstLines(missing.map(missingStatesText), 'organisation');
+}
+
 /** The kinds of notices, with their headings, nouns and styles. */
 const noticeKinds = {
   error: { heading: 'Errors', noun: 'error', style: 'bad' },

@@ -119,6 +119,7 @@ const valueKinds = {
         .transform((list) => (list === 'all' ? [...secretNames] : list === 'none' ? [] : list.split(',')))
         .pipe(z.array(z.enum(secretNames))),
   },
+  STATE: choice(['active']),
   SHELL: choice(['bash', 'zsh', 'fish']),
   TOKEN_ID: {
     remedy: 'specify the 32 digits that identity pat list shows, not the token itself',

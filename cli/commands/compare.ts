@@ -12,7 +12,17 @@ import { recordNoun, words } from '../nouns.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretsOfTwo } from '../places/callOptions.ts';
 import type { ExportOptions } from '../places/place.ts';
 import { type Line, section } from '../terminal.ts';
-import { counted, differenceLines, figures, named, notComparedLines, numberText, valueText } from '../texts.ts';
+import {
+  counted,
+  differenceLines,
+  figures,
+  missingStatesLines,
+  named,
+  notComparedLines,
+  noticeSection,
+  numberText,
+  valueText,
+} from '../texts.ts';
 import { missingKinds, SECRET_CHOICES } from '../values.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -60,7 +70,8 @@ export const compare = defineCommand({
       );
       const { requireOrganisations } = await import('../places/recordCounter.ts');
       requireOrganisations(`neither ${first.name} nor ${second.name} has`, options, read);
-      return compared(comparison, options, [first.name, second.name]);
+      const missingStates = read.flatMap((side) => side.missingStates);
+      return compared(comparison, options, [first.name, second.name], missingStates);
     }),
 });
 
@@ -68,6 +79,7 @@ function compared(
   { isEqual, counts, differences, expected }: Comparison,
   options: ExportOptions,
   names: readonly [string, string],
+  missingStates: readonly string[],
 ): Output {
   const notCompared = missingKinds(options);
   const sections = [...counts].map(([name, { equal, different, differentAsExpected, onlyFirst, onlySecond }]) => {
@@ -85,6 +97,7 @@ function compared(
     { text: verdict, style: isEqual ? 'good' : 'bad' },
     ...sections,
     ...notComparedLines(notCompared),
+    ...noticeSection('warning', [], 0, missingStatesLines(missingStates)),
     ...section('Differences as expected', [...explained, ...further(expected.omitted, '')]),
     ...section('Differences', [...listed, ...further(differences.omitted, ': --limit lists more')]),
   ];
@@ -97,6 +110,7 @@ function compared(
     omitted: differences.omitted,
     expected: expected.entries,
     expectedCount: expected.size,
+    ...(missingStates.length === 0 ? {} : { missingStates }),
   };
   return { json, text, exitStatus: () => (isEqual ? 'done' : 'listed') };
 }

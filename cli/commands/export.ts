@@ -10,7 +10,7 @@ import {
 import type { ExportOptions, FilePlace, Place, StoredFile, UnexportedOrganisation } from '../places/place.ts';
 import type { RecordCounter } from '../places/recordCounter.ts';
 import { section } from '../terminal.ts';
-import { counted } from '../texts.ts';
+import { counted, missingStatesLines, noticeSection } from '../texts.ts';
 
 const FORMS =
   'https://HOST (an instance, or ZITADEL), FILE.json, FILE.json.gz, - (standard input or output), gs://BUCKET/PATH, sqlite:DIR or firestore:PROJECT[/DATABASE] (a database, without a server)';
@@ -62,8 +62,8 @@ export const exportPlace = defineCommand({
       await using content = await source.readExport({ ...options, onUnexported }, signal);
       const read = { name: source.name, content, counter };
       const stored = await trackStore(target, read, 'exporting', progress, signal);
-      const { losses = [] } = content;
-      const found = { requested: requestLines(counter.request), unexported, losses };
+      const { losses = [], missingStates = [] } = content;
+      const found = { requested: requestLines(counter.request), unexported, losses, missingStates };
       return { ...exported(stored, counter, found), stream };
     });
   },
@@ -90,7 +90,8 @@ function exported(
     requested,
     unexported,
     losses,
-  }: Readonly<Record<'requested' | 'losses', readonly string[]>> & {
+    missingStates,
+  }: Readonly<Record<'requested' | 'losses' | 'missingStates', readonly string[]>> & {
     readonly unexported: readonly UnexportedOrganisation[];
   },
 ): Output {
@@ -99,6 +100,7 @@ function exported(
     ...unexported.map(({ message }) => `not exported: ${message}`),
     ...requested,
     ...section('Not exported by ZITADEL', losses),
+    ...noticeSection('warning', [], 0, missingStatesLines(missingStates)),
   ];
   return {
     json: {
@@ -109,6 +111,7 @@ function exported(
       ...(unexported.length === 0 ? {} : { unexported }),
       ...request,
       ...(losses.length === 0 ? {} : { losses }),
+      ...(missingStates.length === 0 ? {} : { missingStates }),
     },
     text,
     exitStatus: () => (unexported.length === 0 ? 'done' : 'listed'),

@@ -15,7 +15,7 @@ import type { ImportOptions } from '../places/place.ts';
 import type { ExportedRequest } from '../places/recordCounter.ts';
 import { leftOutLines } from '../places/secretFilter.ts';
 import { type Line, section } from '../terminal.ts';
-import { counted, countList, noticeSection } from '../texts.ts';
+import { counted, countList, missingStatesLines, noticeSection } from '../texts.ts';
 import { missingKinds, SECRET_CHOICES, secretNames, secretSelection } from '../values.ts';
 
 export const importPlace = defineCommand({
@@ -74,14 +74,14 @@ export const importPlace = defineCommand({
       const counter = new RecordCounter(source.name, given);
       const response = await trackImport(target, { name: source.name, content, counter }, options, output, signal);
       const { request = counter.request, leftOut } = selected ?? {};
-      const { losses = [] } = content;
+      const { losses = [], missingStates = [] } = content;
       const { humanUsers: people = 0 } = response.summary.created;
       const isWithout = source.takes === 'imports' && !selection.withPasswords && people > 0;
       const lost = `not imported: the passwords of ${counted(people, 'person')}, as far as they have any (--with passwords)`;
       // What is left out of a file has a line of its own.
       const told = leftOut === undefined ? request : { ...request, secrets: undefined };
       const requested = [...requestLines(told), ...(isWithout ? [lost] : [])];
-      return imported(response, target.name, options, { losses, request, leftOut, requested });
+      return imported(response, target.name, options, { losses, missingStates, request, leftOut, requested });
     });
   },
 });
@@ -93,6 +93,7 @@ function interruption(target: string, { dryRun }: ImportOptions): string {
 
 interface ReadFile {
   readonly losses: readonly string[];
+  readonly missingStates: readonly string[];
   readonly request: ExportedRequest;
   /** The numbers of its secrets that are left out. */
   readonly leftOut: Counts | undefined;
@@ -104,7 +105,7 @@ function imported(
   response: ImportResponse,
   target: string,
   { dryRun }: ImportOptions,
-  { losses, request, leftOut = {}, requested }: ReadFile,
+  { losses, missingStates, request, leftOut = {}, requested }: ReadFile,
 ): Output {
   const { errors = [], summary } = response;
   const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;
@@ -123,7 +124,10 @@ function imported(
     ...requested,
     ...section('Not exported by ZITADEL', losses),
     ...noticeSection('error', errors, summary.errorsOmitted),
-    ...noticeSection('warning', summary.warnings, summary.warningsOmitted, leftOutLines(leftOut)),
+    ...noticeSection('warning', summary.warnings, summary.warningsOmitted, [
+      ...missingStatesLines(missingStates),
+      ...leftOutLines(leftOut),
+    ]),
   ];
   return {
     json: {
@@ -132,6 +136,7 @@ function imported(
       ...request,
       ...(total(leftOut) === 0 ? {} : { secretsLeftOut: leftOut }),
       ...(losses.length === 0 ? {} : { losses }),
+      ...(missingStates.length === 0 ? {} : { missingStates }),
     },
     text,
     exitStatus: () => (isListed ? 'listed' : 'done'),

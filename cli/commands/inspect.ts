@@ -6,7 +6,15 @@ import { eventsOption, exportChoices, exportOptions, progressOutput, secretOptio
 import type { FileFacts, PlaceInspection } from '../places/inspectPlace.ts';
 import type { Place, UnexportedOrganisation } from '../places/place.ts';
 import { section } from '../terminal.ts';
-import { counted, countList, type Notice, noticeLines, noticeSection, numberText } from '../texts.ts';
+import {
+  counted,
+  countList,
+  missingStatesLines,
+  type Notice,
+  noticeLines,
+  noticeSection,
+  numberText,
+} from '../texts.ts';
 
 export const inspect = defineCommand({
   name: 'inspect',
@@ -44,6 +52,7 @@ function inspected(
     manifest,
     request,
     losses,
+    missingStates,
     unexported,
     warnings,
   }: PlaceInspection & {
@@ -71,6 +80,7 @@ function inspected(
     leftToDoInZitadel,
     ...(unexported.length === 0 ? {} : { unexported }),
     ...(losses.length === 0 ? {} : { losses }),
+    ...(missingStates.length === 0 ? {} : { missingStates }),
   };
   const origin =
     manifest === undefined
@@ -93,7 +103,7 @@ function inspected(
       : [`records that repeat an earlier one, and are not imported: ${countList(repeated)}`]),
     ...Object.entries(unknown).map(([field, count]) => `unknown, and not imported: ${field} (${numberText(count)})`),
     ...section('Not exported by ZITADEL', losses),
-    ...noticeSection('warning', warnings),
+    ...noticeSection('warning', warnings, 0, missingStatesLines(missingStates)),
     ...noticeSection('left to do', leftToDo),
     ...section('Left to do in ZITADEL', noticeLines(inZitadel, 'thing left to do')),
   ];

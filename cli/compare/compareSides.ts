@@ -75,7 +75,8 @@ export function explainZitadels(
 ): (difference: RecordDifference, first?: RecordContent) => string | undefined {
   const zitadels = facts.flatMap((known, index): ZitadelSide[] => {
     if (known?.service !== 'zitadel') return [];
-    const side = { domains: known.domains ?? [], callerId: known.caller?.userId };
+    const { domains = [], caller, importsStates = true } = known;
+    const side = { domains, callerId: caller?.userId, importsStates };
     return [index === 0 ? { side: 'first', ...side } : { side: 'second', ...side, losses }];
   });
   return (difference, first) =>

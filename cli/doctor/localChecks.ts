@@ -96,7 +96,9 @@ async function findSpace(directory: string): Promise<Finding> {
   return free < MIN_FREE_BYTES ? warning(`only ${text}: free some before an import`) : ok(text);
 }
 
-const wholeFile = exportOptions({ options: { org: [], 'exclude-org': [], with: undefined, timeout: undefined } });
+const wholeFile = exportOptions({
+  options: { org: [], 'exclude-org': [], with: undefined, timeout: undefined, 'unknown-states': undefined },
+});
 
 /** Checks a file: whether it is an export file, or can become one. */
 export async function checkFile(path: string, signal: AbortSignal): Promise<Check[]> {

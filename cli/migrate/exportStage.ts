@@ -31,7 +31,11 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
   await removeExport(run.directory);
   const { settings, callers } = run.state;
   const startedAt = new Date().toISOString();
-  await storeExport(run, source.place, withoutOrganisation(sourceOptions(settings), defaultOrgId));
+  const missingStates = await storeExport(
+    run,
+    source.place,
+    withoutOrganisation(sourceOptions(settings), defaultOrgId),
+  );
   // A file is exported whole, and only the export's manifest may name its default organisation, and who made it.
   const said = (await readStagedManifest(run)) ?? {};
   const exportedFrom = defaultOrgId ?? (textAt(said, 'defaultOrgId', '') || undefined);
@@ -67,6 +71,7 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
       digest: tally.digest,
       instance: staged.manifest?.instance,
       withoutUser,
+      ...(missingStates.length === 0 ? {} : { missingStates: [...missingStates] }),
       secretsLeftOut,
     },
   });
@@ -111,13 +116,17 @@ function withoutOrganisation(options: ExportOptions, orgId: string | undefined):
   return orgId === undefined ? options : { ...options, excludedOrgIds: [...options.excludedOrgIds, orgId] };
 }
 
-/** Stores the source's export, which appears under its name when it is complete. */
-async function storeExport(run: MigrationRun, place: Place, options: ExportOptions): Promise<void> {
+/**
+ * Stores the source's export, which appears under its name when it is complete.
+ * @returns the states that the source did not return
+ */
+async function storeExport(run: MigrationRun, place: Place, options: ExportOptions): Promise<readonly string[]> {
   const { export: staged, output, signal } = run;
-  await run.reconnecting(async () => {
+  return await run.reconnecting(async () => {
     await using content = await place.readExport(options, signal);
     const counter = new RecordCounter(place.name, options);
     await trackStore(staged, { name: place.name, content, counter }, 'exporting', output, signal);
+    return content.missingStates ?? [];
   });
 }
 

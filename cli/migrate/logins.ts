@@ -29,6 +29,7 @@ const { password, totp } = personCredentials;
 /** Counts the people who can log in at the target with the password of the source, and names the others by reason. */
 export class LoginTally implements PairVisitor {
   private readonly isZitadel: boolean;
+  private readonly importsStates: boolean;
   private readonly arrives: ReadonlySet<ComparedPair['outcome']>;
   private people = 0;
   private withPassword = 0;
@@ -38,9 +39,11 @@ export class LoginTally implements PairVisitor {
   /**
    * @param isZitadel whether the target is a ZITADEL
    * @param arrives the records that a planned import will make as they are in the source; none after it
+   * @param importsStates whether the target imports states
    */
-  constructor(isZitadel: boolean, arrives: readonly ComparedPair['outcome'][] = []) {
+  constructor(isZitadel: boolean, arrives: readonly ComparedPair['outcome'][] = [], importsStates = true) {
     this.isZitadel = isZitadel;
+    this.importsStates = importsStates;
     this.arrives = new Set(arrives);
   }
 
@@ -73,6 +76,7 @@ export class LoginTally implements PairVisitor {
 
   private addOrganisation(orgId: string, first: RecordContent, target: RecordContent | undefined): void {
     const states = [first, target ?? first].map(({ body }) => textAt(parseObject(body), 'orgState', ''));
+    if (!this.importsStates && target === first) states[1] = 'ORG_STATE_ACTIVE';
     const reason = stateReason(states);
     if (reason !== undefined) this.organisation(orgId).reason = `of an organisation that is ${reason}`;
   }
@@ -103,7 +107,8 @@ export class LoginTally implements PairVisitor {
     if (target === undefined) return 'not in their organisation of the target';
     const states = [source, target].map(({ body }) => textAt(parseObject(body), 'state', ''));
     // What a plan lets arrive, a ZITADEL activates, or makes initial without a verified address (zitadel 4.6).
-    if (this.isZitadel && target === source && !/_(?:INACTIVE|LOCKED)$/.test(states[1] ?? ''))
+    const keepsState = this.importsStates && /_(?:INACTIVE|LOCKED)$/.test(states[1] ?? '');
+    if (this.isZitadel && target === source && !keepsState)
       states[1] = valueAt(parseObject(source.body), 'user.email.isEmailVerified') === true ? 'ACTIVE' : 'INITIAL';
     return stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
   }
@@ -134,7 +139,8 @@ export class LoginTally implements PairVisitor {
 /** Says of states such as USER_STATE_LOCKED, in the source and in the target, why nobody can log in. */
 function stateReason(states: readonly string[]): string | undefined {
   const [source, target = ''] = states.map((state) => state.replace(/^.*_STATE_/, '').toLowerCase());
-  if (target === 'active') return undefined;
+  // Nobody who could not log in before logs in as before.
+  if (target === 'active' && (source === 'active' || source === 'initial')) return undefined;
   return source === target ? `${target}, as in the source` : `${target} in the target, ${source} in the source`;
 }
 
@@ -153,11 +159,15 @@ function add(group: Group, { count, names }: Group): void {
  * Creates the tally of a migration's target. A target that is a file makes no statement about logins.
  * @param planned how the planned import treats records that differ; absent after the import
  */
-export function loginTally({ place, kind }: Side, planned?: MigrationSettings['onConflict']): LoginTally | undefined {
+export function loginTally(
+  { place, kind, facts }: Side,
+  planned?: MigrationSettings['onConflict'],
+): LoginTally | undefined {
   if (place.takes === 'files') return undefined;
   const isZitadel = kind === 'zitadel';
   if (planned === undefined) return new LoginTally(isZitadel);
-  return new LoginTally(isZitadel, planned === 'overwrite' ? ['onlyFirst', 'different'] : ['onlyFirst']);
+  const arrives = planned === 'overwrite' ? (['onlyFirst', 'different'] as const) : (['onlyFirst'] as const);
+  return new LoginTally(isZitadel, arrives, facts?.importsStates);
 }
 
 /** What is said of the factors that do not count. */

@@ -10,7 +10,7 @@ import { FileFacts, type PlaceInspection } from '../places/inspectPlace.ts';
 import type { DatabasePlace } from '../places/place.ts';
 import type { ExportedRequest } from '../places/recordCounter.ts';
 import { leftOutLines } from '../places/secretFilter.ts';
-import { counted, sizeText } from '../texts.ts';
+import { counted, missingStatesText, sizeText } from '../texts.ts';
 import { type SecretSelection, selectedKinds } from '../values.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
@@ -161,11 +161,14 @@ async function tryImport(run: MigrationRun, target: DatabasePlace) {
 }
 
 function exportChecks({ state: { exported } }: MigrationRun): MigrationPlan['checks'] {
-  const { withoutUser, secretsLeftOut = {} } = exported ?? {};
+  const { withoutUser, missingStates = [], secretsLeftOut = {} } = exported ?? {};
   const stays = `the user ${withoutUser} of the source's token stays, with all that refers to it`;
   return [
     ...(withoutUser === undefined ? [] : [{ status: 'ok' as const, message: stays }]),
-    ...leftOutLines(secretsLeftOut).map((message) => ({ status: 'warning' as const, message })),
+    ...[...missingStates.map(missingStatesText), ...leftOutLines(secretsLeftOut)].map((message) => ({
+      status: 'warning' as const,
+      message,
+    })),
   ];
 }
 

@@ -5,12 +5,13 @@ import { type FieldDifference, isOmission } from '../../shared/organisation/equa
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
 import { comparedContent, type RecordContent } from '../compare/comparedRecord.ts';
 import { compareSides, explainZitadels } from '../compare/compareSides.ts';
-import { Comparison, type RecordDifference } from '../compare/comparison.ts';
+import { Comparison, type PairVisitor, type RecordDifference } from '../compare/comparison.ts';
 import { repeatable } from '../places/content.ts';
 import { type ExportFilter, filterExport } from '../places/exportFilter.ts';
 import type { Place } from '../places/place.ts';
 import { counted, valueText } from '../texts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
+import { Activations } from './activations.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
 import { currentSelection } from './exportStage.ts';
 import { loginTally } from './logins.ts';
@@ -24,6 +25,8 @@ export interface Proved extends Pick<MigrationResult, 'proof' | 'logins' | 'orga
   /** The digests of both sides' records, where they are those of what moved. */
   readonly sourceDigest: string;
   readonly targetDigest: string | undefined;
+  /** The organisations and users that a ZITADEL has activated. */
+  readonly activations: Pick<Activations, 'entries' | 'omitted'>;
   /** The user of the target's token, where the target tells it. */
   readonly targetCaller: string | undefined;
 }
@@ -65,12 +68,13 @@ const COPY_COMPARED =
 async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, target }: Sides): Promise<Proved> {
   const { settings, moved, exported } = run.state;
   const logins = loginTally(target);
+  const activations = new Activations();
   const organisations = new OrganisationTally();
   const losses = new FileLosses();
   const byZitadels = explainZitadels([source.facts, target.facts], losses);
   using comparison = new Comparison(settings, MAX_LISTED, {
     explain: (found, content) => byZitadels(found, content) ?? explain(found, settings, moved?.response, content),
-    pairs: logins,
+    pairs: target.kind === 'zitadel' ? combinePairs([activations, logins]) : logins,
   });
   const first = openSource(run, source);
   const sides = { comparison, first, second: onlyThese(target, first.options), visitors: [organisations, losses] };
@@ -105,8 +109,22 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
     })),
     organisationsOmitted: organisations.omitted,
     sourceDigest: before.tally.digest,
+    activations,
     targetDigest: after.organisations.length <= MAX_NAMED ? after.tally.digest : undefined,
     targetCaller: target.facts?.caller?.userId ?? after.manifest?.exportedBy?.userId,
+  };
+}
+
+/** Passes pairs on to several visitors. */
+function combinePairs(given: readonly (PairVisitor | undefined)[]): PairVisitor {
+  const visitors = given.filter((visitor) => visitor !== undefined);
+  return {
+    addPair: (pair) => {
+      for (const visitor of visitors) visitor.addPair(pair);
+    },
+    reset: () => {
+      for (const visitor of visitors) visitor.reset();
+    },
   };
 }
 
@@ -146,6 +164,7 @@ function proveByChecksum({ state: { moved, exported } }: MigrationRun, plan: Mig
     organisations: plan.organisations.map(({ digest: _, ...one }) => ({ ...one, after: one.before })),
     organisationsOmitted: plan.organisationsOmitted,
     sourceDigest: digest,
+    activations: { entries: [], omitted: 0 },
     targetDigest: undefined,
     targetCaller: undefined,
   };

@@ -7,10 +7,12 @@ import { total } from '../../shared/collections/counts.ts';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { migrationUnfinished } from '../../shared/errors/placeErrors.ts';
 import type { CountedEntry } from '../../shared/organisation/leftToDo.ts';
+import { isOfActivation } from '../../shared/organisation/leftToDoRules.ts';
 import { UNVERIFIED_SOMEWHERE } from '../../shared/organisation/passwords.ts';
 import type { Output } from '../command.ts';
 import { requireFreeFile } from '../places/filePlace.ts';
 import { leftOutLines } from '../places/secretFilter.ts';
+import { missingStatesText } from '../texts.ts';
 import { selectedKinds } from '../values.ts';
 import { type MigrationPlan, type MigrationResult, migrationResult } from './documents.ts';
 import { type JournalEntry, listPhases, readJournal } from './journal.ts';
@@ -35,7 +37,7 @@ export async function makeResult(
   proved: Proved,
 ): Promise<MigrationResult> {
   const { settings, startedAt, exported, moved: { response, stored } = {}, leftOut = [] } = run.state;
-  const { proof, logins, organisations, organisationsOmitted, sourceDigest, targetDigest } = proved;
+  const { proof, logins, organisations, organisationsOmitted, sourceDigest, targetDigest, activations } = proved;
   const journal = readJournal(run.directory);
   const { summary } = response ?? {};
   const imported = summary && importedCounts(summary);
@@ -63,8 +65,12 @@ export async function makeResult(
     phases: listPhases(journal),
     resumedAt: journal.flatMap(({ event, time }) => (event === 'resumed' ? [time] : [])),
     ...notices,
+    // What a plan foresees is not listed once it is seen.
+    leftToDo: [...activations.entries, ...notices.leftToDo.filter((entry) => !isOfActivation(entry))],
+    leftToDoOmitted: notices.leftToDoOmitted + activations.omitted,
     warnings: [
       ...(tookSeveralRequests(summary, journal) ? [SEVERAL_REQUESTS] : []),
+      ...(exported?.missingStates ?? []).map((one) => ({ type: 'state', message: missingStatesText(one) })),
       ...leftOutLines(exported?.secretsLeftOut ?? {}).map((message) => ({ type: 'secrets', message })),
       // A file has no import that would warn.
       ...(response === undefined ? plan.warnings : notices.warnings),

@@ -30,6 +30,8 @@ const stagedExport = z.strictObject({
   instance: z.string().optional(),
   /** The user of the source's token, whose records are left out. */
   withoutUser: z.string().optional(),
+  /** The states that the source did not return, which count as active: a sentence for each organisation. */
+  missingStates: z.array(z.string()).optional(),
   /** Numbers of the source's secrets that `--with` does not name. */
   secretsLeftOut: z.record(z.string(), z.int()).optional(),
 });

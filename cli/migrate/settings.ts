@@ -21,6 +21,7 @@ export const migrationSettings = z.strictObject({
   onConflict: onConflicts,
   newOrgsOnly: z.boolean(),
   timeoutMs: z.number().optional(),
+  unknownStates: z.literal('active').optional(),
   report: path.optional(),
   /** The files of tokens, keys and authorities, by the options that name them. */
   secretFiles: z.record(z.string(), path),
@@ -35,7 +36,7 @@ const kindsOfSecrets = ['token-file', 'credentials-file'] as const;
  * @throws UsageError
  */
 export function readSettings(call: PlanningCall): MigrationSettings {
-  const { orgIds, excludedOrgIds, withPasswords, withOtp, timeoutMs } = exportOptions(call);
+  const { orgIds, excludedOrgIds, withPasswords, withOtp, timeoutMs, unknownStates } = exportOptions(call);
   const { withKeys, onConflict, newOrgsOnly } = importOptions(call);
   const [from, to] = [parsePlace(call.options.from).name, parsePlace(call.options.to).name];
   if (to === '-') throw new UsageError('a migration cannot prove what standard output has taken: use identity export');
@@ -52,6 +53,7 @@ export function readSettings(call: PlanningCall): MigrationSettings {
     onConflict,
     newOrgsOnly,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(unknownStates === undefined ? {} : { unknownStates }),
     ...(report === undefined ? {} : { report: resolve(report) }),
     secretFiles: givenSecretFiles(call.options),
   };
@@ -80,8 +82,8 @@ function givenSecretFiles(options: SecretFiles): Record<string, string> {
 
 /** Returns what a migration exports from the source. */
 export function sourceOptions(settings: MigrationSettings): ExportOptions {
-  const { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys, timeoutMs } = settings;
-  return { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys, forZitadel: false, timeoutMs };
+  const { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys, timeoutMs, unknownStates } = settings;
+  return { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys, forZitadel: false, timeoutMs, unknownStates };
 }
 
 const everything = { orgIds: [], excludedOrgIds: [] };
@@ -93,7 +95,8 @@ export function stagedOptions(settings: MigrationSettings): ExportOptions {
 
 /** Returns how a migration imports its export. Organisations are named again: a token may be valid for them only. */
 export function targetOptions(settings: MigrationSettings, dryRun: boolean): ImportOptions {
-  const { excludedOrgIds, withKeys, onConflict, newOrgsOnly, timeoutMs } = settings;
+  const { excludedOrgIds, withKeys, onConflict, newOrgsOnly, timeoutMs, unknownStates } = settings;
   const orgIds = settings.orgIds.filter((orgId) => !excludedOrgIds.includes(orgId));
-  return { ...everything, orgIds, withKeys, onConflict, newOrgsOnly, dryRun, timeoutMs, ids: false };
+  const scope = { ...everything, orgIds, withKeys, timeoutMs, unknownStates };
+  return { ...scope, onConflict, newOrgsOnly, dryRun, ids: false };
 }

@@ -12,6 +12,10 @@ export const exportChoices = {
   'exclude-org': repeatable('ORG_ID', 'an organisation to exclude; ids that the source does not have are ignored'),
   with: optional('SECRETS', `the secrets to include: ${SECRET_CHOICES}; by default none`),
   timeout: optional('DURATION', 'time limit such as 30m; by default as long as the place allows'),
+  'unknown-states': optional(
+    'STATE',
+    'what the states count as that ZITADEL 2 or 3 does not return; by default they are an error',
+  ),
 };
 
 /** The options that say how a place imports. */
@@ -61,17 +65,19 @@ export function exportOptions({ options }: { readonly options: ExportValues }): 
     ...secretSelection(options.with),
     forZitadel: options['for-zitadel'] ?? false,
     timeoutMs: options.timeout?.milliseconds,
+    unknownStates: options['unknown-states'],
   };
 }
 
 /** Returns how a call imports. */
 export function importOptions(call: { readonly options: ImportValues }): ImportOptions {
-  const { orgIds, excludedOrgIds, withKeys, timeoutMs } = exportOptions(call);
+  const { orgIds, excludedOrgIds, withKeys, timeoutMs, unknownStates } = exportOptions(call);
   return {
     orgIds,
     excludedOrgIds,
     withKeys,
     timeoutMs,
+    unknownStates,
     onConflict: call.options['on-conflict'] ?? 'report',
     newOrgsOnly: call.options['new-orgs-only'],
     dryRun: call.options['dry-run'] ?? false,

@@ -21,6 +21,8 @@ export interface PlaceInspection extends Inspection {
   readonly request: ExportedRequest;
   /** What the place leaves out of every export. */
   readonly losses: readonly string[];
+  /** The states that a ZITADEL did not return: a sentence for each organisation. */
+  readonly missingStates: readonly string[];
 }
 
 /**
@@ -61,8 +63,8 @@ async function readPlace(
     try {
       // A file is read whole, so its organisations are selected here.
       const inspection = await inspect(file, signal, { isSelected: selector(options), ...(visitor && { visitor }) });
-      const { losses = [] } = content;
-      return { ...inspection, bytes: counter.bytes, request: counter.request, losses };
+      const { losses = [], missingStates = [] } = content;
+      return { ...inspection, bytes: counter.bytes, request: counter.request, losses, missingStates };
     } catch (error) {
       throw hasCode(error, 'INVALID_ARGUMENT') ? sourceInvalid(name, error.message) : error;
     }

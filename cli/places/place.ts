@@ -7,6 +7,8 @@ import { UsageError } from '../command.ts';
 export interface ExportOptions extends Omit<ExportSelection, 'ignored'> {
   /** Milliseconds; by default the longest that the place allows. */
   readonly timeoutMs: number | undefined;
+  /** What states count as that a ZITADEL does not return; by default, the export ends with an error. */
+  readonly unknownStates?: 'active' | undefined;
   /** Takes an organisation that the place fails to export; by default, the export ends with that error. */
   readonly onUnexported?: (organisation: UnexportedOrganisation) => void;
 }
@@ -34,6 +36,8 @@ export interface ExportContent extends AsyncDisposable {
   readonly isRepeatable: boolean;
   /** What the place leaves out of every export, where it is another service. */
   readonly losses?: readonly string[];
+  /** The states that a ZITADEL did not return, as far as the file is read: a sentence for each organisation. */
+  readonly missingStates?: readonly string[];
   /**
    * Reads the file's bytes, decompressed.
    * @throws IdentityError when the place breaks off before their end
@@ -174,6 +178,8 @@ export interface PlaceFacts {
   readonly defaultOrgName?: string;
   /** The domains of a ZITADEL's instance, of which it makes those of its organisations. */
   readonly domains?: readonly string[];
+  /** Whether a ZITADEL imports and exports the states of organisations and users: releases 2 and 3 do not. */
+  readonly importsStates?: boolean;
   /** Undefined where the place does not tell it. */
   readonly caller?: PlaceCaller;
   /** Those of the asked operations that the token does not permit. */

@@ -7,6 +7,7 @@ import { requestLimits } from '../zitadel/import/outgoingRecords.ts';
 import {
   countTokens,
   deleteServiceUser,
+  importsStates,
   listOwners,
   readCaller,
   readInstance,
@@ -67,15 +68,18 @@ async function readZitadelFacts(
   const { userId, userName, orgId, roles } = await readCaller(connection);
   const permits = (operation: Operation) => roles.some((role) => permitting[operation].has(role));
   const { records, bytes } = requestLimits;
+  const hasStates = await importsStates(connection);
   return {
     ...recognised,
     // Others may not read the instance.
     ...(permits('export') ? await readInstance(connection) : { instance: undefined, defaultOrgId: undefined }),
+    importsStates: hasStates,
     caller: { userId, userName, orgId, roles },
     denied: operations.filter((operation) => !permits(operation)),
     limits: [
       'an export is one call per organisation, each of at most 60 s: about 80,000 people with password hashes, or 300,000 without',
       `an import is sent in requests of at most ${counted(records, 'record')} and ${counted(bytes, 'byte')}`,
+      ...(hasStates ? [] : ['it exports and imports no states of organisations and users: searches return them']),
     ],
     exportLosses,
     importChanges,

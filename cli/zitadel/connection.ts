@@ -141,17 +141,19 @@ export const PAGE = 100;
 interface Search<Result> {
   readonly path: string;
   readonly result: z.ZodType<Result>;
+  /** The field by which the results are sorted: without an order, pages can lack results. */
+  readonly sortingColumn?: string;
 }
 
 /** Yields all results of one of ZITADEL's searches, page by page. */
 export async function* search<Result>(
   connection: ZitadelConnection,
-  { path, result }: Search<Result>,
+  { path, result, sortingColumn }: Search<Result>,
 ): AsyncGenerator<Result, void, void> {
   // Each of ZITADEL's lists has details, an empty one too: another server's answer is not taken for that.
   const page = z.looseObject({ details: z.looseObject({}), result: z.array(result).default([]) });
   for (let offset = 0; ; offset += PAGE) {
-    const body = JSON.stringify({ query: { offset: String(offset), limit: PAGE, asc: true } });
+    const body = JSON.stringify({ query: { offset: String(offset), limit: PAGE, asc: true }, sortingColumn });
     const found = await request(connection, { method: 'POST', path, body }, page);
     yield* found.result;
     if (found.result.length < PAGE) return;

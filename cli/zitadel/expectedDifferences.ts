@@ -14,6 +14,8 @@ export interface ZitadelSide {
   readonly domains: readonly string[];
   /** The user who imported, if that is known: it becomes owner of what it creates. */
   readonly callerId: string | undefined;
+  /** Whether its imports keep states. */
+  readonly importsStates: boolean;
   /** What it could not take of the other side, if that was imported into it. */
   readonly losses?: FileLosses;
 }
@@ -26,7 +28,7 @@ interface FieldRule {
   readonly paths: readonly string[];
   readonly reason: string;
   /** Whether the values are those that the reason explains; by default the ZITADEL has none. */
-  readonly applies?: (values: Values) => boolean;
+  readonly applies?: (values: Values, zitadel: ZitadelSide) => boolean;
 }
 
 const NOT_EXPORTED = 'no export of ZITADEL has this field';
@@ -62,6 +64,13 @@ const fieldRules: readonly FieldRule[] = [
     paths: ['state'],
     reason: 'ZITADEL does not import this state: the user is active there',
     applies: ([other, zitadel]) => zitadel === 'USER_STATE_ACTIVE' && !keptStates.has(String(other)),
+  },
+  {
+    sections: ['org', 'humanUsers', 'machineUsers'],
+    paths: ['state', 'orgState'],
+    reason: 'this release of ZITADEL imports no states: the record is active there',
+    applies: ([, state], { importsStates, losses }) =>
+      !importsStates && losses !== undefined && /_STATE_ACTIVE$/.test(String(state)),
   },
   {
     sections: activatedSections,
@@ -126,8 +135,9 @@ function lostReason(lost: RecordDifference, { losses }: ZitadelSide, first?: Rec
 function fieldReason(
   { section, orgId }: RecordDifference,
   field: FieldDifference,
-  { side, losses }: ZitadelSide,
+  zitadel: ZitadelSide,
 ): string | undefined {
+  const { side, losses } = zitadel;
   if ('secret' in field) return field.path === personCredentials.password.clear ? CLEAR_PASSWORD : undefined;
   const values: Values = side === 'second' ? [field.first, field.second] : [field.second, field.first];
   if (section === 'loginPolicy' && field.path === 'idps')
@@ -135,7 +145,7 @@ function fieldReason(
       ? NO_PROVIDER
       : undefined;
   const isExplained = ({ sections, paths, applies = isLost }: FieldRule) =>
-    sections.includes(section) && paths.includes(field.path) && applies(values);
+    sections.includes(section) && paths.includes(field.path) && applies(values, zitadel);
   return fieldRules.find(isExplained)?.reason;
 }
 

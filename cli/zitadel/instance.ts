@@ -4,7 +4,7 @@ import { AuthenticationMethodType, UserService } from '@zitadel/proto/zitadel/us
 import { z } from 'zod';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { clockAhead, type PlaceFacts } from '../places/place.ts';
-import { request, search, send, type ZitadelConnection } from './connection.ts';
+import { messageIn, request, search, send, type ZitadelConnection } from './connection.ts';
 import { callMethod, rpcError, rpcTransport, searchAll } from './rpc.ts';
 
 /** A ZITADEL's instance, as it describes itself to a caller who may read it. */
@@ -50,6 +50,17 @@ export async function recogniseZitadel(
   const answer = await send({ ...connection, token: undefined }, { method: 'GET', path });
   const isZitadel = answer.status === 200 && configuration.safeParse(parseIfJson(answer.text)).success;
   return isZitadel ? { clockAheadMs: clockAhead(answer.date) } : undefined;
+}
+
+/**
+ * Whether a ZITADEL imports and exports the states of organisations and users. Its release is not always known, so this
+ * sends an import that no release takes, without a token: the gateway rejects the first field that it knows and cannot
+ * read. Releases 2 and 3 skip the state, which they do not know.
+ */
+export async function importsStates(connection: ZitadelConnection): Promise<boolean> {
+  const body = '{"dataOrgs":{"orgs":[{"orgState":true}]},"timeout":true}';
+  const answer = await send({ ...connection, token: undefined }, { method: 'POST', path: '/admin/v1/import', body });
+  return answer.status === 400 && messageIn(answer.text).includes('orgState');
 }
 
 /** Reads what a ZITADEL says of its instance. */

@@ -199,6 +199,18 @@ export const zitadelContextMissing = defineError('FAILED_PRECONDITION', 'ZITADEL
   remedy: 'Let the proxy pass the header and its bytes as they are.',
 });
 
+export const zitadelStatesUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_STATES_UNKNOWN', {
+  text: (url: string, orgId: string, states: string, reason: string) =>
+    `${url} exports no states, and does not return these of organisation ${orgId}: ${states} (${reason}); permit the token's user to read users, exclude the organisation with --exclude-org ${shellWord(orgId)}, or let unknown states count as active with --unknown-states active`,
+  example: [
+    'https://zitadel.example.com',
+    '330000000000000001',
+    'of 12 people such as 330000000000000101, and of 1 service user such as 330000000000000201',
+    'No matching permissions found (AUTH-5mWD2)',
+  ],
+  when: 'A ZITADEL of release 2 or 3 exports no states of organisations and users, and its search does not return them either. Nothing was written: deactivated and locked people could arrive active.',
+});
+
 export const zitadelExportTooSlow = defineError('DEADLINE_EXCEEDED', 'ZITADEL_EXPORT_TOO_SLOW', {
   text: (orgId: string, seconds: number) =>
     `the export of organisation ${orgId} takes more than ${seconds} s, after which gateways cut it off: export it without password hashes, which is four times as fast`,

@@ -22,7 +22,7 @@ export type LeftToDoEntry = z.infer<typeof leftToDoEntry>;
 /** The same, with the number of further entries that say the same, and are not listed. */
 export type CountedEntry = LeftToDoEntry & { readonly further?: number | undefined };
 
-/** Bounds the entries of each rule, so that memory and manifest do not grow with the file. */
+/** Bounds the entries of a rule, so that memory and manifest do not grow with the file. */
 const MAX_LISTED = 100;
 /** The size of the entries of a rule. The entries of all rules fit into a manifest. */
 export const MAX_LISTED_BYTES = 32_000;
@@ -64,7 +64,7 @@ export class LeftToDo {
    * @param details what the entry names, such as missing records; an empty list adds no entry
    */
   add(rule: LeftToDoRule, section: Section, document: StoredDocument, details?: readonly string[]): void {
-    const entries = this.listed.get(rule) ?? new BoundedList<LeftToDoEntry>(MAX_LISTED, [], MAX_LISTED_BYTES);
+    const entries = this.listed.get(rule) ?? emptyList(rule);
     if (details?.length === 0 || (rule.scope === 'file' && entries.size > 0)) return;
     this.listed.set(rule, entries);
     const id = entryId(rule, section, document);
@@ -108,6 +108,12 @@ export class LeftToDo {
 
 function shortened(text: string): string {
   return shortenedText(text, MAX_TEXT_CHARACTERS);
+}
+
+function emptyList({ maxListed }: LeftToDoRule): BoundedList<LeftToDoEntry> {
+  return maxListed === undefined
+    ? new BoundedList<LeftToDoEntry>(MAX_LISTED, [], MAX_LISTED_BYTES)
+    : new BoundedList<LeftToDoEntry>(maxListed);
 }
 
 function entryId({ scope }: LeftToDoRule, section: Section, document: StoredDocument): string | undefined {

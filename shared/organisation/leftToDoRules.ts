@@ -10,6 +10,8 @@ export interface FileContent {
   readonly withKeys: boolean;
   /** Whether the file is for ZITADEL. */
   readonly forZitadel: boolean;
+  /** Whether the ZITADEL imports states; absent where its release is unknown. */
+  readonly importsStates?: boolean;
   /** Whether the reader sends the file to the ZITADEL in steps, and reads its answers. */
   readonly inSteps?: boolean;
 }
@@ -22,6 +24,8 @@ export interface LeftToDoRule {
   readonly sections: readonly string[];
   /** What an entry is about: one section of an organisation, or the whole file; by default one record. */
   readonly scope?: 'organisation' | 'file';
+  /** The number of entries that are listed, of a rule that no manifest has; by default as many as fit into it. */
+  readonly maxListed?: number;
   readonly message: string;
   /** The secrets that the file lacks, and what the entry says where they were asked for: then the source has none. */
   readonly lacks?: { readonly field: SecretField; readonly message: string };
@@ -82,6 +86,8 @@ const forEveryTarget: readonly LeftToDoRule[] = [
 ];
 
 const messageTexts = ['initMessages', 'passwordResetMessages', 'verifyEmailMessages', 'domainClaimedMessages'];
+/** The sections whose records have states in ZITADEL's files from release 4 on. */
+const stateSections = ['org', 'humanUsers', 'machineUsers'];
 const keptStates = new Set(['USER_STATE_ACTIVE', 'USER_STATE_INACTIVE', 'USER_STATE_LOCKED', 'USER_STATE_INITIAL']);
 
 /** The sections whose records ZITADEL activates when it imports them. */
@@ -145,7 +151,16 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
   {
     sections: ['humanUsers', 'machineUsers'],
     message: 'ZITADEL does not import this state: deactivate the user after the import',
+    when: ({ importsStates }) => importsStates !== false,
     applies: ({ state }) => state !== undefined && !keptStates.has(state),
+  },
+  {
+    ...ofFile(
+      stateSections,
+      'ZITADEL 2 and 3 import no states: deactivate or lock there, after the import, what is not active here',
+      ({ importsStates }) => importsStates === undefined,
+    ),
+    applies: ({ state }) => isClosed(state),
   },
   {
     sections: ['humanUsers'],
@@ -225,10 +240,43 @@ export const invitationsAlone: LeftToDoRule = {
     'ZITADEL imports texts of invitations only where the organisation has texts of passwordless registration: enter them in the target',
 };
 
+/** Each record must be found, to take its access back. */
+const MAX_ACTIVATED = 10_000;
+
+/** The rules for organisations and users that a ZITADEL activates because it imports no states, by what is to be done. */
+const activationRules: ReadonlyMap<string, LeftToDoRule> = new Map(
+  ['deactivate the organisation', 'deactivate the user', 'lock the user'].map((remedy) => {
+    const message = `this release of ZITADEL imports no states: ${remedy} after the import`;
+    return [remedy, { ...recordRule(message), maxListed: MAX_ACTIVATED }];
+  }),
+);
+
+/** Returns what is to be done where an organisation or user may not be active as it is; undefined where it may. */
+export function activationRemedy(section: string, state: string | undefined): string | undefined {
+  if (!(stateSections.includes(section) && isClosed(state))) return undefined;
+  if (section === 'org') return 'deactivate the organisation';
+  return state === 'USER_STATE_LOCKED' ? 'lock the user' : 'deactivate the user';
+}
+
+/** Returns the rule for an organisation or user that a ZITADEL activates; undefined for one that may be active. */
+export function activationRule(section: string, state: string | undefined): LeftToDoRule | undefined {
+  return activationRules.get(activationRemedy(section, state) ?? '');
+}
+
+/** Whether an entry is about an organisation or user that a ZITADEL activates because it imports no states. */
+export function isOfActivation({ message }: { readonly message: string }): boolean {
+  return activationRules.values().some((rule) => rule.message === message);
+}
+
 /** Returns the rule for a record whose identity providers are not in the file. */
 export function missingProviders({ exported }: Section, content: FileContent): LeftToDoRule {
   if (!content.forZitadel) return providersToCreate;
   return exported?.keepProviders === undefined ? linksRefused : providersLeftOut;
+}
+
+/** Whether an organisation or user in a state has no access. An initial person gets it by a code. */
+export function isClosed(state: string | undefined): boolean {
+  return state !== undefined && !/_STATE_(?:ACTIVE|INITIAL)$/.test(state);
 }
 
 function isEmailVerified({ body }: StoredDocument): boolean {

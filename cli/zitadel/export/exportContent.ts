@@ -7,6 +7,7 @@ import { undisposed } from '../../places/content.ts';
 import type { ExportContent, ExportOptions } from '../../places/place.ts';
 import { search, type ZitadelConnection } from '../connection.ts';
 import { EXPORT_PATH, exportOne, recordsIn } from './exportOrganisation.ts';
+import { addStates } from './states.ts';
 
 /**
  * Returns an export file that is made of one export per organisation while it is read, which holds one of them at a time.
@@ -18,19 +19,28 @@ export function exportContent(
   options: ExportOptions,
 ): ExportContent {
   let [done, total] = [0, 0];
+  const missingStates: string[] = [];
   async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     using call = callSignal(signal, options.timeoutMs);
     const connection = connect(call.signal);
     const { orgIds, excludedOrgIds } = options;
-    const listed = new Set(orgIds.length > 0 ? orgIds : await listOrganisations(connection));
-    const selected = listed.difference(new Set(excludedOrgIds));
+    let listed = orgIds.length > 0 ? undefined : await listOrganisations(connection);
+    const selected = new Set(listed?.keys() ?? orgIds).difference(new Set(excludedOrgIds));
     [done, total] = [0, selected.size];
-    let known = orgIds.length > 0 ? undefined : listed;
+    missingStates.length = 0;
+    const list = async () => {
+      listed ??= await listOrganisations(connection);
+      return listed;
+    };
+    const states = {
+      connection,
+      unknownStates: options.unknownStates,
+      stateOf: async (orgId: string) => (await list()).get(orgId),
+    };
     const exportSelected = async (orgId: string) => {
       const organisation = await exportOne(connection, orgId, options);
       if (organisation !== undefined) return organisation;
-      known ??= new Set(await listOrganisations(connection));
-      return known.has(orgId) ? exportListed(connection, orgId, options) : undefined;
+      return (await list()).has(orgId) ? exportListed(connection, orgId, options) : undefined;
     };
     let start = '{"orgs":[';
     for (const orgId of selected) {
@@ -42,6 +52,8 @@ export function exportContent(
       });
       done++;
       if (organisation === undefined) continue;
+      const unknown = await addStates(organisation, states);
+      if (unknown !== undefined) missingStates.push(unknown);
       applyOptions(organisation, options);
       yield Buffer.from(`${start}\n${JSON.stringify(organisation)}`);
       start = ',';
@@ -51,6 +63,7 @@ export function exportContent(
   return {
     isRepeatable: false,
     losses: exportLosses,
+    missingStates,
     open: bytes,
     fraction: () => (total === 0 ? undefined : done / total),
     ...undisposed,
@@ -68,7 +81,7 @@ async function exportListed(
   options: ExportOptions,
 ): Promise<JsonObject | undefined> {
   const organisation = await exportOne(connection, orgId, options);
-  if (organisation !== undefined || !(await listOrganisations(connection)).includes(orgId)) return organisation;
+  if (organisation !== undefined || !(await listOrganisations(connection)).has(orgId)) return organisation;
   const problem = `the response lacks organisation ${orgId}: check that no gateway answers in place of the ZITADEL`;
   throw zitadelCallFailed(connection.baseUrl, `POST ${EXPORT_PATH}`, 200, problem);
 }
@@ -89,12 +102,16 @@ function applyOptions(organisation: JsonObject, options: ExportOptions): void {
   }
 }
 
-const organisationResult = z.looseObject({ id: z.string() });
+const organisationResult = z.looseObject({ id: z.string(), state: z.string().optional() });
 
-/** Lists the ids of all organisations of a ZITADEL. */
-export async function listOrganisations(connection: ZitadelConnection): Promise<string[]> {
-  const found = search(connection, { path: '/admin/v1/orgs/_search', result: organisationResult });
-  return Array.fromAsync(found, ({ id }) => id);
+/** Lists the organisations of a ZITADEL: their states by their ids. */
+export async function listOrganisations(connection: ZitadelConnection): Promise<Map<string, string | undefined>> {
+  const found = search(connection, {
+    path: '/admin/v1/orgs/_search',
+    result: organisationResult,
+    sortingColumn: 'ORG_FIELD_NAME_NAME',
+  });
+  return new Map(await Array.fromAsync(found, ({ id, state }) => [id, state] as const));
 }
 
 /** What every export of a ZITADEL leaves out or changes (zitadel 9), as a migration's plan says it. */

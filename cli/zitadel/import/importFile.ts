@@ -63,6 +63,8 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   const imported = {
     ...{ ...inspection, source: file, survey, withKeys },
     exists: (record: OrganisationRecord) => target.has(record),
+    importsStates: target.importsStates,
+    isClosed: (record: OrganisationRecord) => target.isClosed(record),
     hasEqualPerson: (person: OrganisationRecord) => target.hasEqual(person),
     withoutTotp: (userIds: readonly string[]) => withoutTotp(connection, userIds),
   };

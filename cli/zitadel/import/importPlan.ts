@@ -9,7 +9,12 @@ import { type Counts, increase } from '../../../shared/collections/counts.ts';
 import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { parseJson } from '../../../shared/json/jsonScanner.ts';
 import { LeftToDo } from '../../../shared/organisation/leftToDo.ts';
-import { droppedSections, equalButForCase, invitationsAlone } from '../../../shared/organisation/leftToDoRules.ts';
+import {
+  activationRule,
+  droppedSections,
+  equalButForCase,
+  invitationsAlone,
+} from '../../../shared/organisation/leftToDoRules.ts';
 import { type OrganisationRecord, readRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
@@ -49,6 +54,10 @@ export interface ImportedFile extends Pick<Inspection, 'organisations' | 'entrie
   readonly withKeys: boolean;
   /** Whether the ZITADEL has a record, so that it is not sent. */
   readonly exists: (record: OrganisationRecord) => boolean;
+  /** Whether the ZITADEL imports states. */
+  readonly importsStates: boolean;
+  /** Whether the ZITADEL has an organisation or user that has no access there. */
+  readonly isClosed: (record: OrganisationRecord) => boolean;
   /** Whether the ZITADEL has a person with equal content. */
   readonly hasEqualPerson: (person: OrganisationRecord) => boolean;
   /** Whether a record is not there after the import, because its id is taken; before it, nothing is known of that. */
@@ -78,7 +87,8 @@ export class ImportPlan {
   private constructor(file: ImportedFile) {
     this.file = file;
     ({ source: this.source, survey: this.survey, exists: this.exists } = file);
-    const content = { ...file.survey.facts.content, withKeys: file.withKeys };
+    const { withKeys, importsStates } = file;
+    const content = { ...file.survey.facts.content, withKeys, importsStates };
     this.leftToDo = new LeftToDo({ ...content, forZitadel: true, inSteps: true });
   }
 
@@ -86,8 +96,7 @@ export class ImportPlan {
   static async read(file: ImportedFile, signal: AbortSignal): Promise<ImportPlan> {
     const plan = new ImportPlan(file);
     for (const { record } of file.organisations)
-      if (record !== undefined && file.isTaken?.(record) !== true)
-        plan.leftToDo.addRecord(record.section, document(record));
+      if (record !== undefined && file.isTaken?.(record) !== true) plan.judgeOrganisation(record);
     const reader = new ExportFileReader((name) => findSection(name) !== undefined);
     for await (const chunk of file.source.open(signal)) {
       for (const item of reader.push(chunk)) {
@@ -142,6 +151,7 @@ export class ImportPlan {
     const { section, json, orgId } = record;
     const stored = document(record);
     this.leftToDo.addRecord(section, stored);
+    this.judgeState(record);
     this.judgeProviders(record);
     if (section === humanUserSection && this.exists(record)) this.judgeSecrets(record);
     const isInvitation = section.name === 'inviteUserMessages' && !this.survey.passwordless.has(orgId);
@@ -156,6 +166,18 @@ export class ImportPlan {
     if (!(isDropped || isInvitation || isForeign || isRepeated || lacksSecret(record))) return;
     this.withheld.add(path);
     if (!this.exists(record)) increase(this.withheldSections, section.name);
+  }
+
+  private judgeOrganisation(record: OrganisationRecord): void {
+    this.leftToDo.addRecord(record.section, document(record));
+    this.judgeState(record);
+  }
+
+  /** Lists an organisation or user that the ZITADEL activates. */
+  private judgeState(record: OrganisationRecord): void {
+    const { section, state } = record;
+    const rule = this.file.importsStates ? undefined : activationRule(section.name, state);
+    if (rule !== undefined && !this.file.isClosed(record)) this.leftToDo.add(rule, section, document(record));
   }
 
   private judgeSecrets(person: OrganisationRecord): void {

@@ -2,16 +2,19 @@ import { inspect, type RecordVisitor } from '../../../functions/import/inspect/i
 import type { ExportFileSource } from '../../../functions/import/source/exportFileReader.ts';
 import type { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { organisationsExist } from '../../../shared/errors/errors.ts';
+import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
+import { isClosed } from '../../../shared/organisation/leftToDoRules.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
-import { Comparison, type RecordDifference } from '../../compare/comparison.ts';
+import { type ComparedPair, Comparison, type RecordDifference } from '../../compare/comparison.ts';
 import { repeatable } from '../../places/content.ts';
 import type { ExportContent, ImportOptions } from '../../places/place.ts';
 import type { ZitadelConnection } from '../connection.ts';
 import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
 import { exportContent, listOrganisations } from '../export/exportContent.ts';
+import { requireStates } from '../export/states.ts';
 import type { FileLosses } from '../fileLosses.ts';
-import { readCaller, readInstance } from '../instance.ts';
+import { importsStates, readCaller, readInstance } from '../instance.ts';
 
 /** The number of differing records that are listed. */
 const MAX_LISTED = 10_000;
@@ -47,13 +50,18 @@ export class TargetState implements Disposable {
    */
   /** The sections and ids of the records that the ZITADEL has with other content. */
   private readonly others = new Set<string>();
+  /** Those of the organisations and users that have no access there. */
+  private readonly closed = new Set<string>();
+  /** Whether the ZITADEL imports states. */
+  readonly importsStates: boolean;
 
   private constructor(orgIds: readonly string[], withKeys: boolean, zitadel: ZitadelSide) {
     this.orgIds = new Set(orgIds);
+    this.importsStates = zitadel.importsStates;
     this.comparison = new Comparison({ withPasswords: false, withOtp: false, withKeys }, MAX_LISTED, {
       explain: (difference) => this.explain(difference, zitadel),
       ignoresRepeats: true,
-      pairs: { addPair: () => {}, reset: () => this.reset() },
+      pairs: { addPair: (pair) => this.addState(pair), reset: () => this.reset() },
     });
   }
 
@@ -66,15 +74,17 @@ export class TargetState implements Disposable {
   static async read(importing: ZitadelImport, orgIds: readonly string[], losses: FileLosses): Promise<TargetState> {
     const { connect, connection, file, options, isSelected } = importing;
     const { signal } = connection;
-    const { withKeys, newOrgsOnly } = options;
-    const inTarget = new Set(await listOrganisations(connection));
+    const { withKeys, newOrgsOnly, unknownStates } = options;
+    const inTarget = await listOrganisations(connection);
     const existing = orgIds.filter((id) => inTarget.has(id));
     if (newOrgsOnly && existing.length > 0) throw organisationsExist(existing);
     const zitadel = { ...(await describeTarget(connection, existing.length > 0)), losses };
+    // Who is active after the import is known only by a search.
+    if (!zitadel.importsStates) await requireStates({ connection, unknownStates }, await readCaller(connection));
     using resources = new DisposableStack();
     const state = resources.use(new TargetState(existing, withKeys, zitadel));
     if (existing.length > 0) {
-      const content = exportContent(connect, { ...nothing, orgIds: existing, withKeys });
+      const content = exportContent(connect, { ...nothing, orgIds: existing, withKeys, unknownStates });
       await using exported = await repeatable(content, signal);
       await visit(exported, signal, () => true, state.comparison.first);
     }
@@ -90,7 +100,12 @@ export class TargetState implements Disposable {
 
   /** Whether the ZITADEL has a record with equal content, as far as its exports show that. */
   hasEqual(record: OrganisationRecord): boolean {
-    return this.has(record) && !this.others.has(`${record.section.name} ${reportedId(record) || record.orgId}`);
+    return this.has(record) && !this.others.has(nameOf(record));
+  }
+
+  /** Whether the ZITADEL has an organisation or user that has no access there. */
+  isClosed(record: OrganisationRecord): boolean {
+    return this.has(record) && this.closed.has(nameOf(record));
   }
 
   /** The numbers of records by section. Keys are counted only where they are imported. */
@@ -122,17 +137,30 @@ export class TargetState implements Disposable {
     return reason;
   }
 
-  private reset(): void {
-    this.others.clear();
+  private addState({ section, id, first: { body } }: ComparedPair): void {
+    // Only a ZITADEL that imports no states must be given them by hand.
+    if (this.importsStates) return;
+    const record = parseObject(body);
+    const state = textAt(record, 'state', '') || textAt(record, 'orgState', '');
+    if (state !== '' && isClosed(state)) this.closed.add(`${section} ${id}`);
   }
+
+  private reset(): void {
+    for (const found of [this.others, this.closed]) found.clear();
+  }
+}
+
+function nameOf(record: OrganisationRecord): string {
+  return `${record.section.name} ${reportedId(record) || record.orgId}`;
 }
 
 /** Describes a ZITADEL, as far as it explains what it has besides the file. */
 async function describeTarget(connection: ZitadelConnection, hasContent: boolean): Promise<ZitadelSide> {
-  if (!hasContent) return { side: 'first', domains: [], callerId: undefined };
+  const states = { importsStates: await importsStates(connection) };
+  if (!hasContent) return { side: 'first', domains: [], callerId: undefined, ...states };
   const { domains } = await readInstance(connection);
   const { userId } = await readCaller(connection);
-  return { side: 'first', domains, callerId: userId };
+  return { side: 'first', domains, callerId: userId, ...states };
 }
 
 async function visit(

@@ -99,7 +99,10 @@ describe('the recorded answers of a ZITADEL', () => {
       createdAt: '2026-11-21T20:08:32.465457Z',
       roles: ['IAM_OWNER'],
     });
-    expect(await listOrganisations(connection)).toEqual(['400632721778478118', '791796202000000003']);
+    expect([...(await listOrganisations(connection))]).toEqual([
+      ['400632721778478118', 'ORG_STATE_ACTIVE'],
+      ['791796202000000003', 'ORG_STATE_ACTIVE'],
+    ]);
     expect(await countTokens(connection, USER)).toBe(1);
     await deleteServiceUser(connection, USER);
   });

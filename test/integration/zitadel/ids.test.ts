@@ -10,7 +10,7 @@ import { DEFAULT_ORGANISATION, type ZitadelBehaviour } from '../../support/zitad
 import { connectTo, exportFromZitadel, importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { people } from '../../support/zitadel/files.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
-import { startZitadel, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
+import { importsOf, startZitadel } from '../../support/zitadel/standIn.ts';
 
 const TIMEOUT_MS = 120_000;
 
@@ -33,7 +33,6 @@ async function zitadelWith(orgs: readonly object[], behaviour: Partial<ZitadelBe
 
 const exported = z.object({ orgMembers: z.array(z.object({ userId: z.string(), roles: z.array(z.string()) })) });
 const membersOf = (org: unknown) => exported.parse(org).orgMembers;
-const imports = ({ requests }: ZitadelStandIn) => requests.filter(({ path }) => /import/i.test(path));
 const REFUSED = 'cannot be called for organisation';
 
 describe('an organisation with an id that REST cannot have in a header', { timeout: TIMEOUT_MS }, () => {
@@ -82,7 +81,7 @@ describe('an organisation with an id that no header can have', { timeout: TIMEOU
     const file = [organisation('2'), organisation(orgId)];
     for (const dryRun of [true, false])
       await expect(importIntoStandIn(zitadel, file, { dryRun })).rejects.toThrow(`${REFUSED} ${orgId} (no HTTP header`);
-    expect(imports(zitadel)).toEqual([]);
+    expect(importsOf(zitadel)).toEqual([]);
   });
 });
 
@@ -104,7 +103,7 @@ describe('a proxy that removes the header of the organisation', { timeout: TIMEO
     const file = [organisation('1', { initMessages: [{ language: 'en', title: 'Welcome' }] })];
     const answers = `it answers for organisation ${DEFAULT_ORGANISATION} instead`;
     await expect(importIntoStandIn(zitadel, file)).rejects.toThrow(answers);
-    expect(imports(zitadel)).toEqual([]);
+    expect(importsOf(zitadel)).toEqual([]);
     expect(zitadel.contents.find(DEFAULT_ORGANISATION, 'initMessages', 'en')).toBeUndefined();
   });
 });
@@ -134,10 +133,10 @@ describe('a record with an id that REST cannot have in a path', { timeout: TIMEO
     const ada = person(id, { ...hashed, otpCode: 'JBSWY3DPEHPK3PXP' });
     const file = [organisation('1', { humanUsers: [ada] })];
     await importIntoStandIn(zitadel, file);
-    const sent = imports(zitadel).length;
+    const sent = importsOf(zitadel).length;
     const { summary } = await importIntoStandIn(zitadel, file);
     expect(summary).toMatchObject({ created: {}, unchanged: { org: 1, humanUsers: 1 } });
-    expect(imports(zitadel)).toHaveLength(sent);
+    expect(importsOf(zitadel)).toHaveLength(sent);
   });
 
   it.each([...oddIds, ...unnameableIds])('is deleted as the user of the migration: %j', async (id) => {

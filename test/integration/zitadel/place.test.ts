@@ -15,7 +15,7 @@ import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
 import { elements } from '../../support/zitadel/contents.ts';
 import { people } from '../../support/zitadel/files.ts';
 import { filledZitadel, tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
-import type { ZitadelStandIn } from '../../support/zitadel/standIn.ts';
+import { importsOf, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
 
 const TIMEOUT_MS = 120_000;
 const { signal } = new AbortController();
@@ -142,13 +142,13 @@ describe('a ZITADEL as a target', { timeout: TIMEOUT_MS }, () => {
     const compared = () => resultOf(...sides, '--exclude-org', DEFAULT_ORGANISATION);
     // A ZITADEL's exports lag behind its imports.
     await expect.poll(compared, { timeout: TIMEOUT_MS }).toMatchObject({ code: 0, equal: true, differences: [] });
-    const sent = zitadel.requests.length;
+    const sent = importsOf(zitadel).length;
     const again = await resultOf('import', input, ...to);
     // No export has these texts, so they are written again.
     const { inviteUserMessages, ...unchanged } = first.summary?.created ?? {};
     expect(again).toMatchObject({ code: 0, summary: { created: { inviteUserMessages }, unchanged, failed: {} } });
     expect(whole(zitadel, '330000000000000001', 'humanUsers')).toBe(people);
-    const repeated = zitadel.requests.slice(sent).filter(({ path }) => /import/i.test(path));
+    const repeated = importsOf(zitadel).slice(sent);
     expect(repeated).toMatchObject([{ records: 1 }]);
     expect(await compared()).toMatchObject({ code: 0, equal: true, differences: [] });
   });

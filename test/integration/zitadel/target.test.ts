@@ -6,7 +6,7 @@ import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
 import { importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { elements } from '../../support/zitadel/contents.ts';
 import { people } from '../../support/zitadel/files.ts';
-import { startZitadel, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
+import { importsOf, startZitadel, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
 
 /** Imports organisations, and expects no error. */
 async function imported(...[zitadel, content]: Parameters<typeof importIntoStandIn>) {
@@ -21,7 +21,7 @@ function without(person: ReturnType<typeof people>[number] | undefined) {
 }
 
 const plainFields = new Set(['orgId', 'orgState', 'org']);
-const imports = ({ requests }: ZitadelStandIn) => requests.filter(({ path }) => path === '/admin/v1/import');
+const imports = (zitadel: ZitadelStandIn) => importsOf(zitadel).filter(({ path }) => path === '/admin/v1/import');
 const sectionOf = (zitadel: ZitadelStandIn, section: string) =>
   zitadel.contents.organisations.get('1')?.sections.get(section);
 const seedOf = ({ contents }: ZitadelStandIn, userId = '') =>

@@ -19,6 +19,12 @@ export interface ZitadelBehaviour {
   tokensOfUser: number;
   /** The users with the role IAM_OWNER. */
   owners: readonly string[];
+  /** Whether exports and imports have the states of organisations and users: releases 2 and 3 have not. */
+  hasStates: boolean;
+  /** Whether a search finds a user. */
+  findsUser: (userId: string) => boolean;
+  /** Whether the caller lacks the permission `user.read`. */
+  hidesUsers: boolean;
   /** Whether a proxy removes the header `x-zitadel-orgid` of requests to a path. */
   losesContext: (path: string) => boolean;
 }
@@ -35,6 +41,9 @@ export const measured: Readonly<ZitadelBehaviour> = {
   userCreatedAt: '2020-01-01T00:00:00.000000Z',
   tokensOfUser: 1,
   owners: ['owner', 'admin'],
+  hasStates: true,
+  findsUser: () => true,
+  hidesUsers: false,
   losesContext: () => false,
 };
 

@@ -9,6 +9,8 @@ export interface ExportFlags {
   readonly excludedOrgIds: readonly string[];
   readonly withPasswords: boolean;
   readonly withOtp: boolean;
+  /** Whether the release exports states. */
+  readonly hasStates: boolean;
 }
 
 /** The failure of an export by an organisation that ZITADEL cannot export. */
@@ -44,7 +46,10 @@ export const loginScreens = Object.fromEntries(
 );
 
 /** Exports organisations as ZITADEL does (zitadel 4): what names something outside of the export is left out. */
-export function exportFrom(contents: Contents, { orgIds, excludedOrgIds, ...secrets }: ExportFlags): JsonObject[] {
+export function exportFrom(
+  contents: Contents,
+  { orgIds, excludedOrgIds, hasStates, ...secrets }: ExportFlags,
+): JsonObject[] {
   const visible = [...contents.organisations.values()].filter(({ visibleAt }) => visibleAt <= performance.now());
   const asked = visible.filter(({ orgId }) => orgIds.length === 0 || orgIds.includes(orgId));
   if (asked.some(({ orgId }) => excludedOrgIds.includes(orgId))) throw new DeadlyExclusionError('an exclusion matches');
@@ -57,8 +62,8 @@ export function exportFrom(contents: Contents, { orgIds, excludedOrgIds, ...secr
   const isProjectIn = (json: JsonObject) => projects.has(projectId(json));
   return asked.map(({ orgId, name, state }) => {
     const records = (section: string) =>
-      contents.visible(orgId, section).map((record) => exportedForm(section, record));
-    const organisation: JsonObject = { orgId, orgState: state, org: { name } };
+      contents.visible(orgId, section).map((record) => exportedForm(section, record, hasStates));
+    const organisation: JsonObject = { orgId, ...(hasStates ? { orgState: state } : {}), org: { name } };
     for (const section of whole) organisation[section] = records(section)[0];
     for (const section of lists) organisation[section] = records(section);
     organisation.humanUsers = records('humanUsers').map((person) => withoutSecrets(person, secrets));
@@ -80,8 +85,10 @@ export function exportFrom(contents: Contents, { orgIds, excludedOrgIds, ...secr
   });
 }
 
-function exportedForm(section: string, record: JsonObject): JsonObject {
+function exportedForm(section: string, record: JsonObject, hasStates: boolean): JsonObject {
   const copy = structuredClone(record);
+  if (!hasStates) delete copy.state;
+  else if (section === 'humanUsers' || section === 'machineUsers') copy.state ??= 'USER_STATE_ACTIVE';
   const [, ...lost] = lostFields.find(([name]) => name === section) ?? [];
   for (const path of lost) if (valueAt(copy, path) !== undefined) putAt(copy, path, undefined);
   return section === 'loginTexts' ? { ...loginScreens, ...copy } : copy;
@@ -93,7 +100,7 @@ function projectId(json: JsonObject): string {
 
 function withoutSecrets(
   person: JsonObject,
-  { withPasswords, withOtp }: Omit<ExportFlags, 'orgIds' | 'excludedOrgIds'>,
+  { withPasswords, withOtp }: Pick<ExportFlags, 'withPasswords' | 'withOtp'>,
 ) {
   const copy = structuredClone(person);
   const secrets = [

@@ -10,6 +10,8 @@ export interface ImportRun {
   readonly host: string;
   /** Whose token it is: owner of each organisation that the import creates. Undefined for what others imported. */
   readonly callerId?: string;
+  /** Whether the release imports states. */
+  readonly keepsStates: boolean;
   /** Called before each write; ends the import by throwing. */
   readonly write: () => void;
 }
@@ -94,7 +96,7 @@ export const firstPhase: readonly Row[] = [
     type: 'human_user',
     id: ['userId'],
     exists: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting',
-    stored: ({ json }) => importedPerson(json),
+    stored: ({ run, json }) => importedPerson(withState(run, json)),
   },
   {
     section: 'machineUsers',
@@ -102,9 +104,10 @@ export const firstPhase: readonly Row[] = [
     id: ['userId'],
     exists: 'ID=COMMAND-k2una Message=Errors.User.AlreadyExisting',
     // The id is taken from inside only, and exported outside only.
-    stored: ({ json }) => {
+    stored: ({ run, json }) => {
       const { userId, ...inner } = elements(json.user)[0] ?? {};
-      return { ...json, userId: userId ?? newId(), user: inner };
+      const { state = 'USER_STATE_ACTIVE' } = withState(run, json);
+      return { ...json, userId: userId ?? newId(), user: inner, state };
     },
   },
   {
@@ -230,6 +233,11 @@ export const thirdPhase: readonly Row[] = [
     refuses: lacks('projects', 'projectId', 'ID=PROJECT-0l10S9OmZV Message=Errors.Project.NotFound'),
   },
 ];
+
+/** Returns a user as a release reads it: one that does not import states skips the field. */
+function withState({ keepsStates }: ImportRun, { state, ...json }: JsonObject): JsonObject {
+  return keepsStates && state !== undefined ? { ...json, state } : json;
+}
 
 /**
  * A person gets a display name and a language where the file has none; one without a credential becomes initial, and

@@ -40,7 +40,10 @@ export function importAll(run: ImportRun, orgs: readonly JsonObject[]): { errors
   return { errors, reached: reached.map((org) => textAt(org, 'orgId', '')) };
 }
 
-function createOrganisation({ contents, write, host, callerId }: ImportRun, org: JsonObject): Fault | undefined {
+function createOrganisation(
+  { contents, write, host, callerId, keepsStates }: ImportRun,
+  org: JsonObject,
+): Fault | undefined {
   const id = textAt(org, 'orgId', '');
   const name = textAt(org, 'org.name', '');
   const fault = (message: string) => ({ type: 'org', id, message });
@@ -50,7 +53,8 @@ function createOrganisation({ contents, write, host, callerId }: ImportRun, org:
   if ([...contents.organisations.values()].some((other) => other.name === name))
     return fault('ID=V3-DKcYh Message=Errors.Org.AlreadyExists');
   write();
-  contents.create(id, name, textAt(org, 'orgState', '') || 'ORG_STATE_ACTIVE');
+  const state = keepsStates ? textAt(org, 'orgState', '') : '';
+  contents.create(id, name, state || 'ORG_STATE_ACTIVE');
   const domainName = `${name
     .toLowerCase()
     .replaceAll(' ', '-')

@@ -12,7 +12,7 @@ export async function filledZitadel(
   given: Parameters<typeof startZitadel>[0] = {},
 ): Promise<{ zitadel: ZitadelStandIn; tokenFile: string }> {
   const zitadel = await startZitadel({ lagMs: 0, ...given });
-  const run = { contents: zitadel.contents, contextOrgId: '', host: 'localhost', write: () => {} };
+  const run = { contents: zitadel.contents, contextOrgId: '', host: 'localhost', keepsStates: true, write: () => {} };
   expect(importAll(run, elements(orgs)).errors).toEqual([]);
   return { zitadel, tokenFile: await tokenFileWith('owner-token') };
 }

@@ -24,6 +24,8 @@ export const replies = {
   notFound: json(404, { code: 5, message: 'Not Found' }),
   noHeader: json(401, { code: 16, message: 'auth header missing' }),
   badToken: fault(401, 16, 'Errors.Token.Invalid', 'AUTH-7fs1e'),
+  noPermission: fault(403, 7, 'No matching permissions found', 'AUTH-5mWD2'),
+  invalidQuery: fault(400, 3, 'List.Query.Invalid', 'GRPC-vR9nC'),
   noMembership: fault(404, 5, 'membership not found', 'AUTHZ-cdgFk'),
   noOrganisation: fault(403, 7, "Organisation doesn't exist", 'AUTH-Bs7Ds'),
   noUser: fault(404, 5, 'User could not be found', 'COMMAND-bd4ir1mblj'),

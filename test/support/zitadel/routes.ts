@@ -65,7 +65,7 @@ const page = z.looseObject({
 const users = '/management/v1/users';
 const projects = '/management/v1/projects/(?<projectId>[^/]+)';
 const { importData, exportData } = AdminService.method;
-const { getMyOrg, listAllProjectGrants, listUserGrants, listOrgMembers } = ManagementService.method;
+const { getMyOrg, listUsers, listAllProjectGrants, listUserGrants, listOrgMembers } = ManagementService.method;
 const { listProjectMembers, listProjectGrantMembers, listPersonalAccessTokens } = ManagementService.method;
 const { listAuthenticationMethodTypes, deleteUser } = UserService.method;
 
@@ -102,6 +102,7 @@ const routes: readonly Route[] = [
   { method: 'POST', path: '/admin/v1/members/_search', handler: owners },
   { method: 'GET', path: '/management/v1/orgs/me', handler: ownOrganisation, rpc: getMyOrg },
   { method: 'POST', path: '/management/v1/projectgrants/_search', handler: projectGrants, rpc: listAllProjectGrants },
+  { method: 'POST', path: `${users}/_search`, handler: searchUsers, rpc: listUsers },
   { method: 'POST', path: `${users}/grants/_search`, handler: records('userGrants'), rpc: listUserGrants },
   {
     method: 'POST',
@@ -151,7 +152,8 @@ export async function handle(ports: RoutePorts, routed: Routed): Promise<Reply> 
   const resolved = isRpc ? resolveRpc(arrived) : resolveRest(arrived);
   const reply = 'status' in resolved ? resolved : await answer(ports, routed, resolved, isRpc);
   const { orgId, route: { rpc = undefined } = {}, message } = 'status' in resolved ? {} : resolved;
-  const measured = rpc === importData && message !== undefined ? measure(message) : {};
+  const isReadable = message !== undefined && unreadableField(message, ports.behaviour) === undefined;
+  const measured = rpc === importData && isReadable ? measure(message) : {};
   ports.requests.push({ path: routed.path, orgId, status: reply.status, ...measured });
   return isRpc && rpc !== undefined ? grpcWeb(rpc.output, reply) : reply;
 }
@@ -184,6 +186,8 @@ async function answer(ports: RoutePorts, routed: Routed, resolved: Resolved, isR
   const { path, authorization } = routed;
   const { route, message, orgId } = resolved;
   // A message's size is refused before anybody asks for a token.
+  const unreadable = route.rpc === importData ? unreadableField(message, ports.behaviour) : undefined;
+  if (unreadable !== undefined) return replies.invalid(`proto: (line 1:1): invalid value for ${unreadable}: true`);
   const { bytes = 0 } = route.rpc === importData ? measure(message) : {};
   const { maxMessageBytes } = ports.behaviour;
   if (bytes > maxMessageBytes) return replies.tooLarge(bytes, maxMessageBytes);
@@ -202,6 +206,13 @@ async function answer(ports: RoutePorts, routed: Routed, resolved: Resolved, isR
     if (error instanceof UnexportableError) return replies.unexportable;
     throw error;
   }
+}
+
+/** Returns the first field of an import that JSON cannot have as a boolean. Fields that a release does not know are skipped. */
+function unreadableField(message: JsonObject, { hasStates }: ZitadelBehaviour): string | undefined {
+  const states = elements(valueAt(message, 'dataOrgs.orgs')).map(({ orgState }) => orgState);
+  if (hasStates && states.includes(true)) return 'enum field orgState';
+  return message.timeout === true ? 'string field timeout' : undefined;
 }
 
 function isVisible({ contents }: RoutePorts, orgId: string): boolean {
@@ -239,7 +250,8 @@ async function importRoute(ports: RoutePorts, { message, contextId, callerId }: 
   };
   try {
     const { contents, host } = ports;
-    const run = { contents, contextOrgId: contextId, host, callerId, write };
+    const { hasStates: keepsStates } = ports.behaviour;
+    const run = { contents, contextOrgId: contextId, host, callerId, keepsStates, write };
     const { errors, reached } = importAll(run, orgs);
     if (ports.behaviour.stallsAtWrite <= 0) await new Promise(() => {});
     const success = reached.length === 0 ? {} : { orgs: reached.map((id) => ({ orgId: id })) };
@@ -252,7 +264,8 @@ async function importRoute(ports: RoutePorts, { message, contextId, callerId }: 
 
 async function exportRoute({ contents, behaviour }: RoutePorts, { message, isRpc }: Called): Promise<Reply> {
   await setTimeout(behaviour.exportMs);
-  const orgs = exportFrom(contents, fromJson(ExportDataRequestSchema, jsonValue(message), lenient));
+  const flags = fromJson(ExportDataRequestSchema, jsonValue(message), lenient);
+  const orgs = exportFrom(contents, { ...flags, hasStates: behaviour.hasStates });
   const exported = fromJson(ExportDataResponseSchema, jsonValue({ orgs }), lenient);
   const { byteLength } = toBinary(ExportDataResponseSchema, exported);
   if (!isRpc && byteLength > behaviour.maxMessageBytes) return replies.tooLarge(byteLength, behaviour.maxMessageBytes);
@@ -296,6 +309,22 @@ function organisations(ports: RoutePorts, called: Called): Reply {
   return results(
     called,
     all.map(({ orgId, name, state }) => ({ id: orgId, name, state })),
+  );
+}
+
+/** Finds users of the context's organisation by their ids, with their states. */
+function searchUsers({ contents, behaviour }: RoutePorts, called: Called): Reply {
+  if (behaviour.hidesUsers) return replies.noPermission;
+  const [query = {}] = elements(called.message.queries);
+  const userIds: unknown = valueAt(query, 'inUserIdsQuery.userIds');
+  if (!Array.isArray(userIds)) return replies.invalidQuery;
+  const found = ['humanUsers', 'machineUsers'].flatMap((section) => contents.visible(called.contextId, section));
+  const caller = { userId: called.callerId, state: 'USER_STATE_ACTIVE' };
+  const own = contents.users.get(called.callerId) === called.contextId ? [...found, caller] : found;
+  const users = own.filter(({ userId }) => userIds.includes(userId) && behaviour.findsUser(String(userId)));
+  return owned(
+    called,
+    users.map(({ userId, state }) => ({ id: userId, state })),
   );
 }
 

@@ -20,6 +20,11 @@ export interface ZitadelStandIn {
   readonly revive: () => void;
 }
 
+/** Returns the imports that a stand-in received. The question whether it imports states is none: no release can read it. */
+export function importsOf({ requests }: Pick<ZitadelStandIn, 'requests'>): readonly ReceivedRequest[] {
+  return requests.filter(({ records }) => records !== undefined);
+}
+
 /**
  * Starts a stand-in of a ZITADEL for the time of a test: it has the limits, delays and answers that were measured of a
  * real one, and imports and exports as that does. The searches of grants and members have the form of ZITADEL's

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_MANIFEST_BYTES } from '../../../shared/organisation/exportFile.ts';
 import { LeftToDo, MAX_LISTED_BYTES } from '../../../shared/organisation/leftToDo.ts';
-import { leftToDoRules } from '../../../shared/organisation/leftToDoRules.ts';
+import {
+  activationRemedy,
+  activationRule,
+  isOfActivation,
+  leftToDoRules,
+} from '../../../shared/organisation/leftToDoRules.ts';
 import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
 import type { StoredDocument } from '../../../shared/store/store.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
@@ -27,6 +32,32 @@ function entriesFor(content: typeof everything, section: string, document: Store
 }
 
 describe('what is left to do', () => {
+  it.each([
+    ['humanUsers', 'USER_STATE_LOCKED', 'lock the user'],
+    ['humanUsers', 'USER_STATE_SUSPEND', 'deactivate the user'],
+    ['machineUsers', 'USER_STATE_INACTIVE', 'deactivate the user'],
+    ['org', 'ORG_STATE_INACTIVE', 'deactivate the organisation'],
+    ['humanUsers', 'USER_STATE_INITIAL', undefined],
+    ['machineUsers', 'USER_STATE_ACTIVE', undefined],
+    ['projects', 'PROJECT_STATE_INACTIVE', undefined],
+  ])('in a ZITADEL that imports no states is to take access back: %s %s', (section, state, remedy) => {
+    expect(activationRemedy(section, state)).toBe(remedy);
+    const rule = activationRule(section, state);
+    expect(rule?.message).toBe(remedy && `this release of ZITADEL imports no states: ${remedy} after the import`);
+    expect(rule === undefined || isOfActivation(rule)).toBe(true);
+  });
+
+  it('is listed once where the release of the ZITADEL is unknown, and some record is not active', () => {
+    const entries = (importsStates: boolean | undefined, ...states: readonly string[]) => {
+      const list = new LeftToDo({ ...forZitadel, ...(importsStates === undefined ? {} : { importsStates }) });
+      for (const state of states) list.addRecord(sectionNamed('machineUsers'), record({ userId: state }, { state }));
+      return list.entries.filter(({ message }) => message.includes('ZITADEL 2 and 3'));
+    };
+    expect(entries(undefined, 'USER_STATE_INACTIVE', 'USER_STATE_LOCKED')).toHaveLength(1);
+    expect(entries(undefined, 'USER_STATE_ACTIVE')).toEqual([]);
+    expect(entries(true, 'USER_STATE_INACTIVE')).toEqual([]);
+  });
+
   it('names only sections of the table', () => {
     const names = [organisationSection, ...sections].map(({ name }) => name);
     for (const rule of leftToDoRules) for (const name of rule.sections) expect(names).toContain(name);

@@ -52,7 +52,8 @@ function said(tally: LoginTally, ...pairs: readonly ComparedPair[]): string {
 describe('the people who log in as before', () => {
   it.each<[string | undefined, RecordContent, RecordContent | undefined]>([
     [undefined, content(), content()],
-    [undefined, content({ state: 'LOCKED', seed: 's' }), content({ seed: 's' })],
+    [undefined, content({ state: 'INITIAL', seed: 's' }), content({ seed: 's' })],
+    ['active in the target, locked in the source', content({ state: 'LOCKED' }), content()],
     [undefined, content({ format: 'argon2' }), content({ format: 'argon2' })],
     ['not in their organisation of the target', content(), undefined],
     ['locked in the target, active in the source', content(), content({ state: 'LOCKED' })],
@@ -98,6 +99,22 @@ describe('the people who log in as before', () => {
     expect(planned.split(' | ')[1]).toBe(reason && `1 ${reason}: ada`);
     const [first, second] = [content({ state: 'INITIAL' }), content({ state: 'INITIAL' })];
     expect(said(new LoginTally(true), pair({ first, second }))).toContain('1 initial, as in the source');
+  });
+
+  it.each([
+    ['LOCKED', 'active in the target, locked in the source'],
+    ['INACTIVE', 'active in the target, inactive in the source'],
+  ])('are nobody whom a ZITADEL lets in because it imports no states: %s', (state, reason) => {
+    const first = content({ state });
+    const expected = `0 of 1 person with a password log in as before | 1 ${reason}: ada`;
+    expect(said(new LoginTally(true, ['onlyFirst'], false), pair({ first, second: undefined }))).toBe(expected);
+    expect(said(new LoginTally(true), pair({ first, second: content() }))).toBe(expected);
+    const arriving = pair({ first: content(), second: undefined });
+    const closed = { body: '{"orgState":"ORG_STATE_INACTIVE"}', secrets: {} };
+    const org = pair({ first: closed, second: undefined }, { section: 'org' });
+    expect(said(new LoginTally(true, ['onlyFirst'], false), arriving, org)).toContain(
+      'of an organisation that is active in the target, inactive in the source',
+    );
   });
 
   it.each([

@@ -6,7 +6,7 @@ import type { FieldDifference } from '../../../../shared/organisation/equality.t
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { findSection } from '../../../../shared/organisation/sections.ts';
 
-const zitadel = { side: 'second', domains: ['id.example.com'], callerId: '7' } as const;
+const zitadel = { side: 'second', domains: ['id.example.com'], callerId: '7', importsStates: true } as const;
 const record = (section: string, id: string, outcome: RecordDifference['outcome']): RecordDifference => ({
   outcome,
   section,
@@ -84,6 +84,21 @@ describe('a difference between a ZITADEL and another side', () => {
     expect(reason(record('projectRoles', 'p_admin', 'onlyFirst'))).toBeUndefined();
     expect(reason(record('oidcIdps', '52', 'onlyFirst'))).toMatch(/client secret/);
     expect(reason(record('oidcIdps', '51', 'onlyFirst'))).toBeUndefined();
+  });
+
+  it('of a state is explained where the ZITADEL was given it, imports none, and the record is active there', () => {
+    const given = { ...zitadel, importsStates: false, losses: new FileLosses() };
+    const locked = changed('humanUsers', { path: 'state', first: 'USER_STATE_LOCKED', second: 'USER_STATE_ACTIVE' });
+    const org = changed('org', { path: 'orgState', first: 'ORG_STATE_INACTIVE', second: 'ORG_STATE_ACTIVE' });
+    for (const difference of [locked, org]) {
+      expect(zitadelReason(difference, given)).toBe(
+        'this release of ZITADEL imports no states: the record is active there',
+      );
+      expect(zitadelReason(difference, zitadel)).toBeUndefined();
+      expect(zitadelReason(difference, { ...zitadel, importsStates: false })).toBeUndefined();
+    }
+    const closed = changed('humanUsers', { path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_LOCKED' });
+    expect(zitadelReason(closed, given)).toBeUndefined();
   });
 
   it('is seen from the side that the ZITADEL is', () => {

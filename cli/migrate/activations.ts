@@ -1,0 +1,41 @@
+import { BoundedList } from '../../shared/collections/boundedList.ts';
+import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import type { CountedEntry } from '../../shared/organisation/leftToDo.ts';
+import { activationRemedy, isClosed } from '../../shared/organisation/leftToDoRules.ts';
+import { findSection, organisationSection } from '../../shared/organisation/sections.ts';
+import type { RecordContent } from '../compare/comparedRecord.ts';
+import type { ComparedPair, PairVisitor } from '../compare/comparison.ts';
+
+/** Bounds the organisations and users that a result lists. */
+const MAX_LISTED = 10_000;
+
+/** Lists the organisations and users that have no access in the source, and have it in the target. */
+export class Activations implements PairVisitor {
+  private readonly found = new BoundedList<CountedEntry>(MAX_LISTED);
+
+  addPair({ section, id, first, second }: ComparedPair): void {
+    const state = stateOf(first);
+    const remedy = activationRemedy(section, state);
+    if (remedy === undefined || second === undefined || isClosed(stateOf(second))) return;
+    const { type } = (findSection(section) ?? organisationSection).error;
+    const word = state.replace(/^.*_STATE_/, '').toLowerCase();
+    this.found.add({ type, id, message: `active in the target, ${word} in the source: ${remedy} there` });
+  }
+
+  reset(): void {
+    this.found.clear();
+  }
+
+  get entries(): readonly CountedEntry[] {
+    return this.found.entries;
+  }
+
+  get omitted(): number {
+    return this.found.omitted;
+  }
+}
+
+function stateOf({ body }: RecordContent): string {
+  const record = parseObject(body);
+  return textAt(record, 'state', '') || textAt(record, 'orgState', '');
+}

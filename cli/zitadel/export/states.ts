@@ -1,0 +1,116 @@
+import { createClient } from '@connectrpc/connect';
+import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
+import { UserState, UserStateSchema } from '@zitadel/proto/zitadel/user_pb.js';
+import { placeTokenForbidden, zitadelCallFailed, zitadelStatesUnknown } from '../../../shared/errors/placeErrors.ts';
+import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
+import { counted } from '../../texts.ts';
+import type { ZitadelConnection } from '../connection.ts';
+import { rpcTransport } from '../rpc.ts';
+import { recordsIn } from './exportOrganisation.ts';
+
+// The exports of releases 2 and 3 have no states. The searches of every release have them.
+
+/** The number of users in one search. Newer releases return at most 1,000. */
+const SEARCHED_AT_ONCE = 500;
+/** The number of users that messages name. */
+const MAX_NAMED = 3;
+
+/** How the states of an export are completed. */
+interface StateSource {
+  readonly connection: ZitadelConnection;
+  /** Returns the state of an organisation; undefined if the ZITADEL does not return it. */
+  readonly stateOf: (orgId: string) => Promise<string | undefined>;
+  /** What states count as that the ZITADEL does not return; undefined if they may not be unknown. */
+  readonly unknownStates: 'active' | undefined;
+}
+
+/**
+ * Adds the states that the export of an organisation lacks.
+ * @returns what stays unknown, as a sentence; undefined if every state is known
+ * @throws IdentityError ZITADEL_STATES_UNKNOWN
+ */
+export async function addStates(organisation: JsonObject, source: StateSource): Promise<string | undefined> {
+  const orgId = textAt(organisation, 'orgId', '');
+  organisation.orgState ??= await source.stateOf(orgId);
+  const refusal = await addUserStates(source.connection, orgId, statelessUsers(organisation));
+  const unknown = unknownText(organisation);
+  if (unknown === undefined) return undefined;
+  const reason = refusal ?? 'its search does not return them';
+  if (source.unknownStates === undefined) throw zitadelStatesUnknown(source.connection.baseUrl, orgId, unknown, reason);
+  return `organisation ${orgId}: ${unknown} (${reason})`;
+}
+
+function statelessUsers(organisation: JsonObject): JsonObject[] {
+  return ['humanUsers', 'machineUsers'].flatMap((section) => stateless(organisation, section));
+}
+
+function stateless(organisation: JsonObject, section: string): JsonObject[] {
+  return recordsIn(organisation[section]).filter(({ state }) => state === undefined);
+}
+
+/** Says which states of an organisation are unknown. */
+function unknownText(organisation: JsonObject): string | undefined {
+  const nouns = { person: 'humanUsers', 'service user': 'machineUsers' };
+  const users = Object.entries(nouns).flatMap(([noun, section]) => {
+    const found = stateless(organisation, section);
+    const ids = found.slice(0, MAX_NAMED).map((user) => textAt(user, 'userId', ''));
+    return found.length === 0 ? [] : [`of ${counted(found.length, noun)} such as ${ids.join(', ')}`];
+  });
+  const texts = [...(organisation.orgState === undefined ? ['its own'] : []), ...users];
+  return texts.length === 0 ? undefined : texts.join(', and ');
+}
+
+/** Adds the states of users; returns why the ZITADEL does not return them. */
+async function addUserStates(
+  connection: ZitadelConnection,
+  orgId: string,
+  users: readonly JsonObject[],
+): Promise<string | undefined> {
+  try {
+    for (let start = 0; start < users.length; start += SEARCHED_AT_ONCE) {
+      const searched = users.slice(start, start + SEARCHED_AT_ONCE);
+      const states = await searchStates(
+        connection,
+        orgId,
+        searched.map((user) => textAt(user, 'userId', '')),
+      );
+      for (const user of searched) user.state = states.get(textAt(user, 'userId', ''));
+    }
+    return undefined;
+  } catch (error) {
+    if (placeTokenForbidden.is(error) || zitadelCallFailed.is(error)) return error.message;
+    throw error;
+  }
+}
+
+/**
+ * Returns the states of an organisation's users, as far as the ZITADEL returns them.
+ * @throws IdentityError
+ */
+async function searchStates(
+  connection: ZitadelConnection,
+  orgId: string,
+  userIds: string[],
+): Promise<Map<string, string | undefined>> {
+  const management = createClient(ManagementService, rpcTransport(connection, { orgId }));
+  const queries = [{ query: { case: 'inUserIdsQuery', value: { userIds } } } as const];
+  const { result } = await management.listUsers({ query: { limit: userIds.length }, queries });
+  const own = result.filter(({ details }) => details?.resourceOwner === orgId);
+  return new Map(own.map(({ id, state }) => [id, stateName(state)]));
+}
+
+/** Returns the name of a state in files; undefined for none, and for one that no release has. */
+function stateName(state: UserState): string | undefined {
+  return state === UserState.UNSPECIFIED ? undefined : UserStateSchema.value[state]?.name;
+}
+
+/**
+ * Requires that a ZITADEL returns the states of users, by those of one that it has.
+ * @throws IdentityError ZITADEL_STATES_UNKNOWN
+ */
+export async function requireStates(
+  source: Pick<StateSource, 'connection' | 'unknownStates'>,
+  { userId, orgId }: { readonly userId: string; readonly orgId: string },
+): Promise<void> {
+  await addStates({ orgId, machineUsers: [{ userId }] }, { ...source, stateOf: async () => 'ORG_STATE_ACTIVE' });
+}

@@ -1,0 +1,235 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { identity } from '../../support/command.ts';
+import { organisation } from '../../support/fixtures/organisations.ts';
+import { exportFileWith, migrate, prepareMigration } from '../../support/migrations/migrating.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { sqlite } from '../../support/stores/stores.ts';
+import type { ZitadelBehaviour } from '../../support/zitadel/behaviour.ts';
+import { exportFromZitadel, importIntoStandIn } from '../../support/zitadel/connect.ts';
+import { people } from '../../support/zitadel/files.ts';
+import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
+import { importsOf, startZitadel, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
+
+const TIMEOUT_MS = 120_000;
+const all = ['--with', 'passwords,otp,keys'];
+
+const states = ['ACTIVE', 'LOCKED', 'INACTIVE'].map((state) => ({ state: `USER_STATE_${state}` }));
+const [ada, bob, eve] = people(3).map((person, index) => ({ ...person, ...states[index] }));
+const robots = ['31', '32'].map((userId, index) => ({
+  userId,
+  user: { userId, userName: `robot ${userId}`, name: 'Robot' },
+  state: `USER_STATE_${['ACTIVE', 'INACTIVE'][index]}`,
+}));
+const acme = organisation('acme', { humanUsers: [ada, bob, eve], machineUsers: robots });
+/** The header of the organisation needs another form for this id. */
+const closed = organisation('ünï', { humanUsers: people(1, 10), orgState: 'ORG_STATE_INACTIVE' });
+
+/** A ZITADEL of release 2 or 3, as if it had been for long. */
+const oldZitadel = (given: Partial<ZitadelBehaviour> = {}) =>
+  filledZitadel([acme, closed], { hasStates: false, ...given });
+const searches = ({ requests }: ZitadelStandIn) => requests.filter(({ path }) => path.endsWith('/ListUsers'));
+
+const exportedStates = [
+  {
+    orgId: 'acme',
+    orgState: 'ORG_STATE_ACTIVE',
+    humanUsers: states,
+    machineUsers: [{ state: 'USER_STATE_ACTIVE' }, { state: 'USER_STATE_INACTIVE' }],
+  },
+  { orgId: 'ünï', orgState: 'ORG_STATE_INACTIVE', humanUsers: [{ state: 'USER_STATE_ACTIVE' }] },
+];
+
+describe('an export from a ZITADEL that exports no states', { timeout: TIMEOUT_MS }, () => {
+  it('has the states that its searches return, of selected organisations too', async () => {
+    const { zitadel } = await oldZitadel();
+    const [, ...whole] = (await exportFromZitadel(zitadel)).orgs;
+    expect(whole).toMatchObject(exportedStates);
+    expect((await exportFromZitadel(zitadel, ['acme', 'ünï'])).orgs).toMatchObject(exportedStates);
+  });
+
+  it('has those of an organisation that it returns over gRPC-Web only, and of more users than one search takes', async () => {
+    const humanUsers = people(501).map((person) => ({ ...person, state: 'USER_STATE_LOCKED' }));
+    const { zitadel } = await filledZitadel([organisation('large', { humanUsers })], {
+      hasStates: false,
+      maxMessageBytes: 10_000,
+    });
+    const [large] = (await exportFromZitadel(zitadel, ['large'])).orgs;
+    expect(JSON.stringify(large).match(/USER_STATE_LOCKED/g)).toHaveLength(501);
+    expect(searches(zitadel)).toHaveLength(2);
+  });
+
+  it('does not search where the export has states', async () => {
+    const { zitadel } = await oldZitadel({ hasStates: true });
+    expect((await exportFromZitadel(zitadel, ['acme', 'ünï'])).orgs).toMatchObject(exportedStates);
+    expect(searches(zitadel)).toEqual([]);
+  });
+
+  it.each<[string, Partial<ZitadelBehaviour>, string]>([
+    [
+      'may not be searched',
+      { hidesUsers: true },
+      'of 3 people such as 350000000000000000, 350000000000000001, 350000000000000002, and of 2 service users such as 31, 32 (',
+    ],
+    [
+      'are not found',
+      { findsUser: (userId) => userId !== bob?.userId },
+      'of 1 person such as 350000000000000001 (its search does not return them)',
+    ],
+  ])('writes nothing where users %s, unless the call says what these count as', async (_why, behaviour, unknown) => {
+    const { zitadel, tokenFile } = await oldZitadel(behaviour);
+    const file = join(await testDirectory(), 'acme.json');
+    const call = ['export', zitadel.url, '--token-file', tokenFile, '--org', 'acme', '--to', file];
+    const refused = await identity(call);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`of organisation acme: ${unknown}`) });
+    expect(refused.stderr).toContain('exclude the organisation with --exclude-org acme, or let unknown states count');
+    expect(existsSync(file)).toBe(false);
+    const { code, stdout } = await identity([...call, '--unknown-states', 'active', '--json']);
+    const result = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+    expect({ code, ...result }).toMatchObject({ code: 0, missingStates: [expect.stringContaining(unknown)] });
+    const [acme] = JSON.parse(await readFile(file, 'utf8')).orgs;
+    // What is known is kept.
+    expect(acme).toMatchObject({ orgState: 'ORG_STATE_ACTIVE' });
+    expect(acme.humanUsers[1].state).toBeUndefined();
+    const inspected = await identity(['inspect', ...call.slice(1, 6), '--unknown-states', 'active']);
+    const warning = `states that ZITADEL did not return count as active: organisation acme: ${unknown}`;
+    expect(inspected).toMatchObject({ code: 0, stdout: expect.stringContaining(warning) });
+  });
+});
+
+describe('a migration from a ZITADEL that exports no states', { timeout: TIMEOUT_MS }, () => {
+  it('keeps out whom the source keeps out, and proves it', async () => {
+    const { zitadel, tokenFile } = await oldZitadel();
+    const north = await servedPlace(sqlite);
+    const from = ['--from', zitadel.url, '--from-token-file', tokenFile];
+    const result = await migrate([...from, '--to', north.database, ...all, '--yes'], await prepareMigration(north));
+    expect(result).toMatchObject({
+      outcome: 'done',
+      warnings: [],
+      proof: { expected: 0, unexpected: 0, sections: { org: { equal: 2 }, humanUsers: { equal: 4 } } },
+      logins: { withPassword: 4, ready: 1 },
+    });
+    const { env } = await prepareMigration(north);
+    const file = join(await testDirectory(), 'north.json');
+    await identity(['export', north.database, '--to', file, '--org', 'acme', '--org', 'ünï'], { env });
+    const { orgs } = JSON.parse(await readFile(file, 'utf8'));
+    expect(orgs).toMatchObject(exportedStates);
+    // A person who is let in afterwards is a difference.
+    const userId = bob?.userId ?? '';
+    await identity(['user', 'unlock', userId, '--data', north.database.slice('sqlite:'.length)], { env });
+    const compared = await identity(
+      ['compare', zitadel.url, north.database, '--token-file', tokenFile, '--org', 'acme'],
+      { env },
+    );
+    expect(compared).toMatchObject({ code: 3, stdout: expect.stringContaining('state: "USER_STATE_LOCKED" | "USER_') });
+  });
+
+  it('stops before anything is written where states stay unknown, unless the call says what they count as', async () => {
+    const { zitadel, tokenFile } = await oldZitadel({ hidesUsers: true });
+    const north = await servedPlace(sqlite);
+    const migrating = await prepareMigration(north);
+    const from = ['--from', zitadel.url, '--from-token-file', tokenFile, '--org', 'acme', '--to', north.database];
+    const stopped = await identity(['migrate', ...from, ...all, '--yes'], migrating);
+    expect(stopped).toMatchObject({ code: 1, stderr: expect.stringContaining('--unknown-states active') });
+    const { stdout } = await identity(['org', 'list', '--data', north.database.slice('sqlite:'.length)], migrating);
+    expect(stdout).not.toContain('acme');
+    const agreed = [...from, ...all, '--unknown-states', 'active'];
+    const planned = await identity(['migrate', 'plan', ...agreed], migrating);
+    const warning = 'states that ZITADEL did not return count as active: organisation acme: of 3 people such as 35';
+    expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining(warning) });
+    const result = await migrate([...agreed, '--yes'], await prepareMigration(north));
+    expect(result.warnings).toContainEqual({ type: 'state', message: expect.stringContaining(warning) });
+  });
+});
+
+describe('a migration to a ZITADEL that imports no states', { timeout: TIMEOUT_MS }, () => {
+  const activated = [
+    {
+      type: 'org',
+      id: 'ünï',
+      message: 'active in the target, inactive in the source: deactivate the organisation there',
+    },
+    { type: 'human_user', id: bob?.userId, message: 'active in the target, locked in the source: lock the user there' },
+    {
+      type: 'human_user',
+      id: eve?.userId,
+      message: 'active in the target, inactive in the source: deactivate the user there',
+    },
+    {
+      type: 'machine_user',
+      id: '32',
+      message: 'active in the target, inactive in the source: deactivate the user there',
+    },
+  ];
+
+  it('lists in its plan what must be deactivated there, and in its result what still is active', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([], { hasStates: false });
+    const file = await exportFileWith(acme, closed);
+    const migrating = { env: {}, cwd: await testDirectory() };
+    const places = ['--from', file, '--to', zitadel.url, '--to-token-file', tokenFile, ...all];
+    const planned = await identity(['migrate', 'plan', ...places, '--json'], migrating);
+    const plan = JSON.parse(planned.stdout.trim().split('\n').at(-1) ?? '');
+    const imports = 'this release of ZITADEL imports no states:';
+    expect(plan.leftToDo).toEqual(
+      expect.arrayContaining([
+        { type: 'org', id: 'ünï', message: `${imports} deactivate the organisation after the import` },
+        { type: 'human_user', id: bob?.userId, message: `${imports} lock the user after the import` },
+        { type: 'human_user', id: eve?.userId, message: `${imports} deactivate the user after the import` },
+        { type: 'machine_user', id: '32', message: `${imports} deactivate the user after the import` },
+      ]),
+    );
+    expect(plan.logins).toMatchObject({ withPassword: 4, ready: 1 });
+    const result = await migrate([...places, '--yes'], migrating);
+    expect(result.leftToDo).toEqual(expect.arrayContaining(activated));
+    expect(JSON.stringify(result.leftToDo)).not.toContain(imports);
+    const sections = {
+      org: { equal: 1, differentAsExpected: 1 },
+      humanUsers: { equal: 2, differentAsExpected: 2 },
+      machineUsers: { equal: 1, differentAsExpected: 1 },
+    };
+    expect(result).toMatchObject({ outcome: 'done', proof: { unexpected: 0, sections }, logins: { ready: 1 } });
+  });
+
+  it('lists nothing any more once that is done by hand, which the same migration finds equal', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([], { hasStates: false });
+    const file = await exportFileWith(acme, closed);
+    await importIntoStandIn(zitadel, await readFile(file, 'utf8'));
+    for (const [section, one] of [
+      ['humanUsers', bob],
+      ['humanUsers', eve],
+      ['machineUsers', robots[1]],
+    ] as const) {
+      const { userId = '', state } = one ?? {};
+      zitadel.contents.put('acme', section, userId, { ...zitadel.contents.find('acme', section, userId), state });
+    }
+    const organisations = zitadel.contents.organisations;
+    const uni = organisations.get('ünï');
+    if (uni !== undefined) organisations.set('ünï', { ...uni, state: 'ORG_STATE_INACTIVE' });
+    const places = ['--from', file, '--to', zitadel.url, '--to-token-file', tokenFile, ...all, '--yes'];
+    const result = await migrate(places, { env: {}, cwd: await testDirectory() });
+    expect(result).toMatchObject({ outcome: 'done', moved: { imported: { created: {}, failed: {} } } });
+    expect(JSON.stringify(result.leftToDo)).not.toMatch(/active in the target|imports no states/);
+    expect(result.proof.sections).toMatchObject({
+      org: { equal: 2 },
+      humanUsers: { equal: 4 },
+      machineUsers: { equal: 2 },
+    });
+  });
+
+  it('stops before anything is written where it could not be seen who is active there', async () => {
+    const zitadel = await startZitadel({ hasStates: false, hidesUsers: true });
+    const file = JSON.stringify({ orgs: [acme] });
+    for (const dryRun of [true, false])
+      await expect(importIntoStandIn(zitadel, file, { dryRun })).rejects.toThrow('--unknown-states active');
+    expect(importsOf(zitadel)).toEqual([]);
+  });
+
+  it('lists nothing where the ZITADEL imports states', async () => {
+    const zitadel = await startZitadel({ lagMs: 0 });
+    const { summary } = await importIntoStandIn(zitadel, JSON.stringify({ orgs: [acme, closed] }));
+    expect(JSON.stringify(summary.warnings)).not.toContain('imports no states');
+    expect((await exportFromZitadel(zitadel, ['acme', 'ünï'])).orgs).toMatchObject(exportedStates);
+  });
+});
