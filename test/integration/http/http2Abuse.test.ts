@@ -114,13 +114,21 @@ describe('a flood over HTTP/2', () => {
 });
 
 describe('requests that their client resets at once', () => {
-  it('start no handler, and leave the connection to others', async () => {
+  /** Starts a server whose connection has its settings: what was read before them starts no handler either way. */
+  async function startInUse(): Promise<void> {
     await startWith({});
+    const settings = once(socket, 'data');
+    socket.write(opened);
+    await settings;
+  }
+
+  it('start no handler, and leave the connection to others', async () => {
+    await startInUse();
     const answer = new Promise<void>((resolve) => {
       socket.on('data', (chunk: Buffer) => void (chunk.includes('small') && resolve()));
     });
     const most = fixedLimits.streamsPerConnection;
-    socket.write(Buffer.concat([opened, resetRequests(most - 1), ask('/small', 2 * most - 1)]));
+    socket.write(Buffer.concat([resetRequests(most), ask('/small', 2 * most + 1)]));
     await answer;
     expect(handled).toEqual(['/small']);
   });
@@ -136,10 +144,7 @@ describe('requests that their client resets at once', () => {
   });
 
   it('end a connection that is in use', async () => {
-    await startWith({});
-    const settings = once(socket, 'data');
-    socket.write(opened);
-    await settings;
+    await startInUse();
     socket.write(resetRequests(990));
     await ended(socket);
     expect(handled).toEqual([]);
