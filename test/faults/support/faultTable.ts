@@ -21,13 +21,6 @@ const refused = '400 before the first write, and the database is unchanged';
  * the figures of a run.
  */
 export const faultTable = {
-  'commit fails': { fault: 'every n-th commit fails', places: stores, outcome: converges },
-  'commit is delayed': { fault: 'every n-th commit is delayed', places: stores, outcome: noError },
-  'commit is lost': {
-    fault: 'every n-th commit succeeds, but is reported as failed',
-    places: stores,
-    outcome: converges,
-  },
   'commit conflicts': {
     fault: 'every n-th commit succeeds, but is reported as a conflict, like one that was sent twice',
     places: stores,

@@ -62,7 +62,7 @@ export async function startFuzzedInstance(): Promise<FuzzedInstance> {
   const exported = await exportFrom(instance, { excluded_org_ids: ['users'] });
   return {
     ...instance,
-    known: { exported, userIds, keyFiles: await keyFilesOf(bucket) },
+    known: { exported, userIds, keyFiles: await keyFilesOf(bucket, directory.path) },
     memory: async () => Number((await run('ps', ['-o', 'rss=', '-p', String(program.pid)])).stdout) * 1_024,
     openFiles: async () => {
       const links = (await readdir(`/proc/${program.pid}/fd`)).map((name) => linkOf(`/proc/${program.pid}/fd/${name}`));
@@ -143,7 +143,7 @@ async function auditFaults(directory: string): Promise<readonly string[]> {
 }
 
 /** Returns the key files of the bucket's account, and of an unknown one. */
-async function keyFilesOf({ directory, keyFile }: LocalBucket): Promise<readonly string[]> {
+async function keyFilesOf({ keyFile }: LocalBucket, directory: string): Promise<readonly string[]> {
   const { json } = await createServiceAccount({ file: join(directory, 'unknown.json'), name: 'unknown' });
   return [await readFile(keyFile, 'utf8'), json];
 }

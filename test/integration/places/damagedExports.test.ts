@@ -153,7 +153,7 @@ describe('an export that arrives damaged from an instance', { timeout: 240_000 }
     const { url, token } = await answering([withoutManifest(whole)]);
     const bucket = await startLocalBucket();
     onTestFinished(() => bucket.close());
-    const key = ['--credentials-file', join(bucket.directory, 'keys', 'both.json')];
+    const key = ['--credentials-file', bucket.keyFile];
     const env = { STORAGE_EMULATOR_HOST: bucket.url };
     const target = ['--to', 'gs://exports/out.json', ...key];
     const { code, stderr } = await identity(['export', url, '--token-file', token, ...target], { env });

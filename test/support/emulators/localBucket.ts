@@ -10,8 +10,6 @@ import { root } from '../../../tools/program.ts';
 /** A stand-in with one bucket, `exports`. */
 export interface LocalBucket {
   readonly url: string;
-  /** Has its objects in `storage`. */
-  readonly directory: string;
   readonly account: ServiceAccount;
   /** The path of the account's key file. */
   readonly keyFile: string;
@@ -31,10 +29,9 @@ function keptAccount(): Promise<LocalServiceAccount> {
 export async function startLocalBucket(): Promise<LocalBucket> {
   const directory = await mkdtemp(join(tmpdir(), 'bucket-'));
   const account = await keptAccount();
-  const storage = await startStorage({ directory: join(directory, 'storage'), port: 0, account, bucket: 'exports' });
+  const storage = await startStorage({ directory, port: 0, account, bucket: 'exports' });
   return {
     url: storage.url,
-    directory,
     account: readServiceAccount(Buffer.from(account.json).toString('base64'), ''),
     keyFile: KEY,
     close: async () => {
