@@ -50,7 +50,10 @@ describe('an import', () => {
     ['the state apart from the organisation', [{ orgId: 'home', orgState: 'ORG_STATE_INACTIVE' }]],
     [
       'the organisation renamed and inactive, twice in the file',
-      [home({ org: { name: 'new' } }), { orgId: 'home', orgState: 'ORG_STATE_INACTIVE' }],
+      [
+        { orgId: 'home', org: { name: 'new' } },
+        { orgId: 'home', orgState: 'ORG_STATE_INACTIVE' },
+      ],
     ],
     [
       'a key of the user',
