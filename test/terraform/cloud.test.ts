@@ -10,11 +10,11 @@ import { appliedBy } from './generatedTest.ts';
 import { whyNoTerraform } from './whyNoTerraform.ts';
 
 const cloud = { project: 'acme-test', domain: 'test.example.com', region: 'europe-west1' };
-const FIVE_MINUTES = 300_000;
+const TWENTY_MINUTES = 1_200_000;
 
 it.skipIf(whyNoTerraform() !== undefined)(
   'the copy and the variables of npm run test:cloud can be applied',
-  { timeout: FIVE_MINUTES },
+  { timeout: TWENTY_MINUTES },
   async () => {
     const directory = await temporaryDirectory();
     await copyConfiguration(directory.path, strict(run));

@@ -6,7 +6,7 @@ import { appliedBy } from './generatedTest.ts';
 import { readTerraform, terraformDirectory } from './terraformFiles.ts';
 import { whyNoTerraform } from './whyNoTerraform.ts';
 
-const FIVE_MINUTES = 300_000;
+const TWENTY_MINUTES = 1_200_000;
 const SETTINGS = 'terraform.tfvars';
 const PIPELINE = 'pipeline';
 
@@ -25,7 +25,7 @@ describe('the examples', () => {
     expect(await readTerraform(`examples/minimal/${SETTINGS}`)).toBe(await readTerraform('terraform.tfvars.example'));
   });
 
-  it.skipIf(whyNoTerraform() !== undefined)('can be applied', { timeout: FIVE_MINUTES }, async () => {
+  it.skipIf(whyNoTerraform() !== undefined)('can be applied', { timeout: TWENTY_MINUTES }, async () => {
     await using copy = await copyConfiguration();
     const tests = join(copy.directory, 'tests');
     for (const name of await readdir(tests)) {

@@ -3,7 +3,7 @@ import { run } from '../../tools/program.ts';
 import { CHECK, COULD_NOT_RUN } from './configurationCopy.ts';
 import { whyNoTerraform } from './whyNoTerraform.ts';
 
-const TEN_MINUTES = 600_000;
+const TWENTY_MINUTES = 1_200_000;
 
 const directories = [
   'terraform/examples/pipeline',
@@ -17,7 +17,7 @@ const lines = directories.flatMap((directory) =>
 );
 
 it('the Terraform configuration passes fmt, init, validate and its own tests', {
-  timeout: TEN_MINUTES,
+  timeout: TWENTY_MINUTES,
 }, async (test) => {
   const skip = (reason: string) => {
     process.stderr.write(`The checks of Terraform are skipped: ${reason}\n`);
