@@ -54,7 +54,6 @@ export interface ImportOptions extends ImportSelection, Partial<Pick<ImportReque
   readonly ignored?: readonly IgnoredField[];
   /** Called at the start of each phase. */
   readonly onPhase?: () => void;
-  readonly now?: () => Date;
   /** What the file may hold; by default as much as it does. */
   readonly limits?: Pick<Limits, 'organisations' | 'clearPasswords' | 'dryRunRecords'>;
 }
@@ -70,8 +69,6 @@ export function uniqueStamp(now: Date): string {
   const digits = String(randomInt(10 ** RANDOM_DIGITS)).padStart(RANDOM_DIGITS, '0');
   return now.toISOString().replace('Z', `${digits}Z`);
 }
-
-const systemNow = () => new Date();
 
 /** The collections of records whose content references check, not only their existence. */
 const inspectedCollections: ReadonlySet<Collection> = new Set(
@@ -187,10 +184,10 @@ async function beginBatches(
   { store, base, options, stamp, signal }: ImportRun,
   orgIds: readonly string[],
 ): Promise<BatchContext> {
-  const { onConflict = 'report', passwordHashing = defaultPasswordHashing, now = systemNow, caller } = options;
+  const { onConflict = 'report', passwordHashing = defaultPasswordHashing, caller } = options;
   const callerKeys = caller === undefined ? [] : [userKey(caller.userId), organisationKey(caller.orgId)];
   return {
-    ...{ base, store, stamp, now, onConflict, passwordHashing, signal },
+    ...{ base, store, stamp, onConflict, passwordHashing, signal },
     pace: options.dryRun === true ? {} : base,
     reservedNames: new ReservedNames(store),
     callerPaths: new Set(callerKeys.map(documentPath)),

@@ -11,7 +11,6 @@ export interface BatchContext {
   readonly base: Pick<Store, 'snapshot'>;
   /** Identifies this call's records; see `uniqueStamp`. */
   readonly stamp: string;
-  readonly now: () => Date;
   readonly onConflict: OnConflict;
   readonly reservedNames: ReservedNames;
   readonly watch: RemovalWatch;

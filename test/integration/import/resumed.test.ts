@@ -39,15 +39,14 @@ const report = z.looseObject({
 
 /** Every import has a moment of its own. */
 let imports = 0;
-const moment = (day: string) => `2026-01-${day}T00:00:00.${String(imports++).padStart(6, '0')}Z`;
+const nextMoment = () => `2026-01-01T00:00:00.${String(imports++).padStart(6, '0')}Z`;
 
-const optionsOn = (day: string) => ({ withKeys: false, now: () => new Date(`2026-01-${day}T00:00:00Z`) });
+const usual = { withKeys: false };
 
-async function run(store: Store, org: Organisation, options: Partial<ImportOptions> = {}, day = '01') {
+async function run(store: Store, org: Organisation, options: Partial<ImportOptions> = {}) {
   const source = { open: () => inPieces(Buffer.from(JSON.stringify({ orgs: [org] }))) };
   const signal = new AbortController().signal;
-  const all = { ...optionsOn(day), ...options };
-  return report.parse(await importOrganisations(store, source, all, moment(day), signal));
+  return report.parse(await importOrganisations(store, source, { ...usual, ...options }, nextMoment(), signal));
 }
 
 /** Imports until so many documents are written. */
@@ -59,7 +58,7 @@ async function stopAfter(store: Store, documents: number, org: Organisation): Pr
     if (written >= documents) controller.abort(deadlineExceeded());
   });
   const source = { open: () => inPieces(Buffer.from(JSON.stringify({ orgs: [org] }))) };
-  const stopped = importOrganisations(watched, source, optionsOn('01'), moment('01'), controller.signal);
+  const stopped = importOrganisations(watched, source, usual, nextMoment(), controller.signal);
   await expect(stopped).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
 }
 

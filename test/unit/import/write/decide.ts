@@ -56,10 +56,9 @@ export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = ST
   const ofImport = stamp.replace(/\d{3}Z$/, 'Z');
   const reservedNames = new ReservedNames(store);
   const settings = { onConflict, reservedNames, passwordHashing: defaultPasswordHashing, signal };
-  const now = () => new Date(ofImport);
   const watch = new RemovalWatch(store, [], { version: '', orgIds: new Set() });
   const batches = { batches: 0, expectExisting: false };
-  return { store, base: unread, stamp: ofImport, now, ...settings, watch, ...batches };
+  return { store, base: unread, stamp: ofImport, ...settings, watch, ...batches };
 }
 
 interface Options {
