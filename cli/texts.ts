@@ -111,6 +111,11 @@ export function humanMessage(message: string): string {
   return known?.[1] ?? said.replace(/`?\b([a-z]+(?:_[a-z]+)+)\b`?/g, (text, field) => fieldOptions[field] ?? text);
 }
 
+/** Returns the word for a state such as `USER_STATE_LOCKED`: `locked`. */
+export function stateWord(state: string): string {
+  return state.replace(/^.*_STATE_/, '').toLowerCase();
+}
+
 const STATE = /\b([A-Z]{1,20}(?:_[A-Z]{1,20})?)_STATE_([A-Z]{1,20})\b/g;
 
 /** Returns what people call the record of a notice. One that changes a state names its kind there only. */

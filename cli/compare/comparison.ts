@@ -6,7 +6,7 @@ import { openTemporaryDatabase } from '../../shared/collections/temporaryDatabas
 import { textAt } from '../../shared/json/jsonObject.ts';
 import { type FieldDifference, fieldDifferences } from '../../shared/organisation/equality.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
-import { organisationSection, sections } from '../../shared/organisation/sections.ts';
+import { recordSection } from '../../shared/organisation/sections.ts';
 import type { SecretSelection } from '../values.ts';
 import {
   type ComparedRecord,
@@ -85,14 +85,6 @@ type Counts = Record<Outcome | 'differentAsExpected', number>;
 
 function readContent(text: string): RecordContent {
   return content.parse(JSON.parse(text));
-}
-
-const sectionsByName = new Map([organisationSection, ...sections].map((section) => [section.name, section]));
-
-function sectionOf({ section: name }: Pick<ComparedRecord, 'section'>) {
-  const section = sectionsByName.get(name);
-  if (section === undefined) throw new Error(`there is no section ${name}`);
-  return section;
 }
 
 /**
@@ -214,7 +206,7 @@ export class Comparison implements Disposable {
     const found = this.findFirst(key);
     const text = JSON.stringify(record.content);
     // What exports have of identity providers depends on the providers of both sides, which come later.
-    const namesProviders = sectionOf(record).exported?.providers !== undefined;
+    const namesProviders = recordSection(record.section).exported?.providers !== undefined;
     if (found !== undefined && found !== text && namesProviders)
       this.statements.postpone.run(key, section, orgId, id, text, Number(isRepeat));
     else this.compareWith(found, record, isRepeat);
@@ -244,7 +236,7 @@ export class Comparison implements Disposable {
   private fieldDifferences(record: ComparedRecord, first: RecordContent): readonly FieldDifference[] {
     const isOwnProvider = (idpId: string) => this.statements.findProvider.get(record.orgId, idpId) !== undefined;
     const [one, other] = [comparedContent(first), comparedContent(record.content)];
-    return fieldDifferences(sectionOf(record), one, other, isOwnProvider);
+    return fieldDifferences(recordSection(record.section), one, other, isOwnProvider);
   }
 
   private noteProvider({ section, json, orgId }: OrganisationRecord, isFirst: boolean): void {

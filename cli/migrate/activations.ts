@@ -2,9 +2,10 @@ import { BoundedList } from '../../shared/collections/boundedList.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { CountedEntry } from '../../shared/organisation/leftToDo.ts';
 import { activationRemedy, isClosed } from '../../shared/organisation/leftToDoRules.ts';
-import { findSection, organisationSection } from '../../shared/organisation/sections.ts';
+import { recordSection } from '../../shared/organisation/sections.ts';
 import type { RecordContent } from '../compare/comparedRecord.ts';
 import type { ComparedPair, PairVisitor } from '../compare/comparison.ts';
+import { stateWord } from '../texts.ts';
 
 /** Bounds the organisations and users that a result lists. */
 const MAX_LISTED = 10_000;
@@ -17,9 +18,9 @@ export class Activations implements PairVisitor {
     const state = stateOf(first);
     const remedy = activationRemedy(section, state);
     if (remedy === undefined || second === undefined || isClosed(stateOf(second))) return;
-    const { type } = (findSection(section) ?? organisationSection).error;
-    const word = state.replace(/^.*_STATE_/, '').toLowerCase();
-    this.found.add({ type, id, message: `active in the target, ${word} in the source: ${remedy} there` });
+    const { type } = recordSection(section).error;
+    const message = `active in the target, ${stateWord(state)} in the source: ${remedy} there`;
+    this.found.add({ type, id, message });
   }
 
   reset(): void {

@@ -3,7 +3,7 @@ import { humanUserSection, personCredentials } from '../../shared/organisation/s
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { RecordContent } from '../compare/comparedRecord.ts';
 import type { ComparedPair, PairVisitor } from '../compare/comparison.ts';
-import { counted, firstOf, numberText } from '../texts.ts';
+import { counted, firstOf, numberText, stateWord } from '../texts.ts';
 import type { Logins } from './documents.ts';
 import type { MigrationSettings } from './settings.ts';
 import type { Side } from './sides.ts';
@@ -136,10 +136,10 @@ export class LoginTally implements PairVisitor {
   }
 }
 
-/** Says of states such as USER_STATE_LOCKED, in the source and in the target, why nobody can log in. */
+/** Returns the reason why people in states such as USER_STATE_LOCKED, in the source and in the target, cannot log in. */
 function stateReason(states: readonly string[]): string | undefined {
-  const [source, target = ''] = states.map((state) => state.replace(/^.*_STATE_/, '').toLowerCase());
-  // Nobody who could not log in before logs in as before.
+  const [source, target = ''] = states.map(stateWord);
+  // Who could not log in at the source does not log in as before.
   if (target === 'active' && (source === 'active' || source === 'initial')) return undefined;
   return source === target ? `${target}, as in the source` : `${target} in the target, ${source} in the source`;
 }

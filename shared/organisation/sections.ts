@@ -61,6 +61,21 @@ export const sections: readonly Section[] = [
   ...laterTextSections,
 ];
 
+/** Every section that records are of: the organisation's own, and all others. */
+export const recordSections: readonly Section[] = [organisationSection, ...sections];
+
+const recordSectionsByName = new Map(recordSections.map((section) => [section.name, section]));
+
+/**
+ * Returns the section of a record, by the section's name.
+ * @throws Error for a name that no section has
+ */
+export function recordSection(name: string): Section {
+  const section = recordSectionsByName.get(name);
+  if (section === undefined) throw new Error(`there is no section ${name}`);
+  return section;
+}
+
 const byName: ReadonlyMap<string, Section> = new Map(
   sections.flatMap((section) => [section.name, ...(section.v1?.aliases ?? [])].map((name) => [name, section])),
 );

@@ -11,7 +11,7 @@ import { callSignal } from '../../../shared/http/deadline.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
-import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import { organisationSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { UsageError } from '../../command.ts';
 import type { RecordDifference } from '../../compare/comparison.ts';
 import { repeatable } from '../../places/content.ts';
@@ -88,7 +88,7 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
 /** The number of errors that are listed, as in the responses of this service. */
 const MAX_LISTED = 10_000;
 
-const types = new Map([organisationSection, ...sections].map(({ name, error }) => [name, error.type]));
+const types = new Map(recordSections.map(({ name, error }) => [name, error.type]));
 const namesByType = new Map([...types].map(([name, type]) => [type, name]));
 
 const [SEED_TYPE, PERSON_TYPE] = ['human_user_otp', humanUserSection.error.type];

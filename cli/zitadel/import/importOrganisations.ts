@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { codes } from '../../../shared/errors/identityError.ts';
 import { zitadelCallFailed, zitadelContextMissing, zitadelImportTooSlow } from '../../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../../shared/json/jsonObject.ts';
-import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import { recordSections } from '../../../shared/organisation/sections.ts';
 import { Backoff } from '../../../shared/retry.ts';
 import { callError, messageIn, send, type ZitadelAnswer, type ZitadelConnection } from '../connection.ts';
 import { callMethod, hasContext, isGatewayTimeout, rpcError } from '../rpc.ts';
@@ -80,11 +80,9 @@ const OTP_EXISTS = ['human_user_otp', 'COMMAND-do9se'] as const;
 const ORGANISATION_CLAIMED = ['org', 'ORG-lapo2m'] as const;
 /** The types and ids of ZITADEL's errors that say that the record exists (zitadel 5.7). */
 const existing = new Set(
-  [
-    ...[organisationSection, ...sections].map(({ error: { type, exists } }) => [type, exists.id]),
-    OTP_EXISTS,
-    ORGANISATION_CLAIMED,
-  ].map((pair) => pair.join(' ')),
+  [...recordSections.map(({ error: { type, exists } }) => [type, exists.id]), OTP_EXISTS, ORGANISATION_CLAIMED].map(
+    (pair) => pair.join(' '),
+  ),
 );
 
 /** What the command knows of the request that an error answers. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { isJsonObject, type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import type { Reference } from '../../../shared/organisation/relations.ts';
 import { isList, type Section } from '../../../shared/organisation/section.ts';
-import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import { recordSections, sections } from '../../../shared/organisation/sections.ts';
 import { recordsOf } from '../../support/fixtures/everySection.ts';
 import {
   attacker,
@@ -61,7 +61,7 @@ function rename(json: JsonObject, { key, unique = [], references = [] }: Section
 
 /** Lists the keys of the victim's records to which a reference may lead, as their parts. */
 function targetsOf({ collection }: Reference): string[][] {
-  const targets = [organisationSection, ...sections].filter((section) => section.collection === collection);
+  const targets = recordSections.filter((section) => section.collection === collection);
   return targets.flatMap((section) =>
     recordsOf(victim, section).map((json) => section.key.map((path) => textAt(json, path, victim.orgId))),
   );

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, putAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { isList, type Section } from '../../../shared/organisation/section.ts';
-import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import { organisationSection, recordSections, sections } from '../../../shared/organisation/sections.ts';
 import { recordsOf } from '../../support/fixtures/everySection.ts';
 import type { Organisation } from '../../support/fixtures/organisations.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../../support/instances/twoTenants.ts';
 import { setUpOnce } from '../../support/stores/stores.ts';
 
-const all = [organisationSection, ...sections];
+const all = recordSections;
 const everyOnConflict = ['report', 'skip', 'overwrite'] as const;
 
 /** An import that must not reach a record of the victim. */

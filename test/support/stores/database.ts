@@ -1,4 +1,4 @@
-import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import { recordSections } from '../../../shared/organisation/sections.ts';
 import { fieldNames } from '../../../shared/store/documentFields.ts';
 import { keyRecordKey } from '../../../shared/store/secrets/keyRecord.ts';
 import {
@@ -17,9 +17,7 @@ export type Database = ReadonlyMap<Collection, readonly StoredDocument[]>;
 export type Contents = ReadonlyMap<string, string>;
 
 /** The collections that hold records of organisations. */
-export const recordCollections: ReadonlySet<Collection> = new Set(
-  [organisationSection, ...sections].map(({ collection }) => collection),
-);
+export const recordCollections: ReadonlySet<Collection> = new Set(recordSections.map(({ collection }) => collection));
 
 /** Reads every document of every collection from one snapshot, but not which master keys the database has: each has its own. */
 export async function readDatabase(store: Store): Promise<Database> {

@@ -6,12 +6,12 @@ import { readRecord, toRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, planReferences, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { Reference } from '../../../shared/organisation/relations.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
-import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import { organisationSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { type Collection, documentId, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { type Database, recordCollections } from './database.ts';
 
 const MEMBERS_OF_INSTANCE = 'instanceMembers';
-const sectionsByName = new Map([organisationSection, ...sections].map((section) => [section.name, section]));
+const sectionsByName = new Map(recordSections.map((section) => [section.name, section]));
 
 /** Documents by `<collection>/<id>`, as a claim names its owner. */
 type Documents = ReadonlyMap<string, StoredDocument>;

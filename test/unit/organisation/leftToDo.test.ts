@@ -7,7 +7,7 @@ import {
   isOfActivation,
   leftToDoRules,
 } from '../../../shared/organisation/leftToDoRules.ts';
-import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import { recordSections } from '../../../shared/organisation/sections.ts';
 import type { StoredDocument } from '../../../shared/store/store.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
@@ -59,7 +59,7 @@ describe('what is left to do', () => {
   });
 
   it('names only sections of the table', () => {
-    const names = [organisationSection, ...sections].map(({ name }) => name);
+    const names = recordSections.map(({ name }) => name);
     for (const rule of leftToDoRules) for (const name of rule.sections) expect(names).toContain(name);
   });
 

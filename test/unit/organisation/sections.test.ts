@@ -2,12 +2,12 @@ import type { DescMessage } from '@bufbuild/protobuf';
 import { DataOrgSchema, ImportDataSuccessOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { describe, expect, it } from 'vitest';
 import type { Section } from '../../../shared/organisation/section.ts';
-import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import { organisationSection, recordSections, sections } from '../../../shared/organisation/sections.ts';
 import { collections } from '../../../shared/store/store.ts';
 
 const fieldOf = (name: string) => DataOrgSchema.fields.find(({ jsonName }) => jsonName === name);
 const rows = sections.map((section) => [section.name, section] as const);
-const all = [organisationSection, ...sections];
+const all = recordSections;
 
 /** The message that a section's records are. */
 function messageOf({ name }: Section): DescMessage {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalLanguageTag } from '../../../shared/organisation/languageTag.ts';
 import { emailRuleReason } from '../../../shared/organisation/rules.ts';
-import { organisationSection, sections } from '../../../shared/organisation/sections.ts';
+import { recordSections } from '../../../shared/organisation/sections.ts';
 import { languageTag, trimSpace } from '../../../shared/organisation/valueRules.ts';
 import { anyCharacter } from '../../support/anyCharacter.ts';
 import { repetitions } from '../../support/repetitions.ts';
@@ -146,7 +146,7 @@ const text = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 20 }),
   fc.stringMatching(/^[ \u2003\u0085]{0,2}[:a-z/.%?#@"<>]{0,10}[ \u2003]{0,2}$/),
 );
-const rules = [organisationSection, ...sections].flatMap(({ name, values = {} }) =>
+const rules = recordSections.flatMap(({ name, values = {} }) =>
   Object.entries(values).map(([path, rule]) => [`${name}.${path}`, rule] as const),
 );
 

@@ -19,13 +19,13 @@ import {
 } from '../../../../shared/organisation/record.ts';
 import { planRecord } from '../../../../shared/organisation/recordPlan.ts';
 import type { Provider, Section } from '../../../../shared/organisation/section.ts';
-import { organisationSection, sections } from '../../../../shared/organisation/sections.ts';
+import { organisationSection, recordSections } from '../../../../shared/organisation/sections.ts';
 import { documentPath, type Reader } from '../../../../shared/store/store.ts';
 import { everySection, recordsOf } from '../../../support/fixtures/everySection.ts';
 import { sectionNamed } from '../../../support/fixtures/sectionNamed.ts';
 import { withValue } from '../../../support/strings/fieldPlaces.ts';
 
-const all = [organisationSection, ...sections];
+const all = recordSections;
 const organisation = everySection('acme', ['other']);
 const OWN_PROVIDER = 'acme-oidc';
 
