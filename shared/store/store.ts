@@ -192,9 +192,7 @@ export interface Store extends DocumentStore {
 }
 
 /** Every member of a store, the optional ones included: a decorator that returns it must decide about each. */
-export type EveryMember<Decorated = Store> = {
-  [Name in keyof Required<Decorated>]: Name extends keyof Decorated ? Decorated[Name] : never;
-};
+export type EveryMember = { [Name in keyof Required<Store>]: Store[Name] };
 
 /** A database as an implementation opens it: `sealStore` makes a store of it, whose secrets are encrypted. */
 export interface UnsealedStore {
