@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { ScanLimits } from '../json/jsonScanner.ts';
 import { fixedLimits } from '../limits.ts';
+import { credentialFields } from '../store/documentFields.ts';
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import { leftToDoEntry } from './leftToDo.ts';
 import { type Credentials, isList, type Section } from './section.ts';
@@ -91,8 +92,8 @@ export class ManifestTally {
   private readonly counted = new Map<string, number>();
 
   add({ section, orgId, digest, credentials, otpEmail = false }: ManifestEntry): void {
-    const { passwordHash = '', totpSeed = '', clientSecret = '' } = credentials;
-    const entry = JSON.stringify([section, orgId, digest, passwordHash, totpSeed, clientSecret, otpEmail]);
+    const secrets = credentialFields.map((field) => credentials[field] ?? '');
+    const entry = JSON.stringify([section, orgId, digest, ...secrets, otpEmail]);
     // Each character is a byte; a large integer or a buffer costs more.
     const bytes = hash('sha256', entry, 'binary');
     for (let word = 0; word < HASH_WORDS; word++)

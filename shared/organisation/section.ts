@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json/jsonObject.ts';
-import type { FieldName } from '../store/documentFields.ts';
+import type { CredentialField } from '../store/documentFields.ts';
 import type { Collection, PartitionRange } from '../store/store.ts';
 import type { Dependents, FieldPath, ListPath, RecordIssue, Reference, ReservedName, UniqueName } from './relations.ts';
 
@@ -25,7 +25,7 @@ export interface NestedRecords {
 /** A credential inside a record: stored in its own field, exported only when `flag` is set (specification 2.4). */
 export interface Credential {
   readonly path: FieldPath;
-  readonly field: Extract<FieldName, 'passwordHash' | 'totpSeed' | 'clientSecret'>;
+  readonly field: CredentialField;
   readonly flag: 'withPasswords' | 'withOtp';
   /** The field of the same credential in clear, which is hashed before it is stored. */
   readonly clear?: FieldPath;
@@ -209,7 +209,7 @@ export interface ImportedRecord {
 }
 
 /** The credentials of one record, by the fields that store them. */
-export type Credentials = { readonly [Field in Credential['field']]?: string };
+export type Credentials = { readonly [Field in CredentialField]?: string };
 
 /** Whether an organisation has a list of the section's records instead of a single one. */
 export function isList({ collection }: Section): boolean {

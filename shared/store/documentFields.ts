@@ -44,6 +44,15 @@ export const secrets = [
   { name: 'clientSecret', sealedName: 'sealedClientSecret' },
 ] as const satisfies readonly { readonly name: FieldName; readonly sealedName: FieldName }[];
 
+/**
+ * The credentials of a record, in the order in which manifests hash them. Comparisons, digests and the rows of sections derive
+ * from this list.
+ */
+export const credentialFields = ['passwordHash', 'totpSeed', 'clientSecret'] as const satisfies readonly FieldName[];
+
+/** The name of a credential's field. */
+export type CredentialField = (typeof credentialFields)[number];
+
 const allNames = Object.keys(documentFieldTypes) as readonly FieldName[];
 
 /** The names of the fields that databases have. */

@@ -3,6 +3,7 @@ import { openTemporaryDatabase } from '../../../shared/collections/temporaryData
 import { formatPath, type JsonPath } from '../../../shared/json/jsonScanner.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { recordKey } from '../../../shared/organisation/recordPlan.ts';
+import { credentialFields } from '../../../shared/store/documentFields.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 
 /**
@@ -67,18 +68,8 @@ function identifyingKey(record: OrganisationRecord): string {
 /** Returns the digest of a record's content. A state and its absence differ: overwriting keeps the stored one only then. */
 function contentDigest(record: OrganisationRecord): string {
   const { section, orgId, digest, credentials, clearPassword, otpEmail, hasState } = record;
-  const { passwordHash, totpSeed, clientSecret } = credentials;
-  const content = [
-    section.name,
-    orgId,
-    digest,
-    passwordHash,
-    totpSeed,
-    clientSecret,
-    clearPassword,
-    otpEmail,
-    hasState,
-  ];
+  const secrets = credentialFields.map((field) => credentials[field]);
+  const content = [section.name, orgId, digest, ...secrets, clearPassword, otpEmail, hasState];
   return hash('sha256', JSON.stringify(content), 'base64url');
 }
 

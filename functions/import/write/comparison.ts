@@ -7,7 +7,7 @@ import { type OrganisationRecord, storedFields, toRecord } from '../../../shared
 import { serialise } from '../../../shared/organisation/recordBody.ts';
 import { possibleClaimKeys, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { type Credentials, type Section, sectionPartition, usualState } from '../../../shared/organisation/section.ts';
-import type { FieldName } from '../../../shared/store/documentFields.ts';
+import { credentialFields, type FieldName } from '../../../shared/store/documentFields.ts';
 import {
   type DocumentKey,
   documentId,
@@ -28,9 +28,7 @@ export const comparedFields: readonly FieldName[] = [
   'orgId',
   'digest',
   'state',
-  'passwordHash',
-  'totpSeed',
-  'clientSecret',
+  ...credentialFields,
   'otpEmail',
   'createdAt',
   'changedAt',
