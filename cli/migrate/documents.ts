@@ -186,7 +186,7 @@ export const migrationPlan = z.strictObject({
   leftOut: migrationResult.shape.leftOut,
   organisations: z.array(
     organisation.omit({ after: true }).extend({
-      /** The digest of the records: another plan has another one if any of them has changed. */
+      /** The digest of the records, which differs between two plans if a record has changed. */
       digest: z.string(),
     }),
   ),

@@ -26,7 +26,7 @@ import { describeSide, listChecks, onlyThese, type Side } from './sides.ts';
 import { OrganisationTally, recordCounts } from './tallies.ts';
 
 const NAME = 'plan.json';
-/** An interrupted run may leave a plan that nobody has seen, so the one that was shown is a file of its own. */
+/** The plan that the user has seen. An interrupted run may have replaced `plan.json` without showing it. */
 const SHOWN = 'shown-plan.json';
 
 /** Reads the plan that a run directory holds. */

@@ -48,7 +48,7 @@ function stateless(organisation: JsonObject, section: string): JsonObject[] {
   return recordsIn(organisation[section]).filter(({ state }) => state === undefined);
 }
 
-/** Says which states of an organisation are unknown. */
+/** Lists the unknown states of an organisation as text; undefined if there are none. */
 function unknownText(organisation: JsonObject): string | undefined {
   const nouns = { person: 'humanUsers', 'service user': 'machineUsers' };
   const users = Object.entries(nouns).flatMap(([noun, section]) => {
