@@ -184,51 +184,6 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(steps.slice(-done.length)).toEqual(done);
   });
 
-  it('stops although --yes is given where the source has changed since its plan was shown', async () => {
-    const target = join(await testDirectory(), 'copy.json');
-    const orgs = (...humanUsers: object[]) => [organisation('same'), organisation('acme', { humanUsers })];
-    const from = await exportFileWith(...orgs(person('ada')), organisation('gone'));
-    const directory = await runDirectory();
-    const plan = ['migrate', 'plan', '--from', from, '--to', target, ...none, '--run-dir', directory];
-    expect((await identity(plan)).code).toBe(0);
-    const resume = (...more: string[]) => identity(['migrate', 'resume', '--run-dir', directory, '--yes', ...more]);
-    await writeFile(from, JSON.stringify({ orgs: [...orgs(person('ada'), person('bob')), organisation('new')] }));
-    const { code, stdout } = await resume();
-    expect(code, stdout).toBe(2);
-    expect(stdout).toMatch(
-      /\n\nThe source has changed since the plan was shown\n {2}acme \(Organisation acme\): 3 records instead of 2\n {2}gone \(Organisation gone\): no longer among the organisations to move\n {2}new \(Organisation new\): new, 1 record\n\nNothing is changed: migrate with\n {2}identity migrate resume --run-dir \S+ --yes\n$/,
-    );
-    expect(stdout).toContain('acme (Organisation acme): 3 records, 2 people: 3 not there\n');
-    await writeFile(from, JSON.stringify({ orgs: orgs(person('ada'), person('bob', { userName: 'robert' })) }));
-    const changed = await resume('--json');
-    expect(JSON.parse(changed.stdout.trim().split('\n').at(-1) ?? ''), changed.stderr).toMatchObject({
-      event: 'result',
-      changed: false,
-      sourceChanges: [
-        'acme (Organisation acme): other content',
-        'new (Organisation new): no longer among the organisations to move',
-      ],
-      next: `identity migrate resume --run-dir ${directory} --yes`,
-    });
-    expect(changed.code).toBe(2);
-    expect(existsSync(target)).toBe(false);
-    expect((await resume()).code).toBe(0);
-    expect(await readFile(target, 'utf8')).toContain('robert');
-  });
-
-  it('stops too where the source was empty when its plan was shown', async () => {
-    const target = join(await testDirectory(), 'copy.json');
-    const from = await exportFileWith();
-    const directory = await runDirectory();
-    const plan = ['migrate', 'plan', '--from', from, '--to', target, ...none, '--run-dir', directory];
-    expect((await identity(plan)).code).toBe(0);
-    await writeFile(from, JSON.stringify({ orgs: [organisation('new')] }));
-    const resume = ['migrate', 'resume', '--run-dir', directory, '--yes'];
-    const stopped = await identity(resume);
-    expect(stopped, stopped.stderr).toMatchObject({ code: 2, stdout: expect.stringContaining('new, 1 record\n') });
-    expect((await identity(resume)).code).toBe(0);
-  });
-
   it('says the same of a record of which the target has more: unchanged, in the import and in the proof', async () => {
     const south = await servedPlace(sqlite);
     const fuller = organisation('acme', { humanUsers: [{ ...person('ada'), otpEmail: true }, person('bob')] });
@@ -396,9 +351,12 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(existsSync(directory)).toBe(false);
   });
 
-  it('goes on by itself where the target is killed in mid-import and comes back', async () => {
+  it.each([
+    ['', []],
+    [', with --new-orgs-only', ['--new-orgs-only']],
+  ])('goes on by itself where the target is killed in mid-import and comes back%s', async (_with, more) => {
     const [north, south] = [await filledPlace(8_000), await restartablePlace(sqlite)];
-    const args = [...betweenServers(north, south), '--with', 'none', '--run-dir', await runDirectory()];
+    const args = [...betweenServers(north, south), ...none, ...more, '--run-dir', await runDirectory()];
     const writing = /"phase":"trying".*"event":"phase","phase":"sending"/s;
     const running = await startProgram(command, [script, 'migrate', ...args, '--yes', '--json'], writing);
     await south.kill();
