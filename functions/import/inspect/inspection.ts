@@ -119,8 +119,9 @@ export async function* proveExport(
 ): AsyncGenerator<Uint8Array, void, void> {
   const onEntry = (entry: OrganisationDraft, tally: ManifestTally) => {
     const { record } = entry.toHeader();
-    // The second entry of an organisation, in a file for ZITADEL, has grants and members only.
-    if (record !== undefined) tallyOrganisation(record, tally);
+    // The second entry of an organisation, in a file for ZITADEL, has grants and members only. An entry without any record
+    // counts as an organisation, as in an import: no instance writes it.
+    if (record !== undefined || !entry.hasRecords) tallyOrganisation(record, tally);
   };
   const { manifest, tally } = yield* passFile(source, signal, { onRecord: () => {}, onEntry });
   if (manifest === undefined)

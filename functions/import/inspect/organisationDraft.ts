@@ -76,6 +76,8 @@ export class OrganisationDraft {
   readonly additions = new Map<Section, Record<string, unknown[]>>();
   /** Whether a record precedes the organisation's id in the file. */
   hasEarlyRecords = false;
+  /** Whether the entry has a record besides the organisation's own. */
+  hasRecords = false;
   private readonly fields: JsonObject = {};
   /** Sections with additions whose record the file holds. */
   private readonly completed = new Set<Section>();
@@ -119,6 +121,7 @@ export class OrganisationDraft {
   /** Remembers policies that govern other records, and records that take additions. */
   observe(record: OrganisationRecord): void {
     const { section, json } = record;
+    this.hasRecords = true;
     for (const mark of section.marks?.(json) ?? []) this.lastMarked.set(mark, documentPath(recordKey(record)));
     if (section.v1?.lists !== undefined) this.completed.add(section);
     this.hasLoginNames ||= claimsLoginNames(section);

@@ -107,6 +107,11 @@ const damages: readonly Damage[] = [
       )
       .join('; '),
   },
+  ...['{}', '{"orgId":"x"}', '{"orgState":"ORG_STATE_ACTIVE"}'].map((entry) => ({
+    name: `one with a further organisation that has no record: ${entry}`,
+    damage: (whole: string) => whole.replace(/\](?=,"manifest")/, `,${entry}]`),
+    problem: 'manifest.counts.orgs: count mismatch: 1 in the manifest, 2 in the file',
+  })),
   {
     name: 'one that ends too early',
     damage: (whole) => whole.slice(0, -200),
