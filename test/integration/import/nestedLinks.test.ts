@@ -113,6 +113,19 @@ describe('links inside a person', () => {
     expect((await instance.export()).orgs).toMatchObject([{ userLinks: [exportedLink('V', 'c')] }]);
   });
 
+  it.each(['report', 'skip', 'overwrite'])(
+    'are not carried with a person that another organisation has, equal or not: %s',
+    async (onConflict) => {
+      const people = [person('U'), person('V')];
+      const { instance } = await instanceWith(organisation('X', { humanUsers: people }));
+      const before = await instance.export({ org_ids: ['X'] });
+      const given = org(linked('U', inner('idp', 'a')), person('V', { userName: 'other', idps: [inner('idp', 'b')] }));
+      const { summary } = await instance.import({ ...file(given), on_conflict: onConflict });
+      expect(summary).toMatchObject({ failed: { humanUsers: 2 }, notCarried: { userLinks: 2 } });
+      expect((await instance.export({ org_ids: ['X'] })).manifest.digest).toBe(before.manifest.digest);
+    },
+  );
+
   it.each([
     ['report', 'failed', 0],
     ['skip', 'skipped', 0],

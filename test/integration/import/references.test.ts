@@ -46,7 +46,7 @@ const other = organisation('other', {
 /** The other organisation with a grant to a third one. */
 const granting = {
   ...other,
-  projectGrants: [grant('granted', 'theirs', 'O', 'reader'), grant('to a third', 'theirs', 'third')],
+  projectGrants: [grant('granted', 'theirs', 'O', 'reader'), grant('to a third', 'theirs', 'third', 'owner')],
 };
 
 const base = {
@@ -141,6 +141,10 @@ const rows: Readonly<Record<string, readonly [fields: object, error: ReturnType<
   'an unknown grant for a member of a project grant': [
     { projectGrantMembers: [{ projectId: 'P', grantId: 'none', userId: 'U', roles: ['PROJECT_GRANT_OWNER'] }] },
     failed('project_grant_member', 'O_P_none_U', 'PROJECT-D8JxR', 'Errors.Project.Grant.NotFound'),
+  ],
+  "a grant to a third organisation, with a role that only it has, for a user's grant": [
+    { userGrants: [{ userId: 'U', projectId: 'theirs', projectGrantId: 'to a third', roleKeys: ['owner'] }] },
+    failed('user_grant', 'O_theirs_U', 'COMMAND-4m9ff', 'Errors.Project.Grant.NotFound'),
   ],
   "a grant of another project for a user's grant": [
     { userGrants: [{ userId: 'U', projectId: 'P', projectGrantId: 'granted', roleKeys: ['reader'] }] },
