@@ -62,7 +62,6 @@ const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
     /^ID=IMPORT-instanceMemberOrgState /,
     'an import does not change the state of an organisation that has a member of the instance',
   ],
-  [/^ID=IMPORT-restrictedDomain /, 'a token for some organisations verifies no domain that they do not have'],
   [/ Errors\.\S*DomainNotAllowedAsUsername/, "the user name ends with another organisation's verified domain"],
   [/ Errors\.\S*(?:Already\.?Exist|NoChanges)/, EXISTS],
   [

@@ -63,7 +63,7 @@ async function timed(remove: RemoveOne, number: number): Promise<number> {
 function removeByOperation(store: Store): RemoveOne {
   const audit = new Audit({ append: async () => {}, close: async () => {} });
   return (userId) => {
-    const caller: Caller = { userId, tokenId: 'bench', orgId: ORGANISATION, partition: '', restriction: {} };
+    const caller: Caller = { userId, tokenId: 'bench', orgId: ORGANISATION, partition: '' };
     return removeOtpEmail(store, caller, userId, new Date(), audit.call('otp-email', {}));
   };
 }

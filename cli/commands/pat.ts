@@ -1,8 +1,5 @@
-import { organisationUnknown } from '../../shared/errors/commandErrors.ts';
-import type { Store } from '../../shared/store/store.ts';
 import { defineInstanceCommand, flag, optional, repeatable, required, toList, UsageError } from '../command.ts';
 import { createToken, newTokenFile, tokenText } from '../newToken.ts';
-import { printable } from '../terminal.ts';
 import { counted } from '../texts.ts';
 
 export const patCreate = defineInstanceCommand({
@@ -14,38 +11,20 @@ export const patCreate = defineInstanceCommand({
     user: required('USER_ID', 'the person or service user'),
     expires: optional('DURATION', 'lifetime of the token; by default 30d'),
     only: repeatable('OPERATIONS', 'restrict the token to some operations, such as export,import'),
-    org: repeatable('ORG_ID', 'restrict the token to organisations'),
     ...newTokenFile,
   },
   examples: ['pat create --user 330000000000000301 --expires 12h --only export --token-file north.pat --data ./north'],
   run: async ({ options, store, environment, now }) => {
-    const { user, expires, org } = options;
+    const { user, expires } = options;
     const only = [...new Set(options.only.flat())];
     const { tokenLifetime } = await import('../configuration.ts');
     const { issueToken } = await import('../../shared/accounts/personalAccessTokens.ts');
-    const restriction = {
-      ...(only.length === 0 ? {} : { operations: only }),
-      ...(org.length === 0 ? {} : { orgIds: org }),
-    };
-    // An import may create the organisations of its token.
-    if (!only.includes('import')) await requireOrganisations(store, org);
+    const restriction = only.length === 0 ? {} : { operations: only };
     const lifetimeMs = tokenLifetime(expires, { environment });
     const created = await createToken(options, () => issueToken(store, user, now, lifetimeMs, restriction));
     return { json: created, text: tokenText(created) };
   },
 });
-
-/** @throws UsageError */
-async function requireOrganisations(store: Store, orgIds: readonly string[]): Promise<void> {
-  const { requireOrganisation } = await import('../../shared/accounts/users.ts');
-  for (const orgId of orgIds) {
-    await requireOrganisation(store, orgId).catch((error: unknown) => {
-      if (!organisationUnknown.is(error)) throw error;
-      const problem = printable(error.message);
-      throw new UsageError(`${problem}: correct --org, or add --only import if an import is to create it`);
-    });
-  }
-}
 
 export const patList = defineInstanceCommand({
   name: 'pat list',
@@ -62,7 +41,6 @@ export const patList = defineInstanceCommand({
       id: ({ tokenId }) => tokenId,
       'valid until': ({ expiresAt }) => expiresAt,
       operations: ({ operations }) => operations?.join(',') ?? 'all',
-      organisations: ({ orgIds }) => orgIds?.join(',') ?? 'all',
     });
   },
 });

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { EXPORT_FILE, type ImportResponse } from '../../functions/import/contract.ts';
 import { proveExport } from '../../functions/import/inspect/inspection.ts';
-import { tokenForOtherOrganisations } from '../../shared/errors/errors.ts';
 import { hasCode, type IdentityError } from '../../shared/errors/identityError.ts';
 import { exportDamaged, placeBroke, placeRefused } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
@@ -169,7 +168,7 @@ interface Trial extends z.output<typeof trialAnswer> {
 }
 
 /**
- * Finds out whether a token permits an operation. One that is restricted to organisations permits it for those.
+ * Finds out whether a token permits an operation.
  * @throws IdentityError for an answer that is no export
  */
 export async function tryOperation(
@@ -184,6 +183,5 @@ export async function tryOperation(
     const text = await readText(answer, MAX_TRIAL_BYTES);
     return trialAnswer.safeParse(parseIfJson(text)).data ?? {};
   }
-  const denial = await responseError(settings, response);
-  return tokenForOtherOrganisations.is(denial) ? {} : { denial };
+  return { denial: await responseError(settings, response) };
 }

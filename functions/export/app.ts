@@ -1,6 +1,5 @@
 import type { Context } from 'hono';
 import type { AuditedCall } from '../../shared/audit/audit.ts';
-import { checkOrganisations } from '../../shared/auth/authorise.ts';
 import { requireOwner, watchAuthorisation } from '../../shared/auth/requireOwner.ts';
 import { parseDuration } from '../../shared/duration.ts';
 import { invalidRequest, outputUnsupported } from '../../shared/errors/errors.ts';
@@ -64,8 +63,7 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   const timeoutMs = options.timeout === undefined ? undefined : parseDuration(options.timeout, limits.timeoutMs);
   if (timeoutMs !== undefined) call.limit(timeoutMs);
   // The body may have taken its time, and the first bytes after it may be secrets.
-  const { userId, orgId, restriction } = await authorise(store);
-  checkOrganisations(restriction, options.orgIds);
+  const { userId, orgId } = await authorise(store);
   resources.use(concurrency.enter());
 
   const location = options.gcsOutput && objectLocation(options.gcsOutput, 'gcs_output');

@@ -1,5 +1,5 @@
 import type { AuditedCall } from '../../shared/audit/audit.ts';
-import { type Caller, checkOrganisations } from '../../shared/auth/authorise.ts';
+import type { Caller } from '../../shared/auth/authorise.ts';
 import { requireOwner, watchAuthorisation } from '../../shared/auth/requireOwner.ts';
 import { parseDuration } from '../../shared/duration.ts';
 import { tooManyCalls } from '../../shared/errors/httpErrors.ts';
@@ -82,7 +82,6 @@ async function runImport(
     using _place = concurrency.enter();
     const envelope = await (options === undefined ? readEnvelope(body) : readFileRequest(options, body));
     const { request: requested, ignored } = envelope;
-    checkOrganisations(caller.restriction, requested.orgIds);
     limitTime(requested);
     const source = await findSource(envelope, body, objectStorage, call.signal);
     const onInspected = async (file: InspectedFile) => {

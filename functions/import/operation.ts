@@ -44,8 +44,8 @@ export interface InspectedFile {
 
 /** The options of an import. */
 export interface ImportOptions extends ImportSelection, Partial<Pick<ImportRequest, 'dryRun' | 'ids'>> {
-  /** The calling user, whom the import must not lock out, and what the token is restricted to. */
-  readonly caller?: Pick<Caller, 'userId' | 'orgId' | 'restriction'>;
+  /** The calling user, whom the import must not lock out. */
+  readonly caller?: Pick<Caller, 'userId' | 'orgId'>;
   /** How clear passwords are hashed; by default as every ZITADEL can verify. */
   readonly passwordHashing?: PasswordHashing | undefined;
   /** Called once the file is valid, before the first write; the import fails if it throws. */
@@ -191,7 +191,6 @@ async function beginBatches(
     pace: options.dryRun === true ? {} : base,
     reservedNames: new ReservedNames(store),
     callerPaths: new Set(callerKeys.map(documentPath)),
-    isRestricted: caller?.restriction.orgIds !== undefined,
     watch: await RemovalWatch.begin(store, orgIds),
     batches: 0,
     expectExisting: false,

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { AuditedCall } from '../../shared/audit/audit.ts';
 import { organisationFacts } from '../../shared/audit/auditEvent.ts';
-import { authorise, type Caller, isValidFor, userKey } from '../../shared/auth/authorise.ts';
-import { domainLength, otpEmailNotSet, userDenied, userIdLength, userNotFound } from '../../shared/errors/errors.ts';
+import { authorise, type Caller, userKey } from '../../shared/auth/authorise.ts';
+import { domainLength, otpEmailNotSet, userIdLength, userNotFound } from '../../shared/errors/errors.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import type { Store } from '../../shared/store/store.ts';
 import {
@@ -36,7 +36,6 @@ export function removeOtpEmail(
   audited.describe({ target: userId });
   return store.transaction(async (transaction) => {
     const [user] = await transaction.getMany([key], userFields);
-    if (!isValidFor(caller.restriction, user?.orgId)) throw userDenied();
     if (caller.userId !== userId) await authorise(transaction, caller, 'user.write', user?.orgId);
     if (user === undefined) throw userNotFound();
     if (user.otpEmail !== true) throw otpEmailNotSet();
@@ -82,7 +81,6 @@ export async function listAuthenticationMethodTypes(
   if (!userIdParameter.safeParse(userId).success) throw userIdLength('ListAuthenticationMethodTypesRequest');
   if (domainQuery !== undefined && !domainParameter.safeParse(domainQuery.domain).success) throw domainLength();
   const [user] = await store.getMany([userKey(userId)], ['orgId', ...Object.values(methodFields)]);
-  if (!isValidFor(caller.restriction, user?.orgId)) throw userDenied();
   if (caller.userId !== userId) await authorise(store, caller, 'user.read', user?.orgId);
   const types = authenticationMethodType.options.filter((type) => Boolean(user?.[methodFields[type]]));
   const timestamp = now.toISOString();

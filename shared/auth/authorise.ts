@@ -5,7 +5,6 @@ import {
   operationDenied,
   organisationInactive,
   tokenForOtherOperation,
-  tokenForOtherOrganisations,
   tokenInvalid,
   userDenied,
 } from '../errors/errors.ts';
@@ -22,7 +21,6 @@ export interface Caller {
   readonly orgId: string;
   /** The store's partition of the user, which tells whether it is a person. */
   readonly partition: string;
-  readonly restriction: TokenRestriction;
 }
 
 /** The user states that suspend a user's tokens (zitadel 6.5); the tokens become valid again when the state ends. */
@@ -76,10 +74,9 @@ export async function authenticate(
   if (user === undefined || isBlocked(user.state)) throw tokenInvalid();
   const [organisation] = await store.getMany([organisationKey(user.orgId ?? '')], organisationFields);
   if (blockedOrganisationStates.has(organisation?.state ?? '')) throw organisationInactive();
-  const restriction = parseRestriction(stored.body);
-  checkOperation(restriction, operation);
+  checkOperation(parseRestriction(stored.body), operation);
   const { orgId = '', partition = '' } = user;
-  return { userId: stored.ownerId, tokenId: id, orgId, partition, restriction };
+  return { userId: stored.ownerId, tokenId: id, orgId, partition };
 }
 
 /** The error for a missing permission. */
@@ -127,18 +124,10 @@ export function userKey(userId: string): DocumentKey {
   return { collection: 'users', id: documentId(userId) };
 }
 
-const restrictionSchema = z
-  .strictObject({
-    /** The only operations that the token is valid for. */
-    operations: z.array(z.enum(operations)).min(1).readonly().optional(),
-    /** The only one, as tokens are stored from when they could name no more. */
-    operation: z.enum(operations).optional(),
-    /** The only organisations that the token is valid for. */
-    orgIds: z.array(z.string()).min(1).readonly().optional(),
-  })
-  .transform(({ operation, ...restriction }) => {
-    return operation === undefined ? restriction : { ...restriction, operations: [operation] };
-  });
+const restrictionSchema = z.strictObject({
+  /** The only operations that the token is valid for. */
+  operations: z.array(z.enum(operations)).min(1).readonly().optional(),
+});
 
 /** What a token is restricted to, beyond what its user may do. Without fields it is not restricted. */
 export type TokenRestriction = Readonly<z.output<typeof restrictionSchema>>;
@@ -154,21 +143,4 @@ export function parseRestriction(body: string | undefined): TokenRestriction {
 /** @throws IdentityError PERMISSION_DENIED unless the token is valid for the operation */
 function checkOperation({ operations: valid }: TokenRestriction, requested: Operation): void {
   if (valid !== undefined && !valid.includes(requested)) throw tokenForOtherOperation(valid, requested);
-}
-
-/**
- * Checks that a request selects only organisations that the token is valid for.
- * @param selected the request's `org_ids`; an empty list selects all organisations
- * @throws IdentityError PERMISSION_DENIED
- */
-export function checkOrganisations(restriction: TokenRestriction, selected: readonly string[]): void {
-  const { orgIds } = restriction;
-  if (orgIds === undefined) return;
-  if (selected.length === 0 || !selected.every((orgId) => isValidFor(restriction, orgId)))
-    throw tokenForOtherOrganisations(orgIds);
-}
-
-/** Whether the token is valid for an organisation; `undefined` is one that does not exist. */
-export function isValidFor({ orgIds }: TokenRestriction, orgId: string | undefined): boolean {
-  return orgIds === undefined || (orgId !== undefined && orgIds.includes(orgId));
 }

@@ -44,13 +44,6 @@ export const tokenForOtherOperation = defineError('PERMISSION_DENIED', 'TOKEN_FO
   remedy: 'Use another token, or create one with `identity pat create`.',
 });
 
-export const tokenForOtherOrganisations = defineError('PERMISSION_DENIED', 'TOKEN_FOR_OTHER_ORGANISATIONS', {
-  text: (orgIds: readonly string[]) =>
-    `the token is valid for the organisations ${orgIds.join(', ')} only: set org_ids to some of them`,
-  example: [['310716089541007']],
-  when: 'The token was created with `--org`, and the request does not select its organisations by `org_ids`, or selects others.',
-});
-
 export const organisationsExist = defineError('ALREADY_EXISTS', 'ORGANISATIONS_EXIST', {
   text: (orgIds: readonly string[]) =>
     `new_orgs_only: ${orgIds.length === 1 ? 'an organisation of the file exists' : `${orgIds.length} organisations of the file exist`} already (${orgIds.slice(0, 10).join(', ')}${orgIds.length > 10 ? ', …' : ''}): leave out what exists; if an interrupted call of this import created it, repeat the call without new_orgs_only`,

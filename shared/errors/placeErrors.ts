@@ -49,7 +49,7 @@ export const placeTokenForbidden = defineError('PERMISSION_DENIED', 'PLACE_TOKEN
     `${place} does not permit this to the token of ${option} (${reason})${reason.startsWith('the token is valid for') ? '' : ': use one of a service user with the role IAM_OWNER'}`,
   carries: (_place: string, _option: string, _reason: string, cause?: unknown) => ({ cause }),
   example: ['https://id.example.com', '--token-file', 'No matching permissions found (AUTH-5mWD2)'],
-  when: 'The user of the token lacks the role, or the token is restricted to other operations or organisations.',
+  when: 'The user of the token lacks the role, or the token is restricted to other operations.',
   remedy: 'Grant the role with `identity member add`; in ZITADEL, make the user an administrator of the instance.',
 });
 

@@ -83,8 +83,6 @@ export interface GivenPrivilege {
   /** The record in which it is given, by its key and as warnings call it. */
   readonly within: { readonly collection: Collection; readonly key: readonly FieldPath[] };
   readonly noun: string;
-  /** The issue of a record that adds it with a token for some organisations only, if that reaches others too. */
-  readonly restricted?: RecordIssue;
 }
 
 /** A field that imports fill where it is absent, with the id of the record that has claimed a name. */

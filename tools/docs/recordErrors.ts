@@ -22,7 +22,6 @@ export function recordErrors(): RecordError[] {
         when: `The part of \`${suffixOf}\` behind the last \`@\` is a ${type} of another organisation.`,
       })),
       ...keptStates(section),
-      ...restrictedPrivilege(section),
       ...checkErrors(section),
     ]).map((condition) => ({ section: section.name, type: section.error.type, ...condition })),
   );
@@ -54,13 +53,6 @@ function keptStates(section: Section): Condition[] {
     { ...ofCaller, when: `${own}, ${leftAlone}` },
     { ...ofInstanceMember, when: `${other}, ${leftAlone}` },
   ];
-}
-
-function restrictedPrivilege({ privilege }: Section): Condition[] {
-  if (privilege?.restricted === undefined) return [];
-  const { restricted, onlyIf } = privilege;
-  const when = `\`${onlyIf}\` is true, the caller’s token is valid for some organisations only, and the organisation does not have it so already.`;
-  return [{ ...restricted, when }];
 }
 
 function takenName({ parts, taken, lookAlikes, onlyIf, perOrganisationByDomainPolicy }: UniqueName): Condition {

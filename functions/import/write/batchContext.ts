@@ -21,8 +21,6 @@ export interface BatchContext {
   readonly pace?: Pick<Store, 'commitsInFlight' | 'recordsPerCommit'>;
   /** The paths of the calling user's record and of its organisation's. */
   readonly callerPaths?: ReadonlySet<string>;
-  /** Whether the caller's token is valid for some organisations only. */
-  readonly isRestricted?: boolean;
   /** The number of batches so far. */
   batches: number;
   /** Whether the last batch met existing records, so that reading first is cheaper than attempting creation. */

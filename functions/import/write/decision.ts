@@ -168,7 +168,7 @@ function decideRecord(
   ownStamp: string,
 ): Decision {
   if (stored === undefined) {
-    const issue = batch.reserved.get(plan) ?? batch.protectedRecords.get(plan);
+    const issue = batch.reserved.get(plan);
     return issue === undefined ? { outcome: { kind: 'created' }, write: 'create' } : fail(issue);
   }
   const equal = batch.comparison.isEqual(plan, stored);

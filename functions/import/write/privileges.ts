@@ -1,6 +1,5 @@
 import { type JsonObject, parseObject, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { GivenPrivilege } from '../../../shared/organisation/section.ts';
 import { documentId, documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
@@ -84,20 +83,7 @@ function privilegeWarning(
 }
 
 /** Returns the roles or the domain that a record adds to what the stored one gives. */
-function addedTexts(
-  { given, texts }: Pick<Privilege, 'given' | 'texts'>,
-  orgId: string,
-  stored: StoredDocument | undefined,
-): readonly string[] {
+function addedTexts({ given, texts }: Privilege, orgId: string, stored: StoredDocument | undefined): readonly string[] {
   const before = new Set(stored === undefined ? [] : givenTexts(given, parseObject(stored.body), orgId));
   return texts.filter((text) => !before.has(text));
-}
-
-/** Returns the issue of a record that gives what a token for some organisations only may not add; undefined for others. */
-export function restrictedIssue({ record }: RecordPlan, stored?: StoredDocument): RecordIssue | undefined {
-  const { section, json, orgId } = record;
-  const given = section.privilege;
-  if (given?.restricted === undefined) return undefined;
-  const texts = givenTexts(given, json, orgId);
-  return addedTexts({ given, texts }, orgId, stored).length > 0 ? given.restricted : undefined;
 }

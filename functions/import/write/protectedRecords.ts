@@ -8,7 +8,6 @@ import { organisationSection } from '../../../shared/organisation/sections.ts';
 import { documentPath, type StoredDocument, type Transaction } from '../../../shared/store/store.ts';
 import type { BatchContext } from './batchContext.ts';
 import { isSameRecord, stateChange } from './comparison.ts';
-import { restrictedIssue } from './privileges.ts';
 
 /** A record that would change a state, and the issues if it is one to keep. */
 interface Change {
@@ -17,11 +16,8 @@ interface Change {
 }
 
 /**
- * Finds the records that an import must not write as they are:
- * - those whose overwriting would change the state of the caller or of a user with a role of the instance, or that of
- *   their organisations;
- * - those that add what the caller's token may not add.
- * The roles that it reads must not change before the commit.
+ * Finds the records whose overwriting would change the state of the caller or of a user with a role of the instance, or
+ * that of their organisations. The roles that it reads must not change before the commit.
  * @param documents the stored records, by `documentPath`
  * @returns the records, each with its issue
  */
@@ -31,30 +27,13 @@ export async function findProtected(
   documents: ReadonlyMap<string, StoredDocument>,
   plans: readonly RecordPlan[],
 ): Promise<Map<RecordPlan, RecordIssue>> {
-  const found = findRestricted(context, plans, documents);
+  const found = new Map<RecordPlan, RecordIssue>();
   if (context.onConflict !== 'overwrite') return found;
   const changes = plans.flatMap((plan) => toChange(plan, documents.get(documentPath(plan.key))));
   const members = await findInstanceMembers(context, transaction, changes);
   for (const { plan, keepsState } of changes) {
     if (context.callerPaths?.has(documentPath(plan.key)) === true) found.set(plan, keepsState.ofCaller);
     else if (members.has(plan)) found.set(plan, keepsState.ofInstanceMember);
-  }
-  return found;
-}
-
-/**
- * Finds the records that add what a token for some organisations only may not add.
- * @param documents the stored records, by `documentPath`
- */
-export function findRestricted(
-  { isRestricted = false }: BatchContext,
-  plans: readonly RecordPlan[],
-  documents: ReadonlyMap<string, StoredDocument> = new Map(),
-): Map<RecordPlan, RecordIssue> {
-  const found = new Map<RecordPlan, RecordIssue>();
-  for (const plan of isRestricted ? plans : []) {
-    const issue = restrictedIssue(plan, documents.get(documentPath(plan.key)));
-    if (issue !== undefined) found.set(plan, issue);
   }
   return found;
 }

@@ -10,7 +10,6 @@ import { BatchComparison, readCompared } from './comparison.ts';
 import { decideBatch } from './decision.ts';
 import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
 import { findPrivileges, type Privileges, writeWarnings } from './privileges.ts';
-import { findRestricted } from './protectedRecords.ts';
 import { checkReferences, type Rejection } from './references.ts';
 import { findWithdrawals, withdraw, withdrawalWarning } from './withdrawals.ts';
 
@@ -63,8 +62,7 @@ async function attemptBatch(
   const stamp = nextStamp(context);
   const records = await withHashedPasswords(context, undecided());
   const reserved = new Map(reserving);
-  const mustDecide =
-    conflicting || undecided().some((plan) => reserved.has(plan)) || findRestricted(context, undecided()).size > 0;
+  const mustDecide = conflicting || undecided().some((plan) => reserved.has(plan));
   const created = mustDecide ? undefined : await tryCreate({ ...context, store }, records, privileges, stamp);
   if (created === undefined && !readsFirst) await comparePasswords(context, undecided(), comparison);
   const decided =

@@ -23,14 +23,7 @@ export const domainSection: Section = {
   ],
   marks: primaryMarks,
   adjust: keepOnePrimary,
-  privilege: {
-    type: 'domain',
-    texts: 'domainName',
-    onlyIf: 'isVerified',
-    ...inOrganisation,
-    // It reserves user names in all other organisations.
-    restricted: { id: 'IMPORT-restrictedDomain', key: 'Errors.Org.Domain.RestrictedToken' },
-  },
+  privilege: { type: 'domain', texts: 'domainName', onlyIf: 'isVerified', ...inOrganisation },
   error: { type: 'domain', id: ['$orgId', 'domainName'], exists: { id: 'V2-e1wse', key: 'Errors.Already.Exists' } },
   success: { field: 'domains', entry: ['domainName'] },
 };

@@ -36,9 +36,9 @@ function sending(server: AbusedServer, token: string, status: number, body: () =
   };
 }
 
-/** Prepares an import with a token for one organisation. */
+/** Prepares an import of people with a token for imports only. */
 async function restrictedImport(server: AbusedServer, user: object, people: number) {
-  const body = () => requestOf({ org_ids: ['a'] }, peopleOf('a', people, user));
+  const body = () => requestOf({}, peopleOf('a', people, user));
   const send = sending(server, await restrictedToken(server), 200, body);
   return () => send('/admin/v1/import');
 }
@@ -58,7 +58,7 @@ function* organisations(): Generator<string> {
     yield `${index === 0 ? '' : ','}${JSON.stringify(organisation(`o${index}`))}`;
 }
 
-/** Exports and imports, of tokens for one organisation and of owners. */
+/** Exports and imports, of tokens for one operation and of owners. */
 export const transferRows: readonly CostRow[] = [
   {
     caller: 'restricted token',

@@ -80,7 +80,7 @@ const abuseTable = {
   },
   spooledBodies: {
     abuse:
-      '40 imports with one token for one organisation, 6 MB of gzip that become 480 MB, which then bring a byte a second, at `MAX_BUFFERED_BYTES` of 200 MB',
+      '40 imports with one token, 6 MB of gzip that become 480 MB, which then bring a byte a second, at `MAX_BUFFERED_BYTES` of 200 MB',
     places: one,
     response: '100 MB are kept, the rest is 429; imports and exports of others are answered',
   },

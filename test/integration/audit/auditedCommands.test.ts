@@ -35,9 +35,9 @@ interface Subjects {
 const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: readonly string[], facts: object]>> = {
   init: () => [[], { outcome: 'FAILED_PRECONDITION' }],
   'otp-email enable': () => [['ada'], { target: 'ada' }],
-  'pat create': ({ userId, orgId }) => [
-    ['--user', userId, '--only', 'export', '--org', orgId],
-    { target: userId, orgIds: [orgId], flags: ['--only export'], ids: { tokenId: expect.any(String) } },
+  'pat create': ({ userId }) => [
+    ['--user', userId, '--only', 'export'],
+    { target: userId, flags: ['--only export'], ids: { tokenId: expect.any(String) } },
   ],
   'pat list': ({ userId }) => [['--user', userId], {}],
   'pat revoke': ({ tokenId }) => [[tokenId], { target: tokenId }],

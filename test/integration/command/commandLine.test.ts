@@ -59,7 +59,7 @@ describe('a wrong command line', () => {
       expect.stringMatching(/^invalid --role QUEEN: choose one of IAM_OWNER, .*, ORG_OWNER, /),
     ],
     [['pat', 'create', '--user', ''], `invalid --user "": ${ids}`],
-    [['pat', 'create', '--user', '1', '--org', ''], `invalid --org "": ${ids}`],
+    [['user', 'list', '--org', ''], `invalid --org "": ${ids}`],
     [['user', 'lock', 'x'.repeat(201)], `invalid USER_ID ${'x'.repeat(201)}: ${ids}`],
     [
       ['pat', 'create', '--user', '1', '--only', 'export,all'],

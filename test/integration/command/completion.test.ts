@@ -74,7 +74,7 @@ describe.each(Object.entries(shells))('identity completion %s', (shell, complete
     expect(await offered('he')).toEqual(['help']);
     expect(await offered('help', 'se')).toEqual(['serve', 'service-user']);
     expect(await offered('pat', '')).toEqual(expect.arrayContaining(['create', 'list', 'revoke']));
-    expect(await offered('pat', 'create', '--o')).toEqual(['--only', '--org']);
+    expect(await offered('pat', 'create', '--o')).toEqual(['--only']);
     expect(await offered('pat', 'create', '--only', '')).toEqual(['export', 'import', 'otp-email']);
     const secrets = ['all', 'keys', 'none', 'otp', 'passwords'];
     expect(await offered('migrate', '--with', '')).toEqual(secrets);

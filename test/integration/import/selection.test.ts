@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { importOrganisations } from '../../../functions/import/operation.ts';
-import { changeRole } from '../../../shared/accounts/members.ts';
-import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
-import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
@@ -74,24 +71,6 @@ describe('an import of some organisations of a file', () => {
     const instance = await newInstance();
     const { summary } = await instance.import({ org_ids: ['d'], data_orgs: file });
     expect(summary).toMatchObject({ created: {}, warnings: [unproved, { type: 'org', id: 'd' }] });
-  });
-
-  it('of a token for some organisations must select only those', async () => {
-    const store = await openTestStore();
-    const instance = await testInstance(store);
-    const now = new Date();
-    const userId = await createServiceUser(store, 'migration', undefined, now);
-    await changeRole(store, { userId, orgId: undefined }, 'IAM_OWNER', 'add', now);
-    const { token } = await issueToken(store, userId, now, 60_000, { operations: ['import'], orgIds: ['a'] });
-    const send = async (request: object) => {
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const body = JSON.stringify({ ...request, data_orgs: file });
-      return (await instance.app.request('/admin/v1/import', { method: 'POST', headers, body })).status;
-    };
-    expect([await send({}), await send({ org_ids: ['a', 'b'] }), await send({ org_ids: ['a'] })]).toEqual([
-      403, 403, 200,
-    ]);
-    expect(await organisationsOf(instance)).toEqual(['a']);
   });
 });
 

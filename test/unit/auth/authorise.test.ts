@@ -65,7 +65,6 @@ describe('a valid token', () => {
 describe('the restriction of a stored token', () => {
   it.each([
     [undefined, {}],
-    ['{"operation":"export","orgIds":["a"]}', { operations: ['export'], orgIds: ['a'] }],
     ['{"operations":["export","import"]}', { operations: ['export', 'import'] }],
   ])('is read from the body %s', (body, restriction) => {
     expect(parseRestriction(body)).toEqual(restriction);

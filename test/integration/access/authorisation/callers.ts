@@ -99,11 +99,8 @@ function instanceMembership({ userId, holding: { role, on } }: Caller): Write[] 
 }
 
 function withToken(caller: Caller): { row: CallerRow; write: Write } {
-  const { kind, userId, orgId } = caller;
-  const restriction = {
-    ...(kind.only && { operations: kind.only }),
-    ...(kind.orgs && { orgIds: kind.orgs.map((org) => (org === 'own' ? orgId : org)) }),
-  };
+  const { kind, userId } = caller;
+  const restriction = kind.only === undefined ? {} : { operations: kind.only };
   const created = kind.ended === 'expired' ? new Date(Date.now() - 2 * DAY_MS) : new Date();
   const { created: token, write } = createPersonalAccessToken(userId, created, DAY_MS, restriction);
   const row = { ...caller, token: token.token };

@@ -25,8 +25,6 @@ export interface TokenKind {
   readonly owner: 'person' | 'serviceUser';
   /** The operations that the token is restricted to. */
   readonly only?: readonly Operation[];
-  /** The organisations that the token is restricted to. */
-  readonly orgs?: readonly ('own' | 'other')[];
   readonly ended?: 'expired' | 'revoked' | 'ownerGone' | 'otherSecret';
   readonly ownerState?: string;
   readonly organisationState?: string;
@@ -42,10 +40,7 @@ export const tokenKinds: readonly TokenKind[] = [
   { name: "a service user's token, --only import", ...serviceUser, only: ['import'] },
   { name: "a service user's token, --only export,import", ...serviceUser, only: ['export', 'import'] },
   { name: "a service user's token, --only otp-email", ...serviceUser, only: ['otp-email'] },
-  { name: "a service user's token, --org own", ...serviceUser, orgs: ['own'] },
-  { name: "a service user's token, --org other", ...serviceUser, orgs: ['other'] },
-  { name: "a service user's token, --only export --org own", ...serviceUser, only: ['export'], orgs: ['own'] },
-  { name: "a person's token, --only otp-email --org other", owner: 'person', only: ['otp-email'], orgs: ['other'] },
+  { name: "a person's token, --only otp-email", owner: 'person', only: ['otp-email'] },
   { name: "an expired service user's token", ...serviceUser, ended: 'expired' },
   { name: "a revoked service user's token", ...serviceUser, ended: 'revoked' },
   { name: "a deleted service user's token", ...serviceUser, ended: 'ownerGone' },

@@ -18,7 +18,6 @@ export const verdicts = [
     status: 403,
     message: /^the token is valid for (export|import|otp-email)(, import)? only: /,
   },
-  { name: 'otherOrganisation', sign: 'o', status: 403, message: /^the token is valid for the organisations .* only: / },
   {
     name: 'organisationInactive',
     sign: 'i',
@@ -48,13 +47,11 @@ export function expectedVerdict(holding: Holding, kind: TokenKind, call: Call): 
   if (organisationState !== undefined) return 'organisationInactive';
   const operation: Operation = 'user' in call ? 'otp-email' : call.operation;
   if (only !== undefined && !only.includes(operation)) return 'otherOperation';
-  return 'user' in call ? userVerdict(holding, kind, call) : transferVerdict(holding, kind, call.selection);
+  return 'user' in call ? userVerdict(holding, kind, call) : transferVerdict(holding, kind);
 }
 
-function userVerdict({ role, on }: Holding, { owner, orgs }: TokenKind, call: Call & { user: User }): Verdict {
+function userVerdict({ role, on }: Holding, { owner }: TokenKind, call: Call & { user: User }): Verdict {
   const { operation, user } = call;
-  const orgOfUser = user === 'self' ? 'own' : user;
-  if (orgs !== undefined && !orgs.some((org) => org === orgOfUser)) return 'denied';
   const holders = operation === 'removal' ? writesUsers : readsUsers;
   const reachesUser = on === 'instance' || (on !== 'project' && on === user);
   const isPermitted = user === 'self' || (role !== undefined && holders.includes(role) && reachesUser);
@@ -63,9 +60,7 @@ function userVerdict({ role, on }: Holding, { owner, orgs }: TokenKind, call: Ca
   return operation === 'list' || isThere ? 'done' : 'nothingThere';
 }
 
-function transferVerdict({ role }: Holding, { owner, orgs }: TokenKind, selection: Selection): Verdict {
+function transferVerdict({ role }: Holding, { owner }: TokenKind): Verdict {
   if (role !== 'IAM_OWNER') return 'denied';
-  if (owner === 'person') return 'person';
-  const isValidThere = orgs === undefined || orgs.some((org) => org === selection);
-  return isValidThere ? 'done' : 'otherOrganisation';
+  return owner === 'person' ? 'person' : 'done';
 }
