@@ -1,4 +1,3 @@
-import { total } from '../../shared/collections/counts.ts';
 import type { CountedEntry } from '../../shared/organisation/leftToDo.ts';
 import { defineCommand, type Output, required } from '../command.ts';
 import { words } from '../nouns.ts';
@@ -46,7 +45,6 @@ function inspected(
   {
     bytes,
     organisations,
-    repeated,
     unknown,
     unknownStates,
     manifest,
@@ -72,7 +70,6 @@ function inspected(
     sections: Object.fromEntries(sections),
     secrets,
     hashFormats,
-    repeated,
     unknown,
     ...(unknownStates === undefined ? {} : { unknownStates }),
     manifest: manifest === undefined ? null : { ...manifest, ...request },
@@ -98,9 +95,6 @@ function inspected(
     ),
     `secrets: ${countList(secrets)}`,
     `password hashes: ${countList(hashFormats)}`,
-    ...(total(repeated) === 0
-      ? []
-      : [`records that repeat an earlier one, and are not imported: ${countList(repeated)}`]),
     ...Object.entries(unknown).map(([field, count]) => `unknown, and not imported: ${field} (${numberText(count)})`),
     ...section('Not exported by ZITADEL', losses),
     ...noticeSection('warning', warnings, 0, missingStatesLines(missingStates)),

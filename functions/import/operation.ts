@@ -13,7 +13,6 @@ import { inTurns } from '../../shared/turns.ts';
 import type { ImportRequest, ImportResponse } from './contract.ts';
 import type { FileLimits } from './inspect/fileLimits.ts';
 import { type Inspection, inspect } from './inspect/inspection.ts';
-import { RepeatedRecords } from './inspect/repeatedRecords.ts';
 import { fileWarnings, ImportReport, ignoredWarning } from './results/report.ts';
 import type { Progress } from './results/responses.ts';
 import {
@@ -93,8 +92,7 @@ export async function importOrganisations(
   signal: AbortSignal,
 ): Promise<ImportResponse> {
   const report = new ImportReport(options);
-  using repeated = new RepeatedRecords();
-  const run = { base: store, source, options, stamp, signal, report, repeated };
+  const run = { base: store, source, options, stamp, signal, report };
   try {
     if (options.dryRun !== true) return await importInto({ ...run, store });
     await using overlay = await openOverlay(store, inspectedCollections);
@@ -115,7 +113,6 @@ interface ImportRun {
   readonly stamp: string;
   readonly signal: AbortSignal;
   readonly report: ImportReport;
-  readonly repeated: RepeatedRecords;
 }
 
 async function importInto(run: ImportRun): Promise<ImportResponse> {
@@ -129,9 +126,9 @@ async function importInto(run: ImportRun): Promise<ImportResponse> {
 }
 
 /** Validates the whole file, and tells the caller what it holds. Writes nothing. */
-async function inspectFile({ source, options, signal, report, repeated }: ImportRun): Promise<Inspection> {
+async function inspectFile({ source, options, signal, report }: ImportRun): Promise<Inspection> {
   const limits = fileLimits(options);
-  const inspection = await inspect(source, signal, { isSelected: selector(options), limits, repeated });
+  const inspection = await inspect(source, signal, { isSelected: selector(options), limits });
   for (const field of options.ignored ?? []) report.addFileWarning(ignoredWarning(field));
   for (const warning of fileWarnings(inspection)) report.addFileWarning(warning);
   const records = { phases: phases.length + 1, total: recordTotals(inspection) };
@@ -146,7 +143,7 @@ async function inspectFile({ source, options, signal, report, repeated }: Import
 
 /** Writes the organisations, then their records phase by phase. */
 async function writeFile(run: ImportRun, inspection: Inspection): Promise<ImportResponse> {
-  const { source, options, report, repeated } = run;
+  const { source, options, report } = run;
   const { dryRun = false, newOrgsOnly = false } = options;
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
   const context = await beginBatches(run, orgIds);
@@ -155,7 +152,7 @@ async function writeFile(run: ImportRun, inspection: Inspection): Promise<Import
   const targets = await writeOrganisations(context, inspection, report);
   // Another import may have created one of them since.
   if (newOrgsOnly) await requireNew(context, orgIds);
-  await writePhases({ context, source, inspection, repeated, targets, report }, options);
+  await writePhases({ context, source, inspection, targets, report }, options);
   warnOfMissing(inspection, options, report);
   countNotCarried(inspection, options, report);
   return report.toJson({ proved: inspection.proved, dryRun });

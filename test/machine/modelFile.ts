@@ -43,7 +43,7 @@ export function readFile(orgs: readonly Organisation[]): readonly Entry[] {
 
 /** Whether entries of a file contradict each other about an organisation. */
 export function isContradictory(orgs: readonly Organisation[]): boolean {
-  const single = ['org', 'orgState', 'domainPolicy', 'iamPolicy'];
+  const single = ['org', 'orgState'];
   return orgs.some((one) =>
     orgs.some((other) => {
       const differs = (name: string) =>

@@ -45,18 +45,11 @@ export function importFile(
     const nameless = phase === 0 ? [...organisations].flatMap((entry) => missingOrganisation(model, entry)) : [];
     const records = entries.flatMap((entry) => entry.records.filter(({ section }) => kindOf(section).phase === phase));
     if (phase === 2) settleScopes(model, records);
-    const written = new Set<string>();
-    const decided = records.map((given) => {
+    const decided = records.map((given): Decided => {
       const isRejected = isPrimaryRejected(given, validating);
       const isPrimary = !isRejected && primary.get(given.orgId) === placeOf(given);
       const record = withProjectGrant(model, isPrimary ? given : withoutPrimary(given));
-      const kind = decide(model, given, record, options, seen);
-      if (record.section !== 'userGrants' || (kind !== 'created' && kind !== 'overwritten'))
-        return { record, kind, isRejected };
-      // One with its project grant's id and one without are the same.
-      const isWritten = written.has(placeOf(record));
-      written.add(placeOf(record));
-      return { record, kind: isWritten ? ('failed' as const) : kind, isRejected };
+      return { record, kind: decide(model, given, record, options, seen), isRejected };
     });
     const nameTaken = withTakenNames(model, decided);
     const outcomes = decided.map((one) => (nameTaken.has(one.record) ? { ...one, kind: 'failed' as const } : one));
@@ -77,18 +70,15 @@ function decide(
 ): Outcome['kind'] {
   if (record.section === 'machineKeys' && !withKeys) return 'notCarried';
   const stored = model.records.get(placeOf(record));
-  // A user grant with its project grant's id and one without are two records of the file.
-  const sentAs = kindOf(record.section).perOrganisation ? `${placeOf(given)} of ${record.orgId}` : placeOf(given);
-  const first = seen.get(sentAs);
-  if (first === undefined) seen.set(sentAs, given);
   if (record.section !== 'org' && !model.has('organisation', record.orgId)) return 'failed';
-  if (first !== undefined && !isDeepStrictEqual(first, given)) return 'failed';
+  const first = seen.get(identityOf(given));
+  if (first === undefined) seen.set(identityOf(given), given);
+  const isAgain = record.section === 'domainPolicy' && isDeepStrictEqual(first, given);
+  if (first !== undefined && onConflict !== 'report' && !isAgain) return 'failed';
   const rejection = kindOf(record.section).rejects?.(record, model);
   if (rejection !== undefined) return rejection;
-  if (first !== undefined && stored === undefined) {
-    const isSingle = record.section === 'domainPolicy' && !model.changesScope(record);
-    return isSingle ? 'unchanged' : 'failed';
-  }
+  if (first !== undefined && stored === undefined)
+    return isAgain && !model.changesScope(record) ? 'unchanged' : 'failed';
   if (stored === undefined) return model.changesScope(record) || model.isInForeignDomain(record) ? 'failed' : 'created';
   if (stored.orgId !== record.orgId || stored.section !== record.section) return 'failed';
   // Only what is overwritten keeps a state that the file does not have.
@@ -96,15 +86,21 @@ function decide(
   if (onConflict === 'report') return 'failed';
   if (onConflict === 'skip') return 'skipped';
   if (!canOverwrite(model, record, stored)) return 'failed';
-  if (first === undefined) return 'overwritten';
-  return record.section === 'domainPolicy' ? 'unchanged' : 'failed';
+  return first === undefined ? 'overwritten' : 'unchanged';
+}
+
+/** What identifies a record within a file. User grants of one user are the same with and without a project grant's id. */
+export function identityOf(record: ModelRecord): string {
+  const { projectGrantId: _grantId, ...json } = record.json;
+  const place = placeOf(record.section === 'userGrants' ? { ...record, json } : record);
+  return kindOf(record.section).perOrganisation ? `${place} of ${record.orgId}` : place;
 }
 
 /** The organisations whose domain policy, the file's or else the stored one, validates domains. */
 function validatingOrganisations(model: Model, entries: readonly Entry[]): ReadonlySet<string> {
   const orgIds = [...new Set(entries.map(({ orgId }) => orgId))];
   const inFile = entries.flatMap(({ records }) => records.filter(({ section }) => section === 'domainPolicy'));
-  const policies = new Map(inFile.map((policy) => [policy.orgId, policy]));
+  const policies = new Map(inFile.toReversed().map((policy) => [policy.orgId, policy]));
   const policyOf = (orgId: string) => policies.get(orgId) ?? model.find('policy', orgId);
   return new Set(orgIds.filter((orgId) => policyOf(orgId)?.json.validateOrgDomains === true));
 }
@@ -126,7 +122,7 @@ function withoutPrimary(record: ModelRecord): ModelRecord {
 }
 
 /** A user grant on a granted project with the project grant's id, which files may omit (zitadel 2.5). */
-function withProjectGrant(model: Model, record: ModelRecord): ModelRecord {
+export function withProjectGrant(model: Model, record: ModelRecord): ModelRecord {
   if (record.section !== 'userGrants' || textAt(record, 'projectGrantId') !== '') return record;
   const grant = grantTo(model, textAt(record, 'projectId'), record.orgId);
   if (grant === undefined) return record;

@@ -2,12 +2,12 @@ import type { Organisation } from '../support/fixtures/organisations.ts';
 import { type ModelRecord, placeOf } from './kinds.ts';
 import { type Model, nameOf } from './model.ts';
 import { readFile } from './modelFile.ts';
-import { importFile, type Options } from './modelImport.ts';
+import { identityOf, importFile, type Options, withProjectGrant } from './modelImport.ts';
 
 /**
  * Whether the specification leaves open what becomes of a file's records (6.3): who gets a name that several want while
- * its holder gives it up, or while one of them makes room for another record, or whether an interrupted import has settled
- * the scope of login names.
+ * its holder gives it up, or while one of them makes room for another record, whether an interrupted import has settled
+ * the scope of login names, or whether a later record with a failed one's id is imported.
  */
 export function hasOpenOutcome(model: Model, orgs: readonly Organisation[], options: Options): boolean {
   const records = readFile(orgs).flatMap((entry) => entry.records);
@@ -24,5 +24,14 @@ export function hasOpenOutcome(model: Model, orgs: readonly Organisation[], opti
   };
   const isUnsure = ({ section, orgId }: ModelRecord) =>
     section === 'domainPolicy' && model.scopes.get(orgId) === 'unsure';
-  return records.some((one) => isContended(one) || isUnsure(one));
+  return records.some((one) => isContended(one) || isUnsure(one)) || leavesRepetitionOpen(after, records, options);
+}
+
+/** Whether the first record with an id fails, so that another one with the same id may take its place. */
+function leavesRepetitionOpen(after: Model, records: readonly ModelRecord[], { onConflict }: Options): boolean {
+  const isStored = (one: ModelRecord) =>
+    [one, withProjectGrant(after, one)].some((form) => after.records.has(placeOf(form)));
+  return [...Map.groupBy(records, identityOf).values()].some(
+    (same) => onConflict === 'report' && same.length > 1 && !same.some(isStored),
+  );
 }

@@ -4,14 +4,12 @@ import { shortenedText } from '../../../shared/errors/identityError.ts';
 import { JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
 import type { Manifest, ManifestTally } from '../../../shared/organisation/exportFile.ts';
 import { nestedRecords, type OrganisationRecord } from '../../../shared/organisation/record.ts';
-import { isList } from '../../../shared/organisation/section.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
 import { chunksInTurns } from '../../../shared/turns.ts';
 import { ExportFileReader, type ExportFileSource } from '../source/exportFileReader.ts';
 import { FileBudget, type FileLimits } from './fileLimits.ts';
 import { type FilePass, passFile, readFile, Violations } from './filePass.ts';
 import type { OrganisationDraft, OrganisationHeader, UnknownStates } from './organisationDraft.ts';
-import { RepeatedRecords } from './repeatedRecords.ts';
 
 /** The result of validating an export file. */
 export interface Inspection {
@@ -26,8 +24,6 @@ export interface Inspection {
   readonly counts: Readonly<Record<string, number>>;
   /** Numbers of those among them that other records hold. */
   readonly nested: Readonly<Record<string, number>>;
-  /** Numbers of those that repeat an earlier one of their list, which alone is imported. */
-  readonly repeated: Readonly<Record<string, number>>;
   /** Numbers of organisations and records that the request leaves out, by section. */
   readonly leftOut: Readonly<Record<string, number>>;
   /** Numbers of values that the service does not know, by field. */
@@ -56,8 +52,6 @@ interface InspectionOptions {
   readonly limits?: FileLimits;
   /** Takes all records with a v1 file's additions, those of the organisations themselves last. */
   readonly visitor?: RecordVisitor;
-  /** Takes the records that repeat an earlier record's key with other content. */
-  readonly repeated?: RepeatedRecords;
 }
 
 /**
@@ -69,12 +63,9 @@ export async function inspect(
   signal: AbortSignal,
   options: InspectionOptions = {},
 ): Promise<Inspection> {
-  using resources = new DisposableStack();
   await countOrganisations(source, signal, options.limits);
   const { isSelected = () => true } = options;
-  const repeated = options.repeated ?? resources.use(new RepeatedRecords());
-  const reading = { ...options, isSelected, repeated };
-  const { pass, counts, nested, repeats, leftOut } = await readRecords(source, signal, reading);
+  const { pass, counts, nested, leftOut } = await readRecords(source, signal, { ...options, isSelected });
   const { drafts, tally, manifest, unknown, digest } = pass;
   const violations = new Violations(source.field);
   const merged = mergeEntries(drafts, violations);
@@ -89,7 +80,6 @@ export async function inspect(
     entries,
     counts,
     nested,
-    repeated: repeats,
     leftOut,
     unknown: unknown.counts,
     // An instance of this service exports every state, and a manifest.
@@ -199,49 +189,36 @@ function describeAll(violations: readonly FieldViolation[]): string {
   return [...texts, ...(more === 0 ? [] : [`and ${more} more`])].join('; ');
 }
 
-type Reading = InspectionOptions & Required<Pick<InspectionOptions, 'isSelected' | 'repeated'>>;
+type Reading = InspectionOptions & Required<Pick<InspectionOptions, 'isSelected'>>;
 
 /** A pass over a file, and its numbers of records. */
 interface CountedPass extends Pick<Inspection, 'counts' | 'nested'> {
   readonly pass: FilePass;
   readonly leftOut: Counts;
-  readonly repeats: Counts;
 }
 
-/** Reads a file's records, once more if an organisation's id, or an addition, follows its records, and once more if keys repeat. */
+/** Reads a file's records, once more if an organisation's id, or an addition, follows its records. */
 async function readRecords(source: ExportFileSource, signal: AbortSignal, reading: Reading): Promise<CountedPass> {
-  const { isSelected, repeated, visitor } = reading;
-  let counted = await countRecords(source, signal, reading);
+  const { visitor } = reading;
+  const counted = await countRecords(source, signal, reading);
   const { drafts } = counted.pass;
   const hasEarly = drafts.some(({ hasEarlyRecords, orgId }) => hasEarlyRecords && orgId !== undefined);
-  if (hasEarly || (visitor !== undefined && drafts.some(({ additions }) => additions.size > 0))) {
-    repeated.reset();
-    visitor?.reset();
-    counted = await countRecords(source, signal, reading, drafts);
-  }
-  if (repeated.needsComparison) {
-    const onRecord = (record: OrganisationRecord, path: JsonPath) => {
-      if (!isSelected(record.orgId)) return;
-      for (const one of [{ record, path }, ...nestedRecords(record, path)])
-        checkRepetition(one.record, one.path, repeated, counted.repeats);
-    };
-    await readFile(source, signal, { onRecord, knownDrafts: counted.pass.drafts });
-  }
-  return counted;
+  if (!hasEarly && (visitor === undefined || drafts.every(({ additions }) => additions.size === 0))) return counted;
+  visitor?.reset();
+  return countRecords(source, signal, reading, drafts);
 }
 
 /** Reads a file's records once, and counts the selected ones and those that are left out. */
 async function countRecords(
   source: ExportFileSource,
   signal: AbortSignal,
-  { isSelected, limits, repeated, visitor }: Reading,
+  { isSelected, limits, visitor }: Reading,
   knownDrafts?: readonly OrganisationDraft[],
 ): Promise<CountedPass> {
   const [counts, nested, leftOut]: [Counts, Counts, Counts] = [{}, {}, {}];
   const budget = new FileBudget(limits);
   const take = (record: OrganisationRecord) => {
     budget.take(record);
-    repeated.note(record);
     increase(counts, record.section.name);
   };
   const onRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => {
@@ -257,7 +234,7 @@ async function countRecords(
   };
   const onOrganisations = (count: number) => budget.checkOrganisations(count);
   const pass = await readFile(source, signal, { onRecord, onOrganisations, knownDrafts });
-  return { pass, counts, nested, leftOut, repeats: {} };
+  return { pass, counts, nested, leftOut };
 }
 
 /** The organisations of a file, and the position in `organisations` of each entry. */
@@ -286,14 +263,6 @@ function mergeEntries(drafts: readonly OrganisationDraft[], violations: Violatio
     return position;
   });
   return { organisations: merged.map((draft) => draft.toHeader()), entries };
-}
-
-/** Rejects a single object of an organisation, such as a policy, that contradicts an earlier one; counts what lists repeat. */
-function checkRepetition(record: OrganisationRecord, path: JsonPath, repeated: RepeatedRecords, repeats: Counts): void {
-  const first = repeated.compare(record, path);
-  if (first === undefined) return;
-  if (isList(record.section)) increase(repeats, record.section.name);
-  else if (!first.isEqual) throw contradictionError(path, first.path);
 }
 
 /**

@@ -126,15 +126,15 @@ export class OrganisationDraft {
     if (section.v1?.lists !== undefined) this.completed.add(section);
     this.hasLoginNames ||= claimsLoginNames(section);
     if (section.collection === 'users') this.observeUser(record);
-    if (section === domainPolicySection) this.validatesDomains = json.validateOrgDomains === true;
-    // A policy that fails its check is not imported, so it does not apply either.
+    // Of several policies, the first is imported. One that fails its check is not, so it does not apply either.
+    if (section === domainPolicySection) this.validatesDomains ??= json.validateOrgDomains === true;
     if (section === passwordPolicySection && checkComplexityPolicy(json) === undefined)
-      this.passwordComplexity = parseComplexity(json);
+      this.passwordComplexity ??= parseComplexity(json);
   }
 
   /**
    * Adds what another entry of the file says about the same organisation.
-   * @returns the values that contradict this draft's; policies are compared record by record
+   * @returns the values that contradict this draft's
    */
   merge(later: OrganisationDraft): Contradiction[] {
     const contradictions: Contradiction[] = [];

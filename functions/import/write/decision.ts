@@ -78,15 +78,16 @@ export async function decideBatch(
     const ledger = new ClaimLedger(documents);
     const protectedRecords = await findProtected(context, transaction, documents, plans);
     const outcomes = new Map<RecordPlan, Outcome>();
-    const written = new Set<string>();
+    const written = new Map<string, RecordPlan>();
     for (const round of withoutDuplicates(plans)) {
       const candidates: Candidate[] = [];
       for (const plan of round) {
         const stored = findStored(plan);
-        const isDuplicate = written.has(documentPath(plan.key));
-        const decision = isDuplicate
-          ? decideDuplicate(plan)
-          : decideRecord(context, { ...batch, protectedRecords }, plan, stored, stamp);
+        const first = written.get(documentPath(plan.key));
+        const decision =
+          first === undefined
+            ? decideRecord(context, { ...batch, protectedRecords }, plan, stored, stamp)
+            : decideRepetition(plan, plan.record.digest === first.record.digest);
         outcomes.set(plan, decision.outcome);
         if (decision.write !== undefined) candidates.push({ plan, held: heldClaims(plan, stored), stored, decision });
       }
@@ -95,7 +96,7 @@ export async function decideBatch(
       const placed = candidates.filter((candidate) => !blocked.has(candidate));
       transaction.write(placed.flatMap((candidate) => toWrite(candidate, batch, stamp)));
       for (const { plan, stored } of placed) warnings.set(plan, writeWarnings(batch.privileges, plan, stored));
-      for (const [plan, outcome] of outcomes) if (isWritten(outcome)) written.add(documentPath(plan.key));
+      for (const [plan, outcome] of outcomes) if (isWritten(outcome)) written.set(documentPath(plan.key), plan);
     }
     transaction.write(ledger.writes());
     return outcomes;
@@ -174,7 +175,7 @@ function decideRecord(
   const equal = batch.comparison.isEqual(plan, stored);
   if (equal && stored.createdAt === ownStamp) return withoutWrite({ kind: 'created' });
   if (equal && stored.changedAt === ownStamp) return withoutWrite({ kind: 'overwritten' });
-  if (isOfThisImport(context, stored)) return equal ? decideDuplicate(plan) : failRepeating(plan);
+  if (isOfThisImport(context, stored)) return decideRepetition(plan, equal);
   if (equal) return withoutWrite({ kind: 'unchanged' });
   // Under another organisation or section, a record is always reported.
   if (!isSameRecord(plan, stored) || context.onConflict === 'report') return failExisting(plan);
@@ -182,9 +183,9 @@ function decideRecord(
   return decideOverwriting(batch, plan, stored);
 }
 
-/** Decides a record that repeats a written one: entries of a file may repeat policies, but not records of lists. */
-function decideDuplicate(plan: RecordPlan): Decision {
-  return isList(plan.record.section) ? failRepeating(plan) : withoutWrite({ kind: 'unchanged' });
+/** Decides a record that repeats a written one: entries of a file may repeat equal policies, but not records of lists. */
+function decideRepetition({ record: { section } }: RecordPlan, isEqual: boolean): Decision {
+  return isEqual && !isList(section) ? withoutWrite({ kind: 'unchanged' }) : fail(repetitionIssue(section));
 }
 
 function decideOverwriting(
@@ -202,10 +203,6 @@ function decideOverwriting(
 
 function failExisting({ record }: RecordPlan): Decision {
   return fail(record.section.error.exists);
-}
-
-function failRepeating({ record }: RecordPlan): Decision {
-  return fail(repetitionIssue(record.section));
 }
 
 function fail(issue: RecordIssue): Decision {

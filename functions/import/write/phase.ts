@@ -1,4 +1,4 @@
-import { type JsonPath, parseJson } from '../../../shared/json/jsonScanner.ts';
+import { parseJson } from '../../../shared/json/jsonScanner.ts';
 import { type NormalisedRecord, normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { passwordIssue } from '../../../shared/organisation/passwords.ts';
 import { nestedRecords, type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
@@ -10,11 +10,11 @@ import { documentPath } from '../../../shared/store/store.ts';
 import { chunksInTurns, itemsInTurns } from '../../../shared/turns.ts';
 import type { Inspection } from '../inspect/inspection.ts';
 import { type OrganisationHeader, withAdditions } from '../inspect/organisationDraft.ts';
-import type { RepeatedRecords } from '../inspect/repeatedRecords.ts';
 import { type Outcome, type PlacedPlan, repetitionIssue } from '../outcome.ts';
 import type { ImportReport } from '../results/report.ts';
 import { type ExportFileItem, ExportFileReader, type ExportFileSource } from '../source/exportFileReader.ts';
 import type { BatchContext } from './batchContext.ts';
+import { EarlierRecords } from './earlierRecords.ts';
 import type { TargetOrganisation, Targets } from './organisations.ts';
 import { RecordWriter } from './recordWriter.ts';
 
@@ -23,7 +23,6 @@ export interface ImportWork {
   readonly context: BatchContext;
   readonly source: ExportFileSource;
   readonly inspection: Inspection;
-  readonly repeated: Pick<RepeatedRecords, 'has'>;
   readonly targets: Targets;
   readonly report: ImportReport;
 }
@@ -36,7 +35,9 @@ export interface ImportWork {
 export async function writePhase(work: ImportWork, phase: Section['phase'], read: ReadonlySet<Section>): Promise<void> {
   const { source, context } = work;
   const { signal } = context;
-  const planner = new PhasePlanner(work, phase);
+  // With `report`, no stored record is changed.
+  using earlier = context.onConflict === 'report' ? undefined : new EarlierRecords();
+  const planner = new PhasePlanner(work, phase, earlier);
   const reader = new ExportFileReader((name) => {
     const section = findSection(name);
     return section !== undefined && read.has(section);
@@ -51,20 +52,16 @@ export async function writePhase(work: ImportWork, phase: Section['phase'], read
   signal.throwIfAborted();
 }
 
-interface FilePosition {
-  readonly section: Section;
-  readonly path: JsonPath;
-  readonly target: TargetOrganisation | undefined;
-}
-
 /** Plans the records of one phase in the file's order, and reports their outcomes. */
 class PhasePlanner {
   private readonly work: ImportWork;
   private readonly phase: Section['phase'];
+  private readonly earlier: EarlierRecords | undefined;
 
-  constructor(work: ImportWork, phase: Section['phase']) {
+  constructor(work: ImportWork, phase: Section['phase'], earlier: EarlierRecords | undefined) {
     this.work = work;
     this.phase = phase;
+    this.earlier = earlier;
   }
 
   /**
@@ -72,17 +69,17 @@ class PhasePlanner {
    * Reports the records that are not to be written.
    */
   plan(item: ExportFileItem): PlacedPlan[] {
-    const { organisation: entry, path } = item;
+    const { organisation: entry } = item;
     const { inspection, targets } = this.work;
     const section = findSection(item.name);
     if (section === undefined || entry === undefined || inspection.entries[entry] === undefined) return [];
     const target = targets.get(entry);
     if (section.phase === this.phase)
-      return this.planNext({ section, path, target }, () => readItem(section, item, target?.header));
+      return this.planNext(section, target, () => readItem(section, item, target?.header));
     const given = readItem(section, item, target?.header);
     const parent = normaliseRecord(given).record;
-    return nestedRecords(given, path).flatMap(({ record, path: nestedPath }) =>
-      this.planNext({ section: record.section, path: nestedPath, target }, () => ({ ...record, parent })),
+    return nestedRecords(given, item.path).flatMap(({ record }) =>
+      this.planNext(record.section, target, () => ({ ...record, parent })),
     );
   }
 
@@ -92,14 +89,18 @@ class PhasePlanner {
   }
 
   /** Plans the phase's next record. */
-  private planNext({ section, path, target }: FilePosition, read: () => OrganisationRecord): PlacedPlan[] {
-    const { report, repeated } = this.work;
+  private planNext(
+    section: Section,
+    target: TargetOrganisation | undefined,
+    read: () => OrganisationRecord,
+  ): PlacedPlan[] {
     if (target === undefined) {
-      report.count('failed', section.name);
+      this.work.report.count('failed', section.name);
       return [];
     }
     const { record, issue: valueIssue } = this.convert(read(), target);
-    const issue = repeated.has(path) ? repetitionIssue(section) : (valueIssue ?? this.validate(record, target));
+    const isExcluded = this.earlier?.excludes(record) === true;
+    const issue = isExcluded ? repetitionIssue(section) : (valueIssue ?? this.validate(record, target));
     const { organisation, loginNamesByDomain } = target;
     if (issue === undefined) return [{ organisation, ...planRecord(record, loginNamesByDomain) }];
     this.settle({ organisation, record }, issue === 'notCarried' ? { kind: issue } : { kind: 'failed', issue });

@@ -98,27 +98,6 @@ describe('entries of a file that contradict each other about an organisation', (
       'orgs[0].orgState',
     ],
     [
-      'its domain policy',
-      { domainPolicy: byDomain },
-      { domainPolicy: { orgId: 'O' } },
-      'orgs[1].domainPolicy',
-      'orgs[0].domainPolicy',
-    ],
-    [
-      'its policy in both generations',
-      { iamPolicy: byDomain },
-      { domainPolicy: { orgId: 'O' } },
-      'orgs[1].iamPolicy',
-      'orgs[0].domainPolicy',
-    ],
-    [
-      'its lockout policy',
-      { lockoutPolicy: { maxPasswordAttempts: 3 } },
-      { lockoutPolicy: {} },
-      'orgs[1].lockoutPolicy',
-      'orgs[0].lockoutPolicy',
-    ],
-    [
       'the lists of its login policy',
       { secondFactors: [] as object[], idps: [{ idpId: 'x', ownerType: 1 }] },
       { idps: [{ idpId: 'y', ownerType: 1 }] },
@@ -134,14 +113,70 @@ describe('entries of a file that contradict each other about an organisation', (
     expect(writes).toBe(0);
   });
 
-  it('are a 400 in one entry too, and where the id comes last', async () => {
+  it('are a 400 where the id comes last', async () => {
     const { instance } = await countedInstance();
-    const both = { iamPolicy: { orgId: 'O' }, domainPolicy: byDomain, org: named.org, orgId: 'O' };
-    expect(await violationsOfImport(instance, both)).toEqual([
-      { field: 'orgs[0].domainPolicy', description: expect.stringContaining('orgs[0].iamPolicy') },
-    ]);
-    const late = { domainPolicy: { orgId: 'O' }, org: named.org, orgId: 'O' };
-    expect(await violationsOfImport(instance, { ...named, domainPolicy: byDomain }, late)).toHaveLength(1);
+    const late = { org: { name: 'Other' }, orgId: 'O' };
+    expect(await violationsOfImport(instance, named, late)).toHaveLength(1);
+  });
+});
+
+describe('policies of an organisation that differ within a file', () => {
+  const refused = {
+    type: 'domain_policy',
+    id: 'O',
+    message: 'ID=ORG-1M8ds Message=Errors.Org.DomainPolicy.AlreadyExists',
+  };
+  const lockout = { type: 'lockout_policy', message: 'ID=ORG-0olDf Message=Errors.ORG.LockoutPolicy.AlreadyExists' };
+
+  it.each(
+    ['report', 'skip', 'overwrite'].flatMap((on_conflict) => [
+      {
+        on_conflict,
+        what: 'domain policies of two entries',
+        orgs: [
+          { ...named, domainPolicy: byDomain },
+          { ...named, domainPolicy: { orgId: 'O' } },
+        ],
+        error: refused,
+        kept: { domainPolicy: { userLoginMustBeDomain: true } },
+      },
+      {
+        on_conflict,
+        what: 'policies of both generations in one entry, whose id comes last',
+        orgs: [{ iamPolicy: byDomain, domainPolicy: { orgId: 'O' }, org: named.org, orgId: 'O' }],
+        error: refused,
+        kept: { domainPolicy: { userLoginMustBeDomain: true } },
+      },
+      {
+        on_conflict,
+        what: 'lockout policies',
+        orgs: [
+          { ...named, lockoutPolicy: { maxPasswordAttempts: 3 } },
+          { ...named, lockoutPolicy: {} },
+        ],
+        error: lockout,
+        kept: { lockoutPolicy: { maxPasswordAttempts: 3 } },
+      },
+    ]),
+  )('are errors except the first, in each import ($on_conflict): $what', async ({ on_conflict, orgs, error, kept }) => {
+    const { instance, writesOf } = await countedInstance();
+    const body = { data_orgs: { orgs }, on_conflict };
+    const first = await instance.import(body);
+    expect(first.errors).toMatchObject([error]);
+    for (const _repetition of [2, 3]) {
+      const { result, writes } = await writesOf(() => instance.import(body));
+      expect({ errors: result.errors, writes }).toMatchObject({ errors: [error], writes: 0 });
+    }
+    expect((await instance.export()).orgs).toMatchObject([kept]);
+  });
+
+  it('are errors also where the stored one equals the second, which an overwrite replaces by the first', async () => {
+    const { instance } = await countedInstance();
+    const policy = (maxPasswordAttempts: number) => ({ ...named, lockoutPolicy: { maxPasswordAttempts } });
+    await instance.import({ data_orgs: { orgs: [policy(2)] } });
+    const body = { data_orgs: { orgs: [policy(1), policy(2)] }, on_conflict: 'overwrite' };
+    for (const _repetition of [1, 2]) expect((await instance.import(body)).errors).toMatchObject([lockout]);
+    expect((await instance.export()).orgs).toMatchObject([{ lockoutPolicy: { maxPasswordAttempts: 1 } }]);
   });
 });
 

@@ -1,0 +1,45 @@
+import { openTemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
+import { textAt } from '../../../shared/json/jsonObject.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { isList } from '../../../shared/organisation/section.ts';
+import { documentId, documentPath } from '../../../shared/store/store.ts';
+
+/**
+ * The records of a phase so far. They reveal a record that repeats an earlier one also where the earlier one was found
+ * unchanged, so that the stored record has no stamp of this import. Their keys are in an unnamed temporary file, so
+ * memory is constant.
+ */
+export class EarlierRecords implements Disposable {
+  private readonly database = openTemporaryDatabase(
+    'CREATE TABLE records (key TEXT PRIMARY KEY, digest TEXT) STRICT, WITHOUT ROWID',
+  );
+  private readonly insert = this.database.prepare('INSERT OR IGNORE INTO records VALUES (?, ?)');
+  private readonly select = this.database.prepare('SELECT digest FROM records WHERE key = ?');
+
+  /**
+   * Adds a record.
+   * @returns whether an earlier record excludes it: one of its list with the same id, or a policy with other content
+   */
+  excludes(record: OrganisationRecord): boolean {
+    const key = identifyingKey(record);
+    const digest = isList(record.section) ? null : record.digest;
+    if (this.insert.run(key, digest).changes !== 0) return false;
+    return digest === null || this.select.get(key)?.digest !== digest;
+  }
+
+  [Symbol.dispose](): void {
+    this.database.close();
+  }
+}
+
+/**
+ * Returns what identifies a record within a file: its key without a field that the store may fill. A section that takes
+ * only its own organisation's records may have one under each organisation: ZITADEL exports the members of all projects
+ * under all of them.
+ */
+function identifyingKey({ section, json, orgId }: OrganisationRecord): string {
+  const { collection, key, fills, references = [] } = section;
+  const parts = key.filter((path) => path !== fills?.field).map((path) => textAt(json, path, orgId));
+  const isPerOrganisation = references.some(({ ifForeign }) => ifForeign === 'notCarried');
+  return documentPath({ collection, id: documentId(...parts, ...(isPerOrganisation ? [orgId] : [])) });
+}
