@@ -1,132 +1,89 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { root, run } from '../../tools/program.ts';
-import { describeDeployment, type Instance } from '../support/instances/deployments.ts';
-import { expiredToken, newToken } from '../support/instances/tokens.ts';
+import { describeDeployment } from '../support/instances/deployments.ts';
+import { databaseOf, newToken } from '../support/instances/tokens.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
-import { judgements } from './judgements/judgements.ts';
-import { prepare } from './prepare.ts';
-import { recordings } from './recordings.ts';
-import type { Row } from './row.ts';
-import { rows } from './rows.ts';
-import { runRow, type Target, type Tokens } from './runRow.ts';
-import { callers, newSubjects } from './subjects.ts';
+import { deliberateDifferences } from './deliberate.ts';
+import { readRecordings } from './recordedCase.ts';
+import { importCallers, type Judged, replay, summary } from './replay.ts';
 
-describe('the table of conformance', () => {
-  it('judges each recorded answer of ZITADEL, and nothing else', () => {
-    expect([...judgements.keys()].sort()).toEqual(recordings.map(({ name }) => name).sort());
-    expect(recordings.filter(({ file }) => file === 'errors.json')).toHaveLength(148);
-  });
+const TIMEOUT_MS = 400_000;
 
-  it('has no two rows of the same name', () => {
-    const names = rows(newSubjects()).map(({ name, origin }) => `${origin} ${name}`);
-    expect(names).toHaveLength(new Set(names).size);
-  });
-
-  it('says in a sentence why an answer is another than ZITADEL’s, or why a row cannot be run', () => {
-    const reasons = rows(newSubjects()).flatMap(({ decision, setup }) => decision ?? setup ?? []);
-    for (const reason of reasons) expect(reason).toMatch(/^[A-Z].{30,}\.$/);
-  });
-});
+function toLine({ recorded, verdict, found, error }: Judged): string {
+  const line = `${verdict.padEnd(10)} ${recorded.name}`;
+  if (verdict === 'documented' && error !== undefined) return `${line}\n             ${error}`;
+  if (verdict !== 'differs') return line;
+  return [line, ...found.map((difference) => `             ${JSON.stringify(difference)}`)].join('\n');
+}
 
 describeDeployment('conformance', (get) => {
-  const subjects = newSubjects();
-  let target: Target | undefined;
-  beforeAll(async () => {
-    const { url, token } = get().target;
-    const spent = await prepare(url, token, subjects);
-    target = { baseUrl: url, tokens: await tokensOf(get().target), spent };
-  });
+  it(
+    'each recorded case of a ZITADEL has the listed outcome, and each row of the deliberate differences explains one',
+    async (test) => {
+      const { url, token } = get().target;
+      const database = databaseOf(get().target, test);
+      const owner = { url: new URL(url), tokens: { owner: token }, atOnce: 8, lagMs: 0 };
+      await importCallers(owner);
+      const tokenOf = async (name: string) => (await newToken(database, `conformance-${name}`)).token;
+      const tokens = {
+        owner: token,
+        orgOwner: await tokenOf('org-owner'),
+        viewer: await tokenOf('viewer'),
+        nobody: await tokenOf('nobody'),
+      };
+      const judged = await replay({ ...owner, tokens }, readRecordings().cases);
+      const used = new Set(judged.flatMap(({ reasons }) => reasons));
+      expect(deliberateDifferences.filter((row) => !used.has(row))).toEqual([]);
+      // To accept another outcome, run the test with -u, and read what changes.
+      await expect(`${summary(judged)}\n\n${judged.map(toLine).join('\n')}\n`).toMatchFileSnapshot(
+        '../fixtures/zitadel/recorded-verdicts.txt',
+      );
+    },
+    TIMEOUT_MS,
+  );
+});
 
-  for (const row of rows(subjects)) {
-    it(title(row), async ({ skip }) => {
-      if (target === undefined) throw new Error('the table is prepared before its rows run');
-      const outcome = await runRow(row, target);
-      if (outcome.kind === 'not run') skip(outcome.why);
-      expect('differences' in outcome ? outcome.differences : []).toEqual([]);
-    });
-  }
+describe('the deliberate differences', () => {
+  const [, ...sections] = readFileSync(join(root, 'docs', 'zitadel.md'), 'utf8').split(/^#+ (?=\d)/m);
 
-  it('lists the organisations that it leaves', async () => {
-    const { url, token } = get().target;
-    const { code, stdout } = await conformance(url, token, '--only', 'an enum is taken by its name');
-    expect(code).toBe(0);
-    expect(stdout).toMatch(
-      /^Left 3 organisations that the run created, since the server has no request .*:\n {2}conformance-home\n {2}other-\S+\n {2}an-enum-\S+\n1 rows: 1 passed/m,
-    );
+  it.each(deliberateDifferences)('stand in docs/zitadel.md $section: $here', ({ section, here }) => {
+    expect(sections.filter((text) => text.startsWith(`${section} `) && text.includes(here))).toHaveLength(1);
   });
 });
 
 describe('npm run conformance', () => {
-  it('ends with 1 and names the rows that failed, where a server answers otherwise', async () => {
-    await using resources = new AsyncDisposableStack();
-    const server = createServer((request, response) => request.resume().on('end', () => response.end('{}')));
-    resources.defer(() => void server.close());
+  it('lists the cases that differ, and ends with 1', { timeout: TIMEOUT_MS }, async () => {
+    await using server = createServer((request, response) => request.resume().on('end', () => response.end('{}')));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('the system gave no port');
-    const { code, stdout } = await conformance(`http://127.0.0.1:${address.port}`, 'any');
+    if (address === null || typeof address === 'string') throw new Error('the server has no port');
+    const { code, stdout } = await conformance(`http://127.0.0.1:${address.port}`);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAILED {3}errors.json +export: no Authorization\n +POST \/admin\/v1\/export: status 200/m);
-    expect(stdout).toMatch(/^not run {2}errors.json +export: no membership\n +there is no token of the role nobody$/m);
-    expect(stdout).toMatch(/\d+ rows: \d+ passed, 0 differ by decision, \d+ failed, \d+ not run\n$/);
-  });
-
-  it('ends with 1 and says how it is used, where it is not told what to run on', async () => {
-    const { code, stderr } = await run(process.execPath, [script]);
-    expect(code).toBe(1);
-    expect(stderr).toContain('--base-url URL --token-file FILE');
-  });
-
-  it('names the option that is wrong', async () => {
-    const stderrOf = async (...options: readonly string[]) =>
-      (await conformance('http://127.0.0.1:1', 'any', ...options)).stderr;
-    expect(await stderrOf('--reference', 'keycloak')).toBe(
-      '--reference: unknown reference "keycloak": use ours or zitadel\n',
+    const lines = stdout.split('\n');
+    expect(lines[lines.indexOf('differs    export: no Authorization') + 1]).toBe(
+      '             status: 200 instead of 401',
     );
-    expect(await stderrOf('--settle', 'soon')).toBe('--settle: must be a number of seconds\n');
-    expect(await stderrOf('--only', '(')).toMatch(/^--only: must be a regular expression: /);
-    expect(await stderrOf('--colour')).toContain("Unknown option '--colour'");
+    expect(lines[lines.indexOf('not run    export: no membership') + 1]).toBe('             no token of nobody');
+    expect(lines.at(-2)).toMatch(/^ZITADEL v4\.0 .*: same \d+, documented \d+, differs \d\d\d, not run 17$/);
   });
 
-  it('prints its options and exit codes', async () => {
-    const { code, stdout } = await run(process.execPath, [script, '--help']);
-    expect(code).toBe(0);
-    for (const option of ['--reference', '--junit', '--only', '--skip', '--settle', '--restart']) {
-      expect(stdout).toContain(option);
-    }
-    expect(stdout).toMatch(/Exit codes:\n {2}0 .*\n {2}1 .*\n {2}130 /);
+  it('prints its usage without an address', async () => {
+    const { code, stderr } = await run(process.execPath, [script]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('URL --token FILE')]);
   });
 });
 
 const script = join(root, 'test', 'conformance', 'run.ts');
 
-async function conformance(url: string, token: string, ...options: readonly string[]) {
+async function conformance(url: string) {
   const directory = await temporaryDirectory();
   onTestFinished(() => directory.remove());
   const tokenFile = join(directory.path, 'token');
-  await writeFile(tokenFile, token);
-  return run(process.execPath, [script, '--base-url', url, '--token-file', tokenFile, ...options]);
-}
-
-function title({ name, origin, decision }: Row): string {
-  return `${origin}: ${name}${decision === undefined ? '' : ` (differs: ${decision})`}`;
-}
-
-/** Tokens of all roles, where the `identity` command can make them. */
-async function tokensOf({ token, database }: Instance): Promise<Tokens> {
-  if (database === undefined) return { owner: token };
-  const of = async (userId: string) => (await newToken(database, userId)).token;
-  return {
-    owner: token,
-    orgOwner: await of(callers.orgOwner),
-    viewer: await of(callers.viewer),
-    nobody: await of(callers.nobody),
-    person: await of(callers.person),
-    inactive: await of(callers.inactive),
-    expired: (await expiredToken(database, callers.expired)).token,
-  };
+  await writeFile(tokenFile, 'any');
+  return run(process.execPath, [script, url, '--token', tokenFile, '--at-once', '8']);
 }

@@ -1,40 +1,86 @@
-import { writeFile } from 'node:fs/promises';
-import { constants } from 'node:os';
-import { junit } from './junit.ts';
-import { help, type Options, readOptions } from './options.ts';
-import { ending, isFailure, line } from './report.ts';
-import { reason } from './runRow.ts';
-import { runSession } from './session.ts';
+import { readFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import type { Tokens } from './observe.ts';
+import { readRecordings } from './recordedCase.ts';
+import { importCallers, type Judged, replay, summary } from './replay.ts';
+
+const USAGE = `npm run conformance -- URL --token FILE [--tokens FILE] [--exact] [--lag MS] [--at-once N]
+
+Sends the recorded requests of a ZITADEL to a server, and compares its responses with the recorded ones.
+They create organisations: use an instance made for the purpose.
+
+  --token FILE   a file with a token of a service user with the role IAM_OWNER
+  --tokens FILE  a JSON file with tokens of other callers: {"orgOwner": "...", "viewer": "...", "nobody": "..."}
+  --exact        fail on documented differences too: for a ZITADEL
+  --lag MS       how long reads of the server lag behind its writes; 0 by default, 2000 for a ZITADEL
+  --at-once N    how many requests to send at once; 2 by default
+
+Exits with 1 if a response differs.
+`;
+
+const options = {
+  token: { type: 'string' },
+  tokens: { type: 'string' },
+  exact: { type: 'boolean', default: false },
+  lag: { type: 'string', default: '0' },
+  'at-once': { type: 'string', default: '2' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+const token = z.string().min(1);
+const otherTokens = z.strictObject({ orgOwner: token, viewer: token, nobody: token }).partial();
+const count = z.coerce.number().int().min(0);
 
 try {
-  const options = await readOptions(process.argv.slice(2));
-  if (options === undefined) process.stdout.write(help);
-  else process.exitCode = await main(options);
+  process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  process.stderr.write(`${reason(error)}\n`);
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 }
 
-async function main(options: Options): Promise<number> {
-  const [stop, abandon] = [new AbortController(), new AbortController()];
-  let code: number | undefined;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      code = 128 + constants.signals[signal];
-      if (stop.signal.aborted) abandon.abort();
-      stop.abort();
-    });
-  }
-  // A fault that no promise carries must not cost the report of what ran before.
-  process.on('uncaughtException', (error) => {
-    code = 1;
-    process.stderr.write(`${error.stack}\n`);
-    stop.abort(error);
-  });
-  const interrupts = { stop: stop.signal, abandon: abandon.signal };
-  const print = (text: string) => process.stdout.write(`${text}\n`);
-  const { results, halted, cleaned } = await runSession(options, interrupts, (result) => print(line(result)));
-  print(`\n${ending(results, halted, cleaned)}`);
-  if (options.junitFile !== undefined) await writeFile(options.junitFile, junit(results, options.reference));
-  return code ?? (halted !== undefined || results.some(isFailure) ? 1 : 0);
+async function main(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+  const [url, ...others] = positionals;
+  if (values.help) return print(USAGE, 0);
+  if (url === undefined || values.token === undefined || others.length > 0) throw new Error(USAGE);
+  const tokens = await readTokens(values.token, values.tokens);
+  const server = {
+    url: new URL(url),
+    tokens,
+    lagMs: count.parse(values.lag),
+    atOnce: count.min(1).parse(values['at-once']),
+  };
+  const { release, cases } = readRecordings();
+  await importCallers(server);
+  const judged = await replay(server, cases);
+  const isAccepted = ({ verdict }: Judged) => verdict !== 'differs' && !(values.exact && verdict === 'documented');
+  for (const one of judged) if (one.verdict !== 'same') process.stdout.write(`${toText(one, isAccepted(one))}\n`);
+  return print(`ZITADEL ${release}: ${summary(judged)}\n`, judged.every(isAccepted) ? 0 : 1);
+}
+
+async function readTokens(ownerFile: string, othersFile: string | undefined): Promise<Tokens> {
+  const owner = (await readFile(ownerFile, 'utf8')).trim();
+  const others = othersFile === undefined ? {} : otherTokens.parse(JSON.parse(await readFile(othersFile, 'utf8')));
+  return { ...others, owner };
+}
+
+/** The reasons of an accepted case, the differences of another one. */
+function toText({ recorded, verdict, found, reasons }: Judged, isAccepted: boolean): string {
+  const missing = recorded.request.as === undefined ? '' : `no token of ${recorded.request.as}`;
+  const notes = isAccepted
+    ? reasons.map(({ section, here }) => `docs/zitadel.md ${section}: ${here}`)
+    : found.map(({ part, path, zitadel, ours }) => `${part}${path}: ${shown(ours)} instead of ${shown(zitadel)}`);
+  return [
+    `${verdict.padEnd(10)} ${recorded.name}`,
+    ...(verdict === 'not run' ? [missing] : notes).map((note) => `             ${note}`),
+  ].join('\n');
+}
+
+function shown(value: unknown): string {
+  return JSON.stringify(value)?.slice(0, 300) ?? 'nothing';
+}
+
+function print(text: string, code: number): number {
+  process.stdout.write(text);
+  return code;
 }

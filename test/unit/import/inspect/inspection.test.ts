@@ -1,21 +1,18 @@
-import { readFileSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { inspect } from '../../../../functions/import/inspect/inspection.ts';
 import { IdentityError } from '../../../../shared/errors/identityError.ts';
+import { expandRepetitions } from '../../../conformance/placeholders.ts';
+import { readRecordings } from '../../../conformance/recordedCase.ts';
 import { errorInfo } from '../../../support/http/errorInfo.ts';
 
-// What a real ZITADEL answered to documents that break a rule.
-const recordedSchema = z.array(
-  z.object({ name: z.string(), request: z.object({ body: z.unknown().optional() }), body: z.string().optional() }),
-);
-const file = new URL('../../../fixtures/zitadel/errors.json', import.meta.url);
-const recorded = recordedSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
-// The recording cut one request off: a title of more than 2,000 bytes, which has a test of its own below.
-const broken = recorded.filter(
-  ({ name, request }) => name.startsWith('validation: ') && !`${request.body}`.includes('…'),
-);
+const brokenRules = z.object({
+  request: z.object({ body: z.object({ dataOrgs: z.unknown() }) }),
+  zitadel: z.object({ body: z.object({ message: z.string() }) }),
+});
+// Responses of a ZITADEL to documents that break a rule.
+const broken = readRecordings().cases.filter(({ name }) => name.startsWith('validation: '));
 
 async function* bytes(document: unknown): AsyncGenerator<Uint8Array> {
   yield Buffer.from(JSON.stringify(document));
@@ -38,10 +35,10 @@ function person(userId: string, email: string) {
 }
 
 describe('a document that breaks a rule of its descriptors', () => {
-  it.each(broken)('is refused in the words of ZITADEL: $name', async ({ request, body = '' }) => {
-    const { dataOrgs } = z.object({ dataOrgs: z.unknown() }).parse(JSON.parse(z.string().parse(request.body)));
-    const { message } = z.object({ message: z.string() }).parse(JSON.parse(body));
-    expect((await refusal(dataOrgs, 'data_orgs')).message).toBe(message);
+  it.each(broken)('is refused in the words of ZITADEL: $name', async (recorded) => {
+    const { request, zitadel } = brokenRules.parse(recorded);
+    const { dataOrgs } = z.record(z.string(), z.unknown()).parse(expandRepetitions(request.body));
+    expect((await refusal(dataOrgs, 'data_orgs')).message).toBe(zitadel.body.message);
   });
 
   it('is refused with every fault and the place of each', async () => {

@@ -5,9 +5,11 @@ import { z } from 'zod';
 const request = z.object({
   method: z.string(),
   path: z.string(),
+  /** The caller, if it is not the IAM_OWNER. */
+  as: z.enum(['orgOwner', 'viewer', 'nobody']).optional(),
   headers: z.record(z.string(), z.union([z.string(), z.array(z.string()), z.null()])).default({}),
   body: z.unknown().optional(),
-  rawBody: z.string().optional(),
+  rawBody: z.unknown().optional(),
   base64Body: z.string().optional(),
 });
 
@@ -31,16 +33,22 @@ const recordedCase = z.object({
   ignore: z.array(z.string()).default([]),
 });
 
-/** A request, with placeholders. */
+const recordings = z.object({
+  /** The release of the recorded ZITADEL. */
+  release: z.string(),
+  cases: z.array(recordedCase),
+});
+
+/** A request with placeholders. */
 export type RecordedRequest = z.infer<typeof request>;
-/** What a server answered, and what its export then held. */
+/** A server's response to a case, and what its export then contained. */
 export type Observation = z.infer<typeof observation>;
-/** A request that was sent to a running ZITADEL, and what was observed. */
+/** A request that was sent to a running ZITADEL, and what was observed. No case depends on another one. */
 export type RecordedCase = z.infer<typeof recordedCase>;
 
-const file = new URL('../../../fixtures/zitadel/differential.json.gz', import.meta.url);
+const file = new URL('../fixtures/zitadel/recorded-cases.json.gz', import.meta.url);
 
-/** Reads the recorded cases. Those with clashing ids of organisations do not depend on their order. */
-export function readRecordedCases(): readonly RecordedCase[] {
-  return z.array(recordedCase).parse(JSON.parse(gunzipSync(readFileSync(file)).toString()));
+/** Reads the recorded cases, and the release of ZITADEL that they were recorded with. */
+export function readRecordings(): z.infer<typeof recordings> {
+  return recordings.parse(JSON.parse(gunzipSync(readFileSync(file)).toString()));
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../../shared/json/jsonObject.ts';
+import { isJsonObject } from './jsonObject.ts';
 
 const PLACEHOLDER = /\{\{([A-Za-z]\w*)\}\}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
@@ -10,10 +10,10 @@ let counter = 0;
 /** The values of one case's placeholders: numbers of 18 digits that no other case has. */
 export class Placeholders {
   private readonly values = new Map<string, string>();
-  private readonly port: string;
+  private readonly url: URL;
 
-  constructor(port: number) {
-    this.port = String(port);
+  constructor(url: URL) {
+    this.url = url;
   }
 
   /** Replaces placeholders by their values, in all texts. */
@@ -34,8 +34,8 @@ export class Placeholders {
             KNOWN_SALTS.includes(salt) ? all : `${head}{{random}}`,
           )
           .replace(TIME, (time) => (Math.abs(Date.parse(time) - Date.now()) < NOW_MS ? '{{now}}' : time))
-          .replaceAll(`localhost:${this.port}`, '{{host}}')
-          .replace(/\.localhost(?=["\s,]|$)/g, '.{{hostname}}')
+          .replaceAll(this.url.host, '{{host}}')
+          .replaceAll(`.${this.url.hostname}`, '.{{hostname}}')
           // Messages of protobuf have a random no-break space.
           .replaceAll('\u00a0', ' ')
       );
@@ -43,6 +43,8 @@ export class Placeholders {
   }
 
   private value(name: string): string {
+    if (name === 'hostname') return this.url.hostname;
+    if (name === 'HOSTNAME') return this.url.hostname.toUpperCase();
     const known = this.values.get(name);
     if (known !== undefined) return known;
     counter++;

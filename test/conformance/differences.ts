@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type JsonObject } from '../../../../shared/json/jsonObject.ts';
+import { isJsonObject, type JsonObject } from './jsonObject.ts';
 import type { Observation } from './recordedCase.ts';
 
 /** A difference between ZITADEL's observation and ours. */
@@ -24,7 +24,7 @@ export function differences(zitadel: Observation, ours: Observation): Difference
   return [
     ...status,
     ...bodyDifferences(zitadel.body, ours.body),
-    ...(zitadel.headers === undefined ? [] : valueDifferences('header', '', zitadel.headers, ours.headers ?? {})),
+    ...headerDifferences(zitadel.headers ?? {}, ours.headers ?? {}),
     ...errorDifferences(zitadel.errors ?? [], ours.errors ?? []),
     ...valueDifferences('success', '', zitadel.success ?? {}, ours.success ?? {}),
     ...(zitadel.exported === undefined ? [] : valueDifferences('exported', '', zitadel.exported, ours.exported)),
@@ -33,6 +33,11 @@ export function differences(zitadel: Observation, ours: Observation): Difference
 
 function difference(part: string, path: string, zitadel: unknown, ours: unknown): Difference {
   return { part, path, zitadel, ours };
+}
+
+/** Compares the recorded headers only. */
+function headerDifferences(zitadel: JsonObject, ours: JsonObject): Difference[] {
+  return Object.entries(zitadel).flatMap(([name, value]) => valueDifferences('header', `.${name}`, value, ours[name]));
 }
 
 function bodyDifferences(zitadel: unknown, ours: unknown): Difference[] {

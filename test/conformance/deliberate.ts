@@ -1,0 +1,353 @@
+import type { Difference } from './differences.ts';
+import { isJsonObject } from './jsonObject.ts';
+import type { RecordedCase } from './recordedCase.ts';
+
+/** A deliberate difference. All conditions that a row has must hold. */
+export interface Deliberate {
+  /** The section of docs/zitadel.md that documents the difference. */
+  readonly section: string;
+  /** What this service does, as the section says it. */
+  readonly here: string;
+  readonly part?: RegExp;
+  readonly path?: RegExp;
+  /** The case's name. */
+  readonly name?: RegExp;
+  /** Which side has a value. */
+  readonly only?: 'zitadel' | 'ours';
+  readonly test?: (difference: Difference, recorded: RecordedCase) => boolean;
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+const messageOf = (value: unknown): string => (isJsonObject(value) ? text(value.message) : text(value));
+const typeOf = (value: unknown): string => (isJsonObject(value) ? text(value.type) : '');
+const isGenerated = (domain: unknown) => isJsonObject(domain) && /\{\{hostname\}\}$/.test(text(domain.domainName));
+const areGenerated = (domains: unknown) => (Array.isArray(domains) ? domains.every(isGenerated) : isGenerated(domains));
+
+const MESSAGE_TEXTS =
+  /\.(?:verifyPhone|verifySmsOtp|verifyEmailOtp|inviteUser|init|passwordReset|verifyEmail|domainClaimed|passwordlessRegistration)Messages$/;
+const LOST_FIELDS =
+  /\.(?:themeMode|allowDomainDiscovery|disableLoginWithEmail|disableLoginWithPhone|accessTokenType|backChannelLogoutUri|loginVersion|passwordChangeRequired|requestPasswordlessRegistration|validationType|details|idps|linkingUserPromptText)$/;
+const EQUAL_CONTENT = /AlreadyExist|NoChanges|AlreadyReady|Already\.Exists|NotChanged|already/i;
+
+/** The deliberate differences. */
+export const deliberateDifferences: readonly Deliberate[] = [
+  {
+    section: '9.1',
+    here: "generates none, and imports the file's as it is written",
+    path: /\.domains(\[\])?$/,
+    only: 'zitadel',
+    test: ({ zitadel }) => areGenerated(zitadel),
+  },
+  {
+    section: '9.1',
+    here: "generates none, and imports the file's as it is written",
+    name: /^domain: generated one in capitals$/,
+  },
+  {
+    section: '9.1',
+    here: 'several organisations can have the same unverified domain',
+    name: /^domain: same in two organisations, unverified$/,
+  },
+  {
+    section: '9.1',
+    here: 'counts a record with equal content as unchanged',
+    part: /^error missing$/,
+    test: ({ zitadel }) => /V2-e1wse/.test(messageOf(zitadel)),
+  },
+  {
+    section: '9.1',
+    here: 'leaves them as the file has them',
+    path: /\.profile\.(?:displayName|preferredLanguage)$/,
+    only: 'zitadel',
+  },
+  {
+    section: '9.1',
+    here: 'keeps such a tag as the file has it; comparisons take both for the same',
+    path: /\.profile\.preferredLanguage$/,
+    test: ({ zitadel }) => text(zitadel).length > 10,
+  },
+  {
+    section: '9.1',
+    here: 'reports no such error, keeps domains unverified, and invents none',
+    part: /^error missing$/,
+    test: ({ zitadel }) => typeOf(zitadel) === 'domain_isverified',
+  },
+  {
+    section: '9.1',
+    here: 'reports no such error, keeps domains unverified, and invents none',
+    path: /\.domains\[\]\.isVerified$/,
+    only: 'zitadel',
+  },
+  { section: '9.1', here: 'writes them to the organisation that contains them', path: MESSAGE_TEXTS, only: 'ours' },
+  {
+    section: '4.3',
+    here: 'ZITADEL reads the id only there',
+    part: /^exported$/,
+    path: /\.machineUsers\[\]\.user\.userId$/,
+    only: 'ours',
+  },
+  { section: '9.3', here: 'exports everything that was imported', path: LOST_FIELDS, only: 'ours' },
+  {
+    section: '9.3',
+    here: 'exports everything that was imported',
+    name: /^flow:/,
+    path: /\.triggerActions$/,
+    only: 'ours',
+  },
+  {
+    section: '9.1',
+    here: 'only with `with_keys`; otherwise counts them in `summary.notCarried`',
+    path: /\.(?:appKeys|machineKeys)$/,
+    only: 'zitadel',
+  },
+  {
+    section: '9.1',
+    here: 'only with `with_keys`; otherwise counts them in `summary.notCarried`',
+    part: /^error/,
+    test: ({ zitadel }) => /^(?:app_key|machine_user_key)$/.test(typeOf(zitadel)),
+  },
+  {
+    section: '9.1',
+    here: 'lists created records by the ids that they have',
+    part: /^success$/,
+    path: /\.projectRoles(?:\[\])?$/,
+    only: 'zitadel',
+  },
+  {
+    section: '9.1',
+    here: 'counts a record with equal content as unchanged',
+    part: /^error missing$/,
+    test: ({ zitadel }, { name, before }) =>
+      (before.length > 0 || /twice/.test(name)) &&
+      EQUAL_CONTENT.test(messageOf(zitadel)) &&
+      !/other case|other value|name twice/.test(name),
+  },
+  {
+    section: '9.2',
+    here: 'the second is `V3-DKcYh`, or `COMMAND-SFd21` behind an `@`',
+    name: /^user name: twice, composed and decomposed$/,
+  },
+  {
+    section: '9.1',
+    here: 'lists created records by the ids that they have',
+    part: /^success$/,
+    test: ({ zitadel, ours }) => zitadel === '' && ours === '{{gen}}',
+  },
+  {
+    section: '9.1',
+    here: 'keeps their ids',
+    path: /userId$/,
+    test: ({ zitadel, ours }) => zitadel === '{{gen}}' && /^\{\{m\d\}\}$/.test(text(ours)),
+  },
+  { section: '9.1', here: 'keeps their states', path: /humanUsers\[\]\.state$/ },
+  { section: '9.1', here: 'keeps state and address', path: /\.email\.isEmailVerified$/, only: 'ours' },
+  {
+    section: '9.1',
+    here: 'writes a person with all credentials or not at all',
+    part: /^error missing$/,
+    test: ({ zitadel }) => typeOf(zitadel) === 'human_user_otp',
+  },
+  {
+    section: '9.2',
+    here: 'the default is `MAX_TIMEOUT`; at the timeout 504 with the progress',
+    name: /^timeout:|^import: timeout|body of spaces|http: import empty body|^import: empty body/,
+  },
+  {
+    section: '9.2',
+    here: '| no source: 200 | 400 |',
+    name: /import nothing but timeout|^import: (?:gcs_input|neither source|unknown field only|wrong-case field|\{\}$)/,
+  },
+  {
+    section: '9.3',
+    here: 'honours both; neither output is 400',
+    name: /without response_output|response_output false|export timeout|^export: (?:bad timeout|gcs_output|neither|empty body)/,
+  },
+  { section: '9.3', here: '501, code 12, naming `gcs_output`', name: /gcs output|s3 output|local output/ },
+  {
+    section: '9.2',
+    here: '| drops what follows the JSON in a body | 400 |',
+    name: /export trailing (?:data|brace)|second document|two documents|data after the document/,
+  },
+  {
+    section: '9.4',
+    here: 'reaches every user id; a path that is not UTF-8 is 400',
+    name: /delete id|^delete otp: (?:NUL|bad percent|id with encoded slash|invalid UTF-8|user id 200 multi)/,
+  },
+  {
+    section: '9.4',
+    here: '404, 400, CORS for `CORS_ORIGINS` only',
+    name: /double slash|empty user id|OPTIONS export|form method override|empty segment/,
+  },
+  { section: '9.4', here: '| ignores them |', name: /org header|x-zitadel-orgid|unknown host|Grpc-Timeout/ },
+  {
+    section: '3.2',
+    here: "Errors of the JSON itself have texts of their own; status and code are ZITADEL's.",
+    part: /^message$/,
+    test: ({ zitadel, ours }) =>
+      typeof zitadel === 'string' &&
+      typeof ours === 'string' &&
+      /^(?:proto:|invalid character|unexpected EOF|json:|unmarshal message)/.test(zitadel),
+  },
+  {
+    section: '5.7',
+    here: '`message` is `ID=<id> Message=<key>`',
+    part: /^message$/,
+    test: ({ zitadel, ours }) => messageOf(zitadel).replace(/ Parent=\(.*\)$/s, '') === messageOf(ours),
+  },
+  { section: '9.1', here: 'accepts organisations in any order', name: /of a later organisation/ },
+  {
+    section: '9.1',
+    here: 'reads both shapes as one',
+    name: /^v1: (?:.*lifetimes|domainPolicy|org state|.*strings of numbers|idps of the login policy|as a string)/,
+  },
+  { section: '9.1', here: 'reads both shapes as one', name: /^(?:flow: by number|json: dataOrgs a string)$/ },
+  { section: '9.2', here: 'keeps them, with a warning', name: /^policy: login idp unknown/ },
+  { section: '9.2', here: 'rejects it in any order', name: /in the verified domain of another/ },
+  {
+    section: '4.2',
+    here: 'An instance without organisations exports `{}` at ZITADEL and `{"orgs":[],…}` here.',
+    part: /^body$/,
+    path: /^\.orgs$/,
+    only: 'ours',
+  },
+  {
+    section: '4.3',
+    here: '| login texts, from ZITADEL only |',
+    path: /loginTexts\[\]\.\w+$/,
+    only: 'zitadel',
+    test: ({ zitadel }) => text(zitadel) === '{}',
+  },
+  {
+    section: '3.2',
+    here: 'other causes are named by ZITADEL only',
+    name: /^email:/,
+    part: /^message$/,
+    test: ({ zitadel, ours }) => Boolean(zitadel) && Boolean(ours),
+  },
+  {
+    section: '8.1',
+    here: 'The second of two equal records is an error',
+    name: /^(?:metadata: key twice|text: login same language twice|flow: trigger twice|otp: same user twice)/,
+  },
+  {
+    section: '2',
+    here: 'unique within the instance',
+    name: /(?:same (?:project|id)|human and machine the same|id twice|idp twice|two projects)/,
+  },
+
+  {
+    section: '9.1',
+    here: 'keeps their states',
+    name: /^state:/,
+    test: ({ zitadel, ours }) => zitadel !== undefined && ours !== undefined,
+  },
+  { section: '9.1', here: 'keeps their ids', name: /^id: machine with/ },
+  { section: '9.1', here: 'keeps their ids', name: /^metadata: machine without/ },
+  {
+    section: '9.2',
+    here: 'keeps them, with a warning',
+    name: /^link:/,
+    part: /^error missing$/,
+    test: ({ zitadel }) => /COMMAND-39nf2/.test(messageOf(zitadel)),
+  },
+  {
+    section: '9.1',
+    here: '| activates people with an unknown state | 400, naming the place |',
+    name: /^state:/,
+    test: ({ part, ours }) => ours === 400 || (part === 'message' && /unknown (?:orgS|s)tate/.test(text(ours))),
+  },
+  {
+    section: '9.1',
+    here: 'at cost 12, or as `BCRYPT_COST` and `PASSWORD_HASH` say',
+    path: /hashedPassword\.value$/,
+    test: ({ zitadel, ours }) => /^\$2a\$14\$/.test(text(zitadel)) && /^\$2[aby]\$1[0-6]\$/.test(text(ours)),
+  },
+  {
+    section: '9.1',
+    here: 'keeps longer ones',
+    path: /Lifetime$/,
+    test: ({ zitadel }) => /^9223372036\.8/.test(text(zitadel)),
+  },
+  {
+    section: '9.2',
+    here: "400 for an organisation's id of more than 200 characters",
+    name: /^id: (?:human|organisation) length (?:201|500)$/,
+  },
+  {
+    section: '9.3',
+    here: 'of other files, an import takes them there and counts the rest as not carried',
+    name: /^member: project of another organisation$/,
+  },
+  {
+    section: '9.1',
+    here: 'under the organisation that contains it',
+    name: /^member: grant listed under the granted organisation$/,
+  },
+  {
+    section: '9.4',
+    here: '403 for every caller without permission',
+    name: /no membership$|user in another org|service user without role$/,
+  },
+  { section: '9.4', here: 'the token first', name: /^import: (?:body 4\.3 MB|malformed JSON,) no auth$/ },
+  { section: '9.4', here: '| as JSON only |', name: /^grpc-web\S* ExportData/ },
+  {
+    section: '9.4',
+    here: '| `details` of a removal lacks `creationDate` | has it |',
+    path: /^\.details\.creationDate$/,
+    only: 'ours',
+  },
+  { section: '9.3', here: 'IAM_OWNER only', name: /^export: IAM_OWNER_VIEWER/ },
+  { section: '9.2', here: 'a record has at most 1 MB', name: /^import: body 4\.3 MB$/ },
+  { section: '9.2', here: 'reads it within the call', name: /^import: dataOrgsGcs/ },
+  {
+    section: '9.2',
+    here: '501, code 12, naming `data_orgsv1_gcs`',
+    name: /^import: (?:dataOrgsS3|dataOrgsLocal|two oneof)/,
+  },
+  { section: '9.2', here: '| as a string too |', name: /^import: dataOrgsv1 as JSON string$/ },
+  { section: '9.1', here: '400, naming the place', name: /^import: unknown enum name$/ },
+  { section: '6.4', here: 'The body is `google.rpc.Status` as JSON', name: /^connect (?:GET|text)/ },
+  { section: '5.5', here: '; here it keeps none', name: /^grant: project grant id empty$/ },
+  { section: '6.3', here: 'here only the command sets it', name: /^POST otp_email|^otp-email: (?:add|otp on user)/ },
+  {
+    section: '1.2',
+    here: 'All other requests of ZITADEL are unknown paths.',
+    name: /^otp-email: delete (?:user|otp of removed)/,
+  },
+];
+
+/** Differences that follow from another difference of the same case. */
+function isConsequence({ part, path, zitadel, ours }: Difference): boolean {
+  if (part === 'code' || part === 'success' || part === 'header') return true;
+  const isOneSided = zitadel === undefined || ours === undefined;
+  return (
+    (part === 'exported' && isOneSided && /^(?:\[\])?(?:\.\w+)?(?:\[\])?$/.test(path)) ||
+    (part === 'body' && path === '.orgs')
+  );
+}
+
+/** Returns the rows that explain a case's differences; undefined if one is neither deliberate nor follows from one that is. */
+export function deliberateReasons(recorded: RecordedCase, found: readonly Difference[]): Deliberate[] | undefined {
+  const rowOf = (difference: Difference) => deliberateDifferences.find((row) => matches(row, difference, recorded));
+  const explained = found.map((difference) => ({ difference, row: rowOf(difference) }));
+  const hasCause = explained.some(
+    ({ difference, row }) => row !== undefined && /^(?:error|status|message)/.test(difference.part),
+  );
+  const isExplained = explained.every(
+    ({ difference, row }) => row !== undefined || (hasCause && isConsequence(difference)),
+  );
+  return isExplained ? [...new Set(explained.flatMap(({ row }) => row ?? []))] : undefined;
+}
+
+function matches(
+  { part, path, name, only, test }: Deliberate,
+  difference: Difference,
+  recorded: RecordedCase,
+): boolean {
+  if (part !== undefined && !part.test(difference.part)) return false;
+  if (path !== undefined && !path.test(difference.path)) return false;
+  if (name !== undefined && !name.test(recorded.name)) return false;
+  if (only === 'zitadel' && difference.ours !== undefined) return false;
+  if (only === 'ours' && difference.zitadel !== undefined) return false;
+  return test === undefined || test(difference, recorded);
+}

@@ -1,0 +1,124 @@
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { text as readText } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { isJsonObject } from './jsonObject.ts';
+import { expandRepetitions, Placeholders } from './placeholders.ts';
+import type { Observation, RecordedCase, RecordedRequest } from './recordedCase.ts';
+
+/** A server under test. */
+export interface Server {
+  readonly url: URL;
+  /** Tokens of the callers. */
+  readonly tokens: Tokens;
+  /** The number of requests at once. */
+  readonly atOnce: number;
+  /** How long the server's reads lag behind its writes. */
+  readonly lagMs: number;
+}
+
+/** The tokens of the callers; without one, its cases are not run. */
+export type Tokens = { readonly owner: string } & { readonly [Role in Caller]?: string | undefined };
+
+/** A caller other than the IAM_OWNER. */
+type Caller = NonNullable<RecordedRequest['as']>;
+
+const MAX_ID_LENGTH = 200;
+const ORGANISATIONS_PER_EXPORT = 50;
+
+/** A server's response to a case, and the values of the case's placeholders. */
+export interface Answered {
+  readonly seen: Observation;
+  readonly placeholders: Placeholders;
+}
+
+/** Sends a case's requests. */
+export async function observe(server: Server, { before, request }: RecordedCase): Promise<Answered> {
+  const placeholders = new Placeholders(server.url);
+  for (const earlier of before) await send(server, earlier, placeholders);
+  if (before.length > 0) await sleep(server.lagMs);
+  const { status, headers, body } = await send(server, request, placeholders);
+  const content = contentOf(placeholders.unfill(body), status, request.path);
+  return { seen: { status, headers: Object.fromEntries(Object.entries(headers)), ...content }, placeholders };
+}
+
+const exportFile = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })).default([]) });
+
+/** Organisations of an instance by their ids. */
+export type Exported = ReadonlyMap<string, object>;
+
+/** Exports the organisations of many cases at once: an export for each case would take much longer. */
+export async function exportAll(server: Server, orgIds: readonly string[]): Promise<Exported> {
+  await sleep(server.lagMs);
+  const valid = orgIds.filter((orgId) => orgId.length <= MAX_ID_LENGTH);
+  const exported = new Map<string, object>();
+  for (let start = 0; start < valid.length; start += ORGANISATIONS_PER_EXPORT) {
+    const selected = valid.slice(start, start + ORGANISATIONS_PER_EXPORT);
+    const body = { orgIds: selected, withPasswords: true, withOtp: true, responseOutput: true, timeout: '60s' };
+    const request = { method: 'POST', path: '/admin/v1/export', headers: {}, body };
+    const answer = await send(server, request, new Placeholders(server.url));
+    for (const org of exportFile.parse(answer.body).orgs) exported.set(org.orgId, org);
+  }
+  return exported;
+}
+
+function contentOf(body: unknown, status: number, path: string): Omit<Observation, 'status'> {
+  if (!isJsonObject(body)) return { body };
+  if (path === '/admin/v1/import' && status === 200) {
+    return { errors: Array.isArray(body.errors) ? body.errors : [], success: body.success };
+  }
+  const { manifest, ...rest } = body;
+  return { body: manifest === undefined ? body : rest };
+}
+
+/** Sends a request as it was recorded: it follows no redirect, and leaves the path as it is. */
+export async function send(server: Server, recorded: RecordedRequest, placeholders: Placeholders) {
+  const { url, tokens } = server;
+  const content = contentToSend(recorded, placeholders);
+  const token = tokens[recorded.as ?? 'owner'];
+  const headers: Record<string, string | string[]> = { host: url.host, authorization: `Bearer ${token}` };
+  if (recorded.method === 'POST' || recorded.method === 'PUT') headers['content-type'] = 'application/json';
+  if (content !== undefined) headers['content-length'] = String(content.length);
+  for (const [name, value] of Object.entries(recorded.headers)) {
+    const withToken = (text: string) => String(placeholders.fill(text.replace('{{token}}', tokens.owner)));
+    if (value === null) delete headers[name.toLowerCase()];
+    else headers[name.toLowerCase()] = Array.isArray(value) ? value.map(withToken) : withToken(value);
+  }
+  const open = url.protocol === 'https:' ? requestHttps : requestHttp;
+  const path = `${url.pathname.replace(/\/$/, '')}${String(placeholders.fill(recorded.path))}`;
+  // Each request has a connection of its own: a server may close one after an early response.
+  const outgoing = open({
+    hostname: url.hostname,
+    port: url.port,
+    method: recorded.method,
+    path,
+    headers,
+    agent: false,
+  });
+  // The listener for errors stays: the connection may end before the server has read the body.
+  const responded = new Promise<IncomingMessage>((resolve, reject) => {
+    outgoing.on('response', resolve).on('error', reject);
+  });
+  outgoing.end(content);
+  const incoming = await responded;
+  return { status: incoming.statusCode ?? 0, headers: incoming.headers, body: parsed(await readText(incoming)) };
+}
+
+function contentToSend({ body, rawBody, base64Body }: RecordedRequest, placeholders: Placeholders) {
+  if (rawBody !== undefined) return Buffer.from(String(placeholders.fill(expandRepetitions(rawBody))));
+  if (base64Body !== undefined) {
+    const bytes = Buffer.from(base64Body, 'base64').toString('latin1');
+    return Buffer.from(String(placeholders.fill(bytes)), 'latin1');
+  }
+  return body === undefined ? undefined : Buffer.from(JSON.stringify(placeholders.fill(expandRepetitions(body))));
+}
+
+/** Parses a body; replaces the numbers of changes, which differ from call to call. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text, (name, value) => (name === 'sequence' && /^[1-9]\d*$/.test(value) ? '{{number}}' : value));
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,88 @@
+import { type Deliberate, deliberateReasons } from './deliberate.ts';
+import { type Difference, differences } from './differences.ts';
+import { type Answered, type Exported, exportAll, observe, type Server, send } from './observe.ts';
+import { Placeholders } from './placeholders.ts';
+import type { RecordedCase } from './recordedCase.ts';
+
+/** What became of a case: the recorded response, one that differs deliberately, another one, or no token of its caller. */
+type Verdict = 'same' | 'documented' | 'differs' | 'not run';
+
+/** A case and its verdict. */
+export interface Judged {
+  readonly recorded: RecordedCase;
+  readonly verdict: Verdict;
+  readonly found: readonly Difference[];
+  /** The rows of the deliberate differences. */
+  readonly reasons: readonly Deliberate[];
+  /** The error that the server responded with. */
+  readonly error?: string | undefined;
+}
+
+const serviceUser = (userId: string) => ({ userId, user: { userName: userId, name: 'Conformance', userId } });
+
+/** The organisation of the callers: their tokens are created once, so that it is the same in every run. */
+const callers = {
+  orgId: 'conformance',
+  org: { name: 'Conformance' },
+  machineUsers: ['conformance-org-owner', 'conformance-viewer', 'conformance-nobody'].map(serviceUser),
+  orgMembers: [
+    { userId: 'conformance-org-owner', roles: ['ORG_OWNER'] },
+    { userId: 'conformance-viewer', roles: ['ORG_OWNER_VIEWER'] },
+  ],
+};
+
+/** Imports the callers' organisation. */
+export async function importCallers(server: Server): Promise<void> {
+  const body = { timeout: '60s', dataOrgs: { orgs: [callers] } };
+  const request = { method: 'POST', path: '/admin/v1/import', headers: {}, body };
+  const answer = await send(server, request, new Placeholders(server.url));
+  if (answer.status !== 200) throw new Error(`the callers cannot be imported: ${JSON.stringify(answer)}`);
+}
+
+/** Sends the cases to a server, and compares its responses with the recorded ones. Returns the cases by name. */
+export async function replay(server: Server, cases: readonly RecordedCase[]): Promise<Judged[]> {
+  const answers = new Map<RecordedCase, Answered>();
+  const isRunnable = ({ request: { as } }: RecordedCase) => as === undefined || server.tokens[as] !== undefined;
+  const waiting = cases.filter(isRunnable).values();
+  const work = async () => {
+    for (const recorded of waiting) answers.set(recorded, await observe(server, recorded));
+  };
+  await Promise.all(Array.from({ length: server.atOnce }, work));
+  const file = await exportAll(server, [...answers].flatMap(orgIdsOf));
+  return cases
+    .map((recorded) => judge(recorded, answers.get(recorded), file))
+    .sort((a, b) => (a.recorded.name < b.recorded.name ? -1 : 1));
+}
+
+function orgIdsOf([recorded, { placeholders }]: readonly [RecordedCase, Answered]): string[] {
+  return recorded.export?.map((orgId) => String(placeholders.fill(orgId))) ?? [];
+}
+
+function judge(recorded: RecordedCase, answered: Answered | undefined, file: Exported): Judged {
+  if (answered === undefined) return { recorded, verdict: 'not run', found: [], reasons: [] };
+  const organisations = orgIdsOf([recorded, answered]).flatMap((id) => file.get(id) ?? []);
+  const exported = recorded.export === undefined ? {} : { exported: answered.placeholders.unfill(organisations) };
+  const isCounted = ({ part, path }: Difference) =>
+    !recorded.ignore.some((skipped) => skipped === part || skipped === `${part}:orgs${path}`);
+  // A ZITADEL that has a case's organisation already responds otherwise: both responses are recorded.
+  const recordings = [recorded.zitadel, ...(recorded.zitadelAgain === undefined ? [] : [recorded.zitadelAgain])];
+  const candidates = recordings.map((recording) =>
+    differences(recording, { ...answered.seen, ...exported }).filter(isCounted),
+  );
+  const [found = []] = candidates.sort((a, b) => a.length - b.length);
+  const reasons = deliberateReasons(recorded, found);
+  const verdict = found.length === 0 ? 'same' : reasons === undefined ? 'differs' : 'documented';
+  return { recorded, verdict, found, reasons: reasons ?? [], error: errorOf(answered) };
+}
+
+function errorOf({ seen: { status, body } }: Answered): string | undefined {
+  if (status === 200) return;
+  const message = /"message":("(?:[^"\\]|\\.)*")/.exec(JSON.stringify(body) ?? '')?.[1];
+  return message === undefined ? String(status) : `${status} ${JSON.parse(message)}`;
+}
+
+/** Counts the cases by verdict. */
+export function summary(judged: readonly Judged[]): string {
+  const verdicts: readonly Verdict[] = ['same', 'documented', 'differs', 'not run'];
+  return verdicts.map((verdict) => `${verdict} ${judged.filter((one) => one.verdict === verdict).length}`).join(', ');
+}
