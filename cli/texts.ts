@@ -55,13 +55,9 @@ const EXISTS =
 /** What people read of an import's errors, by their ids or by what their keys hold; a program reads ids and keys. */
 const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
   [/^ID=V3-DKcYh /, 'another record has this login name, or another organisation this verified domain'],
-  [/^ID=IMPORT-ownOrgState /, "an import does not change the state of the caller's own organisation"],
+  [/^ID=IMPORT-orgState /, 'an import does not change the state of an existing organisation'],
   [/^ID=IMPORT-ownState /, 'an import does not change the state of its caller'],
-  [/^ID=IMPORT-instanceMemberState /, 'an import does not change the state of a member of the instance'],
-  [
-    /^ID=IMPORT-instanceMemberOrgState /,
-    'an import does not change the state of an organisation that has a member of the instance',
-  ],
+  [/^ID=IMPORT-rolesInUse /, 'the project grant would lose roles that user grants still use'],
   [/ Errors\.\S*DomainNotAllowedAsUsername/, "the user name ends with another organisation's verified domain"],
   [/ Errors\.\S*(?:Already\.?Exist|NoChanges)/, EXISTS],
   [

@@ -44,7 +44,7 @@ export interface InspectedFile {
 /** The options of an import. */
 export interface ImportOptions extends ImportSelection, Partial<Pick<ImportRequest, 'dryRun' | 'ids'>> {
   /** The calling user, whom the import must not lock out. */
-  readonly caller?: Pick<Caller, 'userId' | 'orgId'>;
+  readonly caller?: Pick<Caller, 'userId'>;
   /** How clear passwords are hashed; by default as every ZITADEL can verify. */
   readonly passwordHashing?: PasswordHashing | undefined;
   /** Called once the file is valid, before the first write; the import fails if it throws. */
@@ -182,12 +182,11 @@ async function beginBatches(
   orgIds: readonly string[],
 ): Promise<BatchContext> {
   const { onConflict = 'report', passwordHashing = defaultPasswordHashing, caller } = options;
-  const callerKeys = caller === undefined ? [] : [userKey(caller.userId), organisationKey(caller.orgId)];
   return {
     ...{ base, store, stamp, onConflict, passwordHashing, signal },
     pace: options.dryRun === true ? {} : base,
     reservedNames: new ReservedNames(store),
-    callerPaths: new Set(callerKeys.map(documentPath)),
+    callerPath: caller === undefined ? undefined : documentPath(userKey(caller.userId)),
     watch: await RemovalWatch.begin(store, orgIds),
     batches: 0,
     expectExisting: false,

@@ -1,12 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import {
-  instanceMemberKey,
-  isBlocked,
-  organisationKey,
-  organisationMemberKey,
-  parseRoles,
-  userKey,
-} from '../auth/authorise.ts';
+import { instanceMemberKey, isBlocked, organisationMemberKey, parseRoles, userKey } from '../auth/authorise.ts';
 import { lastOwner, memberInvalid, roleNotHeld, rolesIncompatible, roleUnknown } from '../errors/commandErrors.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { InvalidRecordError } from '../organisation/message.ts';
@@ -15,16 +7,7 @@ import { storedFields } from '../organisation/record.ts';
 import { areCompatible, knownRoles, type MembershipScope } from '../organisation/roles.ts';
 import { orgMemberSection } from '../organisation/sections/members.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
-import {
-  type DocumentKey,
-  documentId,
-  documentPath,
-  readByPath,
-  type Store,
-  type StoredDocument,
-  type Transaction,
-  type Write,
-} from '../store/store.ts';
+import type { DocumentKey, Store, StoredDocument, Transaction, Write } from '../store/store.ts';
 import { holdOrganisation, holdUser, requireUser } from './users.ts';
 
 /** A user's membership on the instance or in an organisation. */
@@ -55,39 +38,6 @@ export async function instanceOwners(store: Store): Promise<string[]> {
     ids.push(...owners.map(({ body }) => textAt(parseObject(body), 'userId', '')));
   }
   return ids;
-}
-
-/** The document that changes with every new membership of the instance; absent before the first one. */
-const additionsKey: DocumentKey = { collection: 'instance', id: documentId('instance members') };
-
-/** Tells within a transaction that a user becomes a member of the instance. */
-export async function noteInstanceMember(transaction: Transaction): Promise<void> {
-  const [stored] = await transaction.getMany([additionsKey], []);
-  transaction.write([
-    { type: stored === undefined ? 'create' : 'update', key: additionsKey, fields: { digest: randomUUID() } },
-  ]);
-}
-
-/**
- * Finds the paths of the organisations whose users have a role of the instance, and requires that no other user gets one
- * before the commit.
- */
-export async function holdMemberOrganisations(
-  store: Pick<Store, 'snapshot'>,
-  transaction: Transaction,
-): Promise<ReadonlySet<string>> {
-  // Read before the snapshot is opened, so that it has every membership of that moment.
-  await transaction.getMany([additionsKey], []);
-  transaction.hold([additionsKey]);
-  await using snapshot = await store.snapshot();
-  const paths = new Set<string>();
-  for await (const members of snapshot.scan({ collection: 'members', partition: INSTANCE_MEMBERS, fields: ['body'] })) {
-    const holders = members.filter((member) => parseRoles(member).length > 0);
-    const keys = holders.map(({ body }) => userKey(textAt(parseObject(body), 'userId', '')));
-    for (const user of (await readByPath(snapshot, keys, ['orgId'])).values())
-      if (user?.orgId !== undefined) paths.add(documentPath(organisationKey(user.orgId)));
-  }
-  return paths;
 }
 
 /**
@@ -137,7 +87,6 @@ export function changeRole(
     const roles = change === 'add' ? [...held, role] : held.filter((other) => other !== role);
     if (change === 'add' && !areCompatible(scope, roles)) throw rolesIncompatible(membership.userId, role, held);
     transaction.write([memberWrite(membership, stored, roles, now)]);
-    if (change === 'add' && membership.orgId === undefined) await noteInstanceMember(transaction);
   });
 }
 

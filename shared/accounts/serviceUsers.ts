@@ -8,7 +8,7 @@ import { deletionPartition, isInDeletion, machineUserSection } from '../organisa
 import { defaultOrganisation } from '../store/instance.ts';
 import type { DocumentKey, Store, Transaction } from '../store/store.ts';
 import { deleteWithClaims, findReferring, readStored, refersTo, type Stored } from './dependents.ts';
-import { createMember, holdOtherOwner, noteInstanceMember } from './members.ts';
+import { createMember, holdOtherOwner } from './members.ts';
 import { createPersonalAccessToken, type NewToken } from './personalAccessTokens.ts';
 import { generateId, holdOrganisation, type NewServiceUser, planServiceUser, requireUser } from './users.ts';
 
@@ -49,7 +49,6 @@ export function createMigrationUser(
   return store.transaction(async (transaction) => {
     await addServiceUser(transaction, { userId, name: userId, orgId: undefined }, now);
     transaction.write([createMember({ userId, orgId: undefined }, ['IAM_OWNER'], now), write]);
-    await noteInstanceMember(transaction);
     return { userId, ...created };
   });
 }

@@ -7,7 +7,7 @@ import type { RecordIssue, Reference, UniqueName } from './relations.ts';
 import { targetParts } from './sections/references.ts';
 
 /** A name that a record claims, and the issue when another record has claimed it. */
-export interface PlannedClaim {
+interface PlannedClaim {
   readonly key: DocumentKey;
   readonly taken: RecordIssue;
 }

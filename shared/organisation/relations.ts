@@ -87,20 +87,3 @@ export interface Reference {
   /** Validates the existing target. */
   readonly check?: (target: JsonObject, record: JsonObject, orgId: string) => RecordIssue | undefined;
 }
-
-/**
- * Records of another section that may use no other texts than those in a list of this record. Overwriting the record
- * withdraws the others from them.
- */
-export interface Dependents {
-  /** Their section's name. */
-  readonly section: string;
-  /** This record's field with their organisation. */
-  readonly orgId: FieldPath;
-  /** Their field with this record's key. */
-  readonly key: FieldPath;
-  /** This record's list. */
-  readonly offered: ListPath;
-  /** Their field with the list of used texts. */
-  readonly used: string;
-}

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { CredentialField } from '../store/documentFields.ts';
 import type { Collection, PartitionRange } from '../store/store.ts';
-import type { Dependents, FieldPath, ListPath, RecordIssue, Reference, ReservedName, UniqueName } from './relations.ts';
+import type { FieldPath, ListPath, RecordIssue, Reference, ReservedName, UniqueName } from './relations.ts';
 
 /** The phases of an import. Each phase reads the export file once. */
 export const phases = [1, 2, 3, 4] as const;
@@ -52,24 +52,6 @@ interface V1Form {
   readonly lists?: Readonly<Record<string, (element: unknown) => unknown>>;
   /** Converts a record to the v2 schema. */
   readonly convert?: (value: unknown) => unknown;
-}
-
-/** What an overwrite keeps, and what it takes from other records. */
-interface OverwriteRules {
-  /** Fields that it must not change, because other records depend on them. */
-  readonly fixed?: readonly FieldPath[];
-  /** Records whose content it narrows. */
-  readonly dependents?: Dependents;
-  /** The states that it must keep. */
-  readonly keepsState?: KeptState;
-}
-
-/** The issues of records that would change a state which an import must keep, because it decides who can administer. */
-export interface KeptState {
-  /** The issue of the calling user's own record, or of its organisation's. */
-  readonly ofCaller: RecordIssue;
-  /** The issue of the record of a user with a role of the instance, or of its organisation's. */
-  readonly ofInstanceMember: RecordIssue;
 }
 
 /** The privilege that a record gives in another one: a user's manager roles, or an organisation's verified domain. */
@@ -158,7 +140,8 @@ export interface Section {
   readonly additional?: AdditionalFields;
   readonly v1?: V1Form;
   readonly exported?: ExportForm;
-  readonly overwrite?: OverwriteRules;
+  /** Fields that an overwrite must not change, because other records depend on them. */
+  readonly fixed?: readonly FieldPath[];
   /** Converts a record to its canonical form in place, so that equal records have equal digests. */
   readonly canonicalise?: (json: JsonObject, orgId: string) => void;
   /** Returns warnings for a record that can be imported but will not work. */

@@ -1,4 +1,5 @@
 import type { StoredDocument } from '../store/store.ts';
+import type { RecordIssue } from './relations.ts';
 import { isInSection, type Section } from './section.ts';
 import { actionSections } from './sections/actions.ts';
 import { domainSection } from './sections/domains.ts';
@@ -13,6 +14,9 @@ import { laterTextSections, textSections } from './sections/texts.ts';
 import { humanUserSection, machineUserSection, userMetadataSection } from './sections/users.ts';
 import { trimmedText } from './valueRules.ts';
 
+/** The issue of an existing organisation whose record would change its state. */
+export const organisationState: RecordIssue = { id: 'IMPORT-orgState', key: 'Errors.Org.State' };
+
 /** The organisation itself, from the fields `org` and `orgState`. It is written before all other sections. */
 export const organisationSection: Section = {
   name: 'org',
@@ -24,12 +28,6 @@ export const organisationSection: Section = {
   },
   values: { 'org.name': trimmedText({ id: 'COMM-deLSk', key: 'Errors.Org.Invalid' }) },
   unique: [{ type: 'organisation', parts: ['org.name'], taken: taken('Errors.Org.AlreadyExists'), lookAlikes: true }],
-  overwrite: {
-    keepsState: {
-      ofCaller: { id: 'IMPORT-ownOrgState', key: 'Errors.Org.OwnState' },
-      ofInstanceMember: { id: 'IMPORT-instanceMemberOrgState', key: 'Errors.Org.InstanceMemberState' },
-    },
-  },
   error: { type: 'org', id: ['$orgId'], exists: { id: 'ORG-lapo2n', key: 'Errors.Org.AlreadyExisting' } },
 };
 

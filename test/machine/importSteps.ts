@@ -4,7 +4,6 @@ import type { Organisation } from '../support/fixtures/organisations.ts';
 import { importReport } from '../support/instances/testInstance.ts';
 import { adopt } from './adoption.ts';
 import { anyFile, asV1 } from './file.ts';
-import type { ModelRecord } from './kinds.ts';
 import type { Model } from './model.ts';
 import { isContradictory } from './modelFile.ts';
 import { importFile, type Options, type Outcome } from './modelImport.ts';
@@ -120,8 +119,8 @@ async function send(state: State, system: System, sent: Sent): Promise<void> {
   }
   expect(status, text).toBe(until.end.startsWith('client leaves') ? 499 : 503);
   const { model, interrupted } = state;
-  const { after, ...imported } = importIntoCopy(model, { orgs, options });
-  await adopt(model, { after, ...imported }, system.store);
+  const { after } = importIntoCopy(model, { orgs, options });
+  await adopt(model, after, system.store);
   for (const orgId of after.scopes.keys()) if (!model.scopes.has(orgId)) model.scopes.set(orgId, 'unsure');
   for (const { orgId } of model.users()) model.scopes.set(orgId, 'settled');
   if (matching(state, sent) === undefined) interrupted.push({ orgs, options });
@@ -144,9 +143,7 @@ function matching({ interrupted }: State, { orgs, options }: Sent): Interrupted 
 
 function importIntoCopy(model: Model, { orgs, options }: Sent) {
   const after = model.clone();
-  const between: [place: string, record: ModelRecord][] = [];
-  const outcomes = importFile(after, orgs, options, (place, record) => between.push([place, record]));
-  return { outcomes, after, between };
+  return { outcomes: importFile(after, orgs, options), after };
 }
 
 /** Imports into the model, and compares what it says with the report. */

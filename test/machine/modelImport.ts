@@ -26,16 +26,8 @@ interface Decided {
 
 const phases = [0, 1, 2, 3, 4] as const;
 
-/**
- * Imports a file into a model, and returns the outcome of each of its records (specification 6).
- * @param onNarrowed takes the content of a record whose roles are withdrawn, which the import may change further
- */
-export function importFile(
-  model: Model,
-  orgs: readonly Organisation[],
-  options: Options,
-  onNarrowed: (place: string, record: ModelRecord) => void = () => {},
-): readonly Outcome[] {
+/** Imports a file into a model, and returns the outcome of each of its records (specification 6). */
+export function importFile(model: Model, orgs: readonly Organisation[], options: Options): readonly Outcome[] {
   const entries = readFile(orgs);
   const seen = new Map<string, ModelRecord>();
   const validating = validatingOrganisations(model, entries);
@@ -53,7 +45,7 @@ export function importFile(
     });
     const nameTaken = withTakenNames(model, decided);
     const outcomes = decided.map((one) => (nameTaken.has(one.record) ? { ...one, kind: 'failed' as const } : one));
-    return [...nameless, ...outcomes.map((one) => apply(model, one, onNarrowed))];
+    return [...nameless, ...outcomes.map((one) => apply(model, one))];
   });
 }
 
@@ -133,23 +125,19 @@ function canOverwrite(model: Model, record: ModelRecord, stored: ModelRecord): b
   const keeps = (path: string) => textAt(record, path) === textAt(stored, path);
   const movesIntoForeignDomain = !keeps('user.userName') && model.isInForeignDomain(record);
   const { fixed = [] } = kindOf(record.section);
-  const isUser = kindOf(record.section).ids === 'user';
-  const isInstanceMember = isUser && (model.instanceRoles.get(textAt(record, 'userId')) ?? []).length > 0;
-  const changesState = record.json.state !== undefined && !keeps('state');
-  if (isInstanceMember && changesState) return false;
-  if (
-    record.section === 'org' &&
-    hasInstanceMember(model, record.orgId) &&
-    record.json.orgState !== undefined &&
-    !keeps('orgState')
-  )
-    return false;
-  return fixed.every(keeps) && !model.changesScope(record) && !movesIntoForeignDomain;
+  if (record.section === 'org' && record.json.orgState !== undefined && !keeps('orgState')) return false;
+  return fixed.every(keeps) && !model.changesScope(record) && !movesIntoForeignDomain && !losesUsedRoles(model, record);
 }
 
-function hasInstanceMember(model: Model, orgId: string): boolean {
-  return [...model.instanceRoles].some(
-    ([userId, roles]) => roles.length > 0 && model.find('user', userId)?.orgId === orgId,
+/** Whether a project grant has fewer roles than the user grants through it use. */
+function losesUsedRoles(model: Model, record: ModelRecord): boolean {
+  if (record.section !== 'projectGrants') return false;
+  const granted = textsAt(record, 'projectGrant.roleKeys');
+  return [...model.records.values()].some(
+    (one) =>
+      one.section === 'userGrants' &&
+      textAt(one, 'projectGrantId') === textAt(record, 'grantId') &&
+      textsAt(one, 'roleKeys').some((role) => !granted.includes(role)),
   );
 }
 
@@ -161,64 +149,37 @@ function settleScopes(model: Model, records: readonly ModelRecord[]): void {
   for (const { orgId } of users) model.scopes.set(orgId, 'settled');
 }
 
-/** The records whose name another record has, once all that can be written are: names may be exchanged. */
+/** The records whose name another record has when their turn comes: one after the other takes and gives up names. */
 function withTakenNames(model: Model, decided: readonly Decided[]): ReadonlySet<ModelRecord> {
-  const named = decided.filter(({ kind }) => kind === 'created' || kind === 'overwritten');
+  const holders = new Map([...model.records].map(([place, record]) => [nameOf(record, model), place]));
   const refused = new Set<ModelRecord>();
-  for (let before = -1; before < refused.size; ) {
-    before = refused.size;
-    const accepted = named.filter(({ record }) => !refused.has(record));
-    const names = new Map(accepted.map(({ record }) => [placeOf(record), nameOf(record, model)]));
-    const holders = new Map<string | undefined, string>();
-    for (const [place, record] of model.records) {
-      const name = nameOf(record, model);
-      if (!names.has(place) || names.get(place) === name) holders.set(name, place);
+  for (const { record, kind } of decided) {
+    if (kind !== 'created' && kind !== 'overwritten') continue;
+    const [place, name] = [placeOf(record), nameOf(record, model)];
+    const stored = model.records.get(place);
+    const holder = name === undefined ? place : (holders.get(name) ?? place);
+    if (holder !== place) {
+      refused.add(record);
+      continue;
     }
-    for (const { record } of accepted) {
-      const name = nameOf(record, model);
-      if (name === undefined) continue;
-      if ((holders.get(name) ?? placeOf(record)) !== placeOf(record)) refused.add(record);
-      else holders.set(name, placeOf(record));
-    }
+    if (stored !== undefined) holders.delete(nameOf(stored, model));
+    holders.set(name, place);
   }
   return refused;
 }
 
-function apply(
-  model: Model,
-  { record, kind, isRejected }: Decided,
-  onNarrowed: (place: string, record: ModelRecord) => void,
-): Outcome {
+function apply(model: Model, { record, kind, isRejected }: Decided): Outcome {
   const { section, orgId } = record;
   const place = placeOf(record);
   const stored = model.records.get(place);
   if (kind === 'created') model.records.set(place, withState(record));
   if (kind === 'overwritten' && stored !== undefined) model.change(place, stored, merged(record, stored));
-  if (kind === 'overwritten' && section === 'projectGrants') {
-    for (const [user, narrowed] of withoutOtherRoles(model, record)) {
-      model.records.set(user, narrowed);
-      onNarrowed(user, narrowed);
-    }
-  }
   const isLost = section !== 'org' && !model.has('organisation', orgId);
   if (kind !== 'failed' && isRejected)
     return { section, kind, error: { type: 'domain_isprimary', id: `${orgId}_${textAt(record, 'domainName')}` } };
   if (kind !== 'failed' || isLost) return { section, kind };
   const { type, id, key } = kindOf(section);
   return { section, kind, error: { type, id: (id ?? key).map((path) => textAt(record, path)).join('_') } };
-}
-
-/** The user grants through a project grant that have more roles than it, without these. */
-function withoutOtherRoles(model: Model, grant: ModelRecord): [place: string, record: ModelRecord][] {
-  const granted = textsAt(grant, 'projectGrant.roleKeys');
-  return [...model.records].flatMap(([place, record]): [string, ModelRecord][] => {
-    const { roleKeys: _all, ...json } = record.json;
-    const roles = textsAt(record, 'roleKeys');
-    const kept = roles.filter((role) => granted.includes(role));
-    const isThrough = record.section === 'userGrants' && textAt(record, 'projectGrantId') === textAt(grant, 'grantId');
-    if (!isThrough || kept.length === roles.length) return [];
-    return [[place, { ...record, json: kept.length === 0 ? json : { ...json, roleKeys: kept } }]];
-  });
 }
 
 function missingOrganisation(model: Model, { orgId, hasName }: Entry): Outcome[] {

@@ -1,6 +1,8 @@
 import type { RecordIssue, Reference, UniqueName } from '../../shared/organisation/relations.ts';
 import type { Section } from '../../shared/organisation/section.ts';
-import { organisationSection, sections } from '../../shared/organisation/sections.ts';
+import { projectGrantSection, rolesInUse } from '../../shared/organisation/sections/grants.ts';
+import { ownState } from '../../shared/organisation/sections/users.ts';
+import { organisationSection, organisationState, sections } from '../../shared/organisation/sections.ts';
 import { type Condition, checkErrors } from './checkErrors.ts';
 
 /** A row of the documentation: an error that an import can report for a record. */
@@ -21,7 +23,8 @@ export function recordErrors(): RecordError[] {
         ...reserved,
         when: `The part of \`${suffixOf}\` behind the last \`@\` is a ${type} of another organisation.`,
       })),
-      ...keptStates(section),
+      ...keptState(section),
+      ...rolesInUseCondition(section),
       ...checkErrors(section),
     ]).map((condition) => ({ section: section.name, type: section.error.type, ...condition })),
   );
@@ -41,18 +44,18 @@ function mergeConditions(conditions: readonly Condition[]): Condition[] {
 
 const EXISTS = 'The record exists with other content, belongs to another organisation, or is in the file twice.';
 
-function keptStates(section: Section): Condition[] {
-  const { keepsState } = section.overwrite ?? {};
-  if (keepsState === undefined) return [];
-  const { ofCaller, ofInstanceMember } = keepsState;
+function keptState(section: Section): Condition[] {
   const leftAlone = 'and would change the state with `on_conflict: overwrite`; it is left alone.';
-  const own = 'The record is the calling user’s own or its organisation’s';
-  const member = 'a user with a role of the instance';
-  const other = section === organisationSection ? `The organisation has ${member}` : `The record is that of ${member}`;
-  return [
-    { ...ofCaller, when: `${own}, ${leftAlone}` },
-    { ...ofInstanceMember, when: `${other}, ${leftAlone}` },
-  ];
+  if (section === organisationSection) return [{ ...organisationState, when: `The organisation exists, ${leftAlone}` }];
+  if (section.collection !== 'users') return [];
+  return [{ ...ownState, when: `The record is the calling user’s own, ${leftAlone}` }];
+}
+
+function rolesInUseCondition(section: Section): Condition[] {
+  if (section !== projectGrantSection) return [];
+  const when =
+    'The record has fewer roles than the stored one, and user grants through it use the others; it is left alone. Remove the roles from the user grants first.';
+  return [{ ...rolesInUse, when }];
 }
 
 function takenName({ parts, taken, lookAlikes, onlyIf, perOrganisationByDomainPolicy }: UniqueName): Condition {

@@ -19,8 +19,8 @@ export interface BatchContext {
   readonly signal: AbortSignal;
   /** What the database takes best at present, where it tells. */
   readonly pace?: Pick<Store, 'commitsInFlight' | 'recordsPerCommit'>;
-  /** The paths of the calling user's record and of its organisation's. */
-  readonly callerPaths?: ReadonlySet<string>;
+  /** The path of the calling user's record. */
+  readonly callerPath?: string | undefined;
   /** The number of batches so far. */
   batches: number;
   /** Whether the last batch met existing records, so that reading first is cheaper than attempting creation. */

@@ -1,4 +1,5 @@
-import type { PlannedClaim, RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { type DocumentKey, documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
 
 interface Holder {
@@ -23,30 +24,13 @@ export class ClaimLedger {
   }
 
   /**
-   * Assigns names to records, whatever their order: a name that one of them gives up is free for another, also where they
-   * swap. Of several records that want a name, the first gets it that can.
-   * @param claimants different records
-   * @returns the records that get no name, each with the claim that is in the way
+   * Claims a record's names, and gives up those that it held before.
+   * @returns the issue if another record holds one of them; then nothing changes
    */
-  assign<Item extends Claimant>(claimants: readonly Item[]): Map<Item, PlannedClaim> {
-    const pending = new Map(claimants.map((claimant) => [ownerPath(claimant), claimant]));
-    let size: number;
-    do {
-      size = pending.size;
-      for (const claimant of pending.values()) {
-        for (const mover of this.findMovers(claimant, pending)) {
-          this.apply(mover);
-          pending.delete(ownerPath(mover));
-        }
-      }
-    } while (pending.size < size);
-    return new Map(
-      [...pending.values()].flatMap((claimant) => {
-        const { claims } = claimant.plan;
-        const obstacle = claims.find((claim) => this.findOther(claim, claimant) !== undefined) ?? claims[0];
-        return obstacle === undefined ? [] : [[claimant, obstacle] as const];
-      }),
-    );
+  claim(claimant: Claimant): RecordIssue | undefined {
+    const issue = this.findTaken(claimant.plan);
+    if (issue === undefined) this.apply(claimant);
+    return issue;
   }
 
   /** Returns the writes that apply the changes, at most one per name. */
@@ -59,30 +43,13 @@ export class ClaimLedger {
     });
   }
 
-  /** Returns a record and the pending ones that must give up names for it; none if one of them cannot move. */
-  private findMovers<Item extends Claimant>(first: Item, pending: ReadonlyMap<string, Item>): Iterable<Item> {
-    const movers = new Set([first]);
-    const wanted = new Set<string>();
-    // A set's iteration includes the elements that are added meanwhile.
-    for (const mover of movers) {
-      for (const claim of mover.plan.claims) {
-        const name = documentPath(claim.key);
-        if (wanted.has(name)) return [];
-        wanted.add(name);
-        const other = this.findOther(claim, mover);
-        if (other === undefined) continue;
-        const holder = pending.get(other);
-        if (holder === undefined || !givesUp(holder, name)) return [];
-        movers.add(holder);
-      }
+  /** Returns the issue of a record that wants a name which another record holds. */
+  private findTaken(plan: RecordPlan): RecordIssue | undefined {
+    for (const { key, taken } of plan.claims) {
+      const holder = this.findHolder(documentPath(key));
+      if (holder !== undefined && holder.ownerId !== documentPath(plan.key)) return takenIssue(taken, plan, holder);
     }
-    return movers;
-  }
-
-  /** Finds the record that holds a name, unless it is the claimant itself. */
-  private findOther({ key }: PlannedClaim, claimant: Claimant): string | undefined {
-    const holder = this.findHolder(documentPath(key));
-    return holder === ownerPath(claimant) ? undefined : holder;
+    return undefined;
   }
 
   /** Releases the names that the record holds, and takes those that it wants. */
@@ -90,23 +57,25 @@ export class ClaimLedger {
     const holder = { orgId: plan.record.orgId, ownerId: documentPath(plan.key) };
     for (const key of held) {
       const name = documentPath(key);
-      if (this.findHolder(name) === holder.ownerId) this.after.set(name, { key, holder: undefined });
+      if (this.findHolder(name)?.ownerId === holder.ownerId) this.after.set(name, { key, holder: undefined });
     }
     for (const { key } of plan.claims) this.after.set(documentPath(key), { key, holder });
   }
 
-  private findHolder(name: string): string | undefined {
+  private findHolder(name: string): Partial<Holder> | undefined {
     const changed = this.after.get(name);
-    if (changed !== undefined) return changed.holder?.ownerId;
-    return this.before.get(name)?.ownerId;
+    return changed === undefined ? this.before.get(name) : changed.holder;
   }
 }
 
-function ownerPath({ plan }: Claimant): string {
-  return documentPath(plan.key);
-}
-
-function givesUp({ plan, held }: Claimant, name: string): boolean {
-  const has = (keys: readonly DocumentKey[]) => keys.some((key) => documentPath(key) === name);
-  return has(held) && !has(plan.claims.map(({ key }) => key));
+/** Returns the issue of a taken name. Its warning names the holder: who imports may see every organisation. */
+function takenIssue(taken: RecordIssue, { record, key }: RecordPlan, holder: Partial<Holder>): RecordIssue {
+  const { orgId = '', ownerId = '' } = holder;
+  const collection = `${key.collection}/`;
+  // The claim of a scope has no name.
+  if (!ownerId.startsWith(collection)) return taken;
+  const id = ownerId.slice(collection.length);
+  const place = orgId === record.orgId || orgId === id ? '' : ` of organisation ${orgId}`;
+  const warning = `its unique name belongs to ${id}${place}: change one of the names; if this import changes the other one, send it again`;
+  return { ...taken, warning };
 }

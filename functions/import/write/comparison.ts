@@ -223,7 +223,7 @@ export const overwrittenFields: readonly FieldName[] = ['body', 'sequence'];
 
 /** Whether a record may be overwritten: not if that changes a field on which other stored records depend. */
 export function canOverwrite({ record }: RecordPlan, stored: StoredDocument): boolean {
-  const { fixed = [] } = record.section.overwrite ?? {};
+  const { fixed = [] } = record.section;
   if (fixed.length === 0) return true;
   const previous = parseObject(stored.body);
   return fixed.every((path) => (valueAt(record.json, path) ?? false) === (valueAt(previous, path) ?? false));

@@ -11,7 +11,7 @@ import {
 import type { ImportWarning, OnConflict } from '../contract.ts';
 import { isWritten, type Outcome, repetitionIssue } from '../outcome.ts';
 import { type BatchContext, isOfThisImport } from './batchContext.ts';
-import { type Claimant, ClaimLedger } from './claims.ts';
+import { ClaimLedger } from './claims.ts';
 import {
   type BatchComparison,
   canOverwrite,
@@ -25,6 +25,7 @@ import {
 } from './comparison.ts';
 import { type Privileges, writeWarnings } from './privileges.ts';
 import { findProtected } from './protectedRecords.ts';
+import { findNarrowed, findRolesInUse, type NarrowedGrant } from './rolesInUse.ts';
 
 /** The records of a batch that are not decided yet. */
 export interface UndecidedBatch {
@@ -50,23 +51,21 @@ interface Decision {
   readonly write: 'create' | 'overwrite' | undefined;
 }
 
-/** A record to write if its names are free. */
-interface Candidate extends Claimant {
-  readonly stored: StoredDocument | undefined;
-  readonly decision: Decision;
+/** A decided batch. */
+interface DecidedBatch {
+  readonly outcomes: Map<RecordPlan, Outcome>;
+  /** The overwritten project grants that have lost roles. */
+  readonly narrowed: readonly NarrowedGrant[];
 }
 
 /**
- * Decides a batch record by record, in one transaction. Names are assigned over the batch as a whole.
+ * Decides a batch record by record, in one transaction. A name that a record gives up is free for those after it.
  * @param stamp the creation and change date of the batch's records
  */
-export async function decideBatch(
-  context: BatchContext,
-  batch: UndecidedBatch,
-  stamp: string,
-): Promise<Map<RecordPlan, Outcome>> {
+export async function decideBatch(context: BatchContext, batch: UndecidedBatch, stamp: string): Promise<DecidedBatch> {
   // Kept between the attempts: one whose commit's response was lost has overwritten what the next one reads.
   const warnings = new Map<RecordPlan, readonly ImportWarning[]>();
+  const narrowed = new Map<RecordPlan, NarrowedGrant>();
   const outcomes = await context.store.transaction(async (transaction) => {
     const plans = [...batch.records.keys()];
     const documents = await readStored(transaction, plans, context.onConflict);
@@ -76,53 +75,38 @@ export async function decideBatch(
       plans.map((plan) => [plan, findStored(plan)]),
     );
     const ledger = new ClaimLedger(documents);
-    const protectedRecords = await findProtected(context, transaction, documents, plans);
+    const grants = context.onConflict === 'overwrite' ? findNarrowed(plans, documents) : [];
+    for (const grant of grants) narrowed.set(grant.plan, grant);
+    const inUse = await findRolesInUse(context.base, grants);
+    const protectedRecords = new Map([...findProtected(context, documents, plans), ...inUse]);
     const outcomes = new Map<RecordPlan, Outcome>();
     const written = new Map<string, RecordPlan>();
-    for (const round of withoutDuplicates(plans)) {
-      const candidates: Candidate[] = [];
-      for (const plan of round) {
-        const stored = findStored(plan);
-        const first = written.get(documentPath(plan.key));
-        const decision =
-          first === undefined
-            ? decideRecord(context, { ...batch, protectedRecords }, plan, stored, stamp)
-            : decideRepetition(plan, plan.record.digest === first.record.digest);
-        outcomes.set(plan, decision.outcome);
-        if (decision.write !== undefined) candidates.push({ plan, held: heldClaims(plan, stored), stored, decision });
-      }
-      const blocked = ledger.assign(candidates);
-      for (const [{ plan }, { taken }] of blocked) outcomes.set(plan, { kind: 'failed', issue: taken });
-      const placed = candidates.filter((candidate) => !blocked.has(candidate));
-      transaction.write(placed.flatMap((candidate) => toWrite(candidate, batch, stamp)));
-      for (const { plan, stored } of placed) warnings.set(plan, writeWarnings(batch.privileges, plan, stored));
-      for (const [plan, outcome] of outcomes) if (isWritten(outcome)) written.set(documentPath(plan.key), plan);
+    for (const plan of plans) {
+      const stored = findStored(plan);
+      const first = written.get(documentPath(plan.key));
+      const decision =
+        first === undefined
+          ? decideRecord(context, { ...batch, protectedRecords }, plan, stored, stamp)
+          : decideRepetition(plan, plan.record.digest === first.record.digest);
+      const taken = decision.write === undefined ? undefined : ledger.claim({ plan, held: heldClaims(plan, stored) });
+      const { outcome, write } = taken === undefined ? decision : fail(taken);
+      outcomes.set(plan, outcome);
+      if (isWritten(outcome)) written.set(documentPath(plan.key), plan);
+      if (write === undefined) continue;
+      transaction.write(toWrites(batch.records.get(plan) ?? plan, stored, write, stamp));
+      warnings.set(plan, writeWarnings(batch.privileges, plan, stored));
     }
     transaction.write(ledger.writes());
     return outcomes;
   });
   for (const [plan, outcome] of outcomes)
     outcomes.set(plan, withWriteWarnings(outcome, warnings.get(plan) ?? writeWarnings(batch.privileges, plan)));
-  return outcomes;
+  const isOverwritten = ({ plan }: NarrowedGrant) => outcomes.get(plan)?.kind === 'overwritten';
+  return { outcomes, narrowed: [...narrowed.values()].filter(isOverwritten) };
 }
 
 function withWriteWarnings(outcome: Outcome, warnings: readonly ImportWarning[]): Outcome {
   return isWritten(outcome) && warnings.length > 0 ? { ...outcome, writeWarnings: warnings } : outcome;
-}
-
-/** Splits records into rounds in which no two records have the same key, in the records' order. */
-function withoutDuplicates(plans: readonly RecordPlan[]): RecordPlan[][] {
-  const seen = new Map<string, number>();
-  const rounds: RecordPlan[][] = [];
-  for (const plan of plans) {
-    const path = documentPath(plan.key);
-    const number = seen.get(path) ?? 0;
-    seen.set(path, number + 1);
-    const round = rounds[number] ?? [];
-    round.push(plan);
-    rounds[number] = round;
-  }
-  return rounds;
 }
 
 /** Reads the documents stored under the records' keys and claims, by `documentPath`. */
@@ -213,12 +197,12 @@ function withoutWrite(outcome: Outcome): Decision {
   return { outcome, write: undefined };
 }
 
-function toWrite(
-  { plan, stored, decision: { write } }: Candidate,
-  { records }: UndecidedBatch,
+function toWrites(
+  plan: RecordPlan,
+  stored: StoredDocument | undefined,
+  write: NonNullable<Decision['write']>,
   stamp: string,
 ): Write[] {
-  const hashed = records.get(plan) ?? plan;
-  if (write === 'create') return [createRecord(hashed, stamp)];
-  return write === 'overwrite' && stored !== undefined ? [overwriteRecord(hashed, stored, stamp)] : [];
+  if (write === 'create') return [createRecord(plan, stamp)];
+  return stored === undefined ? [] : [overwriteRecord(plan, stored, stamp)];
 }

@@ -2,8 +2,8 @@ import { holdRemovalsVersion, type Removals, readRemovals } from '../../../share
 import { organisationKey } from '../../../shared/auth/authorise.ts';
 import { organisationRemoved } from '../../../shared/errors/errors.ts';
 import { isInSection } from '../../../shared/organisation/section.ts';
+import { projectGrantSection } from '../../../shared/organisation/sections/grants.ts';
 import { isInDeletion, machineUserSection } from '../../../shared/organisation/sections/users.ts';
-import { sections } from '../../../shared/organisation/sections.ts';
 import {
   type DocumentKey,
   type DocumentStore,
@@ -92,13 +92,10 @@ interface Guarded {
   readonly body: string | undefined;
 }
 
-/** The sections whose records can be overwritten with less than their dependents use. */
-const narrowable = sections.filter(({ overwrite }) => overwrite?.dependents !== undefined);
-
 /**
  * The store of one batch of records. It notes what is read for the batch's references, and commits only while
  * - its service users exist: what is written for a user in deletion would outlive it, and belong to the id's next holder;
- * - its project grants have the content that was checked: others may take roles from them.
+ * - its project grants have the content that was checked: an overwrite may take roles from them;
  * - no removal of an organisation has begun or ended since it was checked: it deletes targets of references, and what is
  *   written into the organisation later would outlive it.
  * Nothing else deletes other targets of references, or takes from them what the batch uses.
@@ -165,5 +162,5 @@ export class GuardedStore implements DocumentStore {
 function findGuard(document: StoredDocument | undefined): Guard | undefined {
   if (isInSection(document?.partition, machineUserSection)) return 'mayBeDeleted';
   if (document?.body === undefined) return undefined;
-  return narrowable.some((section) => isInSection(document.partition, section)) ? 'mayBeNarrowed' : undefined;
+  return isInSection(document.partition, projectGrantSection) ? 'mayBeNarrowed' : undefined;
 }

@@ -1,4 +1,4 @@
-import { type DocumentStore, documentPath, MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
+import { MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { DecidedPlan, PlacedPlan } from '../outcome.ts';
 import type { BatchContext } from './batchContext.ts';
@@ -13,13 +13,8 @@ const RECORD_OVERHEAD_BYTES = 1_500;
 const MIN_BATCHES_IN_FLIGHT = 4;
 /** Bounds the memory of the batches in flight. */
 const MAX_BYTES_IN_FLIGHT = 4 * MAX_COMMIT_BYTES;
-/** Bounds the memory of records that wait for a name: some 10,000 users. Further ones fail without another attempt. */
-const MAX_WAITING_BYTES = 32_000_000;
 
-/**
- * A listener for the outcomes: in the file's order, then those of records that waited for a name. A record that the
- * signal leaves undecided has none.
- */
+/** A listener for the outcomes, in the file's order. A record that the signal leaves undecided has none. */
 type OutcomeListener = (decided: DecidedPlan) => void;
 
 interface BatchInFlight {
@@ -30,8 +25,7 @@ interface BatchInFlight {
 
 /**
  * A writer that commits records in batches, several in flight, and reports outcomes in the order of the records. Memory
- * is bounded by the batches in flight, and by the records that wait for a name. Disposing of the writer waits for the
- * batches in flight, so that nothing is written after an error.
+ * is bounded by the batches in flight. Disposing of the writer waits for them, so that nothing is written after an error.
  */
 export class RecordWriter implements AsyncDisposable {
   private readonly context: BatchContext;
@@ -41,8 +35,6 @@ export class RecordWriter implements AsyncDisposable {
   private batch: PlacedPlan[] = [];
   private batchBytes = 0;
   private batchPasswords = 0;
-  private waiting: DecidedPlan[] = [];
-  private waitingBytes = 0;
 
   constructor(context: BatchContext, settled: OutcomeListener) {
     this.context = context;
@@ -60,13 +52,10 @@ export class RecordWriter implements AsyncDisposable {
     }
   }
 
-  /** Writes the remaining records, waits for all batches in flight, and retries the records that wait for a name. */
+  /** Writes the remaining records, and waits for all batches in flight. */
   async finish(): Promise<void> {
     await this.send();
     while (this.inFlight.length > 0) await this.settleFirst();
-    while (!this.isStopped && (await this.retryWaiting()));
-    // Records that an abort leaves waiting are neither imported nor failed: the resumed import decides them.
-    if (!this.isStopped) for (const decided of this.waiting) this.settled(decided);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -124,121 +113,12 @@ export class RecordWriter implements AsyncDisposable {
     const decided = await first.writing;
     this.inFlight.shift();
     this.bytesInFlight -= first.bytes;
-    for (const one of decided) if (!this.defer(one)) this.settled(one);
+    for (const one of decided) this.settled(one);
   }
-
-  /** Lets a record wait if it may get its name later: only overwritten records give up names. */
-  private defer(decided: DecidedPlan): boolean {
-    if (this.context.onConflict !== 'overwrite' || !isNameTaken(decided)) return false;
-    const bytes = this.waitingBytes + maxStoredBytes(decided.plan);
-    if (bytes > MAX_WAITING_BYTES) return false;
-    this.waiting.push(decided);
-    this.waitingBytes = bytes;
-    return true;
-  }
-
-  /** Tries the waiting records again, batch by batch; returns whether any of them is settled. */
-  private async retryWaiting(): Promise<boolean> {
-    const groups = await orderByHolders(this.context.store, this.waiting);
-    const settled = new Set<PlacedPlan>();
-    for (const batch of packed(groups)) {
-      if (this.isStopped) break;
-      for (const decided of await this.write(batch.map(({ plan }) => plan))) {
-        if (isNameTaken(decided)) continue;
-        this.settled(decided);
-        settled.add(decided.plan);
-      }
-    }
-    this.waiting = this.waiting.filter(({ plan }) => !settled.has(plan));
-    return settled.size > 0;
-  }
-}
-
-/** Packs groups into batches. A group larger than a batch is not divided, as long as it fits in a commit. */
-function* packed(groups: readonly DecidedPlan[][]): Generator<DecidedPlan[]> {
-  let batch: DecidedPlan[] = [];
-  let bytes = 0;
-  for (const group of groups) {
-    const size = group.reduce((sum, { plan }) => sum + maxStoredBytes(plan), 0);
-    if (size > MAX_COMMIT_BYTES) continue;
-    if (batch.length > 0 && (batch.length + group.length > BATCH_RECORDS || bytes + size > MAX_COMMIT_BYTES)) {
-      yield batch;
-      batch = [];
-      bytes = 0;
-    }
-    batch.push(...group);
-    bytes += size;
-  }
-  if (batch.length > 0) yield batch;
 }
 
 /** Returns the upper bound of a record's stored size: a UTF-16 code unit takes up to three bytes, or four as base64. */
 function maxStoredBytes({ record }: PlacedPlan): number {
   const credentials = Object.values(record.credentials).reduce((characters, text) => characters + text.length, 0);
   return record.body.length * 3 + credentials * 4 + RECORD_OVERHEAD_BYTES;
-}
-
-/** Whether a record failed only because another one holds its name. */
-function isNameTaken({ plan, outcome }: DecidedPlan): boolean {
-  return outcome.kind === 'failed' && plan.claims.some(({ taken }) => taken === outcome.issue);
-}
-
-/** What is in the way of a record: a waiting one that holds its name, or a record that does not wait for another name. */
-type Obstacle = DecidedPlan | 'settled';
-
-/**
- * Returns the waiting records that can have their names, each after the one that holds its name. Those that wait for each
- * other in a circle form a group, which must be written in one commit. Records are left out if a settled one holds their
- * name, and so are those that wait for them.
- */
-async function orderByHolders(store: DocumentStore, waiting: readonly DecidedPlan[]): Promise<DecidedPlan[][]> {
-  const obstacles = await findObstacles(store, waiting);
-  const movable = new Map<DecidedPlan, boolean>();
-  const groups: DecidedPlan[][] = [];
-  for (const first of waiting) {
-    const chain = new Set<DecidedPlan>();
-    let next: Obstacle | undefined = first;
-    while (next !== undefined && next !== 'settled' && !movable.has(next) && !chain.has(next)) {
-      chain.add(next);
-      next = obstacles.get(next);
-    }
-    const isMovable = next === undefined || (next !== 'settled' && (chain.has(next) || movable.get(next) === true));
-    for (const one of chain) movable.set(one, isMovable);
-    if (isMovable) groups.push(...splitChain([...chain], next));
-  }
-  return groups;
-}
-
-/** Splits a chain, in which each record waits for the following one, into groups; the last comes first. */
-function splitChain(chain: readonly DecidedPlan[], next: Obstacle | undefined): DecidedPlan[][] {
-  const circle = next === undefined || next === 'settled' ? -1 : chain.indexOf(next);
-  const start = circle < 0 ? chain.length : circle;
-  const singles = chain.slice(0, start).map((one) => [one]);
-  return circle < 0 ? singles.reverse() : [chain.slice(circle), ...singles.reverse()];
-}
-
-const READ_BATCH = 500;
-
-/** Finds what is in each record's way; records without an obstacle are not contained. */
-async function findObstacles(
-  store: DocumentStore,
-  waiting: readonly DecidedPlan[],
-): Promise<Map<DecidedPlan, Obstacle>> {
-  const byPath = new Map(waiting.map((one) => [documentPath(one.plan.key), one]));
-  const obstacles = new Map<DecidedPlan, Obstacle>();
-  for (let start = 0; start < waiting.length; start += READ_BATCH) {
-    const batch = waiting.slice(start, start + READ_BATCH);
-    const claims = batch.flatMap((one) => one.plan.claims.map(({ key }) => ({ one, key })));
-    const stored = await store.getMany(
-      claims.map(({ key }) => key),
-      ['ownerId'],
-    );
-    for (const [index, { one }] of claims.entries()) {
-      const holder = stored[index]?.ownerId;
-      if (holder === undefined || holder === documentPath(one.plan.key)) continue;
-      const obstacle = byPath.get(holder) ?? 'settled';
-      if (obstacle === 'settled' || !obstacles.has(one)) obstacles.set(one, obstacle);
-    }
-  }
-  return obstacles;
 }

@@ -7,11 +7,11 @@ import type { DecidedPlan, Outcome, PlacedPlan } from '../outcome.ts';
 import { type BatchContext, isOfThisImport, nextStamp } from './batchContext.ts';
 import { fillFields } from './claimedNames.ts';
 import { BatchComparison, readCompared } from './comparison.ts';
-import { decideBatch } from './decision.ts';
+import { decideBatch, type UndecidedBatch } from './decision.ts';
 import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
 import { findPrivileges, type Privileges, writeWarnings } from './privileges.ts';
 import { checkReferences, type Rejection } from './references.ts';
-import { findWithdrawals, withdraw, withdrawalWarning } from './withdrawals.ts';
+import { restoreGrantsInUse } from './rolesInUse.ts';
 
 const CREATED: Outcome = { kind: 'created' };
 const UNCHANGED: Outcome = { kind: 'unchanged' };
@@ -52,12 +52,9 @@ async function attemptBatch(
   ]);
   const outcomes = new Map([...rejected, ...unfit].map(([plan, rejection]) => [plan, toOutcome(rejection)]));
   const undecided = () => plans.filter((plan) => !outcomes.has(plan));
-  // Also those of records that an earlier call has overwritten, and which are unchanged now.
-  const withdrawals = await findWithdrawals(context, undecided());
   const comparison = new BatchComparison(context.onConflict, context.signal);
   const readsFirst = context.expectExisting;
   const conflicting = readsFirst && (await findUnchanged(context, undecided(), comparison, outcomes));
-  await withdraw(context, withdrawals);
   const privileges = await findPrivileges(context, undecided());
   const stamp = nextStamp(context);
   const records = await withHashedPasswords(context, undecided());
@@ -65,18 +62,27 @@ async function attemptBatch(
   const mustDecide = conflicting || undecided().some((plan) => reserved.has(plan));
   const created = mustDecide ? undefined : await tryCreate({ ...context, store }, records, privileges, stamp);
   if (created === undefined && !readsFirst) await comparePasswords(context, undecided(), comparison);
-  const decided =
-    created ?? (await decideBatch({ ...context, store }, { records, reserved, privileges, comparison }, stamp));
+  const batch = { records, reserved, privileges, comparison };
+  const decided = created ?? (await decideExisting(context, store, batch, stamp));
   for (const [plan, outcome] of decided) outcomes.set(plan, outcome);
-  await withdraw(context, withdrawals);
-  for (const one of withdrawals)
-    if (one.count > 0 && outcomes.get(one.plan)?.kind === 'overwritten') warn(one.plan, withdrawalWarning(one));
   context.expectExisting = plans.some((plan) => outcomes.get(plan)?.kind !== 'created');
   return [...filled].map(([plan, written]) => {
     const outcome = outcomes.get(written);
     if (outcome === undefined) throw new Error('a record of a written batch has no outcome');
     return { plan, outcome: withWarnings(outcome, warnings.get(written)) };
   });
+}
+
+async function decideExisting(
+  context: BatchContext,
+  store: GuardedStore,
+  batch: UndecidedBatch,
+  stamp: string,
+): Promise<ReadonlyMap<RecordPlan, Outcome>> {
+  const { outcomes, narrowed } = await decideBatch({ ...context, store }, batch, stamp);
+  for (const [plan, issue] of await restoreGrantsInUse(context, narrowed, stamp))
+    outcomes.set(plan, { kind: 'failed', issue });
+  return outcomes;
 }
 
 function withWarnings(outcome: Outcome, warnings: readonly string[] | undefined): Outcome {

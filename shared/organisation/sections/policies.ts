@@ -30,7 +30,7 @@ const loginPolicyFields = [
 /** The section of the policy about login names and domains. */
 export const domainPolicySection = policy('domainPolicy', 'domain_policy', domainPolicyExists, {
   v1: { aliases: ['iamPolicy'] },
-  overwrite: { fixed: ['userLoginMustBeDomain'] },
+  fixed: ['userLoginMustBeDomain'],
   unique: [
     {
       type: LOGIN_NAME_SCOPE,

@@ -4,7 +4,7 @@ import { canonicalLanguageTag } from '../languageTag.ts';
 import { isTotpSeed, passwordHashWarning } from '../passwords.ts';
 import { deriveId, reorder } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
-import { type Credential, type ImportedRecord, type KeptState, type Section, serviceUsers } from '../section.ts';
+import { type Credential, type ImportedRecord, type Section, serviceUsers } from '../section.ts';
 import {
   emailInvalid,
   isLongId,
@@ -29,10 +29,8 @@ const userName: NonNullable<Section['unique']> = [
   },
 ];
 
-const keepsState: KeptState = {
-  ofCaller: { id: 'IMPORT-ownState', key: 'Errors.User.OwnState' },
-  ofInstanceMember: { id: 'IMPORT-instanceMemberState', key: 'Errors.User.InstanceMemberState' },
-};
+/** The issue of the calling user's own record if overwriting it would change the state, which could lock out the caller. */
+export const ownState: RecordIssue = { id: 'IMPORT-ownState', key: 'Errors.User.OwnState' };
 
 /** The credentials of people. */
 export const personCredentials = {
@@ -69,7 +67,6 @@ export const humanUserSection: Section = {
   // Older files name a hash's algorithm, which the hash itself names too.
   additional: { paths: ['otpEmail', 'otp_email', 'user.hashedPassword.algorithm'], otpEmail: true },
   warnings: warnOfPerson,
-  overwrite: { keepsState },
   error: { type: 'human_user', id: ['userId'], exists: { id: 'COMMAND-ziuna', key: 'Errors.User.AlreadyExisting' } },
   success: { field: 'humanUserIds', entry: ['userId'] },
 };
@@ -84,7 +81,6 @@ export const machineUserSection: Section = {
   exported: { innerId: { from: 'userId', inner: 'user' } },
   canonicalise: canonicaliseServiceUser,
   unique: userName,
-  overwrite: { keepsState },
   error: {
     type: 'machine_user',
     id: ['userId'],

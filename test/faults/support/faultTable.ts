@@ -171,11 +171,6 @@ export const faultTable = {
     places: ['SQLite'],
     outcome: 'the first stands, and the others are reported, however often the file is sent',
   },
-  'exchanged names': {
-    fault: 'up to 1,000 records take the names of each other',
-    places: ['SQLite'],
-    outcome: 'one import ends with all wanted names',
-  },
   'disk is full': {
     fault: 'the database file cannot grow any further',
     places: ['SQLite'],

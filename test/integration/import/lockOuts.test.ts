@@ -27,8 +27,6 @@ async function withSecondOwner() {
 
 describe('an import', () => {
   it.each<[string, readonly object[]]>([
-    ['the user inactive', [home({ machineUsers: [robot({}, { state: 'USER_STATE_INACTIVE' })] })]],
-    ['the user deleted', [home({ machineUsers: [robot({}, { state: 'USER_STATE_DELETED' })] })]],
     ['the user as a person', [organisation('home', { humanUsers: [person('robot')] })]],
     ['the user in another organisation', [other({ machineUsers: [robot()] })]],
     ['the user there, the organisation without it', [organisation('home'), other({ machineUsers: [robot()] })]],

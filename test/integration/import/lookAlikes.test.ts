@@ -71,7 +71,7 @@ describe('login names that look alike', () => {
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
-  it('are stored and exported as they are, and may replace each other', async () => {
+  it('are stored and exported as they are, and one may replace the other in the same record', async () => {
     const { store, instance, send, people } = await open();
     await send([people('O', { A: 'jos\u00e9', B: 'ｂｅｒｔ' })]);
     const names = async () => {
@@ -79,8 +79,8 @@ describe('login names that look alike', () => {
       return JSON.stringify(orgs).match(/"userName":"[^"]*"/g);
     };
     expect(await names()).toEqual(['"userName":"jos\u00e9"', '"userName":"ｂｅｒｔ"']);
-    expect(await send([people('O', { A: 'bert', B: 'jose\u0301' })], { on_conflict: 'overwrite' })).toEqual([]);
-    expect(await names()).toEqual(['"userName":"bert"', '"userName":"jose\u0301"']);
+    expect(await send([people('O', { A: 'jose\u0301', B: 'bert' })], { on_conflict: 'overwrite' })).toEqual([]);
+    expect(await names()).toEqual(['"userName":"jose\u0301"', '"userName":"bert"']);
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { changeRole } from '../../../shared/accounts/members.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore } from '../../support/stores/stores.ts';
@@ -48,14 +49,14 @@ describe('a record without a state', () => {
     expect(summary.unchanged).toEqual({ org: 1, humanUsers: 1, machineUsers: 1 });
   });
 
-  it('is another one than that which is locked for "report", and a state that the file has is taken', async () => {
+  it('differs for "report", and a user takes the state of the file, an organisation does not', async () => {
     const instance = await testInstance(await openTestStore());
     await instance.import(reporting(locked));
     const { errors } = await instance.import(reporting(file({}, 'first', {})));
     expect(errors?.map(({ type }) => type)).toEqual(['org', 'human_user', 'machine_user']);
     const active = file({ state: 'USER_STATE_ACTIVE' }, 'first', { orgState: 'ORG_STATE_ACTIVE' });
     const { summary: after } = await instance.import(overwriting(active));
-    expect(after.overwritten).toEqual({ org: 1, humanUsers: 1, machineUsers: 1 });
+    expect(after).toMatchObject({ overwritten: { humanUsers: 1, machineUsers: 1 }, failed: { org: 1 } });
   });
 });
 
@@ -84,23 +85,67 @@ describe("the caller's own user in a file", () => {
   );
 });
 
-describe("the caller's own organisation in a file", () => {
-  it.each(['INACTIVE', 'REMOVED'])(
-    'cannot be brought into the state %s, but its records are imported',
-    async (state) => {
-      const instance = await testInstance(await openTestStore());
-      const [own] = (await instance.export({ org_ids: [instance.orgId], excluded_org_ids: [] })).orgs;
-      if (own === undefined) throw new Error('no organisation');
-      const changed = { ...own, orgState: `ORG_STATE_${state}`, humanUsers: [person('new')] };
-      const { errors, summary } = await instance.import(overwriting(changed));
-      expect(errors).toEqual([
-        { type: 'org', id: instance.orgId, message: 'ID=IMPORT-ownOrgState Message=Errors.Org.OwnState' },
-      ]);
-      expect(summary.created).toEqual({ humanUsers: 1 });
-      const [after] = (await instance.export({ org_ids: [instance.orgId], excluded_org_ids: [] })).orgs;
-      expect(after).toMatchObject({ orgState: own.orgState, humanUsers: [{ userId: 'new' }] });
-    },
-  );
+describe('another user with a role of the instance', () => {
+  it('takes the state of the file, which a warning names', async () => {
+    const store = await openTestStore();
+    const instance = await testInstance(store);
+    const inState = (state: string) =>
+      organisation('O', { machineUsers: [{ userId: 'robot', user: { userName: 'robot', name: 'Robot' }, state }] });
+    await instance.import(reporting(inState('USER_STATE_ACTIVE')));
+    await changeRole(store, { userId: 'robot', orgId: undefined }, 'IAM_OWNER', 'add', new Date());
+    const { errors, summary } = await instance.import(overwriting(inState('USER_STATE_INACTIVE')));
+    expect({ errors, overwritten: summary.overwritten }).toEqual({
+      errors: undefined,
+      overwritten: { machineUsers: 1 },
+    });
+    expect(summary.warnings).toContainEqual({
+      type: 'state',
+      id: 'robot',
+      message: 'state changed: USER_STATE_ACTIVE to USER_STATE_INACTIVE',
+    });
+  });
+});
+
+describe('an organisation that exists in another state', () => {
+  const error = { type: 'org', id: 'O', message: 'ID=IMPORT-orgState Message=Errors.Org.State' };
+  const file = (orgState: string, name: string) => ({ orgId: 'O', org: { name }, orgState });
+
+  it.each([
+    ['ORG_STATE_INACTIVE', 'data_orgs'],
+    ['ORG_STATE_REMOVED', 'data_orgs'],
+    ['ORG_STATE_INACTIVE', 'data_orgsv1'],
+  ])('is left alone with an error, and its records are imported: %s in %s', async (orgState, field) => {
+    const instance = await testInstance(await openTestStore());
+    await instance.import(reporting(file('ORG_STATE_ACTIVE', 'first')));
+    const orgs = [{ ...file(orgState, 'second'), humanUsers: [person('new')] }];
+    const body = { [field]: { orgs }, on_conflict: 'overwrite' };
+    for (const dry_run of [true, false]) {
+      const { errors, summary } = await instance.import({ ...body, dry_run });
+      expect({ errors, failed: summary.failed, created: summary.created }).toEqual({
+        errors: [error],
+        failed: { org: 1 },
+        created: { humanUsers: 1 },
+      });
+    }
+    const again = await instance.import(body);
+    expect({ errors: again.errors, unchanged: again.summary.unchanged }).toEqual({
+      errors: [error],
+      unchanged: { humanUsers: 1 },
+    });
+    expect((await instance.export()).orgs).toMatchObject([{ org: { name: 'first' }, orgState: 'ORG_STATE_ACTIVE' }]);
+  });
+
+  it('is overwritten where the file has the stored state, or none', async () => {
+    const instance = await testInstance(await openTestStore());
+    await instance.import(reporting(file('ORG_STATE_INACTIVE', 'first')));
+    for (const [name, org] of [
+      ['second', file('ORG_STATE_INACTIVE', 'second')],
+      ['third', { orgId: 'O', org: { name: 'third' } }],
+    ] as const) {
+      expect((await instance.import(overwriting(org))).summary.overwritten).toEqual({ org: 1 });
+      expect((await instance.export()).orgs).toMatchObject([{ org: { name }, orgState: 'ORG_STATE_INACTIVE' }]);
+    }
+  });
 });
 
 describe('an organisation that exists, and cannot take its new name', () => {

@@ -93,7 +93,6 @@ describe('what an import adds to what existed before', () => {
 const withState = (prefix: string, state: string) => ({ state: `${prefix}_STATE_${state}` });
 const inState = (state: string, userState: string) =>
   organisation('O', {
-    orgState: `ORG_STATE_${state}`,
     projects: [{ ...project, ...withState('PROJECT', state) }],
     humanUsers: [{ ...person('anna'), ...withState('USER', userState) }],
     machineUsers: [{ ...bot, ...withState('USER', userState) }],
@@ -108,7 +107,7 @@ describe('a state that an overwrite changes', () => {
     const instance = await testInstance(await openTestStore());
     await instance.import(request(organisation('own'), inState('ACTIVE', 'ACTIVE')));
     const changed = overwriting(inState('INACTIVE', 'LOCKED'));
-    const kinds = ['ORG', 'PROJECT', 'USER', 'USER', 'APP', 'ACTION', 'PROJECT_GRANT', 'USER_GRANT'];
+    const kinds = ['PROJECT', 'USER', 'USER', 'APP', 'ACTION', 'PROJECT_GRANT', 'USER_GRANT'];
     const expected = kinds.map((name) => {
       const after = name === 'USER' ? 'LOCKED' : 'INACTIVE';
       return `state changed: ${name}_STATE_ACTIVE to ${name}_STATE_${after}`;

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import type { Snapshot, Store } from '../../../shared/store/store.ts';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
@@ -36,8 +35,20 @@ const granted = organisation('granted', {
     ...Array.from({ length: USERS - 1 }, (_, index) => userGrant(`U${index + 1}`, 'reader', 'writer')),
   ],
 });
+const readers = organisation('granted', { humanUsers: [person('U0')], userGrants: [userGrant('U0', 'reader')] });
 const both = projectGrant('P', 'granted', 'reader', 'writer');
-const withdrawing = overwriting(owner(projectGrant('P', 'granted', 'reader')));
+const narrowing = overwriting(owner(projectGrant('P', 'granted', 'reader')));
+const error = {
+  type: 'project_grant',
+  id: 'owner_P_granted',
+  message: 'ID=IMPORT-rolesInUse Message=Errors.Project.Grant.RolesInUse',
+};
+/** The warning of a project grant that keeps a role which user grants use. */
+const inUse = (count: number, first: string) => ({
+  type: 'project_grant',
+  id: 'owner_P_granted',
+  message: `would lose roles that user grants still use: writer (user grants: ${count}, such as ${first}): remove the roles from the user grants first; if this import does so, send it again`,
+});
 
 describe('a project grant that is overwritten with fewer roles', () => {
   const prepared = async () => {
@@ -47,30 +58,47 @@ describe('a project grant that is overwritten with fewer roles', () => {
     return { store, instance };
   };
 
-  it('withdraws the other ones from the user grants through it, and warns of that', async () => {
-    const { store, instance } = await prepared();
-    const { summary } = await instance.import(withdrawing);
-    expect(summary).toMatchObject({
-      overwritten: { projectGrants: 1 },
-      warnings: [
-        unproved,
-        {
-          type: 'project_grant',
-          id: 'owner_P_granted',
-          message: `withdrew writer from ${USERS - 1} records of userGrants`,
-        },
-      ],
-    });
-    const { orgs } = await instance.export({ org_ids: ['granted'] });
-    expect(orgs[0]).toMatchObject({
-      userGrants: expect.arrayContaining([userGrant('U0', 'reader'), userGrant('U1', 'reader')]),
-    });
-    expect(violationsOf(await readDatabase(store))).toEqual([]);
-    const again = await instance.import(withdrawing);
-    expect(again.summary).toMatchObject({ unchanged: { projectGrants: 1 }, warnings: [unproved] });
+  it('is an error where user grants use them, which names one of these, and changes nothing', async () => {
+    const { instance } = await prepared();
+    const before = await instance.export();
+    for (const dry_run of [true, false, false]) {
+      const { errors, summary } = await instance.import({ ...narrowing, dry_run });
+      expect({ errors, failed: summary.failed }).toEqual({ errors: [error], failed: { projectGrants: 1 } });
+      expect(summary.warnings).toEqual([unproved, inUse(USERS - 1, 'granted_P_U100')]);
+    }
+    expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
   });
 
-  it('reads the user grants of an organisation once before and once after, however many grants lose roles', async () => {
+  it('is overwritten when no user grant uses them any more: by the second of two imports of one file', async () => {
+    const { store, instance } = await prepared();
+    const userGrants = Array.from({ length: USERS }, (_, index) => userGrant(`U${index}`, 'reader'));
+    const file = overwriting(owner(projectGrant('P', 'granted', 'reader')), { orgId: 'granted', userGrants });
+    const first = await instance.import(file);
+    expect(first.errors).toEqual([error]);
+    expect(first.summary.overwritten).toEqual({ userGrants: USERS - 1 });
+    const second = await instance.import(file);
+    expect(second.errors).toBeUndefined();
+    expect(second.summary).toMatchObject({ overwritten: { projectGrants: 1 }, unchanged: { userGrants: USERS } });
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
+
+  it('is overwritten where user grants have such roles on another project only', async () => {
+    const instance = await testInstance(await openTestStore());
+    const own = {
+      projects: [{ projectId: 'R', project: { name: 'R' } }],
+      projectRoles: [role('R', 'writer')],
+      humanUsers: [person('U')],
+      userGrants: [userGrant('U', 'reader'), { userId: 'U', projectId: 'R', roleKeys: ['writer'] }],
+    };
+    await instance.import(overwriting(owner(both), organisation('granted', own)));
+    const { errors, summary } = await instance.import(narrowing);
+    expect({ errors, overwritten: summary.overwritten }).toEqual({
+      errors: undefined,
+      overwritten: { projectGrants: 1 },
+    });
+  });
+
+  it('has the user grants of its organisation read once, however many grants lose roles', async () => {
     const store = await openTestStore();
     let scans = 0;
     const counting: Store = {
@@ -108,101 +136,34 @@ describe('a project grant that is overwritten with fewer roles', () => {
       );
     await instance.import(granting('reader', 'writer'));
     scans = 0;
-    const { summary } = await instance.import({ ...granting('reader'), org_ids: ['owner'] });
-    expect(JSON.stringify(summary.warnings).match(/from 1 records of userGrants/g)).toHaveLength(4);
-    expect(scans).toBe(2);
+    const { errors } = await instance.import({ ...granting('reader'), org_ids: ['owner'] });
+    expect(errors).toHaveLength(4);
+    expect(scans).toBe(1);
+    scans = 0;
+    expect((await instance.import(granting('reader', 'writer'))).summary.unchanged.projectGrants).toBe(4);
+    expect(scans).toBe(0);
   });
 
-  it('leaves user grants without roles where it has none any more', async () => {
-    const { store, instance } = await prepared();
-    await instance.import(
-      overwriting(owner({ grantId: 'G', projectGrant: { projectId: 'P', grantedOrgId: 'granted' } })),
-    );
-    const { orgs } = await instance.export({ org_ids: ['granted'] });
-    expect(orgs[0]).toMatchObject({ userGrants: expect.arrayContaining([userGrant('U0')]) });
-    expect(violationsOf(await readDatabase(store))).toEqual([]);
-  });
-
-  it('changes nothing in a dry run, which reports the same', async () => {
-    const { instance } = await prepared();
-    const before = await instance.export();
-    const { summary: dry } = await instance.import({ ...withdrawing, dry_run: true });
-    expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
-    const { summary } = await instance.import(withdrawing);
-    expect({ ...dry, dryRun: undefined }).toEqual({ ...summary, dryRun: undefined });
-  });
-
-  it.each([0, 1, 2, 3, 4])(
-    'ends as undisturbed when the process died after commit %i and the import is resent',
-    async (last) => {
-      const store = await openTestStore();
-      let commitsLeft = Number.POSITIVE_INFINITY;
-      const dying = watchedStore(store, () => {
-        if (commitsLeft-- === 0) throw new Error('killed');
-      });
-      const instance = await testInstance(store, 'test', { store: dying });
-      await instance.import(overwriting(owner(both), granted));
-      commitsLeft = last;
-      await instance.attempt('import', withdrawing);
-      expect(violationsOf(await readDatabase(store))).toEqual([]);
-      commitsLeft = Number.POSITIVE_INFINITY;
-      expect((await instance.import(withdrawing)).errors).toBeUndefined();
-      const { orgs } = await instance.export();
-      expect(JSON.stringify(orgs.map(({ userGrants, projectGrants }) => [userGrants, projectGrants]))).not.toContain(
-        'writer',
-      );
-      expect(violationsOf(await readDatabase(store))).toEqual([]);
-    },
-  );
-
-  it('withdraws them when it is resent, after an interruption before it could withdraw what another import created', async () => {
-    const { store, instance } = await prepared();
-    const late = { humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
-    let isOver = false;
-    const dying = hookedStore(store, async (writes) => {
-      if (isOver) throw storeUnavailable(new Error('injected'));
-      if (!writes.some(({ key }) => key.collection === 'projectGrants')) return;
-      await instance.import({ data_orgs: { orgs: [{ orgId: 'granted', ...late }] } });
-      isOver = true;
-    });
-    const { status } = await servedInstance(dying, instance).refusedImport(withdrawing);
-    expect(status).toBe(503);
-    expect(violationsOf(await readDatabase(store))).not.toEqual([]);
-    const { summary } = await instance.import(withdrawing);
-    expect(summary.unchanged.projectGrants).toBe(1);
-    expect(violationsOf(await readDatabase(store))).toEqual([]);
-  });
-
-  it('withdraws them from user grants that another import creates meanwhile', async () => {
+  it('keeps the roles of user grants that another import creates between the check and the commit', async () => {
     const store = await openTestStore();
-    let meanwhile: (() => Promise<unknown>) | undefined;
-    const shared: Store = {
-      getMany: (keys, fields) => store.getMany(keys, fields),
-      commit: (writes) => store.commit(writes),
-      transaction: async (work) => {
-        const result = await store.transaction(work);
-        const happens = meanwhile;
-        meanwhile = undefined;
-        await happens?.();
-        return result;
-      },
-      snapshot: () => store.snapshot(),
-      close: () => store.close(),
-    };
-    const instance = await testInstance(store, 'test', { store: shared });
-    await instance.import(overwriting(owner(both), granted));
-    const late = { humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
+    const instance = await testInstance(store);
+    await instance.import(overwriting(owner(both), readers));
+    const before = await readDatabase(store);
+    const late = { orgId: 'granted', humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
     let created: unknown;
-    meanwhile = async () => {
-      created = (await instance.import({ data_orgs: { orgs: [{ orgId: 'granted', ...late }] } })).summary.created;
-    };
-    const { summary } = await instance.import(withdrawing);
+    const racing = hookedStore(store, async (writes) => {
+      if (created !== undefined || !writes.some(({ key }) => key.collection === 'projectGrants')) return;
+      created = (await instance.import({ data_orgs: { orgs: [late] } })).summary.created;
+    });
+    const { errors, summary } = await servedInstance(racing, instance).import(narrowing);
     expect(created).toEqual({ humanUsers: 1, userGrants: 1 });
-    expect(summary.warnings).toMatchObject([
-      unproved,
-      { message: `withdrew writer from ${USERS} records of userGrants` },
-    ]);
-    expect(violationsOf(await readDatabase(store))).toEqual([]);
+    expect({ errors, warnings: summary.warnings }).toEqual({
+      errors: [error],
+      warnings: [unproved, inUse(1, 'granted_P_late')],
+    });
+    const after = await readDatabase(store);
+    expect(violationsOf(after)).toEqual([]);
+    expect(after.get('projectGrants')).toEqual(before.get('projectGrants'));
   });
 
   it.each([0, 1])(
@@ -218,15 +179,15 @@ describe('a project grant that is overwritten with fewer roles', () => {
         close: () => store.close(),
       };
       const instance = await testInstance(store, 'test', { store: shared });
-      await instance.import(overwriting(owner(both), granted));
-      let withdrawal: Awaited<ReturnType<typeof instance.import>> | undefined;
+      await instance.import(overwriting(owner(both), readers));
+      let narrowed: Awaited<ReturnType<typeof instance.import>> | undefined;
       present = interruptedStore(store, { commit, when: 'before' }, async () => {
         present = store;
-        withdrawal = await instance.import(withdrawing);
+        narrowed = await instance.import(narrowing);
       });
       const late = { humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
       const { errors } = await instance.import({ data_orgs: { orgs: [{ orgId: 'granted', ...late }] } });
-      expect(withdrawal?.summary.overwritten).toEqual({ projectGrants: 1 });
+      expect(narrowed?.summary.overwritten).toEqual({ projectGrants: 1 });
       expect(errors).toMatchObject([{ type: 'user_grant', message: expect.stringContaining('COMMAND-mm9F4') }]);
       expect(violationsOf(await readDatabase(store))).toEqual([]);
     },
@@ -281,14 +242,5 @@ describe('a user grant on a granted project', () => {
     const { errors } = await instance.import(file(owner(both), receiver(...grants)));
     expect(errors).toMatchObject([{ type: 'user_grant', id: 'granted_P_U' }]);
     expect((await instance.export({ org_ids: ['granted'] })).orgs).toMatchObject([{ userGrants: [exported] }]);
-  });
-
-  it('loses the roles that an overwritten project grant withdraws, with or without the id in the file', async () => {
-    const instance = await testInstance(await openTestStore());
-    await instance.import(file(owner(both), receiver(omitting('U', 'reader', 'writer'))));
-    const { summary } = await instance.import(withdrawing);
-    expect(summary).toMatchObject({
-      warnings: [unproved, { message: 'withdrew writer from 1 records of userGrants' }],
-    });
   });
 });

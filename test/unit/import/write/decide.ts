@@ -83,7 +83,11 @@ export async function decide(
 ): Promise<Outcome[]> {
   store.forget();
   const records = new Map(plans.map((one) => [one, one]));
-  const outcomes = await decideBatch(contextOf(store, onConflict, stamp), undecided(records, { onConflict }), stamp);
+  const { outcomes } = await decideBatch(
+    contextOf(store, onConflict, stamp),
+    undecided(records, { onConflict }),
+    stamp,
+  );
   return plans.map((one) => {
     const outcome = outcomes.get(one);
     if (outcome === undefined) throw new Error(`no outcome for ${documentPath(one.key)}`);

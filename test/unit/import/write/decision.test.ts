@@ -5,6 +5,7 @@ import { decideBatch } from '../../../../functions/import/write/decision.ts';
 import { hashPassword } from '../../../../shared/auth/password.ts';
 import { storedFields } from '../../../../shared/organisation/record.ts';
 import { createRecord, createWrites, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
+import { ownState } from '../../../../shared/organisation/sections/users.ts';
 import type { Write } from '../../../../shared/store/store.ts';
 import { documentPath } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
@@ -25,7 +26,12 @@ import {
 
 const exists = ({ record }: RecordPlan): Outcome => ({ kind: 'failed', issue: record.section.error.exists });
 const twice = ({ record }: RecordPlan): Outcome => ({ kind: 'failed', issue: repetitionIssue(record.section) });
-const taken = ({ claims }: RecordPlan): Outcome[] => claims.map((claim) => ({ kind: 'failed', issue: claim.taken }));
+/** The outcome of a record whose name another record of its organisation has. */
+const taken = ({ claims }: RecordPlan, holder: string): Outcome[] =>
+  claims.map((claim) => ({
+    kind: 'failed',
+    issue: { ...claim.taken, warning: expect.stringContaining(` ${holder}:`) },
+  }));
 
 const app = (section: string) => plan(section, { appId: 'A', app: { projectId: 'P', name: 'app' } });
 const inState = (state: object, more: object = {}) =>
@@ -49,14 +55,14 @@ describe('a record that does not exist', () => {
   it.each(everyOnConflict)('fails where another record holds its name (on_conflict %s)', async (onConflict) => {
     const store = await storeWith(project('1', 'one'));
     const second = project('2', 'One');
-    expect(await decide(store, [second], onConflict)).toEqual(taken(second));
+    expect(await decide(store, [second], onConflict)).toEqual(taken(second, '1'));
     expect(store.writes).toEqual([]);
   });
 
   it('fails where an earlier record of its batch has taken the name, and leaves the name with that one', async () => {
     const store = new MemoryStore();
     const [first, second] = [person('1', 'anna'), person('2', 'anna')];
-    expect(await decide(store, [first, second])).toEqual([{ kind: 'created' }, ...taken(second)]);
+    expect(await decide(store, [first, second])).toEqual([{ kind: 'created' }, ...taken(second, '1')]);
     expect(store.writes).toEqual(createWrites(first, STAMP));
   });
 
@@ -178,27 +184,24 @@ describe('a record to overwrite', () => {
     ]);
   });
 
-  it.each([
-    [
-      ['1', 'two'],
-      ['2', 'one'],
-    ],
-    [
-      ['2', 'one'],
-      ['1', 'two'],
-    ],
-  ])('swaps its name with another one of the batch: %j %j', async (...pairs) => {
+  it('fails where a later record of the batch gives up its name, which is free when the record is sent again', async () => {
     const store = await storeWith(project('1', 'one'), project('2', 'two'));
-    const swapped = pairs.map(([id = '', name = '']) => project(id, name));
-    expect(await decide(store, swapped, 'overwrite')).toEqual([{ kind: 'overwritten' }, { kind: 'overwritten' }]);
-    for (const one of swapped)
-      for (const key of claimKeys(one)) expect(store.contents()[documentPath(key)]).toEqual(holding(one));
+    const [heir, renamed] = [project('1', 'two'), project('2', 'three')];
+    expect(await decide(store, [heir, renamed], 'overwrite')).toEqual([...taken(heir, '2'), { kind: 'overwritten' }]);
+    expect(await decide(store, [heir], 'overwrite')).toEqual([{ kind: 'overwritten' }]);
+  });
+
+  it('fails where it would swap its name with another one of the batch', async () => {
+    const store = await storeWith(project('1', 'one'), project('2', 'two'));
+    const [one, two] = [project('1', 'two'), project('2', 'one')];
+    expect(await decide(store, [one, two], 'overwrite')).toEqual([...taken(one, '2'), ...taken(two, '1')]);
+    expect(store.writes).toEqual([]);
   });
 
   it('fails where another record holds its new name, and keeps the old one', async () => {
     const store = await storeWith(project('1', 'one'), project('2', 'two'));
     const renamed = project('2', 'one');
-    expect(await decide(store, [renamed], 'overwrite')).toEqual(taken(renamed));
+    expect(await decide(store, [renamed], 'overwrite')).toEqual(taken(renamed, '1'));
     expect(store.writes).toEqual([]);
   });
 
@@ -244,12 +247,12 @@ describe("the calling user's record", () => {
   const locking = inState({ state: 'USER_STATE_LOCKED' });
   const decideOwn = async (record: RecordPlan, callerId: string) => {
     const store = await storeWith(inState({ state: 'USER_STATE_ACTIVE' }));
-    const callerPaths = new Set([documentPath(person(callerId, 'caller').key)]);
-    const context = { ...contextOf(store, 'overwrite'), callerPaths };
-    return [...(await decideBatch(context, undecided(new Map([[record, record]])), STAMP)).values()];
+    const callerPath = documentPath(person(callerId, 'caller').key);
+    const context = { ...contextOf(store, 'overwrite'), callerPath };
+    return [...(await decideBatch(context, undecided(new Map([[record, record]])), STAMP)).outcomes.values()];
   };
 
-  const kept = [{ kind: 'failed', issue: locking.record.section.overwrite?.keepsState?.ofCaller }];
+  const kept = [{ kind: 'failed', issue: ownState }];
 
   it('cannot change the state of the caller', async () => {
     expect(await decideOwn(locking, 'u')).toEqual(kept);
@@ -263,7 +266,7 @@ describe('a record with a reserved name', () => {
   const decideReserved = async (before: RecordPlan | undefined, after: RecordPlan, onConflict: OnConflict) => {
     const store = await storeWith(...(before === undefined ? [] : [before]));
     const batch = undecided(new Map([[after, after]]), { reserved: new Map([[after, issue]]), onConflict });
-    return (await decideBatch(contextOf(store, onConflict), batch, STAMP)).get(after);
+    return (await decideBatch(contextOf(store, onConflict), batch, STAMP)).outcomes.get(after);
   };
   const ceo = person('u', 'ceo@acme.com');
 
@@ -334,7 +337,7 @@ describe('a batch whose earlier attempt was committed', () => {
   it('does not mistake another record of the same key for the one that it wrote', async () => {
     const store = await storeWith(project('2', 'two'));
     const [failed, created] = [project('1', 'two'), project('1', 'one')];
-    expect(await decide(store, [failed, created])).toEqual([...taken(failed), { kind: 'created' }]);
+    expect(await decide(store, [failed, created])).toEqual([...taken(failed, '2'), { kind: 'created' }]);
     expect(await decide(store, [failed, created])).toEqual([twice(failed), { kind: 'created' }]);
     expect(store.writes).toEqual([]);
   });
@@ -369,7 +372,7 @@ describe('a clear password', async () => {
   ])('is stored as its hash: %s', async (kind, stored) => {
     const store = await storeWith(...stored);
     const anna = withPassword('Secret1!');
-    const outcomes = await decideBatch(
+    const { outcomes } = await decideBatch(
       contextOf(store, 'overwrite'),
       undecided(new Map([[anna, hashed(anna)]])),
       STAMP,

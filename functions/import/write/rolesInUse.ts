@@ -1,0 +1,135 @@
+import { parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
+import { toRecord } from '../../../shared/organisation/record.ts';
+import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
+import type { RecordIssue } from '../../../shared/organisation/relations.ts';
+import { sectionPartition } from '../../../shared/organisation/section.ts';
+import { projectGrantSection, rolesInUse, userGrantSection } from '../../../shared/organisation/sections/grants.ts';
+import { scanInPasses } from '../../../shared/store/passes.ts';
+import { type DocumentStore, documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
+import { yieldToEventLoop } from '../../../shared/turns.ts';
+import type { BatchContext } from './batchContext.ts';
+import { isSameRecord } from './comparison.ts';
+
+const ROLES = 'projectGrant.roleKeys[]';
+
+/** A project grant with fewer roles than the stored one. */
+export interface NarrowedGrant {
+  readonly plan: RecordPlan;
+  readonly stored: StoredDocument;
+  /** The roles that only the stored one has. */
+  readonly lost: ReadonlySet<string>;
+}
+
+/** The user grants with roles that a project grant would lose. */
+interface Use {
+  readonly roles: Set<string>;
+  readonly firstId: string;
+  count: number;
+}
+
+/**
+ * Finds the project grants of a batch that have fewer roles than the stored ones.
+ * @param documents the stored records with their bodies, by `documentPath`
+ */
+export function findNarrowed(
+  plans: readonly RecordPlan[],
+  documents: ReadonlyMap<string, StoredDocument>,
+): NarrowedGrant[] {
+  return plans.flatMap((plan): NarrowedGrant[] => {
+    const { section, json, orgId } = plan.record;
+    const stored = documents.get(documentPath(plan.key));
+    if (section !== projectGrantSection || stored === undefined || !isSameRecord(plan, stored)) return [];
+    const kept = new Set(textsAt(json, ROLES, orgId));
+    const lost = textsAt(parseObject(stored.body), ROLES, orgId).filter((role) => !kept.has(role));
+    return lost.length === 0 ? [] : [{ plan, stored, lost: new Set(lost) }];
+  });
+}
+
+/**
+ * Finds the project grants that would lose roles which user grants use. Reads the user grants of each organisation once,
+ * in passes.
+ * @returns the records, each with its issue
+ */
+export async function findRolesInUse(
+  store: BatchContext['base'],
+  grants: readonly NarrowedGrant[],
+): Promise<Map<RecordPlan, RecordIssue>> {
+  const uses = new Map<RecordPlan, Use>();
+  const byOrganisation = Map.groupBy(grants, ({ plan }) => grantField(plan, 'projectGrant.grantedOrgId'));
+  for (const [orgId, ofOrganisation] of byOrganisation) {
+    const byId = Map.groupBy(ofOrganisation, ({ plan }) => grantField(plan, 'grantId'));
+    const partition = sectionPartition(orgId, userGrantSection);
+    const range = { collection: userGrantSection.collection, partition, fields: ['body'] } as const;
+    for await (const documents of scanInPasses(store, range)) {
+      for (const { body } of documents) {
+        const json = parseObject(body);
+        const used = textsAt(json, 'roleKeys[]', orgId);
+        for (const { plan, lost } of byId.get(textAt(json, 'projectGrantId', orgId)) ?? []) {
+          const roles = used.filter((role) => lost.has(role));
+          if (roles.length > 0) addUse(uses, plan, roles, () => reportedId(toRecord(userGrantSection, json, orgId)));
+        }
+      }
+      await yieldToEventLoop();
+    }
+  }
+  return new Map([...uses].map(([plan, use]) => [plan, issueOf(use)]));
+}
+
+/**
+ * Restores overwritten project grants whose roles other imports have given to user grants since the check. No further
+ * user grant can get these roles: it is committed under the version of its project grant.
+ * @param stamp the change date of the overwritten records
+ * @returns the restored records, each with its issue
+ */
+export async function restoreGrantsInUse(
+  { base, store }: Pick<BatchContext, 'base' | 'store'>,
+  grants: readonly NarrowedGrant[],
+  stamp: string,
+): Promise<Map<RecordPlan, RecordIssue>> {
+  const issues = await findRolesInUse(base, grants);
+  const restored = await restore(
+    store,
+    grants.filter(({ plan }) => issues.has(plan)),
+    stamp,
+  );
+  return new Map([...issues].filter(([plan]) => restored.has(plan)));
+}
+
+/** Restores project grants, except those that another import has overwritten meanwhile. */
+async function restore(
+  store: DocumentStore,
+  grants: readonly NarrowedGrant[],
+  stamp: string,
+): Promise<ReadonlySet<RecordPlan>> {
+  if (grants.length === 0) return new Set();
+  return store.transaction(async (transaction) => {
+    const current = await transaction.getMany(
+      grants.map(({ plan }) => plan.key),
+      ['changedAt'],
+    );
+    const own = grants.filter((_, index) => current[index]?.changedAt === stamp);
+    transaction.write(own.map(restoringWrite));
+    return new Set(own.map(({ plan }) => plan));
+  });
+}
+
+function restoringWrite({ plan: { key }, stored: { id: _, ...fields } }: NarrowedGrant): Write {
+  return { type: 'update', key, fields: { ...fields, state: fields.state ?? null } };
+}
+
+function grantField({ record: { json, orgId } }: RecordPlan, path: string): string {
+  return textAt(json, path, orgId);
+}
+
+function addUse(uses: Map<RecordPlan, Use>, plan: RecordPlan, roles: readonly string[], id: () => string): void {
+  const use = uses.get(plan) ?? { roles: new Set(), firstId: id(), count: 0 };
+  for (const role of roles) use.roles.add(role);
+  use.count++;
+  uses.set(plan, use);
+}
+
+function issueOf({ roles, firstId, count }: Use): RecordIssue {
+  const uses = `user grants: ${count}, such as ${firstId}`;
+  const warning = `would lose roles that user grants still use: ${[...roles].join(', ')} (${uses}): remove the roles from the user grants first; if this import does so, send it again`;
+  return { ...rolesInUse, warning };
+}
