@@ -1,9 +1,9 @@
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import type { HttpRequest } from '../http/httpRequest.ts';
+import type { GeneratedRequest } from '../generatedRequest.ts';
 import { rarely, someDamage } from './byteEdits.ts';
 
-type Framed = Pick<HttpRequest, 'headers' | 'body' | 'plain' | 'chunks'>;
+type Framed = Pick<GeneratedRequest, 'headers' | 'body' | 'plain'>;
 
 const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
@@ -29,22 +29,18 @@ const coding = fc.oneof(
   { weight: 2, arbitrary: fc.nat(4) },
   { weight: 1, arbitrary: fc.nat(codings.length - 1) },
 );
-const chunks = fc.option(fc.array(fc.constantFrom(1, 2, 7, 100, 5_000, 70_000), { minLength: 1, maxLength: 5 }), {
-  freq: 4,
-});
 
-/** Bodies of some content in any coding and framing; a few are damaged. */
+/** Bodies of some content in any coding; a few are damaged. */
 export function framed(content: fc.Arbitrary<Buffer>): fc.Arbitrary<Framed> {
   return fc
-    .tuple(content, rarely(8, someDamage), coding, rarely(20, someDamage), chunks)
-    .map(([clean, damage, which, damageCoded, sizes]) => {
+    .tuple(content, rarely(8, someDamage), coding, rarely(20, someDamage))
+    .map(([clean, damage, which, damageCoded]) => {
       const plain = damage(clean);
       const [header, encode] = codings[which] ?? [undefined, (bytes: Buffer) => bytes];
       return {
         headers: header === undefined ? [] : [['Content-Encoding', header] as const],
         plain,
         body: damageCoded(encode(plain)),
-        ...(sizes === null ? {} : { chunks: sizes }),
       };
     });
 }

@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { isJsonObject } from '../../../shared/json/jsonObject.ts';
 import { zitadelExport, zitadelRequest, zitadelText } from '../../support/fixtures/organisations.ts';
 import { editedJson } from '../arbitraries/jsonEdits.ts';
-import { type Kind, type Known, posts } from './kind.ts';
+import type { Kind, Known } from '../generatedRequest.ts';
+import { posts } from './posts.ts';
 
 const orgs = z.array(z.record(z.string(), z.unknown()));
 const v1Request = z.looseObject({ dataOrgsv1: z.looseObject({ orgs }) });
@@ -61,5 +62,5 @@ export function documents({ exported }: Known): Kind {
     '"dry_run":true,',
   );
   const bodies = fc.tuple(options, file).map(([option, text]) => `{${option}${text}}`);
-  return { name: 'documents', weight: 8, cases: posts('/admin/v1/import', bodies), reaches: ['200', '400 (3)'] };
+  return { name: 'documents', weight: 8, requests: posts('/admin/v1/import', bodies), reaches: ['200', '400 (3)'] };
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { someHeaders, usualCaller } from '../arbitraries/headers.ts';
 import { editedJson } from '../arbitraries/jsonEdits.ts';
-import { keyFields } from '../arbitraries/serviceAccounts.ts';
-import { type Kind, type Known, posts } from './kind.ts';
+import type { Kind } from '../generatedRequest.ts';
+import { posts } from './posts.ts';
 
 const EXPORT = '/admin/v1/export';
 const IMPORT = '/admin/v1/import';
@@ -33,28 +33,13 @@ const importRequests: readonly object[] = [
 /** The fields of requests. */
 export function requests(name: 'export' | 'import'): Kind {
   const [path, bases] = name === 'export' ? [EXPORT, exportRequests] : [IMPORT, importRequests];
-  return { name: 'requests', weight: 4, cases: posts(path, editedJson(bases)), reaches: ['200', '400 (3)'] };
-}
-
-/** Requests with service accounts' keys, for objects in a bucket. */
-export function keys(name: 'export' | 'import', { keyFiles }: Known): Kind {
-  const bucket = keyFields(keyFiles);
-  const fields = name === 'export' ? ['gcs_output'] : ['data_orgs_gcs', 'dataOrgsv1Gcs'];
-  const bodies = fc
-    .tuple(fc.constantFrom(...fields), bucket)
-    .map(([field, text]) => `{"org_ids":["330000000000000001"],"${field}":${text}}`);
-  return {
-    name: 'service account keys',
-    weight: 1,
-    cases: posts(name === 'export' ? EXPORT : IMPORT, bodies),
-    reaches: ['400 (3)'],
-  };
+  return { name: 'requests', weight: 4, requests: posts(path, editedJson(bases)), reaches: ['200', '400 (3)'] };
 }
 
 /** A sound request with any headers, methods and paths near its own. */
 export function headers(name: 'export' | 'import'): Kind {
   const body = Buffer.from(JSON.stringify((name === 'export' ? exportRequests : importRequests)[0]));
-  const cases = fc
+  const generated = fc
     .tuple(
       fc.constantFrom('POST', 'POST', 'POST', 'POST', 'GET', 'PUT', 'OPTIONS', 'HEAD', 'DELETE'),
       fc.constantFrom('', '', '', '/', '?x=%ff', '/x', '%', ';a', '%00', '?'),
@@ -62,8 +47,11 @@ export function headers(name: 'export' | 'import'): Kind {
       someHeaders,
     )
     .map(([method, suffix, caller, more]) => ({
-      way: 'kept' as const,
-      request: { method, target: `/admin/v1/${name}${suffix}`, headers: [...caller, ...more], body, plain: body },
+      method,
+      target: `/admin/v1/${name}${suffix}`,
+      headers: [...caller, ...more],
+      body,
+      plain: body,
     }));
-  return { name: 'headers', weight: 3, cases, reaches: ['200', '405 (12)'] };
+  return { name: 'headers', weight: 3, requests: generated, reaches: ['200', '405 (12)'] };
 }

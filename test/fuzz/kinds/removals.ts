@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { someHeaders, usualCaller } from '../arbitraries/headers.ts';
 import { anyString } from '../arbitraries/junk.ts';
-import type { Kind, Known } from './kind.ts';
+import type { Kind, Known } from '../generatedRequest.ts';
 
 const methods = ['DELETE', 'GET', 'POST', 'PUT', 'PATCH', 'OPTIONS', 'HEAD', 'QUERY', 'PROPFIND'];
 const routes = ['otp_email', 'authentication_methods', 'OTP_EMAIL', 'otp_sms', ''];
@@ -39,7 +39,7 @@ export function removals({ userIds }: Known): Kind {
       query,
     )
     .map(([version, id, route, text]) => `${version}/users/${id}/${route}${text}`);
-  const cases = fc
+  const requests = fc
     .tuple(
       fc.constantFrom('DELETE', 'DELETE', 'DELETE', 'GET', ...methods),
       target,
@@ -48,13 +48,10 @@ export function removals({ userIds }: Known): Kind {
       fc.option(anyString, { freq: 6 }),
     )
     .map(([method, path, caller, headers, body]) => ({
-      way: 'kept' as const,
-      request: {
-        method,
-        target: path,
-        headers: [...caller, ...headers],
-        ...(body === null ? {} : { body: Buffer.from(body) }),
-      },
+      method,
+      target: path,
+      headers: [...caller, ...headers],
+      ...(body === null ? {} : { body: Buffer.from(body) }),
     }));
-  return { name: 'REST', weight: 3, cases, reaches: ['200', '404 (5)', '405 (12)'] };
+  return { name: 'REST', weight: 3, requests, reaches: ['200', '404 (5)', '405 (12)'] };
 }

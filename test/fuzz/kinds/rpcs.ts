@@ -2,9 +2,7 @@ import fc from 'fast-check';
 import { framed } from '../arbitraries/bodies.ts';
 import { fewHeaders, usualCaller } from '../arbitraries/headers.ts';
 import { frames, jsonMessages, protoMessages } from '../arbitraries/rpcMessages.ts';
-import type { HttpRequest } from '../http/httpRequest.ts';
-import type { FuzzCase } from '../support/fuzzCase.ts';
-import type { Kind, Known } from './kind.ts';
+import type { GeneratedRequest, Kind, Known } from '../generatedRequest.ts';
 
 const service = (version: string) => `/zitadel.user.${version}.UserService`;
 
@@ -27,7 +25,7 @@ const path = fc.oneof(
 const grpcTimeouts = ['1n', '5m', '30S', '1H', '99999999H', '0S', '1', 'x'];
 const connectTimeouts = ['1', '50', '30000', '0', '-1', '99999999999', 'x'];
 
-function sometimes(name: string, values: readonly string[]): fc.Arbitrary<HttpRequest['headers']> {
+function sometimes(name: string, values: readonly string[]): fc.Arbitrary<GeneratedRequest['headers']> {
   return fc.oneof(
     { weight: 8, arbitrary: fc.constant([]) },
     { weight: 1, arbitrary: fc.constantFrom(...values).map((value) => [[name, value] as const]) },
@@ -37,9 +35,9 @@ function sometimes(name: string, values: readonly string[]): fc.Arbitrary<HttpRe
 /** Calls by one protocol's content types; `own` are the headers of the protocol. */
 function calls(
   types: readonly string[],
-  content: fc.Arbitrary<Pick<HttpRequest, 'headers' | 'body' | 'plain' | 'chunks'>>,
-  own: readonly fc.Arbitrary<HttpRequest['headers']>[],
-): fc.Arbitrary<HttpRequest> {
+  content: fc.Arbitrary<Pick<GeneratedRequest, 'headers' | 'body' | 'plain'>>,
+  own: readonly fc.Arbitrary<GeneratedRequest['headers']>[],
+): fc.Arbitrary<GeneratedRequest> {
   return fc
     .tuple(path, fc.constantFrom(...types), usualCaller, fewHeaders, fc.tuple(...own), content)
     .map(([target, type, caller, more, ownHeaders, { headers, ...body }]) => ({
@@ -47,8 +45,6 @@ function calls(
       headers: [['Content-Type', type] as const, ...caller, ...ownHeaders.flat(), ...headers, ...more],
     }));
 }
-
-const kept = (request: HttpRequest): FuzzCase => ({ way: 'kept', request });
 
 function whole(body: fc.Arbitrary<Buffer>) {
   return body.map((bytes) => ({ headers: [], body: bytes, plain: bytes }));
@@ -80,26 +76,23 @@ export function rpcs({ userIds }: Known): readonly Kind[] {
     calls(['application/proto'], framed(proto), [connectTimeout, version]),
     calls(['application/connect+json', 'application/connect+proto'], framed(frames(json)), [connectTimeout]),
   );
-  const overHttp2 = fc
-    .tuple(grpc, fc.oneof({ weight: 20, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }))
-    .map(
-      ([request, isReset]): FuzzCase => ({
-        ...{ way: 'http2', isReset },
-        request: { ...request, headers: forHttp2([...request.headers, ['te', 'trailers']]) },
-      }),
-    );
+  const overHttp2 = grpc.map((request) => ({
+    ...request,
+    isHttp2: true,
+    headers: forHttp2([...request.headers, ['te', 'trailers']]),
+  }));
   return [
-    { name: 'Connect', weight: 3, cases: connect.map(kept), reaches: ['200', '400 invalid_argument', '404 not_found'] },
-    { name: 'gRPC', weight: 2, cases: overHttp2, reaches: ['200, grpc-status 0', '200, grpc-status 3'] },
-    { name: 'gRPC over HTTP/1', weight: 1, cases: grpc.map(kept), reaches: ['200, grpc-status 3'] },
-    { name: 'gRPC-Web', weight: 2, cases: web.map(kept), reaches: ['200, grpc-status 0', '200, grpc-status 3'] },
+    { name: 'Connect', weight: 3, requests: connect, reaches: ['200', '400 invalid_argument', '404 not_found'] },
+    { name: 'gRPC', weight: 2, requests: overHttp2, reaches: ['200, grpc-status 0', '200, grpc-status 3'] },
+    { name: 'gRPC over HTTP/1', weight: 1, requests: grpc, reaches: ['200, grpc-status 3'] },
+    { name: 'gRPC-Web', weight: 2, requests: web, reaches: ['200, grpc-status 0', '200, grpc-status 3'] },
   ];
 }
 
 const ofConnection = /^(connection|upgrade|te|transfer-encoding|expect|keep-alive|host|content-length)$/i;
 
 /** The headers that HTTP/2 allows, each once. */
-export function forHttp2(headers: HttpRequest['headers']): HttpRequest['headers'] {
+function forHttp2(headers: GeneratedRequest['headers']): GeneratedRequest['headers'] {
   const allowed = headers.filter(([name, value]) => !ofConnection.test(name) || value === 'trailers');
   return [...new Map(allowed.map(([name, value]) => [name.toLowerCase(), value.replace(/[^ -~]/g, '')]))];
 }

@@ -17,8 +17,6 @@ export const frameTypes = {
 /** The flags of frames. */
 export const END_STREAM = 1;
 export const END_HEADERS = 4;
-export const PADDED = 8;
-export const PRIORITY = 0x20;
 
 /** Encodes a frame, as no client of Node's would send it. */
 export function http2Frame(

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { z } from 'zod';
-import type { WireResponse } from '../http/responseReader.ts';
-import { Violation } from './violation.ts';
+import type { Response } from './send.ts';
 
 const details = z.array(z.looseObject({ '@type': z.string() })).min(1);
 const errorBody = z.strictObject({ code: z.int(), message: z.string().min(1), details: details.optional() });
@@ -27,7 +26,7 @@ const connectStatuses: Readonly<Record<string, readonly number[]>> = {
 };
 
 /** gRPC's numbers of the same. */
-const errorsDocument = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
+const errorsDocument = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
 const rows = Array.from(errorsDocument.matchAll(/^\| (\d{3}) \| (\d+) `\w+` \| `(\w+)` \|/gm));
 /** Each HTTP status with each code that `docs/errors.md` has for it, and with each name of those. */
 const documented = new Set(rows.map(([, status, code]) => `${status} ${code}`));
@@ -42,18 +41,12 @@ const grpcStatuses = new Set([
 
 const LEAKS = /\n\s+at |node:internal|node_modules|\.[cm]?[jt]s:\d+|file:\/\/|SQLITE_|ENOENT|\/tmp\//;
 
-/** What a request may cause beside the documented errors of callers. */
-export interface Allowance {
-  /** Whether it asks for a timeout, which may be too short. */
-  readonly mayTimeOut: boolean;
-}
-
 /**
- * Judges one response.
- * @returns its status for the report: HTTP's, and gRPC's or the body's code
- * @throws Violation that names what is wrong
+ * Judges a response.
+ * @returns its status: that of HTTP, and that of gRPC or the body's code
+ * @throws Error that names the problem
  */
-export function judge(response: WireResponse, allowance: Allowance, isHead = false): string {
+export function judge(response: Response, isHead: boolean, mayTimeOut: boolean): string {
   const { status, headers } = response;
   const body = decoded(response);
   const type = headers.get('content-type') ?? '';
@@ -64,21 +57,21 @@ export function judge(response: WireResponse, allowance: Allowance, isHead = fal
     hold(headers.get(name) === value, `the header ${name} is ${headers.get(name)}`);
   hold(/^[\w.-]{1,64}$/.test(headers.get('x-request-id') ?? ''), 'no sound x-request-id');
   for (const [, value] of headers) hold(!LEAKS.test(value), `a header leaks: ${value}`);
-  if (isHead) return judgeStatus(status, allowance);
-  if (type.startsWith('application/grpc')) return judgeGrpc(response, type, allowance);
+  if (isHead) return judgeStatus(status, mayTimeOut);
+  if (type.startsWith('application/grpc')) return judgeGrpc(response, type, mayTimeOut);
   if (status === 200) return judgeSuccess(type, body);
   if (status === 204) return '204';
-  return judgeError(status, type, body.toString(), allowance);
+  return judgeError(status, type, body.toString(), mayTimeOut);
 }
 
 /** Decompresses what a caller has asked to be compressed. */
-function decoded({ headers, body }: WireResponse): Buffer {
+function decoded({ headers, body }: Response): Buffer {
   const coding = headers.get('content-encoding');
   if (coding === 'gzip') return gunzipSync(body);
   return coding === 'br' ? brotliDecompressSync(body) : body;
 }
 
-function judgeStatus(status: number, { mayTimeOut }: Allowance): string {
+function judgeStatus(status: number, mayTimeOut: boolean): string {
   hold(status < 500 || status === 501 || (status === 504 && mayTimeOut), `the status ${status}`);
   return String(status);
 }
@@ -91,7 +84,7 @@ function judgeSuccess(type: string, body: Buffer): string {
   return '200';
 }
 
-function judgeError(status: number, type: string, text: string, allowance: Allowance): string {
+function judgeError(status: number, type: string, text: string, mayTimeOut: boolean): string {
   hold(type === 'application/json', `an error of the content type ${type}`);
   hold(!LEAKS.test(text), 'an error that leaks');
   hold(text.length < 100_000, `an error of ${text.length} characters`);
@@ -100,28 +93,28 @@ function judgeError(status: number, type: string, text: string, allowance: Allow
   if (connect.success) {
     const { code } = connect.data;
     hold(connectStatuses[code]?.includes(status) === true, `the status ${status} for Connect's ${code}`);
-    hold(code !== 'deadline_exceeded' || allowance.mayTimeOut, 'a timeout that nobody asked for');
+    hold(code !== 'deadline_exceeded' || mayTimeOut, 'a timeout that nobody asked for');
     return `${status} ${code}`;
   }
   const { success, data } = errorBody.safeParse(value);
-  if (!success) throw new Violation('an error body of another shape');
+  if (!success) throw new Error('an error body of another shape');
   hold(documented.has(`${status} ${data.code}`), `the undocumented status ${status} for the code ${data.code}`);
   for (const { '@type': type, reason, domain } of data.details ?? []) {
     if (type !== ERROR_INFO) continue;
     const error = `${status} ${data.code} ${reason}`;
     hold(documentedNames.has(error) && domain === 'identity', `the undocumented name ${domain} ${error}`);
   }
-  judgeStatus(status, allowance);
+  judgeStatus(status, mayTimeOut);
   return `${status} (${data.code})`;
 }
 
-function judgeGrpc({ status, headers, body, trailers }: WireResponse, type: string, allowance: Allowance): string {
+function judgeGrpc({ status, headers, body, trailers }: Response, type: string, mayTimeOut: boolean): string {
   const isWeb = type.startsWith('application/grpc-web');
   const inBody = isWeb ? webTrailers(body, type) : undefined;
   const grpcStatus = headers.get('grpc-status') ?? trailers.get('grpc-status') ?? inBody?.get('grpc-status');
   hold(status < 500 && grpcStatus !== undefined && grpcStatus !== null, `gRPC with ${status}, ${grpcStatus}`);
   hold(grpcStatuses.has(grpcStatus ?? ''), `grpc-status ${grpcStatus}`);
-  hold(grpcStatus !== '4' || allowance.mayTimeOut, 'a timeout that nobody asked for');
+  hold(grpcStatus !== '4' || mayTimeOut, 'a timeout that nobody asked for');
   return `${status}, grpc-status ${grpcStatus}`;
 }
 
@@ -147,10 +140,10 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Violation('a body that is no JSON');
+    throw new Error('a body that is no JSON');
   }
 }
 
 function hold(holds: boolean, problem: string): void {
-  if (!holds) throw new Violation(problem);
+  if (!holds) throw new Error(problem);
 }
