@@ -58,11 +58,12 @@ describe('a project grant that is overwritten with fewer roles', () => {
     return { store, instance };
   };
 
-  it('is an error where user grants use them, which names one of these, and changes nothing', async () => {
-    const { instance } = await prepared();
+  it('is an error where user grants use them, which names one of these, and writes nothing', async () => {
+    const { store, instance } = await prepared();
     const before = await instance.export();
+    const watched = watchedStore(store, (writes) => expect(writes).toEqual([]));
     for (const dry_run of [true, false, false]) {
-      const { errors, summary } = await instance.import({ ...narrowing, dry_run });
+      const { errors, summary } = await servedInstance(watched, instance).import({ ...narrowing, dry_run });
       expect({ errors, failed: summary.failed }).toEqual({ errors: [error], failed: { projectGrants: 1 } });
       expect(summary.warnings).toEqual([unproved, inUse(USERS - 1, 'granted_P_U100')]);
     }
