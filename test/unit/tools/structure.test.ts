@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { layerViolations, unplacedFiles } from '../../../tools/structure/layers.ts';
-import { parseSource, structureFigures } from '../../../tools/structure/sources.ts';
+import { parseSource } from '../../../tools/structure/sources.ts';
 
 /** Parses a file of which only its place and its imports matter. */
 const file = (path: string, ...specifiers: string[]) =>
@@ -22,13 +22,6 @@ const load = () => import('./f.ts');
   it('has imports of other files, whichever way they are written', () => {
     const imports = ['shared/a.ts', 'shared/http/b.ts', 'c/c.ts', 'shared/http/e.ts', 'shared/http/f.ts'];
     expect(parseSource('shared/http/some.ts', text).imports).toEqual(imports);
-  });
-
-  it('counts its import statements per 100 lines that are neither blank nor comment', () => {
-    const figures = structureFigures([
-      parseSource('shared/http/some.ts', `/**\n * a comment\n */\n\n${text}const a = 1;\n`),
-    ]);
-    expect(figures['local imports per 100 lines of code']).toBe(40);
   });
 });
 
