@@ -23,7 +23,6 @@ export default defineConfig({
       project('fuzz', 'test/fuzz/**/*.test.ts', 60),
       project('abuse', 'test/abuse/**/*.test.ts', 5),
       project('load', 'test/load/**/*.test.ts', 30),
-      project('mutations', 'test/terraform/mutations/**/*.test.ts', 5),
       project('openapi', 'test/openapi/**/*.test.ts', 5),
     ],
   },

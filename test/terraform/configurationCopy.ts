@@ -43,8 +43,7 @@ export async function copyConfiguration(): Promise<ConfigurationCopy> {
   };
 }
 
-/** Checks a directory of a configuration, as its copy does. */
-export async function checkConfiguration(configuration: string, directory: string): Promise<Checked> {
+async function checkConfiguration(configuration: string, directory: string): Promise<Checked> {
   if (directory === '.') await removeOtherTests(configuration);
   const { code, stdout, stderr } = await run(CHECK, [join(configuration, directory)]);
   const output = `${stdout}${stderr}`;

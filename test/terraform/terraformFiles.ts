@@ -18,8 +18,8 @@ const environmentSchema = z.object({ locals: z.object({ environment: z.record(z.
 /** The name of a function, in the code as in Terraform. */
 export type FunctionName = z.infer<typeof functionName>;
 
-/** The configuration's directory: a copy where the tests themselves are tested. */
-export const terraformDirectory = process.env.TERRAFORM_DIRECTORY ?? join(root, 'terraform');
+/** The configuration's directory. */
+export const terraformDirectory = join(root, 'terraform');
 
 /** A file of the Terraform configuration. */
 export function readTerraform(path: string): Promise<string> {
