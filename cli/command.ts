@@ -111,8 +111,6 @@ export interface Output extends Printed {
   readonly json: unknown;
   /** A line, or several: they are laid out for the stream. */
   readonly text: Line | readonly Line[];
-  /** Whether the text is for programs, and printed as it is. */
-  readonly isRaw?: true;
   /** By default standard output, unless that takes other data. */
   readonly stream?: 'stdout' | 'stderr';
 }
@@ -146,7 +144,7 @@ export function toList<Element>(
 
 type Result = Promise<Output | ListOutput | undefined>;
 
-/** What the help, the documents and completion say of a command. */
+/** The description of a command in help and documents. */
 interface Description<Arguments, Own> {
   /** The words that select the command, such as `pat create`. */
   readonly name: string;

@@ -2,8 +2,6 @@ import type { Command } from './command.ts';
 import { audit } from './commands/audit.ts';
 import { backup, restore } from './commands/backups.ts';
 import { compare } from './commands/compare.ts';
-import type { Families } from './commands/completion.ts';
-import { defineCompletion } from './commands/completion.ts';
 import { doctor } from './commands/doctor.ts';
 import { exportPlace } from './commands/export.ts';
 import { importPlace } from './commands/import.ts';
@@ -34,7 +32,7 @@ import {
 import type { CommandTable } from './help.ts';
 
 /** What the commands with a common first word are about. */
-export const families: Families = {
+export const families: Readonly<Record<string, string>> = {
   member: 'manage who holds which roles',
   org: 'manage organisations',
   'otp-email': 'manage the OTP e-mail factor',
@@ -65,7 +63,6 @@ export const commandTables: readonly CommandTable[] = [
       serviceUserDelete,
     ],
   },
-  { title: 'Shells', commands: [defineCompletion(() => commands, families)] },
 ];
 
 /** All commands of `identity`. */

@@ -74,10 +74,10 @@ async function printOutput(
   { stdout, stderr, environment, signal }: Surroundings,
 ): Promise<void> {
   if (!('rows' in output)) {
-    const { json, text, isRaw } = output;
+    const { json, text } = output;
     const stream = output.stream === 'stderr' ? stderr : stdout;
-    const shown = isRaw ? text : layOut([text].flat(), layoutOf(stream, environment));
-    stream.write(`${asJson ? printableJson(json) : shown}\n`);
+    const shown = asJson ? printableJson(json) : layOut([text].flat(), layoutOf(stream, environment));
+    stream.write(`${shown}\n`);
     return;
   }
   const list = asJson ? jsonLines(output) : textLines(output, layoutOf(stdout, environment));

@@ -8,10 +8,6 @@ type Zod = typeof import('zod');
 export interface ValueKind {
   /** The only values. */
   readonly choices?: readonly string[];
-  /** Those of the choices that a value may combine, separated by commas. */
-  readonly elements?: readonly string[];
-  /** What of the file system completion offers. */
-  readonly paths?: 'files' | 'directories';
   /** What to specify instead of an invalid value. */
   readonly remedy: string;
   /** Returns the schema that checks and parses a value. Zod is loaded by the first call that has values, not by the help. */
@@ -46,7 +42,6 @@ function choice<const Choice extends string>(choices: readonly Choice[]) {
 function someOf<const Choice extends string>(choices: readonly Choice[]) {
   return {
     choices,
-    elements: choices,
     remedy: `specify some of ${choices.join(', ')}, separated by commas`,
     schema: ({ z }: Zod) =>
       z
@@ -80,7 +75,7 @@ const valueKinds = {
     remedy: 'specify the cursor of an event, or 0',
     schema: ({ z }: Zod) => z.string().regex(/^\d{1,18}$/),
   },
-  DIR: { ...path, paths: 'directories', remedy: 'specify a directory' },
+  DIR: { ...path, remedy: 'specify a directory' },
   DURATION: {
     remedy: 'specify a span such as 30d, 12h, 45m or 90s',
     schema: ({ z }: Zod) =>
@@ -89,7 +84,7 @@ const valueKinds = {
         .regex(/^\d{1,6}[smhd]$/)
         .transform(parseSpan),
   },
-  FILE: { ...path, paths: 'files' },
+  FILE: path,
   HOST: {
     remedy: 'specify an address of this machine, such as 127.0.0.1',
     schema: ({ z }: Zod) => z.union([z.ipv4(), z.ipv6(), z.hostname()]),
@@ -99,7 +94,7 @@ const valueKinds = {
   OPERATIONS: someOf(operations),
   ORG_ID: id,
   // The command that opens the place says what is wrong with it.
-  PLACE: { ...path, paths: 'files', remedy: 'specify a place, such as https://HOST or FILE.json' },
+  PLACE: { ...path, remedy: 'specify a place, such as https://HOST or FILE.json' },
   PORT: {
     remedy: 'specify a number from 0 to 65535 (0 picks a free port)',
     schema: async () => (await import('../shared/config.ts')).port,
@@ -111,7 +106,6 @@ const valueKinds = {
   ROLE: choice([...knownRoles('instance'), ...knownRoles('organisation')]),
   SECRETS: {
     choices: [...secretNames, 'all', 'none'],
-    elements: secretNames,
     remedy: `specify ${SECRET_CHOICES}`,
     schema: ({ z }: Zod) =>
       z
@@ -120,7 +114,6 @@ const valueKinds = {
         .pipe(z.array(z.enum(secretNames))),
   },
   STATE: choice(['active']),
-  SHELL: choice(['bash', 'zsh', 'fish']),
   TOKEN_ID: {
     remedy: 'specify the 32 digits that identity pat list shows, not the token itself',
     schema: ({ z }: Zod) => z.string().regex(/^[0-9a-f]{32}$/),

@@ -15,9 +15,7 @@ npm ci && npm run package
 npm install --global ./dist/identity-service-cli-*.tgz
 identity init --data ./north --token-file owner.pat
 identity serve --data ./north
-\`\`\`
-
-For completion, see the examples of [completion](#completion).`;
+\`\`\``;
 
 const INTRODUCTION = `# The \`identity\` command
 
@@ -28,7 +26,7 @@ Commands that change something or copy secrets are put on record in the [audit t
 [errors.md](errors.md#the-identity-command) lists the errors. With \`LOG_LEVEL=debug\`, an unexpected fault is printed with its place in the code.
 \`NO_COLOR\` removes bold text from the help.
 
-\`identity help COMMAND\` describes a command, \`--version\` prints the version, and \`identity completion\` makes a shell complete commands, options and values.`;
+\`identity help COMMAND\` describes a command, and \`--version\` prints the version.`;
 
 /** Writes `docs/command.md` from the tables of commands. */
 export function commandDocument(): string {

@@ -72,7 +72,7 @@ const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: rea
  */
 const onPlaces = ['export', 'import', 'compare', 'inspect', 'doctor'];
 const migrating = ['migrate', 'migrate plan', 'migrate resume', 'migrate status', 'migrate report', 'migrate cleanup'];
-const notCalled = ['serve', 'completion', ...onPlaces, ...migrating];
+const notCalled = ['serve', ...onPlaces, ...migrating];
 /** Commands whose calls fail, so that the others find what they refer to. */
 const failing: Readonly<Record<string, number>> = { init: 1, 'org delete': 64 };
 /** Commands that exist for self-hosted instances only. */

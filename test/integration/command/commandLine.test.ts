@@ -86,7 +86,6 @@ describe('a wrong command line', () => {
     [['pat', 'list', '--user', '\u001b[2J'.repeat(60)], expect.stringMatching(/^invalid --user "\\u001b/)],
     [['serve', '--host', ''], 'invalid --host "": specify an address of this machine, such as 127.0.0.1'],
     [['backup', ''], 'invalid FILE "": specify a path'],
-    [['completion', 'tcsh'], 'invalid SHELL tcsh: choose one of bash, zsh, fish'],
   ])('%j is answered with one line, exit code 64 and no change', async (args, message) => {
     const cwd = await newDirectory();
     const { code, stdout, stderr } = await identity(args, { cwd });
