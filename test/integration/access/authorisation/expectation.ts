@@ -18,22 +18,12 @@ export const verdicts = [
     status: 403,
     message: /^the token is valid for (export|import|otp-email)(, import)? only: /,
   },
-  {
-    name: 'organisationInactive',
-    sign: 'i',
-    status: 403,
-    message: /^the organisation of the token's user is inactive or removed: /,
-  },
-  { name: 'unauthenticated', sign: '!', status: 401, message: /^Errors\.Token\.Invalid \(AUTH-7fs1e\)$/ },
 ] as const;
 
 export type Verdict = (typeof verdicts)[number]['name'];
 
 const writesUsers: readonly string[] = zitadelHolders['user.write'];
 const readsUsers: readonly string[] = zitadelHolders['user.read'];
-
-/** The states of owners whose tokens are valid (specification 5.1). */
-const validStates = ['USER_STATE_ACTIVE', 'USER_STATE_INITIAL'];
 
 /** The call of a cell. */
 export type Call =
@@ -42,9 +32,7 @@ export type Call =
 
 /** Returns how a call has to end by the specification's chapter 5, in the order of its checks. */
 export function expectedVerdict(holding: Holding, kind: TokenKind, call: Call): Verdict {
-  const { ended, ownerState = 'USER_STATE_ACTIVE', organisationState, only } = kind;
-  if (ended !== undefined || !validStates.includes(ownerState)) return 'unauthenticated';
-  if (organisationState !== undefined) return 'organisationInactive';
+  const { only } = kind;
   const operation: Operation = 'user' in call ? 'otp-email' : call.operation;
   if (only !== undefined && !only.includes(operation)) return 'otherOperation';
   return 'user' in call ? userVerdict(holding, kind, call) : transferVerdict(holding, kind);

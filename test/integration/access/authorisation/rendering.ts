@@ -10,7 +10,6 @@ const legend = [
   'Who may do what. Each sign is a call that a test makes, and compares with the rules of the specification.',
   '',
   '+ done   0 permitted, nothing there   - no permission   p a person   x other operation',
-  "i the organisation of the token's user is inactive or removed   ! no valid token",
   '',
   `The signs of a removal of the OTP e-mail factor, and of a list of authentication methods: ${users.join(', ')}`,
   "(the caller, a user of the caller's own organisation, of another one, of the default one, no user).",
