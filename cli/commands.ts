@@ -2,7 +2,6 @@ import type { Command } from './command.ts';
 import { audit } from './commands/audit.ts';
 import { backup, restore } from './commands/backups.ts';
 import { compare } from './commands/compare.ts';
-import { doctor } from './commands/doctor.ts';
 import { exportPlace } from './commands/export.ts';
 import { importPlace } from './commands/import.ts';
 import { init } from './commands/init.ts';
@@ -48,7 +47,7 @@ export const commandTables: readonly CommandTable[] = [
     title: 'Migrations',
     commands: [migrate, migratePrepare, migratePlan, migrateResume, migrateStatus, migrateReport, migrateCleanup],
   },
-  { title: 'Places', commands: [exportPlace, importPlace, compare, inspect, doctor] },
+  { title: 'Places', commands: [exportPlace, importPlace, compare, inspect] },
   { title: 'Tokens and roles', commands: [patCreate, patList, patRevoke, memberAdd, memberRemove, memberList] },
   {
     title: 'Organisations and users',

@@ -7,7 +7,7 @@ import { layOut, section } from './terminal.ts';
 const bold = (text: string) => styleText('bold', text, { validateStream: false });
 
 /** The option of every command that prints one document. */
-export const jsonOption = { json: flag('print one JSON document on standard output') };
+const jsonOption = { json: flag('print one JSON document on standard output') };
 
 /** Returns the options that a command shares with all others on an instance. */
 export function commonOptions({ instance }: Command): Options {

@@ -67,7 +67,7 @@ export async function serve(
   const addresses = { url: server.url, ...(metrics && { metrics: `${metrics.server.url}/metrics` }) };
   const text = [`listening on ${addresses.url}`];
   if (addresses.metrics !== undefined) text.push(`metrics at ${addresses.metrics}`);
-  if (stdout.isTTY === true) text.push(`next: identity doctor ${addresses.url}; Ctrl-C stops the server`);
+  if (stdout.isTTY === true) text.push('Ctrl-C stops the server');
   await print({ json: addresses, text });
   if (!signal.aborted) await once(signal, 'abort');
 }

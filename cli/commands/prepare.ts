@@ -64,12 +64,12 @@ function zitadelSteps(origin: string, file: string): Output {
     `3. store the token alone in ${file}, which only you can read (chmod 600)`,
     '4. Default settings, Administrators, New: the user with the role Iam Owner; Iam Owner Viewer is enough for a source',
   ];
-  const next = `identity doctor ${origin} --token-file ${shellWord(file)}`;
+  const next = `identity migrate plan --from ${origin} --from-token-file ${shellWord(file)} …`;
   return {
     json: { place: origin, steps, next },
     text: [
       ...section(`In the console of ${origin}, if it is a ZITADEL`, steps),
-      ...section('Next', [commandLine(next)]),
+      ...section('Next', ['for a source; for a target --to and --to-token-file:', commandLine(next)]),
       'After the migration, delete the user there, which ends its token.',
       'For an instance of this service, name its database instead: --data DIR or --firestore PROJECT[/DATABASE].',
     ],

@@ -149,7 +149,7 @@ export function secretFiles(
  * @param stderr gets a warning of a file that others can read
  * @throws UsageError that does not repeat the content
  */
-export async function readTokenFile(file: string, option: string, stderr: Writable): Promise<string> {
+async function readTokenFile(file: string, option: string, stderr: Writable): Promise<string> {
   return checkToken(await readSecretFile(file, stderr), `${file} of ${option}`);
 }
 
@@ -166,7 +166,7 @@ function checkToken(content: string, holder: string): string {
  * @param stderr gets a warning of a file that others can read
  * @throws UsageError that does not repeat the content
  */
-export async function readKeyFile(file: string, option: string, stderr: Writable): Promise<ServiceAccount> {
+async function readKeyFile(file: string, option: string, stderr: Writable): Promise<ServiceAccount> {
   const text = await readSecretFile(file, stderr);
   try {
     return readServiceAccount(Buffer.from(text).toString('base64'), file);

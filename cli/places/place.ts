@@ -157,7 +157,6 @@ export const NO_ORGANISATION = '-';
 /** The user of a place's token. */
 interface PlaceCaller {
   readonly userId: string;
-  readonly userName: string;
   /** The organisation that the user belongs to. */
   readonly orgId: string;
   /** The roles in the instance, such as IAM_OWNER. */

@@ -25,7 +25,7 @@ const retries = { attempts: () => 6, initialDelayMs: 500, maxDelayMs: 2_000 };
  * Finds out which service answers at an address. Sends no token.
  * @throws IdentityError when nothing answers, or another service; the signal's reason
  */
-export async function recognise(origin: string, signal: AbortSignal): Promise<Recognised> {
+async function recognise(origin: string, signal: AbortSignal): Promise<Recognised> {
   const found = await recogniseOurs(origin, signal);
   if (typeof found !== 'string') return found;
   const connection = { baseUrl: origin, token: undefined, tokenOption: '', signal, retries };

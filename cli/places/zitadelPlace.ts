@@ -65,7 +65,7 @@ async function readZitadelFacts(
   recognised: Recognised,
   operations: readonly Operation[],
 ): Promise<PlaceFacts> {
-  const { userId, userName, orgId, roles } = await readCaller(connection);
+  const { userId, orgId, roles } = await readCaller(connection);
   const permits = (operation: Operation) => roles.some((role) => permitting[operation].has(role));
   const { records, bytes } = requestLimits;
   const hasStates = await importsStates(connection);
@@ -74,7 +74,7 @@ async function readZitadelFacts(
     // Others may not read the instance.
     ...(permits('export') ? await readInstance(connection) : { instance: undefined, defaultOrgId: undefined }),
     importsStates: hasStates,
-    caller: { userId, userName, orgId, roles },
+    caller: { userId, orgId, roles },
     denied: operations.filter((operation) => !permits(operation)),
     limits: [
       'an export is one call per organisation, each of at most 60 s: about 80,000 people with password hashes, or 300,000 without',

@@ -12,6 +12,7 @@ type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'instanceId' | 
   Required<Pick<PlaceFacts, 'domains'>>;
 
 interface Caller extends NonNullable<PlaceFacts['caller']> {
+  readonly userName: string;
   readonly isServiceUser: boolean;
   readonly createdAt: string;
 }

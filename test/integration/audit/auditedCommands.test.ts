@@ -70,7 +70,7 @@ const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: rea
  * A server runs until it is stopped; what it does is on record by its operations, as are exports and imports between
  * places. The others only read, or open no instance.
  */
-const onPlaces = ['export', 'import', 'compare', 'inspect', 'doctor'];
+const onPlaces = ['export', 'import', 'compare', 'inspect'];
 const migrating = ['migrate', 'migrate plan', 'migrate resume', 'migrate status', 'migrate report', 'migrate cleanup'];
 const notCalled = ['serve', ...onPlaces, ...migrating];
 /** Commands whose calls fail, so that the others find what they refer to. */

@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => directory.remove());
 
 const at = (name: string) => join(directory.path, name);
-const doctor = ['doctor', 'http://127.0.0.1:9'];
+const inspect = ['inspect', 'http://127.0.0.1:9'];
 // The server reads its files before it finds that this machine does not have the address.
 const serve = () => [
   'serve',
@@ -80,7 +80,7 @@ const calls: Readonly<Record<FileName, () => Promise<Call> | Call>> = {
     const run = await planned();
     return { path: join(run, 'state.json'), args: resume(run) };
   },
-  token: () => ({ path: at('owner.pat'), args: [...doctor, '--token-file', at('owner.pat')] }),
+  token: () => ({ path: at('owner.pat'), args: [...inspect, '--token-file', at('owner.pat')] }),
   accountKey: () => ({
     path: at('account.json'),
     args: ['inspect', 'gs://exports/north.json', '--credentials-file', at('account.json')],
@@ -89,7 +89,7 @@ const calls: Readonly<Record<FileName, () => Promise<Call> | Call>> = {
   certificate: () => ({ path: at('tls.crt'), args: serve() }),
   authorities: () => ({
     path: at('tls.crt'),
-    args: ['inspect', 'http://127.0.0.1:9', '--token-file', at('owner.pat'), '--ca-file', at('tls.crt')],
+    args: [...inspect, '--token-file', at('owner.pat'), '--ca-file', at('tls.crt')],
   }),
   backup: () => restoring('backup'),
   backupKey: () => restoring('key'),
@@ -175,12 +175,12 @@ it.skipIf(!isRoot)('a named pipe of another user is not believed (skipped withou
   await run('mkfifo', ['-m', '600', pipe]);
   await chown(pipe, NOBODY, NOBODY);
   const refused = { code: 1, stderr: expect.stringContaining(`${pipe} belongs to another user`) };
-  const unwritten = await identity([...doctor, '--token-file', pipe]);
+  const unwritten = await identity([...inspect, '--token-file', pipe]);
   expect({ code: unwritten.code, stderr: unwritten.stderr }).toEqual(refused);
   // Without a writer, no reader could open it.
   const writer = await open(pipe, 'r+');
   await writer.write(await readFile(at('owner.pat')));
-  const { code, stderr } = await identity([...doctor, '--token-file', pipe]);
+  const { code, stderr } = await identity([...inspect, '--token-file', pipe]);
   await writer.close();
   expect({ code, stderr }).toEqual(refused);
 });

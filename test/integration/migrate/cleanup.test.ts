@@ -91,8 +91,8 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
       expect(options).toBe('--data or --firestore');
       const undone = await identity([...command.split(' '), ...databaseOptions(served.location)]);
       expect(undone.code, undone.stderr).toBe(0);
-      const refused = await identity(['doctor', served.url, '--token-file', tokenFile]);
-      expect(refused.stdout, refused.stderr).toContain('rejects the token of --token-file');
+      const refused = await identity(['inspect', served.url, '--token-file', tokenFile]);
+      expect(refused.stderr).toContain('rejects the token of --token-file');
     }
   });
 
@@ -101,7 +101,9 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     const { code, stdout } = await identity([...prepare, 'https://zitadel.example.com']);
     expect(code).toBe(0);
     expect(stdout).toContain('Service Users, New: a user in the default organisation');
-    expect(stdout).toContain('identity doctor https://zitadel.example.com --token-file /nonexistent/zitadel.pat');
+    expect(stdout).toContain(
+      'identity migrate plan --from https://zitadel.example.com --from-token-file /nonexistent/zitadel.pat …',
+    );
     const both = await identity([...prepare, 'https://zitadel.example.com', '--data', 'north']);
     expect(both).toMatchObject({ code: 64, stderr: expect.stringContaining('PLACE stands instead of --data') });
     const file = await identity([...prepare, 'north.json']);

@@ -14,7 +14,7 @@ import { sqlite } from '../../support/stores/stores.ts';
 import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
 import { elements } from '../../support/zitadel/contents.ts';
 import { people } from '../../support/zitadel/files.ts';
-import { filledZitadel, tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
+import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 import { importsOf, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -185,25 +185,5 @@ describe('the facts of a place', { timeout: TIMEOUT_MS }, () => {
       denied: [],
     });
     await expect(open(url, 'wrong').facts(both, signal)).rejects.toThrow('rejects the token of --token-file');
-  });
-});
-
-describe('identity doctor on a ZITADEL', { timeout: TIMEOUT_MS }, () => {
-  it('says who answers, whose token it is, and what it permits', async () => {
-    const { zitadel, tokenFile: token } = await filledZitadel([]);
-    const { code, stdout } = await identity(['doctor', zitadel.url, '--token-file', token]);
-    expect({ code, lines: stdout.trim().split('\n') }).toEqual({
-      code: 0,
-      lines: [
-        `ok address: ${zitadel.url} is a ZITADEL instance`,
-        'ok clock: this machine and the server have the same time',
-        'ok token: the token is of owner, with IAM_OWNER',
-        'ok token for exports: the token permits exports',
-        'ok token for imports: the token permits imports',
-        expect.stringMatching(/^ok limits: an export is one call per organisation/),
-      ],
-    });
-    const wrong = await identity(['doctor', zitadel.url, '--token-file', await tokenFileWith('wrong')]);
-    expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/^failed token: .* rejects the token/m) });
   });
 });
