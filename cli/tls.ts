@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { certificateInvalid, fileNotOwn } from '../shared/errors/commandErrors.ts';
@@ -6,19 +5,6 @@ import type { IdentityError } from '../shared/errors/identityError.ts';
 import { placeProtocolWrong, placeUnreachable, placeUntrusted } from '../shared/errors/placeErrors.ts';
 import { type FileKind, readOwnFile } from '../shared/ownFiles.ts';
 import { systemCode } from '../shared/systemCode.ts';
-
-/**
- * Trusts the authorities of a PEM file, beside those of Node and the system.
- * @throws IdentityError for a file that cannot be read, or has no certificates
- */
-export async function trustAuthorities(file: string | undefined): Promise<void> {
-  if (file === undefined) return;
-  const text = await readPem(file, { option: 'ca-file', kind: 'certificate' });
-  const certificates = text.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
-  if (certificates.length === 0 || !certificates.every(isCertificate))
-    throw certificateInvalid(file, '--ca-file', 'holds no PEM certificate');
-  setDefaultCACertificates([...getCACertificates('default'), ...certificates]);
-}
 
 /** How a call names a PEM file, and what the file holds. */
 interface PemOption {
@@ -41,53 +27,28 @@ export async function readPem(file: string, { option, kind, warn }: PemOption): 
   }
 }
 
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.length > 0;
-  } catch {
-    return false;
-  }
+/** Whether a connection failed because of the server's certificate, by the codes of OpenSSL and Node. */
+function isCertificateError(code: string): boolean {
+  return /CERT|^UNABLE_TO_/.test(code);
 }
-
-/** The codes of a certificate from an authority that is not trusted. */
-const untrusted = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
 
 let isSystemTrusted = false;
 
 /**
- * Trusts the system's authorities too, once a certificate needs them: they take a third of a second to load.
+ * Trusts the system's authorities too, once a certificate is not trusted: they take a third of a second to load.
  * @returns whether the connection that failed may succeed now
  */
 export function trustSystem(error: unknown): boolean {
-  if (isSystemTrusted || !untrusted.has(systemCode(error))) return false;
+  if (isSystemTrusted || !isCertificateError(systemCode(error))) return false;
   isSystemTrusted = true;
   setDefaultCACertificates([...getCACertificates('default'), ...getCACertificates('system')]);
   return true;
 }
 
-/** What is wrong with a certificate of a trusted authority, by the code of the connection's error. */
-const problems: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: "has expired: renew it, or correct this machine's clock",
-  CERT_NOT_YET_VALID: "is not valid yet: correct this machine's clock",
-  ERR_TLS_CERT_ALTNAME_INVALID: "is another host's: specify the host that the certificate names",
-};
-
 /** Returns the error of a connection without a response: what to do about TLS, or that nothing answers. */
 export async function connectionError(origin: string, error: unknown): Promise<IdentityError> {
   const code = systemCode(error);
-  const problem = problems[code];
-  if (problem !== undefined) return placeUntrusted(origin, problem);
-  if (untrusted.has(code))
-    return placeUntrusted(
-      origin,
-      `is of an unknown authority (${code}): name the file with the authority's certificate by --ca-file FILE`,
-    );
+  if (isCertificateError(code)) return placeUntrusted(origin, code);
   const { protocol, host } = new URL(origin);
   if (protocol === 'https:' && String(error).includes('wrong version number'))
     return placeProtocolWrong(origin, `speaks no TLS: specify its TLS port, or on this machine http://${host}`);

@@ -24,7 +24,7 @@ const rules = {
   data: refused,
   /** A file with a token, a key or a backup. */
   secret: { ...refused, read: 'said' },
-  /** A certificate, or the authorities to trust. */
+  /** A certificate. */
   certificate: refused,
   /** A file of organisations, for which whoever imports it vouches. */
   export: { link: 'said', foreign: 'said', written: 'said' },

@@ -161,7 +161,7 @@ async function listTokens({ settings }: MigrationState, removed: readonly Remain
   const dead = new Set(removed.map(({ tokenFile }) => tokenFile));
   const warnings: string[] = [];
   for (const [option, file] of Object.entries(settings.secretFiles)) {
-    if (option === 'ca-file' || !existsSync(file)) continue;
+    if (!existsSync(file)) continue;
     const text = (await readFile(file, 'utf8')).trim();
     const id = isWellFormed(text)
       ? ` (revoke it with identity pat revoke ${tokenId(text)}, and --data or --firestore of its instance)`

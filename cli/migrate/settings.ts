@@ -23,7 +23,7 @@ export const migrationSettings = z.strictObject({
   timeoutMs: z.number().optional(),
   unknownStates: z.literal('active').optional(),
   report: path.optional(),
-  /** The files of tokens, keys and authorities, by the options that name them. */
+  /** The files of tokens and keys, by the options that name them. */
   secretFiles: z.record(z.string(), path),
 });
 
@@ -75,8 +75,7 @@ function isReplaced(earlier: string, later: string): boolean {
 
 function givenSecretFiles(options: SecretFiles): Record<string, string> {
   const sides = kindsOfSecrets.flatMap((kind) => [kind, `from-${kind}`, `to-${kind}`] as const);
-  const names = ['ca-file', ...sides] as const;
-  const given = names.flatMap((name) => (options[name] === undefined ? [] : [[name, resolve(options[name])] as const]));
+  const given = sides.flatMap((name) => (options[name] === undefined ? [] : [[name, resolve(options[name])] as const]));
   return Object.fromEntries(given);
 }
 

@@ -26,7 +26,6 @@ export const importChoices = {
 
 /** The options for the secrets of a place. */
 export const secretOptions = {
-  'ca-file': optional('FILE', "a private authority's certificates, PEM, to trust beside the system's"),
   'token-file': optional('FILE', 'the file with the token for the instance'),
   'credentials-file': optional(
     'FILE',

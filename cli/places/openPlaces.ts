@@ -11,7 +11,6 @@ import { loadConfig } from '../configuration.ts';
 import { instanceLocation } from '../instanceLocation.ts';
 import { askSecret, canAsk } from '../questions.ts';
 import { warnOn } from '../terminal.ts';
-import { trustAuthorities } from '../tls.ts';
 import type { SecretFiles } from './callOptions.ts';
 import { type ParsedPlace, parsePlace } from './parsePlace.ts';
 import type { Place } from './place.ts';
@@ -29,7 +28,6 @@ export async function openPlaces(
   const source = { side: 'from', parsed: parsePlace(from) } as const;
   const target = { side: 'to', parsed: parsePlace(to) } as const;
   const files = secretFiles(secrets, [source, target], canAsk(call));
-  await trustAuthorities(secrets['ca-file']);
   return [await openPlace(call, source, files.get(source)), await openPlace(call, target, files.get(target))];
 }
 
@@ -39,7 +37,6 @@ export async function openPlaces(
  */
 export async function openOnlyPlace(call: Surroundings, secrets: SecretFiles, text: string): Promise<Place> {
   const place = { parsed: parsePlace(text) };
-  await trustAuthorities(secrets['ca-file']);
   return openPlace(call, place, secretFiles(secrets, [place], canAsk(call)).get(place));
 }
 

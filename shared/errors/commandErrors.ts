@@ -170,7 +170,7 @@ export const backupKeyMissing = defineError('FAILED_PRECONDITION', 'BACKUP_KEY_M
 export const certificateInvalid = defineError('FAILED_PRECONDITION', 'CERTIFICATE_INVALID', {
   text: (file: string, option: string, reason: string) => `${file} of ${option} ${reason}`,
   example: ['tls.key', '--tls-key-file', "is not the key of tls.crt's certificate"],
-  when: '`identity serve` cannot read its certificate or key, one of them is not PEM, the key is encrypted, or they do not belong together; or the file of `--ca-file` has no certificate.',
+  when: '`identity serve` cannot read its certificate or key, one of them is not PEM, the key is encrypted, or they do not belong together.',
   remedy:
     'Give `--tls-cert-file` the certificate with the intermediate ones after it, and `--tls-key-file` its private key without a passphrase, both PEM.',
 });

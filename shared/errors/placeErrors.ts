@@ -11,13 +11,11 @@ export const placeUnreachable = defineError('UNAVAILABLE', 'PLACE_UNREACHABLE', 
 });
 
 export const placeUntrusted = defineError('FAILED_PRECONDITION', 'PLACE_UNTRUSTED', {
-  text: (place: string, problem: string) => `the certificate of ${place} ${problem}`,
-  example: [
-    'https://id.example.com',
-    "is of an unknown authority (SELF_SIGNED_CERT_IN_CHAIN): name the file with the authority's certificate by --ca-file FILE",
-  ],
+  text: (place: string, code: string) =>
+    `the certificate of ${place} is not trusted (${code}): correct it there, or set NODE_EXTRA_CA_CERTS to the PEM file of its authority`,
+  example: ['https://id.example.com', 'SELF_SIGNED_CERT_IN_CHAIN'],
   when: "Neither Node nor the system trusts the certificate's authority, it has expired, or it names another host. No token was sent.",
-  remedy: "Give `--ca-file` the PEM file of the authority's certificate, or renew the certificate.",
+  remedy: "Set `NODE_EXTRA_CA_CERTS` to the PEM file of the authority's certificate, or renew the certificate.",
 });
 
 export const placeProtocolWrong = defineError('FAILED_PRECONDITION', 'PLACE_PROTOCOL_WRONG', {

@@ -15,7 +15,6 @@ const harmless: Readonly<Record<string, string>> = {
   [/=+$/.source]: 'reads base64 of the service, which has at most two of them',
   [/\uFFFD+$/.source]: 'reads an id that was cut to 1,400 bytes',
   [/\/+$/.source]: "reads the operator's address of an emulator",
-  [/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/.source]: "reads the operator's file of authorities",
   [/\([^)]*\)|\[[^\]]*\]|--\S+ [A-Z]\S*/.source]: "reads the usage of the command's own verbs",
   [/argument '.*' is invalid\. (?=specify the option once)/.source]:
     "reads an error about the operator's own command line",

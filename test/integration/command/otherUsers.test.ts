@@ -87,10 +87,6 @@ const calls: Readonly<Record<FileName, () => Promise<Call> | Call>> = {
   }),
   tlsKey: () => ({ path: at('tls.key'), args: serve() }),
   certificate: () => ({ path: at('tls.crt'), args: serve() }),
-  authorities: () => ({
-    path: at('tls.crt'),
-    args: [...inspect, '--token-file', at('owner.pat'), '--ca-file', at('tls.crt')],
-  }),
   backup: () => restoring('backup'),
   backupKey: () => restoring('key'),
   dataDirectory: () => ({ path: data, args: list() }),

@@ -84,12 +84,12 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
   describe('by TLS', () => {
     const fixture = (name: string) => new URL(`../../fixtures/tls/${name}`, import.meta.url).pathname;
     const certificate = ['--tls-cert-file', fixture('first.crt'), '--tls-key-file', fixture('first.key')];
-    const inspect = async (url: string, token: string, more: readonly string[] = [], env = {}) => {
-      const { code, stderr } = await identityProcess(['inspect', url, '--token-file', token, ...more], { env });
+    const inspect = async (url: string, token: string, env = {}) => {
+      const { code, stderr } = await identityProcess(['inspect', url, '--token-file', token], { env });
       return { code, message: message(stderr) };
     };
 
-    it('says whether the authority is unknown, the port expects TLS, or has none', async () => {
+    it('names an untrusted certificate, a port that expects TLS, and one without', async () => {
       const [encrypted, plain] = [await servedPlace(sqlite, certificate), await servedPlace(sqlite)];
       const token = await tokenFile();
       const failed = (problem: string) => ({ code: 1, message: `identity: ${problem}` });
@@ -97,7 +97,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
       const { host: plainHost } = new URL(plain.url);
       expect(await inspect(encrypted.url, token)).toEqual(
         failed(
-          `the certificate of ${encrypted.url} is of an unknown authority (DEPTH_ZERO_SELF_SIGNED_CERT): name the file with the authority's certificate by --ca-file FILE`,
+          `the certificate of ${encrypted.url} is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT): correct it there, or set NODE_EXTRA_CA_CERTS to the PEM file of its authority`,
         ),
       );
       expect(await inspect(`http://${host}`, token)).toEqual(
@@ -108,22 +108,12 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
       );
     });
 
-    it("trusts the authorities of --ca-file, also where a migration is resumed, and the system's", async () => {
+    it("trusts the authorities of NODE_EXTRA_CA_CERTS and the system's", async () => {
       const { url, tokenFile: token } = await servedPlace(sqlite, certificate);
-      const authority = ['--ca-file', fixture('first.crt')];
       const trusted = expect.objectContaining({ code: 0 });
-      expect(await inspect(url, token, authority)).toEqual(trusted);
-      expect(await inspect(url, token, [], { SSL_CERT_FILE: fixture('first.crt') })).toEqual(trusted);
-      const directory = await testDirectory();
-      const run = ['--run-dir', join(directory, 'run')];
-      const places = ['--from', url, '--token-file', token, '--to', join(directory, 'out.json')];
-      await identityProcess(['migrate', 'plan', ...places, ...authority, ...run, '--with', 'passwords']);
-      const resumed = await identityProcess(['migrate', 'resume', ...run, '--yes']);
-      expect(resumed, resumed.stderr).toMatchObject({ code: 0 });
-      const removed = await identityProcess(['migrate', 'cleanup', ...run, '--yes']);
-      expect(removed.stdout + removed.stderr).not.toContain('first.crt');
-      const invalid = { code: 1, message: `identity: ${token} of --ca-file holds no PEM certificate` };
-      expect(await inspect(url, token, ['--ca-file', token])).toEqual(invalid);
+      const authority = fixture('first.crt');
+      expect(await inspect(url, token, { NODE_EXTRA_CA_CERTS: authority })).toEqual(trusted);
+      expect(await inspect(url, token, { SSL_CERT_FILE: authority })).toEqual(trusted);
     });
   });
 

@@ -1,18 +1,15 @@
 import { expect, it } from 'vitest';
-import { connectionError, trustAuthorities } from '../../../cli/tls.ts';
+import { connectionError } from '../../../cli/tls.ts';
 
 it.each([
-  ['SELF_SIGNED_CERT_IN_CHAIN', 'is of an unknown authority (SELF_SIGNED_CERT_IN_CHAIN): name the file with'],
-  ['CERT_HAS_EXPIRED', "has expired: renew it, or correct this machine's clock"],
-  ['CERT_NOT_YET_VALID', "is not valid yet: correct this machine's clock"],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', "is another host's: specify the host that the certificate names"],
-])('says what is wrong with a certificate: %s', async (code, problem) => {
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+])('the error of an untrusted certificate contains %s and the remedy', async (code) => {
   const error = await connectionError('https://id.example.com', Object.assign(new Error('failed'), { code }));
-  expect(error.message).toContain(`the certificate of https://id.example.com ${problem}`);
-});
-
-it('names the option and the file of authorities that cannot be read', async () => {
-  await expect(trustAuthorities('/nonexistent.pem')).rejects.toThrow(
-    /^\/nonexistent\.pem of --ca-file cannot be read: ENOENT/,
+  expect(error.message).toBe(
+    `the certificate of https://id.example.com is not trusted (${code}): correct it there, or set NODE_EXTRA_CA_CERTS to the PEM file of its authority`,
   );
 });
