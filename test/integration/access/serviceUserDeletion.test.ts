@@ -248,14 +248,3 @@ describe('a service user that is deleted during an import', () => {
     expect(refused).toBeGreaterThan(1);
   });
 });
-
-describe('an export while a service user is deleted', () => {
-  it('does not contain the user from the first step on', async () => {
-    const { store, instance } = await filledInstance();
-    await expect(
-      deleteServiceUser(interruptedStore(store, { commit: 0, when: 'after' }, theProcessEnds), ROBOT),
-    ).rejects.toThrow('the process ends');
-    const { manifest } = await instance.export();
-    expect(manifest.counts).not.toHaveProperty('machineUsers');
-  });
-});
