@@ -126,6 +126,26 @@ describeDeployment('the list of authentication methods', (get) => {
     });
   });
 
+  it('refuses an empty domain over RPCs', async () => {
+    const { target } = get();
+    const request = { method: 'POST', path: '/zitadel.user.v2.UserService/ListAuthenticationMethodTypes' };
+    const body = JSON.stringify({ userId: people.ben, domainQuery: {} });
+    const headers = { 'content-type': 'application/json' };
+    const { status, text } = await send(target, { ...request, token: target.token, body, headers });
+    expect([status, JSON.parse(text)]).toMatchObject([
+      400,
+      { code: 'invalid_argument', message: expect.stringContaining('invalid DomainQuery.Domain: value length') },
+    ]);
+  });
+
+  it('has its status in frames for a client that accepts gRPC-Web', async () => {
+    const { target } = get();
+    const headers = { accept: 'application/grpc-web+proto' };
+    const answer = await send(target, { method: 'GET', path: pathOf(people.ben), token: target.token, headers });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/grpc-web+proto']);
+    expect(answer.text).toMatch(/grpc-status: 0\r\n$/);
+  });
+
   it('is refused for a user id of 201 characters', async () => {
     const { message } = expectError(await list(get().target, 'x'.repeat(201)), 400, 3);
     expect(message).toMatch(/^invalid ListAuthenticationMethodTypesRequest\.UserId: value length/);

@@ -46,7 +46,12 @@ async function sendKind(instance: { url: string; token: string }, kind: Kind, nu
   const statuses = new Set<string>();
   const sender = new Sender(instance);
   const property = fc.asyncProperty(kind.requests, async (request) => {
-    statuses.add(judge(await sender.send(request), request.method === 'HEAD', mayTimeOut(request)));
+    try {
+      statuses.add(judge(await sender.send(request), request.method === 'HEAD', mayTimeOut(request)));
+    } catch (error) {
+      const { method, target, plain } = request;
+      throw new Error(`${method} ${target} ${plain?.toString('latin1') ?? ''}: ${error}`, { cause: error });
+    }
   });
   try {
     const kindSeed = Number.parseInt(hash('sha256', `${seed} ${kind.name}`).slice(0, 8), 16) | 0;
