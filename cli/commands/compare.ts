@@ -1,12 +1,4 @@
-import {
-  defineCommand,
-  interruptible,
-  NOTHING_CHANGED,
-  type Output,
-  optional,
-  required,
-  UsageError,
-} from '../command.ts';
+import { defineCommand, interruptible, NOTHING_CHANGED, type Output, optional, required } from '../command.ts';
 import type { Comparison, RecordDifference } from '../compare/comparison.ts';
 import { recordNoun, words } from '../nouns.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretsOfTwo } from '../places/callOptions.ts';
@@ -46,13 +38,14 @@ export const compare = defineCommand({
   run: (call) =>
     interruptible(call.signal, NOTHING_CHANGED, async () => {
       const { openPlaces } = await import('../places/openPlaces.ts');
+      const { requireRereadable } = await import('../places/parsePlace.ts');
       const { Comparison: Compared } = await import('../compare/comparison.ts');
       const { compareSides, explainZitadels } = await import('../compare/compareSides.ts');
       const { requireOtherInstance } = await import('../places/place.ts');
       const { FileLosses } = await import('../zitadel/fileLosses.ts');
       const { signal } = call;
+      requireRereadable(...call.arguments);
       const [first, second] = await openPlaces(call, call.options, ...call.arguments);
-      if (first.name === '-' && second.name === '-') throw new UsageError('- can be one of the places only');
       const options = exportOptions(call);
       const firstFacts = first.takes === 'imports' ? await first.facts(['export'], signal) : undefined;
       const secondFacts = second.takes === 'imports' ? await second.facts(['export'], signal) : undefined;

@@ -32,8 +32,7 @@ export async function compareSides(
   { output, signal }: { readonly output: ProgressOutput; readonly signal: AbortSignal },
 ): Promise<readonly [first: PlaceInspection, second: PlaceInspection]> {
   const visitor = combine([comparison.first, ...visitors]);
-  // Standard input cannot be read again.
-  const isRepeatable = (first.isLagging || second.isLagging) && first.place.name !== '-' && second.place.name !== '-';
+  const isLagging = first.isLagging || second.isLagging;
   const readSide = ({ place }: Side, options: ExportOptions, records: RecordVisitor) =>
     inspectPlace(place, options, records, output, signal, `comparing ${place.name}`);
   let [read, before]: [PlaceInspection?, string?] = [];
@@ -46,7 +45,7 @@ export async function compareSides(
     const other = await readSide(second, second.options(read), comparison.second);
     comparison.finish();
     const found = JSON.stringify([...comparison.counts]);
-    if (comparison.isEqual || !isRepeatable || found === before) return [read, other];
+    if (comparison.isEqual || !isLagging || found === before) return [read, other];
     before = found;
     await setTimeout(LAG_MS, undefined, { signal });
   }

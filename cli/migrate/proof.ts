@@ -16,7 +16,7 @@ import type { MigrationPlan, MigrationResult } from './documents.ts';
 import { currentSelection } from './exportStage.ts';
 import { loginTally } from './logins.ts';
 import type { MigrationRun } from './run.ts';
-import { type MigrationSettings, stagedOptions } from './settings.ts';
+import type { MigrationSettings } from './settings.ts';
 import { MAX_NAMED, onlyThese, type Side, type Sides } from './sides.ts';
 import { nothing, OrganisationTally, recordCounts } from './tallies.ts';
 
@@ -50,9 +50,8 @@ async function isReadable(run: MigrationRun, { takes, readExport }: Place): Prom
   }
 }
 
-/** The source as it is now, without what stays; standard input can be read once only, so its copy takes its place. */
-function openSource(run: MigrationRun, { place, kind }: Side) {
-  if (kind === 'stream') return { place: run.export, options: stagedOptions(run.state.settings), isLagging: false };
+/** Returns the source as it is now, without what stays. */
+function openSource(run: MigrationRun, { place }: Side) {
   const { options, filter: rest } = currentSelection(run);
   // A file holds its other organisations too.
   const isSelective = options.orgIds.length + options.excludedOrgIds.length > 0;
@@ -62,8 +61,6 @@ function openSource(run: MigrationRun, { place, kind }: Side) {
 }
 
 const BOTH_COMPARED = 'both sides were exported and compared, record by record and field by field';
-const COPY_COMPARED =
-  'the target was exported and compared with what standard input held, record by record and field by field';
 
 async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, target }: Sides): Promise<Proved> {
   const { settings, moved, exported } = run.state;
@@ -80,7 +77,6 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
   const sides = { comparison, first, second: onlyThese(target, first.options), visitors: [organisations, losses] };
   const [before, after] = await run.reconnecting(() => compareSides(sides, run));
   const { differences, expected } = comparison;
-  const isStream = source.kind === 'stream';
   const sections = [...comparison.counts].map(
     ([name, { onlyFirst, onlySecond, ...both }]) =>
       [name, { ...both, onlySource: onlyFirst, onlyTarget: onlySecond }] as const,
@@ -92,14 +88,14 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
     proof: {
       method: 'fields',
       provedAt: new Date().toISOString(),
-      description: isStream ? COPY_COMPARED : BOTH_COMPARED,
+      description: BOTH_COMPARED,
       sections: Object.fromEntries(sections),
       expected: expected.size,
       unexpected: differences.size,
       differences: [...differences.entries, ...expected.entries].map((one) =>
         describeDifference(one, names.get(one.orgId)),
       ),
-      ...(isStream ? {} : { sourceUnchanged: before.tally.digest === exported?.digest }),
+      sourceUnchanged: before.tally.digest === exported?.digest,
     },
     logins: logins && { ...logins.logins, secondFactors: plan.logins?.secondFactors ?? 'none' },
     organisations: listed.map(({ digest: _, ...one }) => ({

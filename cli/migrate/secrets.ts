@@ -49,14 +49,13 @@ const COUNTING_MS = 10_000;
 
 /**
  * Counts the people who move, by an export without secrets; of a file, those with a password.
- * @returns undefined where that takes longer, or the source can be read only once
+ * @returns undefined where that takes longer
  */
 async function countPeople(
   call: PlanningCall,
   settings: MigrationSettings,
   { place, facts }: Side,
 ): Promise<number | undefined> {
-  if (place.name === '-') return undefined;
   const limit = AbortSignal.timeout(COUNTING_MS);
   const signal = AbortSignal.any([call.signal, limit]);
   const people = new PeopleTally(place.takes === 'files');

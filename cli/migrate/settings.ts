@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { onConflicts } from '../../functions/import/contract.ts';
-import { UsageError } from '../command.ts';
 import { exportOptions, importOptions, type SecretFiles } from '../places/callOptions.ts';
-import { parsePlace, requireOther } from '../places/parsePlace.ts';
+import { parsePlace, requireOther, requireRereadable } from '../places/parsePlace.ts';
 import type { ExportOptions, ImportOptions } from '../places/place.ts';
 import type { PlanningCall } from './callOptions.ts';
 
@@ -39,7 +38,7 @@ export function readSettings(call: PlanningCall): MigrationSettings {
   const { orgIds, excludedOrgIds, withPasswords, withOtp, timeoutMs, unknownStates } = exportOptions(call);
   const { withKeys, onConflict, newOrgsOnly } = importOptions(call);
   const [from, to] = [parsePlace(call.options.from).name, parsePlace(call.options.to).name];
-  if (to === '-') throw new UsageError('a migration cannot prove what standard output has taken: use identity export');
+  requireRereadable(from, to);
   requireOther(from, to);
   const { report } = call.options;
   return {

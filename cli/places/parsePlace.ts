@@ -44,6 +44,15 @@ export function parsePlace(text: string): ParsedPlace {
 }
 
 /**
+ * Requires that no place is standard input or output, for a command that reads its places again.
+ * @throws UsageError
+ */
+export function requireRereadable(...places: readonly string[]): void {
+  if (places.includes('-'))
+    throw new UsageError('- (standard input or output) cannot be read again: specify a file instead');
+}
+
+/**
  * Requires that the target of records is not their source, however both are written.
  * @throws UsageError
  */

@@ -88,7 +88,6 @@ const kinds: Readonly<Record<string, string>> = {
   database: 'a database, without a server',
   file: 'a file',
   object: 'an object in a bucket',
-  stream: 'standard input or output',
 };
 
 function side(title: string, shown: MigrationSide): Html {

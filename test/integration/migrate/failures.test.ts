@@ -96,7 +96,9 @@ describe('a migration', { timeout: 120_000 }, () => {
           stderr: expect.stringContaining(' is both the source and the target'),
         });
       }
-    expect((await call('--from', 'sqlite:a', '--to', '-', ...none)).message).toContain('use identity export');
+    const unreadable = '- (standard input or output) cannot be read again: specify a file instead';
+    expect((await call('--from', 'sqlite:a', '--to', '-', ...none)).message).toContain(unreadable);
+    expect((await call('--from', '-', '--to', 'sqlite:a', ...none)).message).toContain(unreadable);
     expect(await call('resume')).toMatchObject({
       code: 1,
       message: expect.stringMatching(/no migration in \S+\/identity-migration-\*: name its/),

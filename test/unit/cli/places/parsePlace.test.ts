@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../../cli/command.ts';
-import { parsePlace } from '../../../../cli/places/parsePlace.ts';
+import { parsePlace, requireRereadable } from '../../../../cli/places/parsePlace.ts';
 
 describe('a place', () => {
+  it('that is standard input or output cannot be read again', () => {
+    const message = '- (standard input or output) cannot be read again: specify a file instead';
+    for (const places of [
+      ['-', 'north.json'],
+      ['north.json', '-'],
+    ])
+      expect(() => requireRereadable(...places)).toThrow(new UsageError(message));
+    expect(() => requireRereadable('north.json', 'sqlite:north')).not.toThrow();
+  });
+
   it.each([
     ['-', { kind: 'stream' }],
     ['north.json', { kind: 'file', path: 'north.json' }],
