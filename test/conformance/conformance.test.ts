@@ -27,7 +27,7 @@ describeDeployment('conformance', (get) => {
     async (test) => {
       const { url, token } = get().target;
       const database = databaseOf(get().target, test);
-      const owner = { url: new URL(url), tokens: { owner: token }, atOnce: 8, lagMs: 0 };
+      const owner = { url: new URL(url), tokens: { owner: token }, lagMs: 0 };
       await importCallers(owner);
       const tokenOf = async (name: string) => (await newToken(database, `conformance-${name}`)).token;
       const tokens = {
@@ -85,5 +85,5 @@ async function conformance(url: string) {
   onTestFinished(() => directory.remove());
   const tokenFile = join(directory.path, 'token');
   await writeFile(tokenFile, 'any');
-  return run(process.execPath, [script, url, '--token', tokenFile, '--at-once', '8']);
+  return run(process.execPath, [script, url, '--token', tokenFile]);
 }

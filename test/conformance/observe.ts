@@ -12,8 +12,6 @@ export interface Server {
   readonly url: URL;
   /** Tokens of the callers. */
   readonly tokens: Tokens;
-  /** The number of requests at once. */
-  readonly atOnce: number;
   /** How long the server's reads lag behind its writes. */
   readonly lagMs: number;
 }

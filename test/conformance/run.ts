@@ -5,7 +5,7 @@ import type { Tokens } from './observe.ts';
 import { readRecordings } from './recordedCase.ts';
 import { importCallers, type Judged, replay, summary } from './replay.ts';
 
-const USAGE = `npm run conformance -- URL --token FILE [--tokens FILE] [--exact] [--lag MS] [--at-once N]
+const USAGE = `npm run conformance -- URL --token FILE [--tokens FILE] [--exact] [--lag MS]
 
 Sends the recorded requests of a ZITADEL to a server, and compares its responses with the recorded ones.
 They create organisations: use an instance made for the purpose.
@@ -14,7 +14,6 @@ They create organisations: use an instance made for the purpose.
   --tokens FILE  a JSON file with tokens of other callers: {"orgOwner": "...", "viewer": "...", "nobody": "..."}
   --exact        fail on documented differences too: for a ZITADEL
   --lag MS       how long reads of the server lag behind its writes; 0 by default, 2000 for a ZITADEL
-  --at-once N    how many requests to send at once; 2 by default
 
 Exits with 1 if a response differs.
 `;
@@ -24,12 +23,11 @@ const options = {
   tokens: { type: 'string' },
   exact: { type: 'boolean', default: false },
   lag: { type: 'string', default: '0' },
-  'at-once': { type: 'string', default: '2' },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 const token = z.string().min(1);
 const otherTokens = z.strictObject({ orgOwner: token, viewer: token, nobody: token }).partial();
-const count = z.coerce.number().int().min(0);
+const milliseconds = z.coerce.number().int().min(0);
 
 try {
   process.exitCode = await main(process.argv.slice(2));
@@ -44,12 +42,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (values.help) return print(USAGE, 0);
   if (url === undefined || values.token === undefined || others.length > 0) throw new Error(USAGE);
   const tokens = await readTokens(values.token, values.tokens);
-  const server = {
-    url: new URL(url),
-    tokens,
-    lagMs: count.parse(values.lag),
-    atOnce: count.min(1).parse(values['at-once']),
-  };
+  const server = { url: new URL(url), tokens, lagMs: milliseconds.parse(values.lag) };
   const { release, cases } = readRecordings();
   await importCallers(server);
   const judged = await replay(server, cases);
