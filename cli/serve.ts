@@ -1,15 +1,13 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import type { Writable } from 'node:stream';
-import { createSecureContext } from 'node:tls';
+import { BlockList, isIP } from 'node:net';
 import { allRoutes } from '../functions/endpoints.ts';
 import { openAudit } from '../shared/audit/openAudit.ts';
 import type { Config } from '../shared/config.ts';
-import { certificateInvalid, hostUnknown, portForbidden, portInUse } from '../shared/errors/commandErrors.ts';
+import { hostNeedsProxy, hostUnknown, portForbidden, portInUse } from '../shared/errors/commandErrors.ts';
 import { createApp } from '../shared/http/app.ts';
 import { docsRoutes } from '../shared/http/docs.ts';
-import { type Certificate, type RunningServer, serve as serveApp } from '../shared/http/server.ts';
-import { configureLog, log } from '../shared/log.ts';
+import { type RunningServer, serve as serveApp } from '../shared/http/server.ts';
+import { configureLog } from '../shared/log.ts';
 import { createCloudStorage } from '../shared/objectStorage/cloudStorage.ts';
 import { instanceKey } from '../shared/store/instance.ts';
 import { requireMasterKey } from '../shared/store/openStore.ts';
@@ -17,28 +15,22 @@ import type { Store } from '../shared/store/store.ts';
 import { systemCode } from '../shared/systemCode.ts';
 import type { OpenInstance, Surroundings } from './command.ts';
 import { loadConfig } from './configuration.ts';
-import { warnOn } from './terminal.ts';
-import { readPem } from './tls.ts';
 
 interface ServerSettings {
   readonly host: string;
   readonly port: number;
   readonly docs: boolean;
-  readonly certificates: CertificateFiles | undefined;
 }
 
 /** Serves the three functions on one port, until a signal stops the process. */
-export async function serve(
-  call: Surroundings & OpenInstance,
-  { host, port, docs, certificates }: ServerSettings,
-): Promise<void> {
+export async function serve(call: Surroundings & OpenInstance, { host, port, docs }: ServerSettings): Promise<void> {
   const { store, signal, stdout, stderr, print } = call;
   const config = loadConfig(call);
+  if (config.trustedProxies === 0 && !isLoopback(host)) throw hostNeedsProxy(host);
   requireMasterKey(call.location);
   // A database with another master key, or another format, fails now and not at the first request.
   await store.getMany([instanceKey], []);
   configureLog(config.logLevel, stderr);
-  const certificate = certificates && (await readCertificate(certificates, stderr));
   await using resources = new AsyncDisposableStack();
   const metrics = await startMetrics(config, store);
   resources.defer(async () => void (await metrics?.server.close()));
@@ -57,19 +49,26 @@ export async function serve(
     routes: docs ? [...routes, ...docsRoutes()] : routes,
     ...(metrics && { observer: metrics.observer }),
   });
-  const limits = { ...config.limits, trustedProxies: config.trustedProxies };
   const address = { host, port };
   const server = await listen({ ...address, setting: '--port' }, () =>
-    serveApp({ app, ...address, drainMs: config.shutdownMs, limits, certificate }),
+    serveApp({ app, ...address, drainMs: config.shutdownMs, limits: config.limits }),
   );
   resources.defer(async () => void (await server.close()));
-  if (certificates !== undefined) resources.use(renewOnSignal(certificates, server, stderr));
   const addresses = { url: server.url, ...(metrics && { metrics: `${metrics.server.url}/metrics` }) };
   const text = [`listening on ${addresses.url}`];
   if (addresses.metrics !== undefined) text.push(`metrics at ${addresses.metrics}`);
   if (stdout.isTTY === true) text.push('Ctrl-C stops the server');
   await print({ json: addresses, text });
   if (!signal.aborted) await once(signal, 'abort');
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8);
+loopback.addAddress('::1', 'ipv6');
+
+/** Whether only this machine reaches a host's address. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || (isIP(host) !== 0 && loopback.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4'));
 }
 
 /** Starts to measure, and serves the metrics, if a port is configured. Only then does their package load. */
@@ -106,54 +105,5 @@ export async function listen(address: Address, start: () => Promise<RunningServe
     return await start();
   } catch (error) {
     throw errors[systemCode(error)]?.(address) ?? error;
-  }
-}
-
-const CERT_OPTION = 'tls-cert-file';
-const KEY_OPTION = 'tls-key-file';
-
-/** The PEM files of a certificate and its key. */
-export interface CertificateFiles {
-  readonly cert: string;
-  readonly key: string;
-}
-
-/**
- * Reads a certificate and its key.
- * @throws IdentityError that says what is wrong with which file, and repeats nothing of it
- */
-async function readCertificate(files: CertificateFiles, stderr: Writable): Promise<Certificate> {
-  const cert = await readPem(files.cert, { option: CERT_OPTION, kind: 'certificate' });
-  const key = await readPem(files.key, { option: KEY_OPTION, kind: 'secret', warn: warnOn(stderr) });
-  const leaf = parse(() => new X509Certificate(cert), files.cert, CERT_OPTION, 'holds no PEM certificate');
-  const privateKey = parse(
-    () => createPrivateKey(key),
-    files.key,
-    KEY_OPTION,
-    'holds no PEM private key without a passphrase',
-  );
-  if (!leaf.checkPrivateKey(privateKey)) {
-    throw certificateInvalid(files.key, `--${KEY_OPTION}`, `is not the key of ${files.cert}'s certificate`);
-  }
-  parse(() => createSecureContext({ cert, key }), files.cert, CERT_OPTION, 'holds a certificate that OpenSSL rejects');
-  log.certificateRead(leaf.validToDate.toISOString());
-  return { cert, key };
-}
-
-/** Gives a server the certificate of its files again at each SIGHUP, such as after they were renewed. */
-function renewOnSignal(files: CertificateFiles, server: RunningServer, stderr: Writable): Disposable {
-  const renew = () => {
-    readCertificate(files, stderr).then(server.renewCertificate).catch(log.certificateRejected);
-  };
-  process.on('SIGHUP', renew);
-  return { [Symbol.dispose]: () => void process.off('SIGHUP', renew) };
-}
-
-function parse<Result>(work: () => Result, file: string, option: string, problem: string): Result {
-  try {
-    return work();
-  } catch {
-    // The reason of OpenSSL may quote the file, and says less.
-    throw certificateInvalid(file, `--${option}`, problem);
   }
 }

@@ -1,31 +1,8 @@
 import { once } from 'node:events';
 import { connect, getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { certificateInvalid, fileNotOwn } from '../shared/errors/commandErrors.ts';
 import type { IdentityError } from '../shared/errors/identityError.ts';
 import { placeProtocolWrong, placeUnreachable, placeUntrusted } from '../shared/errors/placeErrors.ts';
-import { type FileKind, readOwnFile } from '../shared/ownFiles.ts';
 import { systemCode } from '../shared/systemCode.ts';
-
-/** How a call names a PEM file, and what the file holds. */
-interface PemOption {
-  readonly option: string;
-  readonly kind: FileKind;
-  readonly warn?: (warning: string) => void;
-}
-
-/**
- * Reads the PEM file of an option.
- * @throws IdentityError for a file that cannot be read, or that others could have written
- */
-export async function readPem(file: string, { option, kind, warn }: PemOption): Promise<string> {
-  try {
-    return await readOwnFile(file, kind, warn);
-  } catch (error) {
-    if (fileNotOwn.is(error)) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw certificateInvalid(file, `--${option}`, `cannot be read: ${reason}`);
-  }
-}
 
 /** Whether a connection failed because of the server's certificate, by the codes of OpenSSL and Node. */
 function isCertificateError(code: string): boolean {

@@ -49,8 +49,7 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   const audit = openAudit(store, config, process.stderr);
   const routes = await allRoutes({ ...config, store, audit, objectStorage, now: () => new Date() });
   const app = createApp({ ...config, routes: [...routes, ...docsRoutes()] });
-  const limits = { ...config.limits, trustedProxies: config.trustedProxies };
-  const server = await serve({ app, host: '127.0.0.1', port, drainMs: config.shutdownMs, limits });
+  const server = await serve({ app, host: '127.0.0.1', port, drainMs: config.shutdownMs, limits: config.limits });
   const close = async () => {
     await server.close();
     await audit.close();

@@ -141,7 +141,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   ],
   AUDIT_DAYS: ['days for which the audit trail of an embedded database is kept', '400'],
   TRUSTED_PROXIES: [
-    'number of addresses that trusted proxies append to X-Forwarded-For, from which the audit trail and MAX_PER_CLIENT take the address of the client; 0 ignores the header',
+    'number of addresses that trusted proxies append to X-Forwarded-For, from which the audit trail takes the address of the client; above 0, `serve` may listen on any address; 0 ignores the header',
     '0 (in the cloud: 2)',
   ],
   SHUTDOWN_SECONDS: ['seconds that running requests get to finish after SIGTERM', '10'],

@@ -11,9 +11,6 @@ export const fixedLimits = {
   textBytes: 64_000,
   listElements: 5_000,
   headerBytes: 16_384,
-  bodyGraceMs: 10_000,
-  bodyBytesPerSecond: 1_024,
-  lingerMs: 30_000,
   streamsPerConnection: 100,
   pipelinedRequests: 10,
   stallMs: 60_000,
@@ -34,7 +31,7 @@ const limitTable = {
     variable: 'MAX_BUFFERED_BYTES',
     unit: 'bytes',
     limits:
-      'the bodies of all imports and exports together, from their first byte to the response; in temporary files, also half of the free space. One token gets half of both',
+      'the bodies of all imports and exports together, from their first byte to the response; in temporary files, also half of the free space',
     selfHosted: 2_000_000_000,
     cloud: UNLIMITED,
     reason: 'the database needs space too; in the cloud each process has few requests',
@@ -192,62 +189,28 @@ const limitTable = {
     cloud: UNLIMITED,
     reason:
       'databases and bodies need files too; a connection over HTTP/2 carries many requests; in the cloud the platform limits the requests of a process',
-    above: '503 and `retry-after`; over TLS or HTTP/2, a new connection is closed',
-  },
-  perClient: {
-    variable: 'MAX_PER_CLIENT',
-    unit: 'count',
-    limits:
-      'the open connections of one client, and its requests until it has received their responses; unless it is set, half of MAX_CONNECTIONS. A client is an IPv4 address, or the first 64 bits of an IPv6 address; if TRUSTED_PROXIES is above 0, the forwarded one, and its connections are left to the proxy',
-    selfHosted: 500,
-    cloud: UNLIMITED,
-    reason: 'one client must not use up all; the rest is for the others',
-    above:
-      "as for MAX_CONNECTIONS, also for new connections of a client with so many requests; over HTTP/2, the stream is refused, and its connection takes no more unless it is a trusted proxy's",
+    above: 'a new connection is closed; a request is 503 with `retry-after`',
   },
   streamsPerConnection: {
     unit: 'count',
-    limits:
-      'the unanswered requests of one HTTP/2 connection; and those that the client has reset while they are handled',
+    limits: 'the unanswered requests of one HTTP/2 connection, and its resets of requests at once',
     ...both(fixedLimits.streamsPerConnection),
     reason: 'each costs memory; clients open another connection for more',
-    above: 'the stream is refused; if the client has reset as many, the connection is closed',
+    above: 'the stream is refused; after as many resets, the connection is closed',
   },
   pipelinedRequests: {
     unit: 'count',
-    limits: 'the unanswered requests of one HTTP/1 connection, of which one is handled at a time',
+    limits: 'the unanswered requests of one HTTP/1 connection',
     ...both(fixedLimits.pipelinedRequests),
     reason: 'each costs memory; few clients send a request before they have the response to the last one',
     above: 'the connection is closed',
   },
   stallMs: {
     unit: 'duration',
-    limits:
-      'the time for which a connection takes nothing more of a response, or brings nothing more of a body, however fast it was before',
+    limits: 'the time for which a connection takes nothing more of a response, however fast it was before',
     ...both(fixedLimits.stallMs),
-    reason: 'a client that does not read or send keeps its connection open',
-    above: 'the connection is closed; over HTTP/2, the stream is reset; 408 for a body',
-  },
-  bodyGraceMs: {
-    unit: 'duration',
-    limits: 'the time in which a body may arrive at any rate; only waiting for the client counts',
-    ...both(fixedLimits.bodyGraceMs),
-    reason: 'a network may pause',
-    above: 'see the next row',
-  },
-  bodyBytesPerSecond: {
-    unit: 'bytes',
-    limits: 'the bytes per second of a body after that time, on average, at least, and those of a response in a minute',
-    ...both(fixedLimits.bodyBytesPerSecond),
-    reason: 'a body that never ends keeps its connection open',
-    above: '408 below it; a response is aborted',
-  },
-  lingerMs: {
-    unit: 'duration',
-    limits: 'the time for the rest of a body after the response, of callers with a valid token',
-    ...both(fixedLimits.lingerMs),
-    reason: 'clients that send everything before they read would find the connection reset, and no response',
-    above: 'the connection is closed, as after the response for all other callers',
+    reason: 'a client that does not read keeps its connection open, and an export its snapshot',
+    above: 'the connection is closed; over HTTP/2, the stream is reset',
   },
 } as const satisfies Record<string, LimitDefinition>;
 
@@ -271,7 +234,6 @@ function mapLimits(value: (definition: LimitDefinition) => number): Limits {
     headersMs: value(limitTable.headersMs),
     keepAliveMs: value(limitTable.keepAliveMs),
     connections: value(limitTable.connections),
-    perClient: value(limitTable.perClient),
   };
 }
 
@@ -289,7 +251,7 @@ export function readLimits(
   platform: Platform,
   problems: string[],
 ): Limits {
-  const limits = mapLimits((definition) => {
+  return mapLimits((definition) => {
     const { variable, unit } = definition;
     const text = variable === undefined ? undefined : env[variable];
     if (text === undefined) return definition[platform];
@@ -297,8 +259,6 @@ export function readLimits(
     for (const { message } of error?.issues ?? []) problems.push(`${variable} ${message}`);
     return data ?? definition[platform];
   });
-  const isSet = env[limitTable.perClient.variable] !== undefined;
-  return isSet ? limits : { ...limits, perClient: Math.ceil(limits.connections / 2) };
 }
 
 /** Prints the value of a limit. */

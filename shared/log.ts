@@ -8,6 +8,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 /** The log line of a finished request. It never contains a query, body, header, or path with an id. */
 export interface RequestLine {
+  /** A known method, or `other`. */
   readonly method: string;
   /** The route's pattern, such as `/v2/users/:userId/otp_email`; undefined if no route matched. */
   readonly route: string | undefined;
@@ -34,11 +35,42 @@ const severities = new Map([
   ['error', 'ERROR'],
 ]);
 
+const ignoreError = () => undefined;
+
 let logger = createLogger('info', process.stdout);
 let traceProject: string | undefined;
 
 /** A stream of log lines, which may be a terminal. */
-type LogStream = DestinationStream & { readonly isTTY?: boolean };
+interface LogStream {
+  readonly isTTY?: boolean;
+  write(text: string, done: (error?: Error | null) => void): unknown;
+  on(event: 'error', listener: () => void): this;
+  off(event: 'error', listener: () => void): this;
+}
+
+/**
+ * Writes lines to a stream. A stream that cannot take them, such as a file on a full disk, loses lines; the first line that
+ * it takes again is followed by their number.
+ */
+function lossyDestination(stream: LogStream): DestinationStream {
+  let lost = 0;
+  // Without a listener, the error would end the process. The callback of `write` receives it too.
+  stream.off('error', ignoreError).on('error', ignoreError);
+  const write = (line: string, represented: number) => {
+    stream.write(line, (error) => {
+      if (error) lost += represented;
+      else if (lost > 0) writeLoss();
+    });
+  };
+  const writeLoss = () => {
+    const lines = lost;
+    lost = 0;
+    const fields = { severity: 'WARNING', time: new Date().toISOString(), lines, message: 'log lines lost' };
+    const line = `${JSON.stringify(fields)}\n`;
+    write(stream.isTTY === true ? legibleLine(line) : line, lines);
+  };
+  return { write: (line) => write(stream.isTTY === true ? legibleLine(line) : line, 1) };
+}
 
 // Cloud Logging's format: severity, message, time, and labels under their long name. A person gets legible lines.
 function createLogger(level: LogLevel, stream: LogStream): Logger {
@@ -50,7 +82,7 @@ function createLogger(level: LogLevel, stream: LogStream): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ severity: severities.get(label) ?? 'DEFAULT' }) },
     },
-    stream.isTTY === true ? { write: (line) => stream.write(legibleLine(line)) } : stream,
+    lossyDestination(stream),
   );
 }
 
@@ -133,16 +165,6 @@ export const log = {
 
   listening(url: string): void {
     logger.info({ url }, 'listening');
-  },
-
-  /** Logs that the server has read a certificate, at its start and after each SIGHUP. */
-  certificateRead(validUntil: string): void {
-    logger[Date.parse(validUntil) > Date.now() ? 'info' : 'warn']({ valid_until: validUntil }, 'certificate read');
-  },
-
-  /** Logs that the files of the certificate do not serve after a SIGHUP. The server keeps the one that it has. */
-  certificateRejected(error: unknown): void {
-    logger.error({ stack_trace: describeError(error) }, 'certificate not renewed');
   },
 
   /** Logs that others could read a file with secrets, which only its owner can read from now on. */

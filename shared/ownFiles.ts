@@ -24,8 +24,6 @@ const rules = {
   data: refused,
   /** A file with a token, a key or a backup. */
   secret: { ...refused, read: 'said' },
-  /** A certificate. */
-  certificate: refused,
   /** A file of organisations, for which whoever imports it vouches. */
   export: { link: 'said', foreign: 'said', written: 'said' },
   /** The same where a person asks about it. */

@@ -7,7 +7,7 @@ import { tooManyCalls } from '../../shared/errors/httpErrors.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { ConcurrencyLimit } from '../../shared/http/concurrency.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
-import { expectBody, type HttpEnv } from '../../shared/http/exchange.ts';
+import type { HttpEnv } from '../../shared/http/exchange.ts';
 import { readJsonBody } from '../../shared/http/requestBody.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { describeInstance } from '../../shared/store/instance.ts';
@@ -48,8 +48,7 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   const request = context.req.raw;
   const authorise = (called: Store) =>
     requireOwner(called, context.req.header('authorization'), 'export', now(), audited.identify);
-  const { tokenId } = await authorise(ports.store);
-  expectBody(request);
+  await authorise(ports.store);
   concurrency.check();
   await using resources = new AsyncDisposableStack();
   const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = ports.store;
@@ -57,8 +56,7 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   const { signal } = call;
   const store = storeForCall(ports.store, { signal });
   resources.use(watchAuthorisation(() => authorise(store), call.end));
-  const place = { budget: context.get('bodies'), holder: tokenId };
-  const body = await readJsonBody(request, { maxBytes: MAX_REQUEST_BYTES, ...place, signal });
+  const body = await readJsonBody(request, { maxBytes: MAX_REQUEST_BYTES, budget: context.get('bodies'), signal });
   const options = readExportRequest(body);
   const timeoutMs = options.timeout === undefined ? undefined : parseDuration(options.timeout, limits.timeoutMs);
   if (timeoutMs !== undefined) call.limit(timeoutMs);

@@ -7,7 +7,6 @@ import type { Route } from '../../shared/http/app.ts';
 import type { BodyBudget } from '../../shared/http/bodyStorage.ts';
 import { ConcurrencyLimit } from '../../shared/http/concurrency.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
-import { expectBody } from '../../shared/http/exchange.ts';
 import { receiveBody } from '../../shared/http/requestBody.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
 import type { Ports } from '../ports.ts';
@@ -34,10 +33,9 @@ export function routes(ports: Ports): readonly Route[] {
           requireOwner(store, context.req.header('authorization'), 'import', ports.now(), audited.identify);
         return respond(context, ports.limits.responseBytes, (client) =>
           audited.run(async () => {
-            const { tokenId } = await authorise(ports.store);
-            expectBody(request);
+            await authorise(ports.store);
             concurrency.check();
-            return runImport({ ...client, ports, authorise, concurrency, bodies, tokenId, audited }, request);
+            return runImport({ ...client, ports, authorise, concurrency, bodies, audited }, request);
           }),
         );
       },
@@ -51,12 +49,11 @@ interface ImportCall extends ImportClient {
   readonly authorise: (store: Store) => Promise<Caller>;
   readonly concurrency: ConcurrencyLimit;
   readonly bodies: BodyBudget;
-  readonly tokenId: string;
   readonly audited: AuditedCall;
 }
 
 async function runImport(
-  { ports, authorise, concurrency, bodies, tokenId, audited, signal, events }: ImportCall,
+  { ports, authorise, concurrency, bodies, audited, signal, events }: ImportCall,
   request: Request,
 ): Promise<ImportResponse> {
   const { passwordHashing, limits, objectStorage } = ports;
@@ -73,7 +70,6 @@ async function runImport(
     maxBytes: limits.requestBytes,
     adviceIfLarger: ADVICE_IF_LARGER,
     budget: bodies,
-    holder: tokenId,
     signal: call.signal,
   });
   try {

@@ -167,14 +167,6 @@ export const backupKeyMissing = defineError('FAILED_PRECONDITION', 'BACKUP_KEY_M
   remedy: 'Name the copy of `master.key`. Without the key, only a backup whose key you have can be read.',
 });
 
-export const certificateInvalid = defineError('FAILED_PRECONDITION', 'CERTIFICATE_INVALID', {
-  text: (file: string, option: string, reason: string) => `${file} of ${option} ${reason}`,
-  example: ['tls.key', '--tls-key-file', "is not the key of tls.crt's certificate"],
-  when: '`identity serve` cannot read its certificate or key, one of them is not PEM, the key is encrypted, or they do not belong together.',
-  remedy:
-    'Give `--tls-cert-file` the certificate with the intermediate ones after it, and `--tls-key-file` its private key without a passphrase, both PEM.',
-});
-
 export const portInUse = defineError('FAILED_PRECONDITION', 'PORT_IN_USE', {
   text: (port: number, setting: string) =>
     `port ${port} is in use: stop the program that listens there, or choose another port with ${setting} (0 picks a free one)`,
@@ -187,6 +179,15 @@ export const portForbidden = defineError('FAILED_PRECONDITION', 'PORT_FORBIDDEN'
     `no permission to listen on port ${port}: choose one above 1023 with ${setting}, and let a proxy listen there`,
   example: [80, '--port'],
   when: 'The operating system reserves low ports for the superuser.',
+});
+
+export const hostNeedsProxy = defineError('FAILED_PRECONDITION', 'HOST_NEEDS_PROXY', {
+  text: (host: string) =>
+    `other machines reach ${host}: put a proxy with TLS in front, such as Caddy with hosting/Caddyfile, and set TRUSTED_PROXIES=1`,
+  example: ['0.0.0.0'],
+  when: '`identity serve --host` names an address that other machines can reach, and `TRUSTED_PROXIES` is not set. The service speaks no TLS and does not limit single clients; a proxy does.',
+  remedy:
+    'Listen on 127.0.0.1, with the proxy on the same machine, or set `TRUSTED_PROXIES` if only a proxy reaches the address.',
 });
 
 export const hostUnknown = defineError('FAILED_PRECONDITION', 'HOST_UNKNOWN', {

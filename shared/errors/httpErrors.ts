@@ -92,41 +92,24 @@ export const httpHeadersTimeout = defineError('DEADLINE_EXCEEDED', 'HTTP_HEADERS
   remedy: 'Retry the request; if it fails again, check the network and any proxy.',
 });
 
-export const bodyTooSlow = defineError('DEADLINE_EXCEEDED', 'BODY_TOO_SLOW', {
-  httpStatus: 408,
-  text: (bytesPerSecond: number) =>
-    `the request body arrives too slowly: send at least ${bytesPerSecond} bytes per second`,
-  example: [1024],
-  when: 'After ten seconds of waiting, the body arrived at a lower rate, or for a minute not at all.',
-  remedy: 'Send the body without pauses; check the network and any proxy.',
-});
-
 export const httpExpectationFailed = defineError('INVALID_ARGUMENT', 'HTTP_EXPECTATION_FAILED', {
   httpStatus: 417,
   text: 'unsupported Expect header: send 100-continue, or omit it',
   when: 'The `Expect` header has another value than `100-continue`.',
 });
 
-export const tooManyConnections = defineError('UNAVAILABLE', 'TOO_MANY_CONNECTIONS', {
-  retryAfterSeconds: 1,
-  text: 'too many connections: retry the request',
-  when: 'The server, or one client address, has as many connections open as it may.',
-  remedy:
-    'Retry the request later over fewer connections; as an operator, set `MAX_CONNECTIONS` or `MAX_PER_CLIENT`, or the limit on open files.',
-});
-
 export const tooManyRequests = defineError('UNAVAILABLE', 'TOO_MANY_REQUESTS', {
   retryAfterSeconds: 1,
   text: 'too many requests at once: retry the request',
-  when: 'The server, or one client address, has as many requests in flight as it may.',
+  when: 'The server handles as many requests as it may have connections.',
   remedy:
-    'Retry the request later; as an operator, look for clients that send many requests at once, or read no responses.',
+    'Retry the request later; as an operator, set `MAX_CONNECTIONS`, or look for clients that send many requests at once.',
 });
 
 export const tooManyBytes = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_BYTES', {
   retryAfterSeconds: 5,
   text: 'the bodies of running requests take all the space: retry the request later',
-  when: 'All bodies together would take more than `MAX_BUFFERED_BYTES`, or more than half of the free space for temporary files; or those of one token would take half of either. Nothing is written.',
+  when: 'All bodies together would take more than `MAX_BUFFERED_BYTES`, or more than half of the free space for temporary files. Nothing is written.',
   remedy:
     'Retry the request after the seconds in `retry-after`; as an operator, set `MAX_BUFFERED_BYTES`, or give the directory of `TMPDIR` more space.',
 });

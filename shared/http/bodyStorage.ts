@@ -37,13 +37,11 @@ export interface StorageOptions {
   readonly directory?: string;
   /** What all bodies together may take; by default unlimited. */
   readonly budget?: BodyBudget;
-  /** Whose body it is; one holder may take half of the budget. By default all of it. */
-  readonly holder?: string | undefined;
 }
 
 /** Creates an empty storage. */
 export function createBodyStorage(options: StorageOptions): BodyStorage {
-  const { memoryBytes = 8 * 1024 * 1024, directory = tmpdir(), budget = new BodyBudget(), holder } = options;
+  const { memoryBytes = 8 * 1024 * 1024, directory = tmpdir(), budget = new BodyBudget() } = options;
   // Chunks are copied into one buffer: a client that sends single bytes would otherwise cost an object for each.
   let buffer = Buffer.alloc(0);
   let filled = 0;
@@ -52,21 +50,21 @@ export function createBodyStorage(options: StorageOptions): BodyStorage {
   let isClosed = false;
   const spool = async () => {
     const bytes = filled;
-    await budget.moveToFile(bytes, directory, holder);
+    await budget.moveToFile(bytes, directory);
     [filled, spooledBytes] = [0, spooledBytes + bytes];
     file ??= await openUnnamedFile(directory);
     await file.writeFile(buffer.subarray(0, bytes));
     if (buffer.byteLength > maxWriteBufferBytes) buffer = Buffer.alloc(0);
   };
   const close = async () => {
-    budget.release({ memory: filled, file: spooledBytes }, holder);
+    budget.release({ memory: filled, file: spooledBytes });
     [buffer, filled, spooledBytes, isClosed] = [Buffer.alloc(0), 0, 0, true];
     await file?.close();
   };
   return {
     close,
     async append(chunk) {
-      budget.take(chunk.byteLength, holder);
+      budget.take(chunk.byteLength);
       buffer = grow(buffer, filled, chunk.byteLength);
       buffer.set(chunk, filled);
       filled += chunk.byteLength;
@@ -135,15 +133,13 @@ interface TakenBytes {
 }
 
 /**
- * The bytes that the bodies of all requests take, in memory and in temporary files. Of both, one holder may take half, so
- * that others get some whatever it sends.
+ * The bytes that the bodies of all requests take, in memory and in temporary files.
  */
 export class BodyBudget {
   readonly #limit: number;
   readonly #memoryLimit: number;
   readonly #readFreeBytes: (directory: string) => Promise<number>;
   readonly #taken: TakenBytes = { memory: 0, file: 0 };
-  readonly #ofHolders = new Map<string, TakenBytes>();
 
   /** @param limit without one, the free space of the files is unlimited too */
   constructor(limit = Number.POSITIVE_INFINITY, memoryLimit = MEMORY_BYTES, readFreeBytes = freeBytes) {
@@ -158,47 +154,31 @@ export class BodyBudget {
   }
 
   /** Takes memory for bytes. @throws IdentityError 429 above the limit */
-  take(bytes: number, holder?: string): void {
-    if (total(this.#taken) + bytes > this.#limit) throw tooManyBytes();
-    if (holder !== undefined && total(this.#of(holder)) + bytes > this.#limit / 2) throw tooManyBytes();
-    this.#add({ memory: bytes, file: 0 }, holder);
+  take(bytes: number): void {
+    const { memory, file } = this.#taken;
+    if (memory + file + bytes > this.#limit) throw tooManyBytes();
+    this.#taken.memory += bytes;
   }
 
   /** Gives the memory of bytes for space in files. @throws IdentityError 429 where less space remains than the files take */
-  async moveToFile(bytes: number, directory: string, holder?: string): Promise<void> {
+  async moveToFile(bytes: number, directory: string): Promise<void> {
     // Taken first: other bodies move while this one waits for the answer.
-    const others = this.#taken.file;
-    this.#add({ memory: -bytes, file: bytes }, holder);
+    this.#add({ memory: -bytes, file: bytes });
     if (!Number.isFinite(this.#limit)) return;
-    const free = await this.#readFreeBytes(directory);
-    if (this.#taken.file <= free && 4 * this.#of(holder).file <= free + others) return;
-    this.#add({ memory: bytes, file: -bytes }, holder);
+    if (this.#taken.file <= (await this.#readFreeBytes(directory))) return;
+    this.#add({ memory: bytes, file: -bytes });
     throw tooManyBytes();
   }
 
   /** Gives back what a body took. */
-  release({ memory, file }: TakenBytes, holder?: string): void {
-    this.#add({ memory: -memory, file: -file }, holder);
+  release({ memory, file }: TakenBytes): void {
+    this.#add({ memory: -memory, file: -file });
   }
 
-  /** What a holder has taken; nothing where none is named. */
-  #of(holder: string | undefined): TakenBytes {
-    return this.#ofHolders.get(holder ?? '') ?? { memory: 0, file: 0 };
+  #add({ memory, file }: TakenBytes): void {
+    this.#taken.memory += memory;
+    this.#taken.file += file;
   }
-
-  #add(bytes: TakenBytes, holder: string | undefined): void {
-    this.#taken.memory += bytes.memory;
-    this.#taken.file += bytes.file;
-    if (holder === undefined) return;
-    const { memory, file } = this.#of(holder);
-    const sum = { memory: memory + bytes.memory, file: file + bytes.file };
-    if (total(sum) > 0) this.#ofHolders.set(holder, sum);
-    else this.#ofHolders.delete(holder);
-  }
-}
-
-function total({ memory, file }: TakenBytes): number {
-  return memory + file;
 }
 
 async function freeBytes(directory: string): Promise<number> {

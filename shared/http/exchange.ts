@@ -1,6 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
-import { isIP, isIPv4, type Socket, SocketAddress } from 'node:net';
+import { isIP } from 'node:net';
 import type { Origin } from '../audit/auditEvent.ts';
 import type { Code } from '../errors/identityError.ts';
 import type { BodyBudget } from './bodyStorage.ts';
@@ -50,10 +50,10 @@ export function abortResponse(outgoing: Outgoing): void {
   else outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
-/** Resolves when a connection is closed, or a response: it is sent, or its client has left. */
-export function closed(closing: Outgoing | Socket): Promise<void> {
+/** Resolves when a response is closed: it is sent, or its client has left. */
+export function closed(outgoing: Outgoing): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  closing.once('close', () => resolve());
+  outgoing.once('close', () => resolve());
   return promise;
 }
 
@@ -85,21 +85,6 @@ export function continueOnDemand(incoming: Incoming, outgoing: Outgoing): void {
   incoming.once('resume', () => {
     if (!outgoing.headersSent) outgoing.writeContinue();
   });
-}
-
-const expectedBodies = new WeakSet<Request>();
-
-/**
- * Notes that the caller may send this request's body, even if it will not be read: a client that sends everything before
- * it reads then gets the response, instead of a reset.
- */
-export function expectBody(request: Request): void {
-  expectedBodies.add(request);
-}
-
-/** Whether a request's body is expected, which holds only for callers with a valid token. */
-export function isBodyExpected(request: Request): boolean {
-  return expectedBodies.has(request);
 }
 
 /** Whether a part of a request's path is a dot segment, as URLs have them: with backslashes and escapes too. */
@@ -144,14 +129,4 @@ const IPV4_PREFIX = '::ffff:';
 
 function withoutPrefix(address: string | undefined): string | undefined {
   return address?.startsWith(IPV4_PREFIX) === true ? address.slice(IPV4_PREFIX.length) : address;
-}
-
-/** Returns what limits count as one client: an IPv4 address, or the /64 of an IPv6 address, in which it can choose any. */
-export function clientKey(address: string | undefined): string {
-  const [plain = ''] = withoutPrefix(address)?.split('%') ?? [];
-  if (isIP(plain) === 0 || isIPv4(plain)) return plain;
-  const canonical = new SocketAddress({ address: plain, family: 'ipv6' }).address;
-  const [head = [], tail = []] = canonical.split('::').map((groups) => groups.split(':').filter(Boolean));
-  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0');
-  return `${[...head, ...zeros, ...tail].slice(0, 4).join(':')}::/64`;
 }

@@ -1,4 +1,5 @@
 import http from 'node:http';
+import type { Server } from 'node:net';
 import { http as registerHttp } from '@google-cloud/functions-framework';
 import { type Config, readConfig } from '../config.ts';
 import { configureLog, log } from '../log.ts';
@@ -48,11 +49,11 @@ function isExpressApplication(listener: unknown): boolean {
   return typeof listener === 'function' && 'handle' in listener && 'set' in listener;
 }
 
-function createFunctionServer(): http.Server {
+function createFunctionServer(): Server {
   const [name, createProgram] = selectFunction();
   const { config, program } = start(name, createProgram);
   const application: Application = { fetch: async (request, env) => (await program).app.fetch(request, env) };
-  const { server, drain } = createHttpServer(application, { ...config.limits, trustedProxies: config.trustedProxies });
+  const { server, drain } = createHttpServer(application, config.limits);
   server.once('listening', () => {
     const before = signalListeners();
     // The framework adds its handlers in this same event; they are removed before the next event.
@@ -65,7 +66,8 @@ function createFunctionServer(): http.Server {
       log.listening(serverUrl(server));
     });
   });
-  return server;
+  // The framework sets the time-out of an HTTP server. Those of ours are set already.
+  return Object.assign(server, { setTimeout: () => server });
 }
 
 function selectFunction(): [string, CreateProgram] {

@@ -1,14 +1,13 @@
 import { pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { bodyInvalid, bodyNoObject, byteOrderMark, inflatesTooMuch, requestTooLarge } from '../errors/errors.ts';
-import { bodyCorrupted, bodyTooSlow, cancelled, encodingUnsupported } from '../errors/httpErrors.ts';
+import { bodyCorrupted, cancelled, encodingUnsupported } from '../errors/httpErrors.ts';
 import { IdentityError } from '../errors/identityError.ts';
 import { hasByteOrderMark, isSpace, WhiteSpaceRun } from '../json/bytes.ts';
 import { JsonError, JsonScanner } from '../json/jsonScanner.ts';
 import { parseUnique } from '../json/jsonText.ts';
 import { fixedLimits } from '../limits.ts';
 import { createBodyStorage, type ReceivedBody, type StorageOptions } from './bodyStorage.ts';
-import { expectBody } from './exchange.ts';
 
 /** The issue of a file with more white space than one may have. */
 export const TOO_MUCH_WHITE_SPACE = `more than ${fixedLimits.whiteSpaceBytes} bytes of white space`;
@@ -29,7 +28,7 @@ export interface BodyLimits extends StorageOptions {
  * Receives and decompresses a request's body; the caller closes it.
  *
  * @throws IdentityError 413 as soon as the body exceeds the limit, 415 for an unknown coding, INVALID_ARGUMENT for
- *   a corrupt one or too much white space, 429 without space for it, 408 when it arrives too slowly, CANCELLED when the client disconnects, or the signal's reason
+ *   a corrupt one or too much white space, 429 without space for it, CANCELLED when the client disconnects, or the signal's reason
  */
 export async function receiveBody(request: Request, limits: BodyLimits): Promise<ReceivedBody> {
   const { maxBytes, adviceIfLarger, signal } = limits;
@@ -126,20 +125,17 @@ function isZlibError(error: unknown): error is Error {
 /**
  * Reads a request's body as it arrives. Stopping early does not cancel the stream: that would destroy the socket before
  * the response.
- * @throws IdentityError CANCELLED when the client disconnects, 408 when it sends too slowly, or the signal's reason
+ * @throws IdentityError CANCELLED when the client disconnects, or the signal's reason
  */
-export async function* readBody(request: Request, callSignal: AbortSignal): AsyncGenerator<Uint8Array> {
+export async function* readBody(request: Request, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   if (request.body === null) return;
-  expectBody(request);
   const reader = request.body.getReader();
-  const pace = new BodyPace();
-  const signal = AbortSignal.any([callSignal, pace.signal]);
   const stop = () => reader.releaseLock();
   signal.addEventListener('abort', stop, { once: true });
   try {
     for (;;) {
       if (signal.aborted) throw abortReason(signal);
-      const { done, value } = await pace.awaitChunk(readChunk(reader, signal));
+      const { done, value } = await readChunk(reader, signal);
       if (done) return;
       yield value;
     }
@@ -160,35 +156,6 @@ async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array>, signal
 
 function abortReason(signal: AbortSignal): IdentityError {
   return signal.reason instanceof IdentityError ? signal.reason : cancelled();
-}
-
-const MILLISECONDS_PER_BYTE = 1_000 / fixedLimits.bodyBytesPerSecond;
-
-/**
- * Limits the time that is spent waiting for one body: some seconds, and more with every received byte, up to a minute. The
- * service's own time does not count, so that a slow disk is not the client's fault.
- */
-export class BodyPace {
-  readonly #tooSlow = new AbortController();
-  /** Aborts when the body is too slow; the reason is the error to throw. */
-  readonly signal = this.#tooSlow.signal;
-  #leftMs: number = fixedLimits.bodyGraceMs;
-
-  /** Waits for the client's next chunk; `signal` may abort meanwhile. */
-  async awaitChunk<Chunk extends { readonly value?: Uint8Array | undefined }>(chunk: Promise<Chunk>): Promise<Chunk> {
-    const start = performance.now();
-    // The last chunk may have arrived late, just before its timer fired.
-    const leftMs = Math.max(0, this.#leftMs);
-    const timer = setTimeout(() => this.#tooSlow.abort(bodyTooSlow(fixedLimits.bodyBytesPerSecond)), leftMs);
-    try {
-      const received = await chunk;
-      const earnedMs = (received.value?.byteLength ?? 0) * MILLISECONDS_PER_BYTE;
-      this.#leftMs = Math.min(this.#leftMs + earnedMs - (performance.now() - start), fixedLimits.stallMs);
-      return received;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
 }
 
 /**

@@ -6,17 +6,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { httpMalformed } from '../errors/httpErrors.ts';
 import { log } from '../log.ts';
 import type { ConcurrencyLimit } from './concurrency.ts';
-import {
-  abortResponse,
-  closeAfter,
-  type Incoming,
-  isBodyExpected,
-  isClosed,
-  isHttp1,
-  type Outgoing,
-  traceFrom,
-  untilTaken,
-} from './exchange.ts';
+import { abortResponse, type Incoming, isClosed, isHttp1, type Outgoing, traceFrom, untilTaken } from './exchange.ts';
 import { completeContent, errorResponse, newRequestId } from './responses.ts';
 
 /** A fetch handler, such as a Hono application. */
@@ -26,8 +16,6 @@ export interface Application {
 
 /** How long the server waits for clients. */
 export interface WaitTimes {
-  /** For the rest of a body that the application expects, after the response; for any other a second. */
-  readonly lingerMs: number;
   /** For a client that takes nothing of a response. */
   readonly stallMs: number;
 }
@@ -45,7 +33,6 @@ export function requestListener(app: Application, times: WaitTimes, places: Conc
       const response = await app.fetch(request, env);
       await writeResponse(response, env.outgoing, {
         stallMs: times.stallMs,
-        ...(isBodyExpected(request) && { lingerMs: times.lingerMs }),
         onComplete: () => place[Symbol.dispose](),
       });
       return RESPONSE_ALREADY_SENT;
@@ -60,8 +47,6 @@ export function requestListener(app: Application, times: WaitTimes, places: Conc
 
 /** How a response is written. */
 export interface WriteOptions {
-  /** The time for which the rest of the request's body may arrive over HTTP/1, after the response; default a second. */
-  readonly lingerMs?: number;
   /** Aborts the response when its client takes nothing for this time. */
   readonly stallMs: number;
   /** Called as soon as the whole response only waits for its client. */
@@ -70,8 +55,6 @@ export interface WriteOptions {
 
 /** What is written at once: a connection must take each part within the time for a stalled response. */
 const PART_BYTES = 64 * 1024;
-/** The time for the rest of a body that is not expected: bytes on their way would reset the connection. */
-const LAST_BYTES_MS = 1_000;
 
 /**
  * Writes a response to its socket with backpressure; never rejects.
@@ -105,17 +88,11 @@ async function writeFailure(error: unknown, response: Response, outgoing: Outgoi
   abortResponse(outgoing);
 }
 
-async function writeBody(
-  response: Response,
-  body: ResponseBody,
-  outgoing: Outgoing,
-  { lingerMs = LAST_BYTES_MS, stallMs }: WriteOptions,
-) {
+async function writeBody(response: Response, body: ResponseBody, outgoing: Outgoing, { stallMs }: WriteOptions) {
   const { req } = outgoing;
   // The parser may be processing the request's last bytes.
   if (!req.complete) await setImmediate();
   setHead(response, outgoing, body.length);
-  if (!req.complete && !req.destroyed) closeDespiteBody(outgoing, lingerMs);
   // Node writes the head and a small content at once.
   if (body.small === undefined) {
     await writeChunks(outgoing, body, stallMs);
@@ -154,38 +131,14 @@ async function writeChunks(
   }
 }
 
-/**
- * Closes an HTTP/1 connection after this response, although the request's body is coming. Its side of the connection ends at
- * once. It reads on until the body ends or the time is over: closing a socket with unread bytes resets it, and the reset can
- * overtake the response.
- */
-function closeDespiteBody(outgoing: Outgoing, limitMs: number): void {
-  closeAfter(outgoing);
-  const { req, socket } = outgoing;
-  if (!isHttp1(outgoing) || socket === null) return;
-  // Node calls this after the response.
-  socket.destroySoon = () => {
-    const destroy = () => void socket.destroy();
-    const timer = setTimeout(destroy, limitMs);
-    socket.once('close', () => clearTimeout(timer)).once('error', destroy);
-    socket.end();
-    if (req.complete) return destroy();
-    req.once('end', destroy).once('close', destroy);
-    discard(req);
-  };
-}
-
-/** Asks an HTTP/2 client, after the end of the response, to stop sending its body (RFC 9113 8.1). */
+/** Ignores the rest of a body after the end of the response. An HTTP/2 client is asked to stop sending it (RFC 9113 8.1). */
 function stopUpload(incoming: Incoming): void {
-  if (!(incoming instanceof Http2ServerRequest) || incoming.complete) return;
-  discard(incoming);
-  if (incoming.stream.state.remoteClose !== 1) incoming.stream.close(constants.NGHTTP2_NO_ERROR);
-}
-
-function discard(incoming: Incoming): void {
+  if (incoming.complete) return;
   // The listener of a reader that has stopped would pause the stream again.
   incoming.removeAllListeners('data');
   incoming.resume();
+  if (incoming instanceof Http2ServerRequest && incoming.stream.state.remoteClose !== 1)
+    incoming.stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
 /** A response body whose first chunk is read. */

@@ -5,6 +5,11 @@ import { noteRequest } from '../turns.ts';
 import { clientAddress, closed, getOutgoing, type HttpEnv, traceFrom } from './exchange.ts';
 import { requestIdFrom, responseHeaders } from './responses.ts';
 
+const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
+
+/** Returns a method for log lines and metrics. Over HTTP/2, a client may send a text of any length as its method. */
+const knownMethod = (method: string) => (METHODS.includes(method) ? method : 'other');
+
 /** Is told of every request, such as for metrics. */
 export interface RequestObserver {
   started(): void;
@@ -44,7 +49,7 @@ function reportWhenSent(
   const { status } = context.res;
   const finished = () => {
     const line: RequestLine = {
-      method: context.req.method,
+      method: knownMethod(context.req.method),
       route: context.get('route'),
       status: getOutgoing(context)?.writableFinished === false ? 499 : status,
       rpcCode: context.get('rpcCode'),

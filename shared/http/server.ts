@@ -1,7 +1,7 @@
 import { type EventEmitter, once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
-import { Server as NetServer, type Socket } from 'node:net';
+import type { Server as Http1Server } from 'node:http';
+import type { Http2Server, ServerHttp2Session } from 'node:http2';
+import type { Server, Socket } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import {
   httpExpectationFailed,
@@ -15,27 +15,15 @@ import {
 import type { IdentityError } from '../errors/identityError.ts';
 import { defaultLimits, fixedLimits, type Limits } from '../limits.ts';
 import { log } from '../log.ts';
-import {
-  ConcurrencyLimit,
-  ConnectionTurns,
-  descriptorsForConnections,
-  limitConnections,
-  RequestsInFlight,
-} from './concurrency.ts';
+import { ConcurrencyLimit, descriptorsForConnections, RequestsInFlight } from './concurrency.ts';
 import { closeAfter, continueOnDemand, hasLeft, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
-import { createHttp2, type Http2, refuseStreams, switchProtocols } from './protocols.ts';
+import { type ConnectionTimes, createHttp1, createHttp2, createPort } from './protocols.ts';
 import { type Application, requestListener, type WaitTimes, writeResponse } from './requestListener.ts';
 import { errorResponse, newRequestId, writeRawError } from './responses.ts';
 
-/** A server's certificate, with the intermediate ones after it, and its private key; both PEM. */
-export interface Certificate {
-  readonly cert: string;
-  readonly key: string;
-}
-
-/** A Node server that can be drained. */
+/** A server of one port that can be drained. */
 export interface HttpServer {
-  readonly server: Server | TlsServer;
+  readonly server: Server;
   /**
    * Stops accepting connections, lets requests in flight finish, and rejects new ones on open connections (503).
    * Resolves with the number of requests that were aborted after `limitMs`.
@@ -43,13 +31,8 @@ export interface HttpServer {
   drain(limitMs: number): Promise<number>;
 }
 
-/** Limits on connections; by default those of a self-hosted instance that clients reach directly. */
-export type HttpServerOptions = Partial<
-  WaitTimes & Pick<Limits, 'headersMs' | 'keepAliveMs' | 'connections' | 'perClient'>
-> & {
-  /** The number of addresses that trusted proxies append to `X-Forwarded-For`. */
-  readonly trustedProxies?: number;
-};
+/** Limits on connections; by default those of a self-hosted instance. */
+export type HttpServerOptions = Partial<WaitTimes & ConnectionTimes & Pick<Limits, 'connections'>>;
 
 /**
  * The share of the connections that may be HTTP/2. Each carries many requests, all of which Node may read at once, before a
@@ -58,105 +41,63 @@ export type HttpServerOptions = Partial<
 const HTTP2_SHARE = 0.1;
 
 /**
- * Creates an application's server, not yet listening. It speaks HTTP/1, and HTTP/2 on the same port, also without TLS, as
- * gRPC clients do. Requests that Node itself rejects get the interface's error body too.
- * @param certificate encrypts the connections; without it, a proxy or the platform does
+ * Creates an application's server, not yet listening. It speaks HTTP/1 and HTTP/2 on one port, both without TLS: a proxy or
+ * the platform encrypts connections. Requests that Node itself rejects get the interface's error body too.
  */
-export function createHttpServer(
-  app: Application,
-  options: HttpServerOptions = {},
-  certificate?: Certificate,
-): HttpServer {
-  const limits = { ...fixedLimits, ...defaultLimits('selfHosted'), trustedProxies: 0, ...options };
-  const descriptors = descriptorsForConnections();
-  const connections = Math.min(limits.connections, descriptors);
-  const perClient = Math.min(limits.perClient, Math.ceil(descriptors / 2));
-  const server = createHttp1Server(limits, certificate);
-  const http2 = createHttp2(limits.keepAliveMs);
-  // All connections of a proxy have one address.
-  const isDirect = limits.trustedProxies === 0;
-  const requests = new RequestsInFlight(perClient, limits.trustedProxies);
-  const isFull = (socket: Socket) => isDirect && requests.isFull(socket);
-  const mostSessions = Math.ceil(connections * HTTP2_SHARE);
-  const isFullOfSessions = (socket: Socket) => http2.sessions.size >= mostSessions || isFull(socket);
-  switchProtocols(server, http2.server, { timeoutMs: limits.headersMs, isFull: isFullOfSessions });
-  const sockets = limitConnections(server, { connections, perClient: isDirect ? perClient : connections, isFull });
-  refuseStreams(http2.server, requests, isDirect);
+export function createHttpServer(app: Application, options: HttpServerOptions = {}): HttpServer {
+  const limits = { ...fixedLimits, ...defaultLimits('selfHosted'), ...options };
+  const connections = Math.min(limits.connections, descriptorsForConnections());
+  const [http1, http2] = [createHttp1(limits), createHttp2()];
+  const requests = new RequestsInFlight();
+  const sessions = openSessions(http2, requests, limits.keepAliveMs);
+  const maxSessions = Math.ceil(connections * HTTP2_SHARE);
+  const server = createPort(http1, http2, {
+    headersMs: limits.headersMs,
+    isFullOfSessions: () => sessions.size >= maxSessions,
+  });
+  server.maxConnections = connections;
+  const sockets = openSockets(server);
   const places = new ConcurrencyLimit(connections, tooManyRequests);
   const listener = requestListener(app, limits, places);
   let isDraining = false;
-  const reject = (error: IdentityError, incoming: Incoming, outgoing: Outgoing) => {
-    closeAfter(outgoing);
-    const response = errorResponse(error, newRequestId(), incoming.headers['content-type']);
-    return writeResponse(response, outgoing, { stallMs: limits.stallMs });
+  const rejectionOf = (incoming: Incoming): IdentityError | undefined => {
+    if (isDraining) return shuttingDown();
+    if (places.isFull) return tooManyRequests();
+    if (hasLargeHeaders(incoming)) return httpHeadersTooLarge();
+    return isAmbiguous(incoming) ? httpMalformed() : undefined;
   };
-  const turns = new ConnectionTurns();
   const respond = async (incoming: Incoming, outgoing: Outgoing, rejection: IdentityError | undefined) => {
-    if (isHttp1(outgoing) && !(await turns.next(incoming.socket, outgoing))) return;
     // What was read behind the request comes first: it may be the reset of its stream.
     await setImmediate();
     if (hasLeft(incoming, outgoing)) return;
-    if (rejection !== undefined) await reject(rejection, incoming, outgoing);
-    else if (isDraining) await reject(shuttingDown(), incoming, outgoing);
-    else if (places.isFull) await reject(tooManyRequests(), incoming, outgoing);
-    else if (hasLargeHeaders(incoming)) await reject(httpHeadersTooLarge(), incoming, outgoing);
-    else if (isAmbiguous(incoming)) await reject(httpMalformed(), incoming, outgoing);
-    else await listener(incoming, outgoing);
+    const error = rejection ?? rejectionOf(incoming);
+    if (error === undefined) return listener(incoming, outgoing);
+    closeAfter(outgoing);
+    const response = errorResponse(error, newRequestId(), incoming.headers['content-type']);
+    await writeResponse(response, outgoing, { stallMs: limits.stallMs });
   };
   const handle = (rejection?: IdentityError) => async (incoming: Incoming, outgoing: Outgoing) => {
-    // Node's parsers go on with what they have read.
+    // Node's parser goes on with what it has read, although the connection is closed.
     if (hasLeft(incoming, outgoing)) return;
-    if (requests.admits(incoming, outgoing)) {
-      await requests.run(incoming, outgoing, () => respond(incoming, outgoing, rejection));
-    } else if (outgoing.socket === null) incoming.socket.destroy();
-    else await reject(tooManyRequests(), incoming, outgoing);
+    if (requests.of(incoming.socket).size >= fixedLimits.pipelinedRequests) incoming.socket.destroy();
+    else await requests.run(outgoing, () => respond(incoming, outgoing, rejection));
   };
-  for (const one of [server, http2.server]) handleRequests(one, handle);
-  server.on('connect', (_incoming, socket) => {
-    socket.removeAllListeners('data');
+  for (const one of [http1, http2]) handleRequests(one, handle);
+  http1.on('connect', (_incoming, socket) => {
     // The client would take the error for the response to an earlier request.
-    if (requests.isUsing(socket)) socket.destroy();
+    if (requests.of(socket).size > 0) socket.destroy();
     else writeRawError(socket, methodNotAllowed());
   });
-  http2.server.on('connect', handle(methodNotAllowed()));
-  handleParserErrors(server, requests);
+  http2.on('connect', handle(methodNotAllowed()));
+  handleConnectionEnds(http1, requests);
+  handleParserErrors(http1, requests);
   return {
     server,
     drain(limitMs) {
       isDraining = true;
-      return drainServer({ server, http2, sockets, requests }, limitMs);
+      return drainServer({ server, http2, sockets, sessions, requests }, limitMs);
     },
   };
-}
-
-/** The suites of TLS: with forward secrecy and authenticated encryption, which are all of TLS 1.3 and some of 1.2. */
-const ciphers = [
-  ...['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'],
-  ...['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305'].flatMap((suite) => {
-    return [`ECDHE-ECDSA-${suite}`, `ECDHE-RSA-${suite}`];
-  }),
-].join(':');
-
-function createHttp1Server(
-  { headersMs, keepAliveMs }: Pick<Limits, 'headersMs' | 'keepAliveMs'>,
-  certificate: Certificate | undefined,
-): Server | TlsServer {
-  const options = {
-    keepAliveTimeout: keepAliveMs,
-    headersTimeout: headersMs,
-    // Node rejects what reaches its limit.
-    maxHeaderSize: fixedLimits.headerBytes + 1,
-    connectionsCheckingInterval: Math.min(30_000, headersMs / 2),
-    // The call's own timeout limits a long upload.
-    requestTimeout: 0,
-    // requestListener rejects such a request with the interface's error body.
-    requireHostHeader: false,
-  };
-  if (certificate === undefined) return createServer(options);
-  const ALPNProtocols = ['h2', 'http/1.1'];
-  const server = createTlsServer({ ...options, ...certificate, ciphers, ALPNProtocols, handshakeTimeout: headersMs });
-  // There is no request yet to respond to.
-  return server.removeAllListeners('tlsClientError').on('tlsClientError', (_error, socket) => socket.destroy());
 }
 
 type Handler = (incoming: Incoming, outgoing: Outgoing) => Promise<void>;
@@ -182,10 +123,19 @@ function isAmbiguous({ httpVersion, headers, rawHeaders }: Incoming): boolean {
   return hosts.length > 1 || (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined);
 }
 
+/** Closes the responses that wait for others on a connection. Node closes only the one that is being written. */
+function handleConnectionEnds(http1: Http1Server, requests: RequestsInFlight): void {
+  http1.on('connection', (socket) => {
+    socket.once('close', () => {
+      for (const outgoing of requests.of(socket)) if (outgoing.socket === null) outgoing.emit('close');
+    });
+  });
+}
+
 /** Responds to requests that Node's HTTP/1 parser rejects. */
-function handleParserErrors(server: EventEmitter, { responses }: RequestsInFlight): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const current = [...responses].filter(isHttp1).find((outgoing) => outgoing.socket === socket);
+function handleParserErrors(http1: Http1Server, requests: RequestsInFlight): void {
+  http1.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const [current] = [...requests.of(socket)].filter(isHttp1);
     if (current?.req.complete) endAfter(current);
     else if (current?.headersSent || error.code === 'ECONNRESET') socket.destroy();
     else writeRawError(socket, parserError(error.code));
@@ -205,10 +155,34 @@ function parserError(code: string | undefined): IdentityError {
   return httpMalformed();
 }
 
+function openSockets(server: Server): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return sockets;
+}
+
+/** @param idleMs closes a session without a request after this time */
+function openSessions(http2: Http2Server, requests: RequestsInFlight, idleMs: number): ReadonlySet<ServerHttp2Session> {
+  const sessions = new Set<ServerHttp2Session>();
+  http2.on('session', (session) => {
+    sessions.add(session);
+    session.once('close', () => sessions.delete(session));
+    session.setTimeout(idleMs);
+    session.on('timeout', () => {
+      if (!requests.isUsing(session)) session.destroy();
+    });
+  });
+  return sessions;
+}
+
 interface OpenServer {
-  readonly server: Server | TlsServer;
-  readonly http2: Http2;
+  readonly server: Server;
+  readonly http2: Http2Server;
   readonly sockets: ReadonlySet<Socket>;
+  readonly sessions: ReadonlySet<ServerHttp2Session>;
   readonly requests: RequestsInFlight;
 }
 
@@ -216,17 +190,16 @@ interface OpenServer {
  * Closes a server. HTTP/1 connections stay open meanwhile, so that a request on its way gets a response instead of a reset.
  * HTTP/2 clients learn from GOAWAY which requests to retry.
  */
-async function drainServer({ server, http2, sockets, requests }: OpenServer, limitMs: number): Promise<number> {
+async function drainServer(open: OpenServer, limitMs: number): Promise<number> {
+  const { server, http2, sockets, sessions, requests } = open;
   for (const outgoing of requests.responses) closeAfter(outgoing);
-  // http.Server's own close() would close idle connections immediately.
-  NetServer.prototype.close.call(server);
-  for (const session of http2.sessions) session.close();
-  http2.server.on('session', (session) => session.close());
+  server.close();
+  for (const session of sessions) session.close();
+  http2.on('session', (session) => session.close());
   await Promise.race([requests.emptied(), setTimeout(limitMs, undefined, { ref: false })]);
   const aborted = requests.responses.size;
-  for (const session of http2.sessions) session.destroy();
+  for (const session of sessions) session.destroy();
   for (const socket of sockets) socket.destroy();
-  server.close();
   return aborted;
 }
 
@@ -238,42 +211,30 @@ export interface ServeOptions {
   readonly port: number;
   /** Milliseconds; default 10,000. */
   readonly drainMs?: number;
-  /** The limits on connections; default as self-hosted, without a proxy. */
+  /** The limits on connections; default as self-hosted. */
   readonly limits?: HttpServerOptions;
-  /** Encrypts the connections by TLS. */
-  readonly certificate?: Certificate | undefined;
 }
 
 /** A listening server. `close` drains it and resolves with the number of aborted requests. */
 export interface RunningServer {
   readonly url: string;
-  /** Replaces the certificate of a server with TLS, for new connections. */
-  renewCertificate(certificate: Certificate): void;
   close(): Promise<number>;
 }
 
 /** Starts a server; resolves when it is listening, and rejects when the address is not available. */
-export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const { app, host, port, drainMs = 10_000, limits = {}, certificate } = options;
-  const { server, drain } = createHttpServer(app, limits, certificate);
+export async function serve({ app, host, port, drainMs = 10_000, limits = {} }: ServeOptions): Promise<RunningServer> {
+  const { server, drain } = createHttpServer(app, limits);
   server.listen(port, host);
   await once(server, 'listening');
   const url = serverUrl(server);
   log.listening(url);
-  return {
-    url,
-    renewCertificate: (renewed) => {
-      if (!(server instanceof TlsServer)) throw new TypeError('the server has no certificate to renew');
-      server.setSecureContext({ ...renewed, ciphers });
-    },
-    close: () => drain(drainMs),
-  };
+  return { url, close: () => drain(drainMs) };
 }
 
 /** Returns the base URL of a listening server, without a trailing slash. */
-export function serverUrl(server: Server | TlsServer): string {
+export function serverUrl(server: Server): string {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new TypeError('the server does not listen on a port');
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return `${server instanceof TlsServer ? 'https' : 'http'}://${host}:${address.port}`;
+  return `http://${host}:${address.port}`;
 }

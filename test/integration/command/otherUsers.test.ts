@@ -26,28 +26,13 @@ beforeAll(async () => {
   await identityJson(['init', '--data', data, '--token-file', join(directory.path, 'owner.pat')]);
   source = at('north.json');
   await writeFile(source, JSON.stringify({ orgs: [organisation('acme')] }));
-  for (const name of ['tls.crt', 'tls.key']) {
-    const fixture = name.replace('tls', 'test/fixtures/tls/first');
-    await writeFile(at(name), await readFile(fixture), { mode: 0o600 });
-  }
+  await writeFile(at('tls.crt'), await readFile('test/fixtures/tls/first.crt'), { mode: 0o600 });
   await writeFile(at('account.json'), '{}', { mode: 0o600 });
 });
 afterAll(() => directory.remove());
 
 const at = (name: string) => join(directory.path, name);
 const inspect = ['inspect', 'http://127.0.0.1:9'];
-// The server reads its files before it finds that this machine does not have the address.
-const serve = () => [
-  'serve',
-  '--data',
-  data,
-  '--host',
-  '192.0.2.1',
-  '--tls-cert-file',
-  at('tls.crt'),
-  '--tls-key-file',
-  at('tls.key'),
-];
 const list = () => ['org', 'list', '--data', data];
 
 /** Plans a migration, and returns its run directory. */
@@ -85,8 +70,6 @@ const calls: Readonly<Record<FileName, () => Promise<Call> | Call>> = {
     path: at('account.json'),
     args: ['inspect', 'gs://exports/north.json', '--credentials-file', at('account.json')],
   }),
-  tlsKey: () => ({ path: at('tls.key'), args: serve() }),
-  certificate: () => ({ path: at('tls.crt'), args: serve() }),
   backup: () => restoring('backup'),
   backupKey: () => restoring('key'),
   dataDirectory: () => ({ path: data, args: list() }),

@@ -1,3 +1,4 @@
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { startProgram } from '../../../tools/program.ts';
 import { identity } from '../../support/command.ts';
@@ -6,6 +7,9 @@ import { exportFrom, importInto } from '../../support/http/wire.ts';
 import { init, serve } from '../../support/instances/commandInstance.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+
+/** A file of Linux that takes nothing. */
+const FULL_DEVICE = '/dev/full';
 
 describe('identity serve', () => {
   it.each([
@@ -39,6 +43,19 @@ describe('identity serve', () => {
     await remove();
   });
 
+  it.skipIf(!existsSync(FULL_DEVICE))('keeps running where its log is on a full disk', async () => {
+    const { path, remove } = await temporaryDirectory();
+    await init(['--data', path]);
+    const [command, script] = identityProgram;
+    const log = openSync(FULL_DEVICE, 'w');
+    const args = [script, 'serve', '--data', path, '--port', '0'];
+    const running = await startProgram(command, args, /http:\S+/, { stderr: log });
+    for (let request = 0; request < 50; request++) expect((await fetch(`${running.ready[0]}/health`)).status).toBe(200);
+    expect(await running.stop()).toMatchObject({ code: 0 });
+    closeSync(log);
+    await remove();
+  });
+
   it('says in one line why it cannot start, and what to do', async () => {
     const { path, remove } = await temporaryDirectory();
     await init(['--data', path]);
@@ -50,7 +67,11 @@ describe('identity serve', () => {
     const advice = 'stop the program that listens there, or choose another port with --port (0 picks a free one)';
     const stderr = `identity: port ${port} is in use: ${advice}\n`;
     expect(taken).toMatchObject({ code: 1, stdout: '', stderr });
-    const foreign = await identity(['serve', '--data', path, '--port', '0', '--host', '192.0.2.1']);
+    const open = await identity(['serve', '--data', path, '--port', '0', '--host', '0.0.0.0']);
+    const remedy = 'put a proxy with TLS in front, such as Caddy with hosting/Caddyfile, and set TRUSTED_PROXIES=1';
+    expect(open).toMatchObject({ code: 1, stderr: `identity: other machines reach 0.0.0.0: ${remedy}\n` });
+    const behind = { env: { TRUSTED_PROXIES: '1' } };
+    const foreign = await identity(['serve', '--data', path, '--port', '0', '--host', '192.0.2.1'], behind);
     expect(foreign).toMatchObject({
       code: 1,
       stdout: '',

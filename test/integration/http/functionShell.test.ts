@@ -85,9 +85,7 @@ describe('a function under getTestServer', () => {
   });
 
   afterAll(async () => {
-    server.closeAllConnections();
     server.close();
-    await once(server, 'close');
     vi.unstubAllEnvs();
     configureLog('silent');
   });
@@ -119,7 +117,6 @@ describe('a function under getTestServer', () => {
     const other = getTestServer('other').listen(0, '127.0.0.1');
     await once(other, 'listening');
     expect(await (await fetch(`${serverUrl(other)}/hello`)).text()).toBe('hello');
-    other.closeAllConnections();
     other.close();
   });
 });

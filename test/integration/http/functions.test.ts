@@ -68,7 +68,7 @@ describe('the three functions in the framework', () => {
       servers.set(name, server);
     }
     return () => {
-      for (const server of servers.values()) server.close().closeAllConnections();
+      for (const server of servers.values()) server.close();
       vi.unstubAllEnvs();
     };
   });

@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { fixedLimits } from '../../../shared/limits.ts';
 import { frame, framesOf } from '../../support/http/grpcFrames.ts';
 import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
@@ -100,11 +99,9 @@ describe('a malformed RPC', () => {
   });
 
   it('is DEADLINE_EXCEEDED when its timeout expires while its message does not come', async () => {
-    const started = performance.now();
     const response = await call('application/grpc', new ReadableStream(), { 'grpc-timeout': '50m' });
     expect([response.status, response.headers.get('grpc-status')]).toEqual([200, '4']);
     expect((await call('application/json', new ReadableStream(), { 'connect-timeout-ms': '50' })).status).toBe(504);
-    expect(performance.now() - started).toBeLessThan(fixedLimits.bodyGraceMs);
   });
 
   it.each(endlessTimeouts)('is rejected for its message, not for a timeout of years: $type', async (row) => {

@@ -5,6 +5,7 @@ import { run, startProgram } from '../../../tools/program.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { startTlsProxy } from '../../support/http/tlsProxy.ts';
 import { post } from '../../support/http/wire.ts';
 import { emptyExport, startFakeInstance } from '../../support/places/fakeInstance.ts';
 import { databaseOptions } from '../../support/places/locations.ts';
@@ -83,14 +84,14 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
 
   describe('by TLS', () => {
     const fixture = (name: string) => new URL(`../../fixtures/tls/${name}`, import.meta.url).pathname;
-    const certificate = ['--tls-cert-file', fixture('first.crt'), '--tls-key-file', fixture('first.key')];
     const inspect = async (url: string, token: string, env = {}) => {
       const { code, stderr } = await identityProcess(['inspect', url, '--token-file', token], { env });
       return { code, message: message(stderr) };
     };
 
     it('names an untrusted certificate, a port that expects TLS, and one without', async () => {
-      const [encrypted, plain] = [await servedPlace(sqlite, certificate), await servedPlace(sqlite)];
+      const plain = await servedPlace(sqlite);
+      const encrypted = { url: await startTlsProxy(plain.url) };
       const token = await tokenFile();
       const failed = (problem: string) => ({ code: 1, message: `identity: ${problem}` });
       const { host } = new URL(encrypted.url);
@@ -109,7 +110,8 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     });
 
     it("trusts the authorities of NODE_EXTRA_CA_CERTS and the system's", async () => {
-      const { url, tokenFile: token } = await servedPlace(sqlite, certificate);
+      const { url: plain, tokenFile: token } = await servedPlace(sqlite);
+      const url = await startTlsProxy(plain);
       const trusted = expect.objectContaining({ code: 0 });
       const authority = fixture('first.crt');
       expect(await inspect(url, token, { NODE_EXTRA_CA_CERTS: authority })).toEqual(trusted);

@@ -15,8 +15,6 @@ export const fileTable = {
   state: { file: 'a file in a run directory', believed: 'refused', read: taken },
   token: { file: 'a token file', believed: 'refused', read: 'a warning' },
   accountKey: { file: "a service account's key file", believed: 'refused', read: 'a warning' },
-  tlsKey: { file: 'the key of `--tls-key-file`', believed: 'refused', read: 'a warning' },
-  certificate: { file: 'the certificate of `--tls-cert-file`', believed: 'refused', read: taken },
   backup: { file: 'a backup to restore', believed: 'refused', read: 'a warning' },
   backupKey: { file: 'the master key of `restore --key`', believed: 'refused', read: 'a warning' },
   dataDirectory: { file: 'a data directory', believed: 'refused', read: taken },

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
 
 /** One answer as it came off the wire. */
 export interface RawAnswer {
@@ -54,14 +53,6 @@ export async function ended(socket: Socket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   socket.once('end', resolve).once('close', resolve).resume();
   await promise;
-}
-
-/** Sends bytes until the server takes no more. Returns the milliseconds until then. */
-export async function sendUntilClosed(socket: Socket): Promise<number> {
-  const begin = performance.now();
-  socket.on('error', () => undefined);
-  for (; !socket.closed; await setTimeout(10)) socket.write('x');
-  return performance.now() - begin;
 }
 
 async function nextChunk(socket: Socket): Promise<unknown> {

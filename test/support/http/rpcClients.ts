@@ -135,7 +135,8 @@ export const rpcClients: readonly RpcClient[] = [
 function callByGrpcJs({ method, url, token, userId }: RpcCall): Promise<unknown> {
   const { parent, name, input, output } = UserService.method[method];
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  const client = new GrpcClient(new URL(url).host, credentials.createInsecure());
+  const { host, protocol } = new URL(url);
+  const client = new GrpcClient(host, protocol === 'https:' ? credentials.createSsl() : credentials.createInsecure());
   const metadata = new Metadata();
   metadata.set('authorization', `Bearer ${token}`);
   client.makeUnaryRequest(

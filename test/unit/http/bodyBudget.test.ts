@@ -15,8 +15,8 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 /** Stores a body as it is received. */
-async function store(budget: BodyBudget, size: number, memoryBytes = 10, holder?: string) {
-  const storage = createBodyStorage({ budget, memoryBytes, directory, holder });
+async function store(budget: BodyBudget, size: number, memoryBytes = 10) {
+  const storage = createBodyStorage({ budget, memoryBytes, directory });
   try {
     await storage.append(bytes(size));
     return await storage.finish();
@@ -74,33 +74,6 @@ describe('a budget for bodies', () => {
     const second = await store(budget, 200);
     await Promise.all([first.close(), second.close()]);
     expect(await readdir(directory)).toEqual([]);
-  });
-
-  it.each([
-    ['in memory', 1_000],
-    ['in temporary files', 10],
-  ])('gives half of it to one holder %s, and the rest to others', async (_name, memoryBytes) => {
-    const budget = new BodyBudget(1_000, 1_000, ENOUGH);
-    const ofOne = [await store(budget, 300, memoryBytes, 'one'), await store(budget, 200, memoryBytes, 'one')];
-    await expect(store(budget, 1, memoryBytes, 'one')).rejects.toMatchObject(tooMany);
-    const other = await store(budget, 500, memoryBytes, 'other');
-    await expect(store(budget, 1, memoryBytes, 'third')).rejects.toMatchObject(tooMany);
-    await ofOne[0]?.close();
-    const again = await store(budget, 300, memoryBytes, 'one');
-    await expect(store(budget, 1, memoryBytes, 'one')).rejects.toMatchObject(tooMany);
-    await Promise.all([...ofOne, other, again].map((body) => body?.close()));
-  });
-
-  it('gives half of what files may take to one holder', async () => {
-    let free = 1_000;
-    const budget = new BodyBudget(1_000_000, 1_000, async () => free);
-    const first = await store(budget, 250, 10, 'one');
-    free -= 250;
-    await expect(store(budget, 50, 10, 'one')).rejects.toMatchObject(tooMany);
-    const second = await store(budget, 250, 10, 'other');
-    free -= 250;
-    await expect(store(budget, 50, 10, 'third')).rejects.toMatchObject(tooMany);
-    await Promise.all([first.close(), second.close()]);
   });
 
   it('counts bodies that move to files at the same moment', async () => {

@@ -1,8 +1,7 @@
-import { Writable } from 'node:stream';
+import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { Origin } from '../../../shared/audit/auditEvent.ts';
 import { createApp } from '../../../shared/http/app.ts';
-import { clientKey } from '../../../shared/http/exchange.ts';
 import { configureLog, log } from '../../../shared/log.ts';
 
 const trace = '0af7651916cd43dd8448eb211c80319c';
@@ -25,6 +24,17 @@ const routes = [
   },
 ] as const;
 
+/** A stream, and the text that it has taken. While `isFull` returns true, it takes nothing. */
+function collected(isFull = () => false) {
+  let text = '';
+  const write = (chunk: string, done: (error?: Error) => void) => {
+    if (isFull()) return done(new Error('no space left on device'));
+    text += chunk;
+    done();
+  };
+  return { stream: Object.assign(new EventEmitter(), { write }), text: () => text };
+}
+
 /** The origin of a request without a socket. */
 async function originOf(headers: Record<string, string>, trustedProxies = 0): Promise<Origin> {
   configureLog('silent');
@@ -45,20 +55,6 @@ describe('the address of a client', () => {
     expect(await originOf(header('192.0.2.1'), 2)).toEqual({ requestId: 'r1' });
     expect(await originOf(header('evil"\\n, 192.0.2.1'), 2)).toEqual({ requestId: 'r1' });
   });
-
-  it.each([
-    ['192.0.2.1', '192.0.2.1'],
-    ['::ffff:192.0.2.1', '192.0.2.1'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['2001:DB8:1:2::', '2001:db8:1:2::/64'],
-    ['2001:db8::3:4:5:6', '2001:db8:0:0::/64'],
-    ['2001::4:5:6:7:8', '2001:0:0:4::/64'],
-    ['::1', '0:0:0:0::/64'],
-    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-    [undefined, ''],
-  ])('%s counts as the client %s', (address, key) => {
-    expect(clientKey(address)).toBe(key);
-  });
 });
 
 describe('the trace of a request', () => {
@@ -76,14 +72,10 @@ describe('the trace of a request', () => {
 
   /** The lines that `work` logs, in a process of the project or of none. */
   async function logged(work: () => unknown, project?: string): Promise<unknown[]> {
-    let text = '';
-    const write = (chunk: unknown, _encoding: unknown, done: () => void) => {
-      text += String(chunk);
-      done();
-    };
-    configureLog('info', new Writable({ write }), project);
+    const { stream, text } = collected();
+    configureLog('info', stream, project);
     await work();
-    return Array.from(text.trim().split('\n'), (line): unknown => JSON.parse(line));
+    return Array.from(text().trim().split('\n'), (line): unknown => JSON.parse(line));
   }
 
   it.each([
@@ -102,17 +94,43 @@ describe('the trace of a request', () => {
 });
 
 it('shows a person at a terminal a legible line for each request', async () => {
-  let shown = '';
-  const write = (text: string) => {
-    shown += text;
-  };
-  configureLog('info', { isTTY: true, write });
+  const { stream, text } = collected();
+  configureLog('info', Object.assign(stream, { isTTY: true }));
   const app = createApp({ trustedProxies: 0, routes });
   for (const path of ['/', '/fails', '/nowhere']) await app.request(path, { headers: { 'x-request-id': 'r1' } });
   log.auditFailed(new Error('full \u001b[2J disk'), { event: 'import.started', time: '2026-11-23' });
+  const shown = text();
   const clock = '\\d\\d:\\d\\d:\\d\\d';
   expect(shown).toMatch(new RegExp(`^${clock} GET / 200 \\d+ ms r1$`, 'm'));
   expect(shown).toMatch(new RegExp(`^${clock} GET /fails 500 \\d+ ms r1$`, 'm'));
   expect(shown).toMatch(new RegExp(`^${clock} GET \\(no route\\) 404 \\d+ ms r1$`, 'm'));
   expect(shown).toMatch(/ ERROR audit failed event import.started .*\n.*full \?\[2J disk\n {4}at /);
+});
+
+describe('the log', () => {
+  it('contains no method that a client made up', async () => {
+    const { stream, text } = collected();
+    configureLog('info', stream);
+    const app = createApp({ routes });
+    for (const method of ['DELETE', 'DELETE2', 'M'.repeat(4_000)]) await app.request('/', { method });
+    const methods = Array.from(text().trim().split('\n'), (line): unknown => JSON.parse(line).method);
+    expect(methods).toEqual(['DELETE', 'other', 'other']);
+  });
+
+  it('counts the lines that its stream could not take', () => {
+    let isFull = false;
+    const { stream, text } = collected(() => isFull);
+    configureLog('info', stream);
+    log.listening('first');
+    isFull = true;
+    for (const url of ['lost', 'lost too', 'also lost']) log.listening(url);
+    isFull = false;
+    log.listening('last');
+    const lines = Array.from(text().trim().split('\n'), (line): unknown => JSON.parse(line));
+    expect(lines).toMatchObject([
+      { message: 'listening', url: 'first' },
+      { message: 'listening', url: 'last' },
+      { message: 'log lines lost', severity: 'WARNING', lines: 3 },
+    ]);
+  });
 });

@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { root, run, startProgram } from '../../../tools/program.ts';
+
+/** Why Caddy cannot be started, or undefined if it can. */
+export const caddyMissing = await run('caddy', ['version']).then(
+  ({ code }) => (code === 0 ? undefined : `caddy version ends with ${code}`),
+  () => 'caddy is not installed (Debian: apt-get install caddy)',
+);
+
+/** A running Caddy. */
+export interface Caddy {
+  readonly url: string;
+  /** The PEM file of the authority of its certificate. */
+  readonly authority: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts Caddy with the Caddyfile of this repository in front of a service. The name is localhost, so that Caddy's own
+ * authority signs the certificate. Added are only the settings without which Caddy would take the ports 80 and 2019 and
+ * change what the machine trusts.
+ * @param directory for its authority; the caller removes it
+ */
+export async function startCaddy(serviceUrl: string, directory: string): Promise<Caddy> {
+  const [port, httpPort] = [await freePort(), await freePort()];
+  const shipped = await readFile(join(root, 'hosting/Caddyfile'), 'utf8');
+  const added = ['admin off', 'skip_install_trust', `http_port ${httpPort}`];
+  const file = join(directory, 'Caddyfile');
+  await writeFile(file, shipped.replace(/^\{$/m, ['{', ...added].join('\n')));
+  const env = {
+    IDENTITY_NAME: `https://localhost:${port}`,
+    IDENTITY_UPSTREAM: new URL(serviceUrl).host,
+    XDG_DATA_HOME: directory,
+    XDG_CONFIG_HOME: directory,
+    HOME: directory,
+  };
+  await mkdir(join(directory, 'caddy'));
+  // Its log goes to standard error.
+  const command = ['-c', 'exec caddy run --config "$0" --adapter caddyfile 2>&1', file];
+  const running = await startProgram('sh', command, /serving initial configuration/, { env });
+  return {
+    url: `https://localhost:${port}`,
+    authority: join(directory, 'caddy/pki/authorities/local/root.crt'),
+    pid: running.pid,
+    stop: async () => void (await running.stop('SIGKILL')),
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server: Server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new TypeError('the server does not listen on a port');
+  return address.port;
+}
