@@ -1,7 +1,7 @@
 import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { root } from '../tools/program.ts';
 
-/** Packages that dependencies load only if they are installed. */
+/** Packages that dependencies load only if they are installed. Bundles leave them out, whatever development installs. */
 export const optionalPackages: readonly string[] = ['supports-color'];
 
 /** The options of every bundle. Names and line breaks stay: minified code loads no faster, and its stack traces are unreadable. */
@@ -13,6 +13,7 @@ export function bundleOptions(nodeMajor: number) {
     bundle: true,
     platform: 'node',
     minifySyntax: true,
+    external: [...optionalPackages],
     target: `node${nodeMajor}`,
     logLevel: 'warning',
   } as const satisfies BuildOptions;
@@ -34,6 +35,7 @@ export async function bundleScript(
     // `import.meta` has no URL in CommonJS. Its only use is in a branch that `define` removes.
     logOverride: { 'empty-import-meta': 'silent' },
     ...options,
+    external: [...optionalPackages, ...(options.external ?? [])],
   });
   const [file] = outputFiles;
   const output = metafile.outputs['index.js'];

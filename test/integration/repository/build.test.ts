@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { BuiltFunction } from '../../../build/buildFunction.ts';
+import { optionalPackages } from '../../../build/bundling.ts';
 import { packagePlaces } from '../../../build/thirdParty.ts';
 import { root, run } from '../../../tools/program.ts';
 import { buildAll, unpack } from '../../support/processes/builtFunctions.ts';
@@ -113,7 +114,8 @@ describe('what is deployed beside the bundle', () => {
 const proto = 'node_modules/@zitadel/proto/es/zitadel/';
 const descriptors = [`${proto}admin_pb`, `${proto}v1_pb`, `${proto}management_pb`, 'shared/organisation/'];
 const cloudStorage = ['node_modules/@google-cloud/storage/', 'shared/objectStorage/'];
-const nowhere = ['cli/', 'local/', 'test/', 'bench/', 'build/'];
+const optional = optionalPackages.map((name) => `node_modules/${name}/`);
+const nowhere = ['cli/', 'local/', 'test/', 'bench/', 'build/', ...optional];
 const framework = ['node_modules/@google-cloud/functions-framework/'];
 
 describe('a bundle', () => {
@@ -159,7 +161,7 @@ describe('a bundle', () => {
     }
   });
 
-  it.each(functions)('of %s carries neither the framework nor anything of commands and local runs', (name) => {
+  it.each(functions)('of %s carries neither the framework nor optional packages, commands and local runs', (name) => {
     expect(startingWith(inputsOf(name), [...nowhere, ...framework])).toEqual([]);
   });
 });
