@@ -1,75 +1,50 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, cpus, loadavg, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { createContext } from './context.ts';
-import { measureRounds } from './measure.ts';
-import { measures, measuresOfMillion } from './measures.ts';
-import { MILLION, saveResult } from './results.ts';
-import { fails, figureLine, summarise } from './verdict.ts';
+import { buildFunctions, measureColdStart } from './coldStart.ts';
+import { type Figure, figuresTable } from './figures.ts';
+import { measureInstance } from './transfers.ts';
 
-// `npm run bench`: measures the rows of bench/measures.ts, prints them, and exits with 1 if a ratio misses its goal.
+// The program behind `npm run bench`: prints one table of the service beside the limits of this machine.
 
-const USERS = 100_000;
-const usage =
-  'npm run bench -- [--users NUMBER] [--only NAME]... [--rounds NUMBER] [--write], or npm run bench:million';
-const names = measures.map(({ name }) => name);
 const optionsSchema = z.object({
-  users: z.coerce.number().int().positive().optional(),
-  only: z.array(z.enum(names)).optional(),
-  rounds: z.coerce.number().int().positive().optional(),
-  million: z.boolean(),
-  write: z.boolean(),
+  // Removals over 32 connections need as many users.
+  users: z.coerce.number().int().min(200).default(20_000),
+  rounds: z.coerce.number().int().min(1).default(3),
 });
 
-const options = readOptions();
-const users = options.users ?? (options.million ? MILLION : USERS);
-const only: readonly string[] = options.only ?? (options.million ? measuresOfMillion : names);
-const chosen = measures.filter(({ name }) => only.includes(name));
+const { users, rounds } = readOptions();
+if (process.platform !== 'linux') fail('npm run bench needs Linux: it reads the peak memory of processes from /proc');
 await using resources = new AsyncDisposableStack();
-const bench = await createContext(users, resources);
-print(`${users.toLocaleString('en')} users, Node ${process.version}; each figure is the median of all rounds\n`);
-const failed: string[] = [];
-for (const scenario of new Set(chosen.map((measure) => measure.scenario))) {
-  const rows = chosen.filter((measure) => measure.scenario === scenario);
-  const rounds = await measureRounds(scenario, bench, options.rounds);
-  if ('missing' in rounds) {
-    for (const { name } of rows) print(`${name} is skipped: ${rounds.missing}`);
-    continue;
-  }
-  for (const measure of rows) {
-    // Some figures exist on Linux only.
-    if (measure.figures.some(({ name }) => rounds.every((figures) => figures[name] === undefined))) {
-      print(`${measure.name} is skipped: this system does not count it`);
-      continue;
-    }
-    for (const figure of measure.figures) {
-      const summary = summarise(rounds, figure.name);
-      print(figureLine(measure, figure, summary));
-      if (fails(figure, summary)) failed.push(`${measure.name} (${figure.title})`);
-    }
-    if (options.write) await saveResult(measure, users, rounds);
-  }
+const directory = await mkdtemp(join(tmpdir(), 'identity-bench-'));
+resources.defer(() => rm(directory, { recursive: true }));
+await buildFunctions(resources);
+const measured: Figure[][] = [];
+for (let round = 1; round <= rounds; round++) {
+  measured.push([...(await measureInstance(join(directory, String(round)), users)), await measureColdStart()]);
 }
-if (failed.length > 0) {
-  print(`\nbelow the goal: ${failed.join(', ')}`);
-  process.exitCode = 1;
-}
+process.stdout.write(`${figuresTable(measured)}\n\n${environment()}\n`);
 
 function readOptions(): z.infer<typeof optionsSchema> {
-  const { values } = parseArgs({
-    options: {
-      users: { type: 'string' },
-      only: { type: 'string', multiple: true },
-      rounds: { type: 'string' },
-      million: { type: 'boolean', default: false },
-      write: { type: 'boolean', default: false },
-    },
-  });
+  const { values } = parseArgs({ options: { users: { type: 'string' }, rounds: { type: 'string' } } });
   const { data, error } = optionsSchema.safeParse(values);
-  if (data !== undefined) return data;
-  process.stderr.write(`${z.prettifyError(error)}\nusage: ${usage}\n`);
+  return data ?? fail(`${z.prettifyError(error)}\nusage: npm run bench -- [--users NUMBER] [--rounds NUMBER]`);
+}
+
+function fail(message: string): never {
+  process.stderr.write(`${message}\n`);
   process.exit(2);
 }
 
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+/** Describes the run: its size, the machine and its load, and the versions. */
+function environment(): string {
+  const { node, sqlite } = process.versions;
+  const memory = Math.round(totalmem() / 2 ** 30);
+  return [
+    `${users.toLocaleString('en')} users, ${rounds === 1 ? '1 round' : `${rounds} rounds`}, ${new Date().toISOString().slice(0, 10)}`,
+    `${availableParallelism()} cores of ${cpus()[0]?.model ?? 'unknown'}, ${memory} GiB of memory`,
+    `load average ${loadavg()[0]?.toFixed(1)} at the end; Node ${node}, SQLite ${sqlite}`,
+  ].join('; ');
 }

@@ -113,7 +113,7 @@ async function openUnnamedFile(directory: string): Promise<FileHandle> {
 }
 
 /** Reads the bytes from `start` up to `end` in chunks of `chunkBytes`, each in its own buffer. */
-export async function* readFileRange(file: FileHandle, start: number, end: number, chunkBytes: number) {
+async function* readFileRange(file: FileHandle, start: number, end: number, chunkBytes: number) {
   for (let position = start; position < end; ) {
     const wanted = Math.min(chunkBytes, end - position);
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(wanted), 0, wanted, position);

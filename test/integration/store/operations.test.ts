@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ORGANISATION, sampleUser } from '../../../bench/tasks/sample.ts';
+import { ORGANISATION, sampleUser } from '../../../bench/sample.ts';
 import { listAuthenticationMethodTypes, removeOtpEmail } from '../../../functions/removeOtpEmail/operation.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import { authenticate } from '../../../shared/auth/authorise.ts';

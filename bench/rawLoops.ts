@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { StatementSync } from 'node:sqlite';
+import { z } from 'zod';
+import { userKey } from '../shared/auth/authorise.ts';
+import { type Connection, connect } from '../shared/store/sqlite/connection.ts';
+
+// The limits beside which the service is measured: what SQLite and Node do without it, on the same rows and with the same
+// settings of a connection. `node bench/rawLoops.ts LOOP DATABASE [NEW-DATABASE]` prints one line of JSON.
+
+/** As many as an import commits at once: users and their claims. */
+const ROWS_PER_TRANSACTION = 2_000;
+const ROWS = `FROM documents WHERE collection IN ('users', 'claims', 'userGrants', 'userMetadata')`;
+
+const rowSchema = z.array(z.union([z.string(), z.number(), z.null()]));
+type Row = z.infer<typeof rowSchema>;
+
+/** The milliseconds of the timed work. */
+let milliseconds = 0;
+
+/** Runs work, and adds its time. */
+function timed(work: () => void): void {
+  const begin = performance.now();
+  work();
+  milliseconds += performance.now() - begin;
+}
+
+/** Yields rows in batches, so that a loop holds few of them. */
+function* batches(rows: Iterable<unknown>): Generator<readonly Row[]> {
+  let batch: Row[] = [];
+  for (const row of rows) {
+    if (batch.push(rowSchema.parse(row)) < ROWS_PER_TRANSACTION) continue;
+    yield batch;
+    batch = [];
+  }
+  yield batch;
+}
+
+/** Inserts the rows of an import into a new database, in the order in which the import inserted them. */
+function write(source: Connection, file: string): void {
+  const target = connect({ file, busyTimeout: 0 });
+  target.execute('PRAGMA journal_mode = WAL');
+  const tables: Iterable<unknown> = source.prepare('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL').iterate();
+  for (const [sql] of z.array(z.tuple([z.string()])).parse([...tables])) target.execute(sql);
+  let insert: StatementSync | undefined;
+  for (const batch of batches(source.prepare(`SELECT * ${ROWS} ORDER BY rowid`).iterate())) {
+    const columns = Array.from(batch[0] ?? [], () => '?').join(', ');
+    insert ??= target.prepare(`INSERT INTO documents VALUES (${columns})`);
+    const statement = insert;
+    timed(() => {
+      target.run('BEGIN IMMEDIATE');
+      for (const row of batch) statement.run(...row);
+      target.run('COMMIT');
+    });
+  }
+  target.close();
+}
+
+/** Looks up each record of an import by its key. */
+function lookUp(source: Connection): void {
+  const get = source.prepare('SELECT version, digest FROM documents WHERE collection = ? AND id = ?');
+  const keys = source.prepare(`SELECT collection, id ${ROWS} AND collection <> 'claims' ORDER BY rowid`);
+  for (const batch of batches(keys.iterate())) {
+    timed(() => {
+      for (const key of batch) get.get(...key);
+    });
+  }
+}
+
+/** Reads each record of an import, and encodes its text. */
+function read(source: Connection): void {
+  const select = source.prepare(
+    `SELECT body, coalesce("passwordHash", ''), coalesce("sealedTotpSeed", '') ${ROWS} AND body IS NOT NULL ORDER BY collection, id`,
+  );
+  let bytes = 0;
+  timed(() => {
+    const rows: Iterable<unknown> = select.iterate();
+    for (const row of rows) if (Array.isArray(row)) bytes += Buffer.from(row.join('')).length;
+  });
+  if (bytes === 0) throw new Error('the database has no records');
+}
+
+/** Serves removals: an update for each request, and a commit for those that have come in the same turn. */
+async function serve(database: Connection): Promise<void> {
+  const update = database.prepare(
+    `UPDATE documents SET "otpEmail" = NULL, version = version + 1 WHERE collection = 'users' AND id = ? AND "otpEmail" = 1`,
+  );
+  let waiting: (() => () => void)[] = [];
+  const commit = () => {
+    const removals = waiting;
+    waiting = [];
+    database.run('BEGIN IMMEDIATE');
+    const responses = removals.map((remove) => remove());
+    database.run('COMMIT');
+    for (const respond of responses) respond();
+  };
+  const server = createServer(({ url = '' }, response) => {
+    const { id } = userKey(decodeURIComponent(url.split('/')[3] ?? ''));
+    if (waiting.length === 0) setImmediate(commit);
+    waiting.push(() => {
+      const { changes } = update.run(id);
+      return () => response.writeHead(changes === 1 ? 200 : 404, { 'content-type': 'application/json' }).end('{}');
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the system assigned no port');
+  process.stdout.write(`listening on http://127.0.0.1:${address.port}\n`);
+}
+
+const [, , loop = '', file = '', newFile = ''] = process.argv;
+const source = connect({ file, busyTimeout: 0 });
+if (loop === 'serve') await serve(source);
+else {
+  const loops: Readonly<Record<string, () => void>> = {
+    write: () => write(source, newFile),
+    'look-up': () => lookUp(source),
+    read: () => read(source),
+  };
+  loops[loop]?.();
+  process.stdout.write(`${JSON.stringify({ milliseconds, peakMegabytes: process.resourceUsage().maxRSS / 1_024 })}\n`);
+}

@@ -1,0 +1,80 @@
+import { hash } from 'node:crypto';
+
+/** The organisation of the sample users. */
+export const ORGANISATION = '340000000000000001';
+const PROJECT = '350000000000000000';
+
+const names = 'Alice Chloé Eszter Jørgen Ольга Дмитрий Ελένη 美咲 伟 فاطمة आदित्य 지우 O’Brien Grünwald Παππάς'.split(
+  ' ',
+);
+const roles = ['viewer', 'editor', 'admin'];
+
+/** Returns the id of a sample user: of eight, six have ids of ZITADEL's form, two those of other products. */
+export function sampleId(number: number): string {
+  if (number % 8 === 6) return `auth0|${number.toString(16).padStart(8, '0')}${digest(number).slice(0, 16)}`;
+  if (number % 8 === 7) return `personnel/${number}@customer-${number % 977}.example`;
+  return `33${String(number * 7919).padStart(16, '0')}`;
+}
+
+/**
+ * Returns one element of `humanUsers` as ZITADEL exports it: names in many scripts, hashes of several kinds. Each number
+ * has its own user, the same in every run. Ids mostly ascend, as those of real files do; names are in no order.
+ */
+export function sampleUser(number: number): Record<string, unknown> & { readonly userId: string } {
+  const [firstName = '', lastName = ''] = [number, number * 3 + 1].map((index) => names[index % names.length]);
+  const random = digest(number);
+  const email = `${random.slice(0, 6)}.${number}@customer-${number % 977}.example`;
+  const isDetailed = number % 10 === 0;
+  return {
+    userId: sampleId(number),
+    user: {
+      userName: number % 7 === 0 ? `${firstName}.${lastName}.${number}` : email,
+      profile: { firstName, lastName, displayName: `${firstName} ${lastName}`, preferredLanguage: 'de' },
+      email: { email, isEmailVerified: true },
+      ...(isDetailed && { phone: { phone: `+4179${String(number).padStart(7, '0')}`, isPhoneVerified: true } }),
+      hashedPassword: { value: passwordHash(number, random) },
+      ...(isDetailed && {
+        otpCode: random
+          .slice(0, 32)
+          .replaceAll(/[^a-f]/g, 'A')
+          .toUpperCase(),
+      }),
+    },
+    state: 'USER_STATE_ACTIVE',
+  };
+}
+
+function passwordHash(number: number, random: string): string {
+  const [salt, result] = [random.slice(0, 22), random.slice(22, 53)];
+  if (number % 4 === 2) return `$argon2id$v=19$m=65536,t=3,p=4$${salt}$${result}`;
+  if (number % 4 === 3) return `$pbkdf2-sha256$600000$${salt}$${result}`;
+  return `$2a$10$${salt}${result}`;
+}
+
+/** Returns 128 characters in no order, the same in every run. */
+function digest(number: number): string {
+  return hash('sha512', `user ${number}`);
+}
+
+/**
+ * Returns the request of an import of sample users, who have the OTP e-mail factor: a third of them has a grant, a quarter
+ * has metadata.
+ */
+export function importRequest(users: number): Buffer<ArrayBuffer> {
+  const numbers = Array.from({ length: users }, (_, number) => number);
+  const ids = numbers.map(sampleId);
+  const org = {
+    orgId: ORGANISATION,
+    org: { name: 'Acme Robotics' },
+    projects: [{ projectId: PROJECT, project: { name: 'Portal' } }],
+    projectRoles: roles.map((roleKey) => ({ projectId: PROJECT, roleKey, displayName: roleKey })),
+    humanUsers: numbers.map((number) => ({ ...sampleUser(number), otpEmail: true })),
+    userGrants: ids
+      .filter((_, number) => number % 3 === 0)
+      .map((userId) => ({ userId, projectId: PROJECT, roleKeys: ['viewer'] })),
+    userMetadata: ids
+      .filter((_, number) => number % 4 === 0)
+      .map((id) => ({ id, key: 'personnel-number', value: 'UC0xMjM0' })),
+  };
+  return Buffer.from(JSON.stringify({ timeout: '10m', data_orgs: { orgs: [org] } }));
+}

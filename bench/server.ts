@@ -1,0 +1,104 @@
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import autocannon from 'autocannon';
+import packageFile from '../package.json' with { type: 'json' };
+import { root, run, startProgram } from '../tools/program.ts';
+import { sampleId } from './sample.ts';
+
+/** The heap options under which `npm run identity` runs the command, and the loops run too. */
+const heapOptions = packageFile.scripts.identity.split(' ').filter((word) => word.startsWith('--max-'));
+const command = [...heapOptions, join(root, 'cli/identity.ts')];
+/** The program of the loops beside which the service is measured. */
+export const rawLoops: readonly string[] = [...heapOptions, join(root, 'bench/rawLoops.ts')];
+const env = { FIRESTORE_EMULATOR_HOST: undefined };
+
+/** A running server: `identity serve`, or the loop beside which it is measured. */
+export interface Server extends AsyncDisposable {
+  readonly url: string;
+  /** The token of the instance's owner; empty for the loop, which checks none. */
+  readonly token: string;
+  readonly pid: number;
+}
+
+/** Initialises an instance in a new directory. */
+export async function initialise(directory: string): Promise<void> {
+  const args = [...command, 'init', '--data', directory, '--token-file', `${directory}.pat`];
+  const { code, stderr } = await run(process.execPath, args, { env });
+  if (code !== 0) throw new Error(`identity init failed: ${stderr}`);
+}
+
+/** Serves an instance until it is disposed of. */
+export async function serveInstance(directory: string): Promise<Server> {
+  const token = (await readFile(`${directory}.pat`, 'utf8')).trim();
+  return startServer([...command, 'serve', '--data', directory, '--port', '0'], token, `${directory}.log`);
+}
+
+/** Serves removals from a database by the loop, until it is disposed of. */
+export function serveLoop(database: string): Promise<Server> {
+  return startServer([...rawLoops, 'serve', database], '', `${database}.log`);
+}
+
+async function startServer(args: readonly string[], token: string, logFile: string): Promise<Server> {
+  // The log goes to a file: reading it would occupy the client's processor.
+  await using log = await open(logFile, 'w');
+  const running = await startProgram(process.execPath, args, /^listening on (\S+)\n/, { env, stderr: log.fd });
+  return {
+    url: running.ready[1] ?? '',
+    token,
+    pid: running.pid,
+    [Symbol.asyncDispose]: async () => void (await running.stop()),
+  };
+}
+
+/**
+ * Sends an import or export.
+ * @returns the milliseconds until all of the response has arrived, and its text
+ * @throws Error unless it succeeds
+ */
+export async function post({ url, token }: Server, operation: 'import' | 'export', body: Buffer<ArrayBuffer> | string) {
+  const begin = performance.now();
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const response = await fetch(`${url}/admin/v1/${operation}`, { method: 'POST', headers, body });
+  const text = await response.text();
+  const milliseconds = performance.now() - begin;
+  if (response.status !== 200) throw new Error(`${operation} returned ${response.status}: ${text.slice(0, 500)}`);
+  return { milliseconds, text };
+}
+
+/**
+ * Removes the factors of users, each once.
+ * @param next the number of the next user; a client may also skip some
+ * @returns removals a second
+ * @throws Error if one of them fails
+ */
+export async function remove({ url, token }: Server, next: () => number, amount: number, connections: number) {
+  const begin = performance.now();
+  // The result's own duration is one of whole seconds.
+  let end = begin;
+  const { '2xx': removed } = await autocannon({
+    url,
+    connections,
+    amount,
+    requests: [
+      {
+        method: 'DELETE',
+        headers: { authorization: `Bearer ${token}` },
+        setupRequest: (request) => ({
+          ...request,
+          path: `/v2/users/${encodeURIComponent(sampleId(next()))}/otp_email`,
+        }),
+        onResponse: () => {
+          end = performance.now();
+        },
+      },
+    ],
+  });
+  if (removed !== amount) throw new Error(`${removed} of ${amount} removals succeeded`);
+  return (removed / (end - begin)) * 1_000;
+}
+
+/** Returns the peak memory of a process, as Linux counts it. */
+export async function peakMegabytes({ pid }: Server): Promise<number> {
+  const [, kilobytes] = /^VmHWM:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes) / 1_024;
+}
