@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { type Figure, figuresTable } from '../../../bench/figures.ts';
+
+const round = (service: number, limit: number): Figure[] => [
+  { title: 'import', unit: 'users/s', service, limit },
+  { title: 'cold start', unit: 'ms', service: 4.25, limit: 2 },
+];
+
+describe('the table of the benchmark', () => {
+  it('has the medians of all rounds, and the least and most of their ratios', () => {
+    const table = figuresTable([round(9_000, 10_000), round(1_000, 20_000), round(2_000, 4_000)]);
+    expect(table.split('\n').slice(2)).toEqual([
+      '| import | 2,000 users/s | 10,000 users/s | 0.50 | 0.05 to 0.90 |',
+      '| cold start | 4.3 ms | 2 ms | 2.13 | 2.13 to 2.13 |',
+    ]);
+  });
+
+  it('has the mean of both middle values of an even number of rounds', () => {
+    const [, , row] = figuresTable([round(10, 100), round(40, 100)]).split('\n');
+    expect(row).toBe('| import | 25 users/s | 100 users/s | 0.25 | 0.10 to 0.40 |');
+  });
+});
