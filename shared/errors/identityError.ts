@@ -129,12 +129,7 @@ function withAdvice(text: string, advice: string | undefined): string {
 }
 
 /** The facts of an error that do not depend on its parameters. */
-interface ErrorFacts extends Pick<ErrorParts, 'id' | 'isZitadels' | 'advice' | 'httpStatus' | 'retryAfterSeconds'> {
-  /** The condition that throws the error, as a sentence. */
-  readonly when: string;
-  /** What to do, as a sentence to the error's reader; absent where the text says all of it. */
-  readonly remedy?: string;
-}
+type ErrorFacts = Pick<ErrorParts, 'id' | 'isZitadels' | 'advice' | 'httpStatus' | 'retryAfterSeconds'>;
 
 /** An error's text, or a function of parameters, with example parameters for the documentation. */
 type Wording<Parameters extends readonly unknown[]> =
@@ -194,8 +189,6 @@ function readReason(value: unknown): unknown {
 export const internalError = defineError('INTERNAL', 'INTERNAL_ERROR', {
   text: 'An internal error occurred',
   carries: (cause: unknown) => ({ cause }),
-  when: 'An unexpected failure inside the service.',
-  remedy: "Retry the request. If it fails again, look up the response's `x-request-id` in the service's log.",
 });
 
 /** Errors quote texts of requests, which can be megabytes long. */

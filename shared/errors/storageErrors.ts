@@ -14,56 +14,42 @@ const place: Place = { bucket: 'acme-exports', path: 'north.json' };
 export const bucketNotFound = defineError('INVALID_ARGUMENT', 'BUCKET_NOT_FOUND', {
   text: (at: Place) => `${uri(at)}: the bucket ${at.bucket} does not exist: check its name`,
   example: [place],
-  when: 'The bucket does not exist.',
-  remedy: 'Check the name, or create the bucket.',
 });
 
 export const objectNotFound = defineError('NOT_FOUND', 'OBJECT_NOT_FOUND', {
   text: (at: Place) => `${uri(at)}: object not found: check its path`,
   example: [place],
-  when: 'The bucket has no such object.',
-  remedy: 'Check the path. An export creates its object only when it is complete.',
 });
 
 export const objectExists = defineError('ALREADY_EXISTS', 'OBJECT_EXISTS', {
   text: (at: Place) => `${uri(at)}: the object exists and is never overwritten: choose another path`,
   example: [place],
-  when: 'The object that an export would create exists.',
-  remedy: 'Choose another path, or delete the object.',
 });
 
 /** `role` is Google's name of the missing role. */
 export const objectForbidden = defineError('PERMISSION_DENIED', 'OBJECT_FORBIDDEN', {
   text: (at: Place, role: string) => `${uri(at)}: grant the service account the role ${role} on the bucket`,
   example: [place, 'Storage Object Creator'],
-  when: 'The service account may not create (export) or read (import) objects in the bucket.',
 });
 
 export const keyRejected = defineError('INVALID_ARGUMENT', 'SERVICE_ACCOUNT_KEY_REJECTED', {
   text: (at: Place) => `${uri(at)}: Cloud Storage rejected the service account's key: create a new key`,
   example: [place],
-  when: 'The key was deleted, belongs to another account, or the account is disabled.',
-  remedy:
-    'Create a new key for the service account, and send that file. A server whose clock is wrong gets this error too.',
 });
 
 export const objectEncoded = defineError('INVALID_ARGUMENT', 'OBJECT_ENCODED', {
   text: (at: Place) => `${uri(at)}: unsupported content encoding: store the object uncompressed`,
   example: [place],
-  when: 'The object has a `Content-Encoding`, so its bytes are not those of the file.',
 });
 
 export const objectReplaced = defineError('ABORTED', 'OBJECT_REPLACED', {
   text: (at: Place) => `${uri(at)}: the object was replaced or deleted during the import: retry the request`,
   example: [place],
-  when: 'The generation that the import reads is gone.',
-  remedy: 'Retry the request, once the object does not change any more.',
 });
 
 export const objectCorrupted = defineError('UNAVAILABLE', 'OBJECT_CORRUPTED', {
   text: (at: Place) => `${uri(at)}: checksum mismatch: retry the request`,
   example: [place],
-  when: 'The received bytes differ from the sent ones.',
 });
 
 /** `status` is the HTTP status of Cloud Storage's response. */
@@ -72,13 +58,10 @@ export const storageRejected = defineError('INVALID_ARGUMENT', 'STORAGE_REJECTED
     `${uri(at)}: Cloud Storage rejected the request with status ${status}: check the bucket's settings`,
   example: [place, 400, undefined],
   carries: (_at, _status, cause) => ({ cause }),
-  when: 'Cloud Storage rejected the request for another reason.',
-  remedy: "Check the bucket's settings, such as requester pays and retention.",
 });
 
 export const storageUnavailable = defineError('UNAVAILABLE', 'STORAGE_UNAVAILABLE', {
   text: (at: Place, _cause: unknown) => `${uri(at)}: Cloud Storage is unavailable: retry the request`,
   example: [place, undefined],
   carries: (_at, cause) => ({ cause }),
-  when: 'Cloud Storage is unreachable or overloaded, after several attempts.',
 });

@@ -10,29 +10,11 @@ import { recordErrors } from './recordErrors.ts';
 
 type ErrorTable = Readonly<Record<string, { readonly row: ErrorRow }>>;
 
-const COMMAND =
-  'They reach the user of the command on standard error, with exit code 1, or 64 for `INVALID_ARGUMENT`. Most commands can also fail with an error of the database.';
-
 const INTRODUCTION = `# Errors
 
-Every error of the three operations has the same body. \`code\` is a gRPC status code, and \`details\` is omitted when empty:
+[The specification](specification.md#23-error-body) has the form of an error. Values in the messages are examples, ids in parentheses are ZITADEL's, and names never change.`;
 
-\`\`\`json
-${JSON.stringify(errors.userNotFound().toJson())}
-\`\`\`
-
-- An error with an id is ZITADEL's, with ZITADEL's text. The id also stands at the end of the message, in parentheses.
-- Every error has a name, which never changes. Where neither id nor text are ZITADEL's, \`details\` end with a \`google.rpc.ErrorInfo\`: its \`reason\` is the name, its \`domain\` is \`identity\`.
-- An invalid request lists its violations in \`details\`, as \`google.rpc.BadRequest\` with \`fieldViolations\`.
-- Over gRPC and gRPC-Web, \`code\` is the \`grpc-status\`; Connect spells its name in lower case.
-- Values in the messages of the tables are examples. Where a message says what to do, the last column is empty, or says more.
-- A successful import can report errors of single records: see [Records of an import](#records-of-an-import).`;
-
-const RECORDS = `A record that cannot be imported does not stop the import. The response lists it in \`errors\`, with the \`type\` and the \`id\` of the record,
-and a message of the form \`ID=<id> Message=<key>\`. Ids and keys are ZITADEL's. Where ZITADEL has no id, the key is the whole message. An id that starts with \`IMPORT-\` is our own, where ZITADEL reports nothing.
-A record of any type with a text or list above its [limit](specification.md#82-sizes) has the id \`IMPORT-tooLong\`, with the path of the field and the limit in place of the key.
-A record of any type that would break a rule in an export has ZITADEL's message of the rule, without an id: [its form in an export](zitadel.md#33-what-is-checked) must be one that an import accepts.
-A record with equal content is not an error: it counts as \`unchanged\`.`;
+const RECORDS = `They stand in \`errors\` of a successful import ([ZITADEL's form](zitadel.md#57-errors-of-single-records)); ids that begin with \`IMPORT-\` are this service's own. In any section, a text or list above its [limit](specification.md#82-sizes) has the id \`IMPORT-tooLong\`.`;
 
 /** Writes `docs/errors.md` from the tables of errors and sections. */
 export function errorsDocument(): string {
@@ -47,7 +29,6 @@ export function errorsDocument(): string {
     '## HTTP',
     errorTable(httpErrors),
     '## The `identity` command',
-    COMMAND,
     errorTable({ ...commandErrors, ...placeErrors }, () => ''),
     '## Records of an import',
     RECORDS,
@@ -71,9 +52,10 @@ function errorTable(errorsByName: ErrorTable, shownStatus = (row: ErrorRow) => S
     .sort((a, b) => sortKey(a) - sortKey(b) || (a.reason < b.reason ? -1 : 1))
     .map((row) => {
       const status = `${codes[row.code].number} ${code(row.code)}`;
-      return [shownStatus(row), status, ...[row.reason, row.id ?? '', row.text].map(code), row.when, row.remedy ?? ''];
+      const message = row.id === undefined ? row.text : `${row.text} (${row.id})`;
+      return [shownStatus(row), status, code(row.reason), code(message)];
     });
-  return table(['HTTP', 'code', 'name', 'id', 'message', 'when', 'what to do'], cells);
+  return table(['HTTP', 'code', 'name', 'message'], cells);
 }
 
 function sortKey(row: ErrorRow): number {

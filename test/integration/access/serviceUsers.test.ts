@@ -161,8 +161,8 @@ describe('a membership', () => {
   it('is not added in an organisation that does not exist, or to a user in the state DELETED', async () => {
     const add = (userId: string, orgId: string) =>
       changeRole(store, { userId, orgId }, 'ORG_OWNER', 'add', new Date()).catch(String);
-    expect(await add('ada', '99')).toBe('IdentityError: organisation 99 not found');
-    expect(await add('gone', 'O')).toBe('IdentityError: user gone not found');
-    expect(await enableOtpEmail(store, 'gone', new Date()).catch(String)).toBe('IdentityError: user gone not found');
+    expect(await add('ada', '99')).toContain('organisation 99 not found');
+    expect(await add('gone', 'O')).toContain('user gone not found');
+    expect(await enableOtpEmail(store, 'gone', new Date()).catch(String)).toContain('user gone not found');
   });
 });

@@ -127,7 +127,7 @@ describe('identity compare', () => {
     const { code, stderr } = await identity(['compare', file, file]);
     expect(code).toBe(1);
     expect(stderr).toContain(
-      `identity: ${file} is no intact export file: orgs[0].humanUsers[0].user: value is required\n`,
+      `identity: ${file} is no intact export file: orgs[0].humanUsers[0].user: value is required; export it again\n`,
     );
   });
 });
