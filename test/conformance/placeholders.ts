@@ -5,7 +5,8 @@ const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const NOW_MS = 600_000;
 /** Salts of the hashes in the requests; other salts are a server's own. */
 const KNOWN_SALTS = ['N9qo8uLOickgx2ZMRZoMye', 'M9qo8uLOickgx2ZMRZoMye'];
-let counter = 0;
+/** Begins anew in each run, so that runs on one instance have different ids. */
+let counter = Date.now() * 1_000;
 
 /** The values of one case's placeholders: numbers of 18 digits that no other case has. */
 export class Placeholders {

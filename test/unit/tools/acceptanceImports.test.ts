@@ -19,12 +19,12 @@ async function importsOf(file: string, known = new Set<string>()): Promise<Set<s
   return known;
 }
 
-describe('the acceptance tests', () => {
-  it('know an instance by its base URL only: they import nothing of the product', async () => {
-    const directory = join(root, 'test', 'acceptance');
-    const files = (await readdir(directory, { recursive: true })).filter((name) => name.endsWith('.ts'));
+describe('the tests that know an instance by its base URL only', () => {
+  it.each(['acceptance', 'conformance'])('import nothing of the product: test/%s', async (name) => {
+    const directory = join(root, 'test', name);
+    const files = (await readdir(directory, { recursive: true })).filter((file) => file.endsWith('.ts'));
     expect(files.length).toBeGreaterThan(5);
-    const imported = await Promise.all(files.map((name) => importsOf(join(directory, name))));
+    const imported = await Promise.all(files.map((file) => importsOf(join(directory, file))));
     const folders = new Set(imported.flatMap((paths) => [...paths]).map((path) => relative(root, path).split('/')[0]));
     expect([...folders].filter((folder) => product.includes(folder ?? ''))).toEqual([]);
   });
