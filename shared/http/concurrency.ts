@@ -39,50 +39,45 @@ export class ConcurrencyLimit {
   }
 }
 
+/** What carries requests: a connection of HTTP/1, or a session of HTTP/2. */
+type Connection = Duplex | Http2Session;
+
+/** Returns the connection of a request; of a closed HTTP/2 session, only the socket is left. */
+export function connectionOf(outgoing: Outgoing): Connection {
+  return isHttp1(outgoing) ? outgoing.req.socket : (outgoing.stream.session ?? outgoing.req.socket);
+}
+
 /** The requests whose responses their clients have not yet received. */
 export class RequestsInFlight {
   readonly #responses = new Set<Outgoing>();
-  readonly #ofHttp1 = new Map<Duplex, Set<Outgoing>>();
+  readonly #ofConnections = new Map<Connection, Set<Outgoing>>();
   #onEmpty: (() => void) | undefined;
 
   get responses(): ReadonlySet<Outgoing> {
     return this.#responses;
   }
 
-  /** Returns the responses of an HTTP/1 connection, of which the first is being written and the others wait for it. */
-  of(socket: Duplex): ReadonlySet<Outgoing> {
-    return this.#ofHttp1.get(socket) ?? new Set();
-  }
-
-  /** Whether a session of HTTP/2 has a request in flight. */
-  isUsing(session: Http2Session): boolean {
-    return [...this.#responses].some((outgoing) => !isHttp1(outgoing) && outgoing.stream.session === session);
+  /** Returns the responses of a connection. Over HTTP/1, the first is being written, and the others wait for it. */
+  of(connection: Connection): ReadonlySet<Outgoing> {
+    return this.#ofConnections.get(connection) ?? new Set();
   }
 
   /** Handles a request. It counts until its handler has ended, even if the client resets it before, and its response is closed. */
   async run(outgoing: Outgoing, handle: () => Promise<void>): Promise<void> {
-    const remove = this.#add(outgoing);
+    const connection = connectionOf(outgoing);
+    const ofConnection = this.#ofConnections.get(connection) ?? new Set();
+    this.#ofConnections.set(connection, ofConnection.add(outgoing));
+    this.#responses.add(outgoing);
     const isClosed = closed(outgoing);
     try {
       await handle();
       await isClosed;
     } finally {
-      remove();
+      this.#responses.delete(outgoing);
+      ofConnection.delete(outgoing);
+      if (ofConnection.size === 0) this.#ofConnections.delete(connection);
       if (this.#responses.size === 0) this.#onEmpty?.();
     }
-  }
-
-  #add(outgoing: Outgoing): () => void {
-    this.#responses.add(outgoing);
-    if (!isHttp1(outgoing)) return () => this.#responses.delete(outgoing);
-    const { socket } = outgoing.req;
-    const ofSocket = this.#ofHttp1.get(socket) ?? new Set();
-    this.#ofHttp1.set(socket, ofSocket.add(outgoing));
-    return () => {
-      this.#responses.delete(outgoing);
-      ofSocket.delete(outgoing);
-      if (ofSocket.size === 0) this.#ofHttp1.delete(socket);
-    };
   }
 
   /** Resolves when no request is in flight. */

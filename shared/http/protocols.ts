@@ -72,7 +72,7 @@ export function createPort(http1: Http1Server, http2: Http2Server, limits: PortL
       if (start === null) return;
       socket.off('readable', pass).off('end', close).off('timeout', end).setTimeout(0);
       socket.unshift(start);
-      if (!start.equals(PREFACE)) http1.emit('connection', socket);
+      if (!start.equals(PREFACE)) passToHttp1(http1, socket);
       else if (limits.isFullOfSessions()) socket.destroy();
       else passToHttp2(http2, socket);
     };
@@ -82,6 +82,28 @@ export function createPort(http1: Http1Server, http2: Http2Server, limits: PortL
   // Node starts the timers of an HTTP/1 server when it listens.
   port.on('listening', () => http1.emit('listening')).on('close', () => http1.close());
   return port;
+}
+
+/** The bytes of an HTTP/1 connection that are parsed before the next look whether it is still open: some requests. */
+const PARSED_BYTES = 1_024;
+
+/**
+ * Passes a connection on, and has it parsed in parts. Node's parser goes on with what was read although the connection is
+ * destroyed: 64 KB are thousands of small requests, and those of many connections exist at once.
+ */
+function passToHttp1(http1: Http1Server, socket: Socket): void {
+  http1.emit('connection', socket);
+  const [parse] = socket.listeners('data');
+  if (parse === undefined) throw new TypeError('Node parses HTTP/1 as a listener of data');
+  socket.removeAllListeners('data');
+  socket.on('data', (chunk: Buffer) => {
+    for (let start = 0; start < chunk.length; start += PARSED_BYTES) {
+      // A method CONNECT ends the parser.
+      if (socket.destroyed || socket.listenerCount('data') === 0) return;
+      if (socket.isPaused()) return void socket.unshift(chunk.subarray(start));
+      Reflect.apply(parse, socket, [chunk.subarray(start, start + PARSED_BYTES)]);
+    }
+  });
 }
 
 function passToHttp2(http2: Http2Server, socket: Socket): void {

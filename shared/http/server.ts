@@ -15,7 +15,7 @@ import {
 import type { IdentityError } from '../errors/identityError.ts';
 import { defaultLimits, fixedLimits, type Limits } from '../limits.ts';
 import { log } from '../log.ts';
-import { ConcurrencyLimit, descriptorsForConnections, RequestsInFlight } from './concurrency.ts';
+import { ConcurrencyLimit, connectionOf, descriptorsForConnections, RequestsInFlight } from './concurrency.ts';
 import { closeAfter, continueOnDemand, hasLeft, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
 import { type ConnectionTimes, createHttp1, createHttp2, createPort } from './protocols.ts';
 import { type Application, requestListener, type WaitTimes, writeResponse } from './requestListener.ts';
@@ -79,7 +79,8 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   const handle = (rejection?: IdentityError) => async (incoming: Incoming, outgoing: Outgoing) => {
     // Node's parser goes on with what it has read, although the connection is closed.
     if (hasLeft(incoming, outgoing)) return;
-    if (requests.of(incoming.socket).size >= fixedLimits.pipelinedRequests) incoming.socket.destroy();
+    const connection = connectionOf(outgoing);
+    if (requests.of(connection).size >= maxRequests(outgoing)) connection.destroy();
     else await requests.run(outgoing, () => respond(incoming, outgoing, rejection));
   };
   for (const one of [http1, http2]) handleRequests(one, handle);
@@ -98,6 +99,11 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
       return drainServer({ server, http2, sockets, sessions, requests }, limitMs);
     },
   };
+}
+
+/** Returns how many requests a connection may carry. Over HTTP/2, a setting limits the open ones; as many may be reset. */
+function maxRequests(outgoing: Outgoing): number {
+  return isHttp1(outgoing) ? fixedLimits.pipelinedRequests : 2 * fixedLimits.streamsPerConnection;
 }
 
 type Handler = (incoming: Incoming, outgoing: Outgoing) => Promise<void>;
@@ -172,7 +178,7 @@ function openSessions(http2: Http2Server, requests: RequestsInFlight, idleMs: nu
     session.once('close', () => sessions.delete(session));
     session.setTimeout(idleMs);
     session.on('timeout', () => {
-      if (!requests.isUsing(session)) session.destroy();
+      if (requests.of(session).size === 0) session.destroy();
     });
   });
   return sessions;
