@@ -7,14 +7,7 @@ import { importPlace } from './commands/import.ts';
 import { init } from './commands/init.ts';
 import { inspect } from './commands/inspect.ts';
 import { memberAdd, memberList, memberRemove } from './commands/member.ts';
-import {
-  migrate,
-  migrateCleanup,
-  migratePlan,
-  migrateReport,
-  migrateResume,
-  migrateStatus,
-} from './commands/migrate.ts';
+import { migrate, migrateCleanup, migratePlan, migrateReport, migrateResume } from './commands/migrate.ts';
 import { orgDelete, orgList } from './commands/org.ts';
 import { patCreate, patList, patRevoke } from './commands/pat.ts';
 import { migratePrepare } from './commands/prepare.ts';
@@ -45,7 +38,7 @@ export const commandTables: readonly CommandTable[] = [
   { title: 'Instances', commands: [init, serve, rekey, backup, restore, audit] },
   {
     title: 'Migrations',
-    commands: [migrate, migratePrepare, migratePlan, migrateResume, migrateStatus, migrateReport, migrateCleanup],
+    commands: [migrate, migratePrepare, migratePlan, migrateResume, migrateReport, migrateCleanup],
   },
   { title: 'Places', commands: [exportPlace, importPlace, compare, inspect] },
   { title: 'Tokens and roles', commands: [patCreate, patList, patRevoke, memberAdd, memberRemove, memberList] },

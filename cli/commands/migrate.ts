@@ -33,29 +33,16 @@ export const migrateResume = defineCommand({
   run: async (call) => (await import('../migrate/migration.ts')).resumeMigration(call),
 });
 
-export const migrateStatus = defineCommand({
-  name: 'migrate status',
-  summary: "show a migration's progress, the process running it, and the command to continue",
-  arguments: [],
-  options: { ...existingDirectory, ...eventsOption },
-  examples: ['migrate status'],
-  run: async ({ options, now }) => {
-    const { chooseRun } = await import('../migrate/chooseRun.ts');
-    const { describeStatus } = await import('../migrate/texts.ts');
-    return describeStatus(await chooseRun(options['run-dir'], 'status', now), now);
-  },
-});
-
 export const migrateReport = defineCommand({
   name: 'migrate report',
   summary: "write a finished migration's result as an HTML page, at any time, also after cleanup",
   arguments: [],
   options: { ...existingDirectory, to: required('FILE', 'the new page: one file, without scripts'), ...eventsOption },
   examples: ['migrate report --to report.html', 'migrate report --run-dir ./north-migration --to report.html'],
-  run: async ({ options, now }) => {
+  run: async ({ options }) => {
     const { chooseRun } = await import('../migrate/chooseRun.ts');
     const { reportMigration } = await import('../migrate/result.ts');
-    const { directory } = await chooseRun(options['run-dir'], 'report', now);
+    const { directory } = await chooseRun(options['run-dir']);
     return reportMigration(directory, options.to);
   },
 });
@@ -70,6 +57,6 @@ export const migrateCleanup = defineCommand({
   run: async (call) => {
     const { chooseRun } = await import('../migrate/chooseRun.ts');
     const { cleanUp } = await import('../migrate/cleanUp.ts');
-    return cleanUp(call, await chooseRun(call.options['run-dir'], 'cleanup', call.now));
+    return cleanUp(call, await chooseRun(call.options['run-dir']));
   },
 });

@@ -4,10 +4,7 @@ import { SECRET_CHOICES } from '../values.ts';
 
 /** The option of a migration that exists. */
 export const existingDirectory = {
-  'run-dir': optional(
-    'DIR',
-    "the migration's directory; by default the one of ./identity-migration-… that is meant, if there is only one",
-  ),
+  'run-dir': optional('DIR', "the migration's directory; by default the only ./identity-migration-* directory"),
 };
 /** The option that confirms. */
 export const yes = { yes: flag('do not ask') };

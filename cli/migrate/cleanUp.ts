@@ -40,7 +40,7 @@ export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Ou
   using _lock = await lockRunDirectory(directory);
   const stored = await readState(directory);
   const state = { ...stored, settings: replaceSecretFiles(stored.settings, call.options) };
-  if (!call.options.json) call.stderr.write(`cleaning up the migration ${describeRun(run, call.now)}: ${directory}\n`);
+  if (!call.options.json) call.stderr.write(`cleaning up the migration ${describeRun(run)}: ${directory}\n`);
   const remainders = await interruptible(call.signal, NOTHING_CHANGED, () => findRemainders(call, directory, state));
   const { confirmedAt, finishedAt, settings } = state;
   const isDatabase = ['instance', 'sqlite', 'firestore'].includes(parsePlace(settings.to).kind);

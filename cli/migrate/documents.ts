@@ -213,8 +213,6 @@ export const migrationPlan = z.strictObject({
   changes: z.array(z.string()),
   leftToDo: z.array(countedEntry),
   leftToDoOmitted: count,
-  /** What is left to do, and the seconds that it may take, by what was measured: texts of a sentence. */
-  work: z.strictObject({ steps: z.array(z.string()), seconds: z.number(), measuredBy: z.string() }),
 });
 
 export type MigrationPlan = z.infer<typeof migrationPlan>;

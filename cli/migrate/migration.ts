@@ -39,11 +39,10 @@ export function planMigration(call: PlanningCall): Promise<Output> {
 
 /** Runs `identity migrate resume`. */
 export async function resumeMigration(call: MigrationCall): Promise<Output> {
-  const chosen = await chooseRun(call.options['run-dir'], 'resume', call.now);
+  const chosen = await chooseRun(call.options['run-dir']);
   const { directory } = chosen;
   return await workAlone(call, directory, 'resumed', async (run) => {
-    if (!call.options.json)
-      call.stderr.write(`resuming the migration ${describeRun(chosen, call.now)}: ${directory}\n`);
+    if (!call.options.json) call.stderr.write(`resuming the migration ${describeRun(chosen)}: ${directory}\n`);
     const settings = replaceSecretFiles(run.state.settings, call.options);
     await run.change({ isPlan: undefined, settings });
     const result = run.state.finishedAt === undefined ? undefined : await readResult(directory);

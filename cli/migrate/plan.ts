@@ -10,12 +10,11 @@ import { FileFacts, type PlaceInspection } from '../places/inspectPlace.ts';
 import type { DatabasePlace } from '../places/place.ts';
 import type { ExportedRequest } from '../places/recordCounter.ts';
 import { leftOutLines } from '../places/secretFilter.ts';
-import { counted, missingStatesText, sizeText } from '../texts.ts';
+import { missingStatesText } from '../texts.ts';
 import { type SecretSelection, selectedKinds } from '../values.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
 import { inspectStaged, rehearseImport } from './exportStage.ts';
-import { readJournal } from './journal.ts';
 import { loginTally } from './logins.ts';
 import { explain } from './proof.ts';
 import { sortNotices } from './result.ts';
@@ -73,7 +72,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     errorsOmitted: refusedOmitted,
     ...notices
   } = sortNotices(
-    trial?.response,
+    trial,
     [source, target],
     leftToDoAfter(facts.leftToDo(inspection.request, target.kind === 'zitadel'), state.settings),
   );
@@ -107,7 +106,6 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     warnings: [...(trial === undefined ? unknownStates : []), ...notices.warnings],
     losses: [...(source.facts?.exportLosses ?? [])],
     changes: [...(target.facts?.importChanges ?? [])],
-    work: estimateWork(run, { source, target }, trial?.seconds),
   };
   await writeJson(run.directory, NAME, plan);
   return plan;
@@ -148,12 +146,10 @@ async function readSides(
   return read;
 }
 
-/** Tries the import, and measures how long that takes; undefined where the export has more records than the target tries. */
+/** Tries the import; undefined where the export has more records than the target tries. */
 async function tryImport(run: MigrationRun, target: DatabasePlace) {
-  const startedAt = performance.now();
   try {
-    const response = await rehearseImport(run, target);
-    return { response, seconds: (performance.now() - startedAt) / 1000 };
+    return await rehearseImport(run, target);
   } catch (error) {
     if (dryRunTooLarge.is(error)) return undefined;
     throw error;
@@ -170,37 +166,4 @@ function exportChecks({ state: { exported } }: MigrationRun): MigrationPlan['che
       message,
     })),
   ];
-}
-
-type Work = MigrationPlan['work'];
-
-/**
- * Estimates the time of a migration by what was measured: its export, and the trial of its import.
- * @param trialSeconds undefined where the target has tried nothing
- */
-function estimateWork(
-  run: MigrationRun,
-  { source, target }: { readonly source: Side; readonly target: Side },
-  trialSeconds: number | undefined,
-): Work {
-  const { bytes = 0, organisations = 0 } = run.state.exported ?? {};
-  const exporting = readJournal(run.directory).flatMap((line) =>
-    line.event === 'ended' && line.phase === 'exporting' ? [line.seconds] : [],
-  );
-  const exportSeconds = exporting.at(-1) ?? 0;
-  const exports = [source, target].filter(({ kind }) => kind === 'zitadel').length;
-  const calls = exports === 0 ? '' : ` (${counted(exports * organisations, 'call')} of ZITADEL)`;
-  const movingSeconds = target.place.takes === 'files' ? 0 : (trialSeconds ?? exportSeconds);
-  const verb = target.place.takes === 'files' ? 'store' : 'import';
-  return {
-    steps: [`${verb} ${sizeText(bytes)}`, `compare both sides${calls}`],
-    seconds: movingSeconds + 2 * exportSeconds,
-    measuredBy: measuredBy(target, trialSeconds !== undefined),
-  };
-}
-
-function measuredBy({ kind, place }: Side, isTried: boolean): string {
-  if (place.takes === 'files' || !isTried) return 'what the export took';
-  const measured = 'what the export and the trial took';
-  return kind === 'zitadel' ? `${measured}; ZITADEL writes nothing in a trial, so its import takes longer` : measured;
 }

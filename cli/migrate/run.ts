@@ -186,7 +186,7 @@ export async function workAlone<Result>(
 }
 
 /** Whether a migration would stop at the same problem again, since its settings do not change. */
-export function isFinal(problem: string): boolean {
+function isFinal(problem: string): boolean {
   return problem.includes('--new-orgs-only: ');
 }
 

@@ -9,7 +9,7 @@ import { checkOwn } from '../../shared/ownFiles.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { UsageError } from '../command.ts';
 
-/** With it begin the names of run directories that nobody has named. */
+/** Prefix of generated run directory names. */
 export const RUN_PREFIX = 'identity-migration-';
 const STATE = 'state.json';
 const OWNER_ONLY_DIRECTORY = 0o700;
@@ -119,17 +119,6 @@ export async function lockRunDirectory(directory: string): Promise<Disposable> {
   }
   await completeFile(pidFile, String(process.pid), 'replacing');
   return { [Symbol.dispose]: () => database.close() };
-}
-
-/** Returns the process that works on a migration; undefined if none does. */
-export async function findWorker(directory: string): Promise<string | undefined> {
-  try {
-    using _lock = await lockRunDirectory(directory);
-    return undefined;
-  } catch (error) {
-    if (migrationRunning.is(error)) return readPid(join(directory, 'pid'));
-    throw error;
-  }
 }
 
 /** The process may not yet have written its id. */

@@ -1,7 +1,6 @@
 import { type Counts, total } from '../../shared/collections/counts.ts';
 import { leftToDoRules } from '../../shared/organisation/leftToDoRules.ts';
-import type { Output } from '../command.ts';
-import { phaseText, span } from '../progress.ts';
+import { phaseText } from '../progress.ts';
 import { commandLine, type Line, section } from '../terminal.ts';
 import {
   counted,
@@ -17,14 +16,9 @@ import {
   numberText,
 } from '../texts.ts';
 import { secretNames } from '../values.ts';
-import { describeRun, type ExistingRun } from './chooseRun.ts';
 import type { Logins, MigrationPlan, MigrationResult } from './documents.ts';
-import { readJournal } from './journal.ts';
 import { describeLogins } from './logins.ts';
 import { endText, equalRecords } from './outcome.ts';
-import { readResult } from './result.ts';
-import { isFinal } from './run.ts';
-import { findWorker, resumeCommand } from './runDirectory.ts';
 
 /** Whether a plan has nothing to move. */
 export function isEmpty({ sections }: MigrationPlan): boolean {
@@ -74,7 +68,7 @@ function standing({ absent, differentAsExpected, onlyTarget, ...both }: Migratio
 }
 
 function planFacts(plan: MigrationPlan): string[] {
-  const { source, target, sections, secrets, work } = plan;
+  const { source, target, sections, secrets } = plan;
   const places = [`from ${source.place}`, `to   ${target.place}`];
   if (isEmpty(plan)) return places;
   const found = Object.keys(secrets.found).length === 0 ? '' : ` (the export holds ${countList(secrets.found)})`;
@@ -83,7 +77,6 @@ function planFacts(plan: MigrationPlan): string[] {
     `records: ${countList(sections)}`,
     `secrets: ${secrets.selected.join(', ') || 'none'}${found}`,
     `password hashes: ${countList(plan.hashFormats)}`,
-    `time: about ${span(Math.ceil(work.seconds))}, to ${work.steps.join(' and ')}, by ${work.measuredBy}`,
   ];
 }
 
@@ -179,38 +172,4 @@ function describe(difference: MigrationResult['proof']['differences'][number]): 
   const onlyIn = { different: undefined, onlySource: 'the source', onlyTarget: 'the target' }[difference.outcome];
   const texts = difference.fields.map(({ source, target, ...field }) => ({ ...field, first: source, second: target }));
   return differenceLines(difference, onlyIn, texts);
-}
-
-/** The fields that the steps of a migration leave in its state, in their order. */
-const steps = [
-  ['exported', 'exported'],
-  ['plannedAt', 'planned'],
-  ['confirmedAt', 'confirmed'],
-  ['moved', 'moved'],
-  ['finishedAt', 'finished'],
-] as const;
-
-/** Describes how far a migration has come, and the command that continues it. */
-export async function describeStatus(run: ExistingRun, now: Date): Promise<Output> {
-  const { directory, state } = run;
-  const { settings, startedAt } = state;
-  const pid = await findWorker(directory);
-  const result = await readResult(directory);
-  const failure = readJournal(directory).findLast(({ event }) => event === 'failed' || event === 'resumed');
-  const problem = failure?.event === 'failed' ? failure.problem : undefined;
-  const isFinished = state.finishedAt !== undefined;
-  const reached: string[] = steps.flatMap(([field, text]) => (state[field] === undefined ? [] : [text]));
-  const done = isFinished && state.moved === undefined ? reached.with(-1, 'nothing to move') : reached;
-  const isOver = isFinished || (problem !== undefined && isFinal(problem));
-  const next = isOver || pid !== undefined ? undefined : resumeCommand(directory);
-  const text = [
-    `${directory}: ${describeRun(run, now)}`,
-    `done: ${done.join(', ') || 'nothing'}`,
-    ...(pid === undefined ? [] : [`process ${pid} works on it`]),
-    ...(problem === undefined || isFinished ? [] : [`stopped: ${problem}`]),
-    ...(next === undefined ? [] : section('Continue with', [commandLine(next)])),
-    ...(isFinished && result !== undefined ? resultText(result, directory) : []),
-  ];
-  const described = { directory, from: settings.from, to: settings.to, startedAt, done, pid, problem, next };
-  return { json: { event: 'result', ...described, migration: result }, text };
 }

@@ -71,7 +71,7 @@ const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: rea
  * places. The others only read, or open no instance.
  */
 const onPlaces = ['export', 'import', 'compare', 'inspect'];
-const migrating = ['migrate', 'migrate plan', 'migrate resume', 'migrate status', 'migrate report', 'migrate cleanup'];
+const migrating = ['migrate', 'migrate plan', 'migrate resume', 'migrate report', 'migrate cleanup'];
 const notCalled = ['serve', ...onPlaces, ...migrating];
 /** Commands whose calls fail, so that the others find what they refer to. */
 const failing: Readonly<Record<string, number>> = { init: 1, 'org delete': 64 };

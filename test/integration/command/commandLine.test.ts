@@ -32,7 +32,7 @@ describe('a wrong command line', () => {
       "unknown option '--with': identity migrate takes it when it begins; nothing can be added later",
     ],
     [
-      ['migrate', 'status', '--report', 'report.html'],
+      ['migrate', 'resume', '--report', 'report.html'],
       "unknown option '--report': identity migrate takes it when it begins; identity migrate report --to FILE.html writes it",
     ],
     [['--colour', 'red'], "unknown option '--colour': run identity --help"],

@@ -53,17 +53,17 @@ async function restoring(path: 'backup' | 'key'): Promise<Call> {
   return { path: path === 'backup' ? backup : key, args };
 }
 
-const resume = (run: string) => ['migrate', 'status', '--run-dir', run];
+const cleanup = (run: string) => ['migrate', 'cleanup', '--run-dir', run];
 
 /** What believes each kind of file. */
 const calls: Readonly<Record<FileName, () => Promise<Call> | Call>> = {
   runDirectory: async () => {
     const run = await planned();
-    return { path: run, args: resume(run) };
+    return { path: run, args: cleanup(run) };
   },
   state: async () => {
     const run = await planned();
-    return { path: join(run, 'state.json'), args: resume(run) };
+    return { path: join(run, 'state.json'), args: cleanup(run) };
   },
   token: () => ({ path: at('owner.pat'), args: [...inspect, '--token-file', at('owner.pat')] }),
   accountKey: () => ({

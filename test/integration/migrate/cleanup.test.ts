@@ -80,7 +80,7 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     await rename(source.tokenFile, `${source.tokenFile}.away`);
     const { code, stdout, stderr } = await identity(['migrate', 'cleanup', '--run-dir', directory, '--yes']);
     await rename(`${source.tokenFile}.away`, source.tokenFile);
-    const first = `^cleaning up the migration from ${north.url} to ${south.url}, started .* ago: ${directory}\n`;
+    const first = `^cleaning up the migration from ${north.url} to ${south.url}, started at .*: ${directory}\n`;
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(new RegExp(first)) });
     for (const [served, { userId, tokenFile }] of [
       [north, source],

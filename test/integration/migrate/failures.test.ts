@@ -149,9 +149,6 @@ describe('a migration', { timeout: 120_000 }, () => {
     const { code, stdout } = await identity(args);
     expect(code, stdout).toBe(2);
     expect(stdout).toContain('acme (Organisation acme): 3 records, 2 people: 3 not there\n');
-    const time =
-      /^ {2}time: about \d+s, to import \S+ kB and compare both sides, by what the export and the trial took$/m;
-    expect(stdout).toMatch(time);
     expect(stdout).not.toContain('Cloud Functions');
     expect(stdout).toContain(`Left out\n  ${north.orgId}: the default organisation of the source`);
     const next = `identity migrate resume --run-dir ${directory} --yes`;
@@ -165,9 +162,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     });
     const resumed = await identity(next.split(' ').slice(1));
     expect(resumed, resumed.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('\n  3 records equal') });
-    const status = await identity(['migrate', 'status', '--run-dir', directory]);
     const done = ['exported', 'planned', 'confirmed', 'moved', 'finished'];
-    expect(status.stdout).toContain(`done: ${done.join(', ')}\n`);
     const steps = readJournal(directory).flatMap((line) => (line.event === 'step' ? [line.step] : []));
     expect(steps.slice(-done.length)).toEqual(done);
   });
@@ -208,9 +203,6 @@ describe('a migration', { timeout: 120_000 }, () => {
     const migrated = await identity(['migrate', ...migrate, '--run-dir', directory, '--json']);
     expect(migrated.code, migrated.stderr).toBe(0);
     expect(migrated.stdout).not.toMatch(/"next"|sha256:|"event":"plan"/);
-    const status = await identity(['migrate', 'status', '--run-dir', directory]);
-    expect(status.stdout).toContain('\ndone: exported, planned, nothing to move\n');
-    expect(status.stdout).not.toContain('resume');
     const reported = await identity(['migrate', 'report', '--run-dir', directory, '--to', `${directory}.html`]);
     const problem = `nothing was moved by the migration in ${directory}, so there is no result`;
     expect(reported).toMatchObject({ code: 1, stderr: `identity: ${problem}\n` });
@@ -285,8 +277,6 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(second.stderr).toBe(
       `identity: process ${first.pid} works on the migration in ${directory}: wait until it ends, or stop it\n`,
     );
-    const status = await identity(['migrate', 'status', '--run-dir', directory]);
-    expect(status.stdout).toContain(`\nprocess ${first.pid} works on it\n`);
     const ended = await first.stop('SIGINT');
     expect(ended.stderr).toContain('\ninterrupting the migration\n');
     expect(ended).toMatchObject({
@@ -415,8 +405,6 @@ describe('a migration', { timeout: 120_000 }, () => {
     const args = ['migrate', ...betweenServers(north, south), ...none, '--new-orgs-only', '--yes'];
     const directory = await runDirectory();
     const { code, stderr } = await identity([...args, '--run-dir', directory]);
-    const status = await identity(['migrate', 'status', '--run-dir', directory]);
-    expect(status.stdout).toMatch(/\nstopped: .*without --new-orgs-only\n$/);
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
       message: `identity: ${south.url} refuses: --new-orgs-only: an organisation of the file exists already (acme): leave out what exists; if an interrupted call of this import created it, repeat the call without --new-orgs-only`,
