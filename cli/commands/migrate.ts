@@ -50,7 +50,7 @@ export const migrateReport = defineCommand({
 export const migrateCleanup = defineCommand({
   name: 'migrate cleanup',
   summary:
-    "remove a migration's leftovers: its export, the object that it has read, and younger service users of ZITADEL; list the rest, and keep the result",
+    "delete a migration's export and the object that it has read; list what a person must delete, and keep the result",
   arguments: [],
   options: { ...existingDirectory, ...secrets, ...yes, ...eventsOption },
   examples: ['migrate cleanup', 'migrate cleanup --run-dir ./north-migration --yes'],

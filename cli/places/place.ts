@@ -125,24 +125,6 @@ export interface DatabasePlace extends Source {
    * @throws IdentityError for a place that cannot be reached, is another service, or rejects the token
    */
   facts(operations: readonly Operation[], signal: AbortSignal): Promise<PlaceFacts>;
-  /**
-   * Looks at the user of the place's token, to delete it.
-   * @returns undefined where the place has no call for that
-   */
-  findDeletable?(signal: AbortSignal): Promise<DeletableUser | undefined>;
-}
-
-/** A user that a place could delete, with all its tokens. */
-export interface DeletableUser {
-  readonly userId: string;
-  readonly name: string;
-  /** The name of the organisation that the user belongs to. */
-  readonly organisation: string;
-  readonly createdAt: string;
-  readonly tokens: number;
-  /** Why nobody should delete it. */
-  readonly keptBecause: string | undefined;
-  readonly delete: (signal: AbortSignal) => Promise<void>;
 }
 
 /** A place: the source or the target of organisations. */

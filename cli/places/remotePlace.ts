@@ -68,7 +68,6 @@ export function openRemote(settings: InstanceSettings): DatabasePlace {
     import: async (content, options, meter, signal) =>
       (await openRecognised(settings, signal)).import(content, options, meter, signal),
     facts: async (operations, signal) => (await openRecognised(settings, signal)).facts(operations, signal),
-    findDeletable: async (signal) => (await openRecognised(settings, signal)).findDeletable?.(signal),
   };
 }
 

@@ -4,17 +4,9 @@ import { exportContent, exportLosses } from '../zitadel/export/exportContent.ts'
 import { importIntoZitadel } from '../zitadel/import/importFile.ts';
 import { importChanges } from '../zitadel/import/importSteps.ts';
 import { requestLimits } from '../zitadel/import/outgoingRecords.ts';
-import {
-  countTokens,
-  deleteServiceUser,
-  importsStates,
-  listOwners,
-  readCaller,
-  readInstance,
-  readOwnOrganisation,
-} from '../zitadel/instance.ts';
+import { importsStates, readCaller, readInstance } from '../zitadel/instance.ts';
 import type { InstanceSettings } from './instancePlace.ts';
-import type { DatabasePlace, DeletableUser, Operation, PlaceFacts, Recognised } from './place.ts';
+import type { DatabasePlace, Operation, PlaceFacts, Recognised } from './place.ts';
 
 /** Opens a ZITADEL as a place: it exports organisation by organisation, and imports in steps. */
 export function openZitadel({ origin, token, tokenOption }: InstanceSettings, recognised: Recognised): DatabasePlace {
@@ -25,32 +17,7 @@ export function openZitadel({ origin, token, tokenOption }: InstanceSettings, re
     readExport: async (options) => exportContent(connect, options),
     import: (content, options, meter, signal) => importIntoZitadel(connect, content, options, meter, signal),
     facts: (operations, signal) => readZitadelFacts(connect(signal), recognised, operations),
-    findDeletable: (signal) => findDeletable(connect, signal),
   };
-}
-
-/** Looks at the user of the token. Only a service user has tokens that can be counted. */
-async function findDeletable(
-  connect: (signal: AbortSignal) => ZitadelConnection,
-  signal: AbortSignal,
-): Promise<DeletableUser> {
-  const connection = connect(signal);
-  const { userId, userName, createdAt, isServiceUser, roles } = await readCaller(connection);
-  return {
-    userId,
-    name: userName,
-    organisation: await readOwnOrganisation(connection),
-    createdAt,
-    tokens: isServiceUser ? await countTokens(connection, userId) : 0,
-    keptBecause: isServiceUser ? await ownerReason(connection, userId, roles) : 'it is a person',
-    delete: (ends) => deleteServiceUser(connect(ends), userId),
-  };
-}
-
-async function ownerReason(connection: ZitadelConnection, userId: string, roles: readonly string[]) {
-  if (!roles.includes('IAM_OWNER')) return undefined;
-  const isLast = (await listOwners(connection)).every((owner) => owner === userId);
-  return isLast ? 'it is the last IAM_OWNER' : undefined;
 }
 
 /** The roles that permit an operation. In a ZITADEL, readers of the instance may export its secrets. */

@@ -1,21 +1,14 @@
-import { ConnectError, createClient } from '@connectrpc/connect';
-import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
+import { createClient } from '@connectrpc/connect';
 import { AuthenticationMethodType, UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { z } from 'zod';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { clockAhead, type PlaceFacts } from '../places/place.ts';
-import { messageIn, request, search, send, type ZitadelConnection } from './connection.ts';
-import { callMethod, rpcError, rpcTransport, searchAll } from './rpc.ts';
+import { messageIn, request, send, type ZitadelConnection } from './connection.ts';
+import { rpcTransport } from './rpc.ts';
 
 /** A ZITADEL's instance, as it describes itself to a caller who may read it. */
 type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'instanceId' | 'defaultOrgId' | 'defaultOrgName'> &
   Required<Pick<PlaceFacts, 'domains'>>;
-
-interface Caller extends NonNullable<PlaceFacts['caller']> {
-  readonly userName: string;
-  readonly isServiceUser: boolean;
-  readonly createdAt: string;
-}
 
 // Other OpenID providers have other paths.
 const configuration = z.looseObject({ token_endpoint: z.string().endsWith('/oauth/v2/token') });
@@ -31,16 +24,12 @@ const defaultOrganisation = z.looseObject({ org: z.looseObject({ id: z.string(),
 const userAnswer = z.looseObject({
   user: z.looseObject({
     id: z.string(),
-    userName: z.string(),
-    details: z.looseObject({ resourceOwner: z.string(), creationDate: z.string() }),
-    machine: z.looseObject({}).optional(),
+    details: z.looseObject({ resourceOwner: z.string() }),
   }),
 });
 const membershipsAnswer = z.looseObject({
   result: z.array(z.looseObject({ roles: z.array(z.string()).default([]), iam: z.boolean().optional() })).default([]),
 });
-const ownOrganisation = z.looseObject({ org: z.looseObject({ name: z.string() }) });
-const instanceMember = z.looseObject({ userId: z.string(), roles: z.array(z.string()).default([]) });
 const RELEASE = /^v?\d+\.\d+\.\d+/;
 
 /** Recognises a ZITADEL by its OpenID configuration, without a token; undefined for any other server. */
@@ -82,7 +71,7 @@ export async function readInstance(connection: ZitadelConnection): Promise<Zitad
 }
 
 /** Reads whose token it is, and the user's roles in the instance. */
-export async function readCaller(connection: ZitadelConnection): Promise<Caller> {
+export async function readCaller(connection: ZitadelConnection): Promise<NonNullable<PlaceFacts['caller']>> {
   const { user } = await request(connection, { method: 'GET', path: '/auth/v1/users/me' }, userAnswer);
   // Importers own every organisation that they imported: without the query, these fill the first pages.
   const body = JSON.stringify({ query: { limit: 10 }, queries: [{ iamQuery: { iam: true } }] });
@@ -90,31 +79,9 @@ export async function readCaller(connection: ZitadelConnection): Promise<Caller>
   const { result } = await request(connection, { method: 'POST', path, body }, membershipsAnswer);
   return {
     userId: user.id,
-    userName: user.userName,
     orgId: user.details.resourceOwner,
-    isServiceUser: user.machine !== undefined,
-    createdAt: user.details.creationDate,
     roles: result.filter(({ iam }) => iam === true).flatMap(({ roles }) => roles),
   };
-}
-
-/** Reads the name of the organisation that the token's user belongs to. */
-export async function readOwnOrganisation(connection: ZitadelConnection): Promise<string> {
-  const { org } = await request(connection, { method: 'GET', path: '/management/v1/orgs/me' }, ownOrganisation);
-  return org.name;
-}
-
-/** Counts the personal access tokens of a service user. */
-export async function countTokens(connection: ZitadelConnection, userId: string): Promise<number> {
-  const management = createClient(ManagementService, rpcTransport(connection));
-  return (await searchAll((query) => management.listPersonalAccessTokens({ userId, query }))).length;
-}
-
-/** Lists the users with the role IAM_OWNER. */
-export async function listOwners(connection: ZitadelConnection): Promise<string[]> {
-  const path = '/admin/v1/members/_search';
-  const members = await Array.fromAsync(search(connection, { path, result: instanceMember }));
-  return members.filter(({ roles }) => roles.includes('IAM_OWNER')).map(({ userId }) => userId);
 }
 
 const ASKED_AT_ONCE = 8;
@@ -132,14 +99,4 @@ export async function withoutTotp(connection: ZitadelConnection, userIds: readon
   };
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, ask));
   return found;
-}
-
-/** Deletes a service user, with its tokens and memberships: those in the organisations too, which an import gave it. */
-export async function deleteServiceUser(connection: ZitadelConnection, userId: string): Promise<void> {
-  const method = UserService.method.deleteUser;
-  await callMethod(connection, method, { userId }).catch((error: unknown) => {
-    // An attempt without answer may have deleted it. A caller without membership gets "not found" as well.
-    const isGone = error instanceof ConnectError && error.rawMessage.includes('COMMAND-bd4ir1mblj');
-    if (!isGone) throw rpcError(connection, method, error);
-  });
 }

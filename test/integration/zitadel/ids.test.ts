@@ -2,12 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { countTokens, deleteServiceUser } from '../../../cli/zitadel/instance.ts';
 import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
 import { DEFAULT_ORGANISATION, type ZitadelBehaviour } from '../../support/zitadel/behaviour.ts';
-import { connectTo, exportFromZitadel, importIntoStandIn } from '../../support/zitadel/connect.ts';
+import { exportFromZitadel, importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { people } from '../../support/zitadel/files.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 import { importsOf, startZitadel } from '../../support/zitadel/standIn.ts';
@@ -137,14 +136,6 @@ describe('a record with an id that REST cannot have in a path', { timeout: TIMEO
     const { summary } = await importIntoStandIn(zitadel, file);
     expect(summary).toMatchObject({ created: {}, unchanged: { org: 1, humanUsers: 1 } });
     expect(importsOf(zitadel)).toHaveLength(sent);
-  });
-
-  it.each([...oddIds, ...unnameableIds])('is deleted as the user of the migration: %j', async (id) => {
-    const { zitadel } = await zitadelWith([]);
-    zitadel.contents.users.set(id, DEFAULT_ORGANISATION);
-    expect(await countTokens(connectTo(zitadel), id)).toBe(1);
-    await deleteServiceUser(connectTo(zitadel), id);
-    expect([...zitadel.contents.users.keys()]).toEqual(['owner']);
   });
 
   it('names its organisation if ZITADEL does not answer for it', async () => {

@@ -14,11 +14,6 @@ export interface ZitadelBehaviour {
   deadMs: number | undefined;
   /** How long an export takes at least. */
   exportMs: number;
-  /** When the users of its tokens were created, and how many tokens each has. */
-  userCreatedAt: string;
-  tokensOfUser: number;
-  /** The users with the role IAM_OWNER. */
-  owners: readonly string[];
   /** Whether exports and imports have the states of organisations and users: releases 2 and 3 have not. */
   hasStates: boolean;
   /** Whether a search finds a user. */
@@ -38,9 +33,6 @@ export const measured: Readonly<ZitadelBehaviour> = {
   stallsAtWrite: Infinity,
   deadMs: 100,
   exportMs: 0,
-  userCreatedAt: '2020-01-01T00:00:00.000000Z',
-  tokensOfUser: 1,
-  owners: ['owner', 'admin'],
   hasStates: true,
   findsUser: () => true,
   hidesUsers: false,

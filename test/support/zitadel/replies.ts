@@ -28,7 +28,6 @@ export const replies = {
   invalidQuery: fault(400, 3, 'List.Query.Invalid', 'GRPC-vR9nC'),
   noMembership: fault(404, 5, 'membership not found', 'AUTHZ-cdgFk'),
   noOrganisation: fault(403, 7, "Organisation doesn't exist", 'AUTH-Bs7Ds'),
-  noUser: fault(404, 5, 'User could not be found', 'COMMAND-bd4ir1mblj'),
   unexportable: fault(500, 13, 'An internal error occurred', 'QUERY-h9TeF'),
   deadline: json(500, { code: 2, message: 'context deadline exceeded' }),
   noTimeout: json(500, { code: 2, message: 'time: invalid duration ""' }),

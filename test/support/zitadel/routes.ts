@@ -12,7 +12,7 @@ import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { z } from 'zod';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { DEFAULT_ORGANISATION, type ReceivedRequest, type ZitadelBehaviour } from './behaviour.ts';
-import { type Contents, elements, newId } from './contents.ts';
+import { type Contents, elements } from './contents.ts';
 import { exportFrom, UnexportableError } from './exporting.ts';
 import { DeadlineError, importAll } from './importing.ts';
 import { grpcWeb, type Reply, replies } from './replies.ts';
@@ -66,8 +66,8 @@ const users = '/management/v1/users';
 const projects = '/management/v1/projects/(?<projectId>[^/]+)';
 const { importData, exportData } = AdminService.method;
 const { getMyOrg, listUsers, listAllProjectGrants, listUserGrants, listOrgMembers } = ManagementService.method;
-const { listProjectMembers, listProjectGrantMembers, listPersonalAccessTokens } = ManagementService.method;
-const { listAuthenticationMethodTypes, deleteUser } = UserService.method;
+const { listProjectMembers, listProjectGrantMembers } = ManagementService.method;
+const { listAuthenticationMethodTypes } = UserService.method;
 
 interface Route {
   readonly method: string;
@@ -99,7 +99,6 @@ const routes: readonly Route[] = [
     handler: () => replies.found({ org: { id: DEFAULT_ORGANISATION, name: 'ZITADEL' } }),
   },
   { method: 'POST', path: '/admin/v1/orgs/_search', handler: organisations },
-  { method: 'POST', path: '/admin/v1/members/_search', handler: owners },
   { method: 'GET', path: '/management/v1/orgs/me', handler: ownOrganisation, rpc: getMyOrg },
   { method: 'POST', path: '/management/v1/projectgrants/_search', handler: projectGrants, rpc: listAllProjectGrants },
   { method: 'POST', path: `${users}/_search`, handler: searchUsers, rpc: listUsers },
@@ -123,18 +122,11 @@ const routes: readonly Route[] = [
     rpc: listProjectGrantMembers,
   },
   {
-    method: 'POST',
-    path: `${users}/(?<userId>[^/]+)/pats/_search`,
-    handler: tokensOfUser,
-    rpc: listPersonalAccessTokens,
-  },
-  {
     method: 'GET',
     path: '/v2/users/(?<userId>[^/]+)/authentication_methods',
     handler: authenticationMethods,
     rpc: listAuthenticationMethodTypes,
   },
-  { method: 'DELETE', path: '/v2/users/(?<userId>[^/]+)', handler: removeUser, rpc: deleteUser },
 ];
 
 /** A request with its route. */
@@ -272,8 +264,8 @@ async function exportRoute({ contents, behaviour }: RoutePorts, { message, isRpc
   return replies.found(toJson(ExportDataResponseSchema, exported));
 }
 
-function whoAmI({ contents, behaviour }: RoutePorts, { callerId }: Called): Reply {
-  const details = { resourceOwner: contents.users.get(callerId), creationDate: behaviour.userCreatedAt };
+function whoAmI({ contents }: RoutePorts, { callerId }: Called): Reply {
+  const details = { resourceOwner: contents.users.get(callerId) };
   return replies.found({ user: { id: callerId, details, userName: callerId, machine: { name: callerId } } });
 }
 
@@ -288,20 +280,6 @@ function memberships(_ports: RoutePorts, { callerId }: Called): Reply {
 
 function ownOrganisation({ contents }: RoutePorts, { contextId }: Called): Reply {
   return replies.found({ org: { id: contextId, name: contents.organisations.get(contextId)?.name } });
-}
-
-function tokensOfUser({ behaviour }: RoutePorts, called: Called): Reply {
-  return results(
-    called,
-    Array.from({ length: behaviour.tokensOfUser }, () => ({ id: newId() })),
-  );
-}
-
-function owners({ behaviour }: RoutePorts, called: Called): Reply {
-  return results(
-    called,
-    behaviour.owners.map((userId) => ({ userId, roles: ['IAM_OWNER'] })),
-  );
 }
 
 function organisations(ports: RoutePorts, called: Called): Reply {
@@ -369,11 +347,4 @@ function authenticationMethods({ contents }: RoutePorts, { message }: Called): R
   const details = { timestamp: new Date().toISOString() };
   if (authMethodTypes.length === 0) return replies.found({ details });
   return replies.found({ details: { totalResult: `${authMethodTypes.length}`, ...details }, authMethodTypes });
-}
-
-function removeUser({ contents, tokens }: RoutePorts, { message }: Called): Reply {
-  const userId = textAt(message, 'userId', '');
-  if (!contents.users.delete(userId)) return replies.noUser;
-  tokens.delete(userId);
-  return replies.found({ details: {} });
 }
