@@ -49,7 +49,8 @@ const organisation = z.strictObject({
   after: organisationCounts,
 });
 
-const phase = z.strictObject({
+/** The schema of a phase of a migration. */
+export const migrationPhase = z.strictObject({
   /** What was done, such as `exporting`. Of what was repeated after an interruption, the figures are the last attempt's. */
   phase: z.string(),
   startedAt: time,
@@ -161,7 +162,7 @@ export const migrationResult = z.strictObject({
       })
       .optional(),
   }),
-  phases: z.array(phase),
+  phases: z.array(migrationPhase),
   /** When the work was taken up again after an interruption. */
   resumedAt: z.array(time),
   errors: z.array(notice),

@@ -59,7 +59,7 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
   const defaults =
     ownDefault !== undefined && isThere ? [{ orgId: ownDefault, reason: `${prefix}${DEFAULT_ORGANISATION}` }] : [];
   const excluded = settings.excludedOrgIds.map((id) => ({ orgId: id, reason: 'excluded by --exclude-org' }));
-  await run.advance('exported', {
+  await run.advance({
     callers: { ...callers, from: userId },
     leftOut: [...defaults, ...excluded.filter((one) => one.orgId !== ownDefault)],
     exported: {
@@ -154,7 +154,10 @@ export async function importExport(run: MigrationRun, target: DatabasePlace): Pr
     const { importBegunAt, settings } = run.state;
     const options = targetOptions(settings, false);
     // A later request finds the organisations that an earlier one has created.
-    if (importBegunAt !== undefined) return await sendExport(run, target, { ...options, newOrgsOnly: false });
+    if (importBegunAt !== undefined) {
+      await run.change({ importRepeated: true });
+      return await sendExport(run, target, { ...options, newOrgsOnly: false });
+    }
     await run.change({ importBegunAt: new Date().toISOString() });
     try {
       return await sendExport(run, target, options);

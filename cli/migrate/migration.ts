@@ -100,13 +100,13 @@ async function doSteps(call: MigratingCall, run: MigrationRun, sides: Sides): Pr
     const changes = shown === undefined ? [] : sourceChanges(shown, planned);
     if (!(await confirm(call, run, planned, changes)))
       return { ...(await planOutput(planned, run, changes)), exitStatus: () => 'unconfirmed' };
-    await run.advance('confirmed', { confirmedAt: new Date().toISOString() });
+    await run.advance({ confirmedAt: new Date().toISOString() });
   }
   if (run.state.moved === undefined) await moveExport(run, sides.target);
   const proved = await prove(run, planned, sides);
   const result = await makeResult(run, planned, sides.target, proved);
   const callers = { ...run.state.callers, to: proved.targetCaller };
-  await run.advance('finished', { finishedAt: result.finishedAt, callers });
+  await run.advance({ finishedAt: result.finishedAt, callers });
   return resultOutput(run, result);
 }
 
@@ -135,22 +135,22 @@ async function plan(run: MigrationRun, { source, target }: Sides): Promise<Migra
   const isPlanned = plannedAt !== undefined && run.hasExport;
   if (isPlanned || moved !== undefined) return readPlan(run.directory);
   // A plan of another export is void, and so is its confirmation.
-  await run.advance('planning', { plannedAt: undefined, confirmedAt: undefined });
+  await run.advance({ plannedAt: undefined, confirmedAt: undefined });
   await stageExport(run, source, defaultOrganisation(source, settings));
   const made = await makePlan(run, source, target);
-  await run.advance('planned', { plannedAt: new Date().toISOString() });
+  await run.advance({ plannedAt: new Date().toISOString() });
   return made;
 }
 
 /** Imports the export into the target, or stores it there. Both can be repeated after an interruption. */
 async function moveExport(run: MigrationRun, { place }: Side): Promise<void> {
   if (place.takes === 'files') {
-    await run.advance('moved', { moved: { stored: await storeExport(run, place) } });
+    await run.advance({ moved: { stored: await storeExport(run, place) } });
     return;
   }
   const response = await importExport(run, place);
   // ZITADEL lists ids nevertheless.
-  await run.advance('moved', { moved: { response: { ...response, success: {} } } });
+  await run.advance({ moved: { response: { ...response, success: {} } } });
 }
 
 async function storeExport(
@@ -197,7 +197,7 @@ async function planOutput(planned: MigrationPlan, run: MigrationRun, changes: re
   const result = { event: 'result', changed: false };
   if (isEmpty(planned)) {
     // Nobody is to resume it.
-    await run.advance('nothing to move', { finishedAt: new Date().toISOString() });
+    await run.advance({ finishedAt: new Date().toISOString() });
     return { json: { ...result, ...planned }, text: planText(planned) };
   }
   const next = `${resumeCommand(directory)} --yes`;

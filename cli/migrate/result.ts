@@ -15,7 +15,6 @@ import { leftOutLines } from '../places/secretFilter.ts';
 import { missingStatesText } from '../texts.ts';
 import { selectedKinds } from '../values.ts';
 import { type MigrationPlan, type MigrationResult, migrationResult } from './documents.ts';
-import { type JournalEntry, listPhases, readJournal } from './journal.ts';
 import type { Proved } from './proof.ts';
 import { type MigrationRun, readState } from './run.ts';
 import { readJson, resumeCommand, writeJson } from './runDirectory.ts';
@@ -36,9 +35,8 @@ export async function makeResult(
   target: Side,
   proved: Proved,
 ): Promise<MigrationResult> {
-  const { settings, startedAt, exported, moved: { response, stored } = {}, leftOut = [] } = run.state;
+  const { settings, startedAt, exported, moved: { response, stored } = {}, leftOut = [], importRepeated } = run.state;
   const { proof, logins, organisations, organisationsOmitted, sourceDigest, targetDigest, activations } = proved;
-  const journal = readJournal(run.directory);
   const { summary } = response ?? {};
   const imported = summary && importedCounts(summary);
   const notices = sortNotices(response, [plan.source, target], plan.leftToDo);
@@ -62,14 +60,15 @@ export async function makeResult(
       exported: plan.sections,
       ...(imported === undefined ? {} : { imported }),
     },
-    phases: listPhases(journal),
-    resumedAt: journal.flatMap(({ event, time }) => (event === 'resumed' ? [time] : [])),
+    phases: [...run.phases],
+    resumedAt: run.state.resumedAt ?? [],
     ...notices,
     // What a plan foresees is not listed once it is seen.
     leftToDo: [...activations.entries, ...notices.leftToDo.filter((entry) => !isOfActivation(entry))],
     leftToDoOmitted: notices.leftToDoOmitted + activations.omitted,
     warnings: [
-      ...(tookSeveralRequests(summary, journal) ? [SEVERAL_REQUESTS] : []),
+      // An earlier request may have written what the last one counts as unchanged.
+      ...(importRepeated && total(summary?.unchanged ?? {}) > 0 ? [SEVERAL_REQUESTS] : []),
       ...(exported?.missingStates ?? []).map((one) => ({ type: 'state', message: missingStatesText(one) })),
       ...leftOutLines(exported?.secretsLeftOut ?? {}).map((message) => ({ type: 'secrets', message })),
       // A file has no import that would warn.
@@ -99,17 +98,6 @@ const SEVERAL_REQUESTS = {
   type: 'import',
   message: 'the import took several requests: what an interrupted one has created or overwritten counts as unchanged',
 };
-
-/** Whether an interrupted request may have written what the last one counts as unchanged. */
-function tookSeveralRequests(
-  summary: ImportResponse['summary'] | undefined,
-  journal: readonly JournalEntry[],
-): boolean {
-  if (summary === undefined || total(summary.unchanged) === 0) return false;
-  const isStep = (name: string) => (line: JournalEntry) => line.event === 'step' && line.step === name;
-  const moving = journal.slice(journal.findLastIndex(isStep('confirmed')), journal.findLastIndex(isStep('moved')));
-  return moving.some(({ event }) => event === 'resumed' || event === 'retry');
-}
 
 /** The types of warnings that are not about a record. */
 const generalTypes: ReadonlySet<string> = new Set(['manifest', 'secrets', 'state']);

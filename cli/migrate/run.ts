@@ -7,9 +7,9 @@ import { describeFault } from '../faults.ts';
 import { progressOutput } from '../places/callOptions.ts';
 import { openFile } from '../places/filePlace.ts';
 import type { ExportContent, FilePlace } from '../places/place.ts';
-import type { ProgressOutput } from '../progress.ts';
+import { type PhaseState, type ProgressOutput, pace } from '../progress.ts';
 import { reconnecting } from '../reconnection.ts';
-import { Journal } from './journal.ts';
+import { migrationPhase } from './documents.ts';
 import { exportPath, lockRunDirectory, readJson, removeExport, resumeCommand, writeJson } from './runDirectory.ts';
 import { migrationSettings, stagedOptions } from './settings.ts';
 
@@ -66,7 +66,13 @@ const migrationState = z.strictObject({
   confirmedAt: time.optional(),
   /** When the first request of the import was about to be sent. */
   importBegunAt: time.optional(),
+  /** Whether the import took several requests, the earlier ones of which may have written records. */
+  importRepeated: z.literal(true).optional(),
   moved: moved.optional(),
+  /** The phases of the steps that are done, each with the figures of its last attempt. */
+  phases: z.array(migrationPhase).optional(),
+  /** When the work was taken up again after an interruption. */
+  resumedAt: z.array(time).optional(),
   finishedAt: time.optional(),
 });
 
@@ -88,21 +94,26 @@ export async function writeState(directory: string, state: MigrationState): Prom
 /** A migration at work in its run directory. */
 export class MigrationRun {
   readonly directory: string;
-  private readonly journal: Journal;
   readonly output: ProgressOutput;
   readonly signal: AbortSignal;
   private current: MigrationState;
+  /** The phases since the last step, by their names. */
+  private readonly newPhases = new Map<string, Phase>();
 
   constructor(
     directory: string,
     state: MigrationState,
-    journal: Journal,
     { output, signal }: { readonly output: ProgressOutput; readonly signal: AbortSignal },
   ) {
     this.directory = directory;
     this.current = state;
-    this.journal = journal;
-    this.output = journal.keepRates(output);
+    this.output = {
+      ...output,
+      finish: (phase, hasSucceeded) => {
+        output.finish(phase, hasSucceeded);
+        this.newPhases.set(phase.phase, describePhase(phase, hasSucceeded));
+      },
+    };
     this.signal = signal;
   }
 
@@ -132,10 +143,15 @@ export class MigrationRun {
     return reconnecting({ ...this, limitMs: this.state.settings.timeoutMs }, work);
   }
 
+  /** The phases so far. Of a phase that is repeated until the next step, the last attempt counts. */
+  get phases(): readonly Phase[] {
+    return [...(this.current.phases ?? []), ...this.newPhases.values()];
+  }
+
   /** Keeps that a step is done, durably. */
-  async advance(step: string, change: Partial<MigrationState>): Promise<void> {
-    await this.change(change);
-    this.journal.add({ event: 'step', step });
+  async advance(change: Partial<MigrationState>): Promise<void> {
+    await this.change({ ...change, phases: [...this.phases] });
+    this.newPhases.clear();
   }
 
   /** Changes how the migration goes on, durably. */
@@ -143,6 +159,13 @@ export class MigrationRun {
     this.current = { ...this.current, ...change };
     await writeState(this.directory, this.current);
   }
+}
+
+type Phase = z.infer<typeof migrationPhase>;
+
+function describePhase({ phase, seconds, records, unchanged }: PhaseState, succeeded: boolean): Phase {
+  const startedAt = new Date(Date.now() - seconds * 1000).toISOString();
+  return { phase, startedAt, seconds, records, unchanged, perSecond: pace(records - unchanged, seconds), succeeded };
 }
 
 /**
@@ -158,10 +181,9 @@ export async function workAlone<Result>(
   work: (run: MigrationRun) => Promise<Result>,
 ): Promise<Result> {
   using _lock = await lockRunDirectory(directory);
-  using journal = new Journal(directory);
-  journal.add({ event });
   const shown = { output: progressOutput(call), signal: call.signal };
-  const run = new MigrationRun(directory, await readState(directory), journal, shown);
+  const run = new MigrationRun(directory, await readState(directory), shown);
+  if (event === 'resumed') await run.change({ resumedAt: [...(run.state.resumedAt ?? []), new Date().toISOString()] });
   // A second signal ends the process, which then says nothing.
   const interrupting = () => call.stderr.write('\ninterrupting the migration\n');
   if (!call.options.json) call.signal.addEventListener('abort', interrupting);
@@ -172,11 +194,9 @@ export async function workAlone<Result>(
     if (run.state.confirmedAt === undefined) await removeExport(directory);
     if (error instanceof UsageError) throw error;
     if (call.signal.aborted || error instanceof InterruptedError) {
-      journal.add({ event: 'failed', problem: 'interrupted' });
       throw new InterruptedError(`interrupted: ${leftBehind(run.state)}; continue with ${resumeCommand(directory)}`);
     }
     const { message } = describeFault(error);
-    journal.add({ event: 'failed', problem: message });
     if (isFinal(message)) throw error;
     const problem = placeFailed.is(error) || placeBroke.is(error) || placeLost.is(error) ? error.text : message;
     throw migrationStopped(problem, resumeCommand(directory));

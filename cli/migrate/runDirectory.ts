@@ -15,7 +15,7 @@ const STATE = 'state.json';
 const OWNER_ONLY_DIRECTORY = 0o700;
 
 /**
- * The directory of a migration's state, journal and export, which others cannot read. Without a path, its name has the
+ * The directory of a migration's state and export, which others cannot read. Without a path, its name has the
  * time of its creation, and characters that make it a new one.
  * @throws UsageError for a directory that holds something
  */

@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest';
-import { leftBehind } from '../../../../cli/migrate/run.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { leftBehind, MigrationRun, type MigrationState, readState } from '../../../../cli/migrate/run.ts';
+import { progressLines } from '../../../../cli/progress.ts';
+import { temporaryDirectory } from '../../../support/processes/temporaryDirectory.ts';
 
 it('says of a migration that is interrupted before its proof what was sent, not what has arrived', () => {
   const confirmedAt = '2026-11-22T20:00:00.000Z';
@@ -10,4 +12,41 @@ it('says of a migration that is interrupted before its proof what was sent, not 
   );
   expect(leftBehind({ confirmedAt, settings })).toBe('what has reached sqlite:./south so far stays');
   expect(leftBehind({ settings })).toBe('nothing is changed');
+});
+
+const state: MigrationState = {
+  version: 1,
+  startedAt: '2026-11-22T20:00:00.000Z',
+  settings: {
+    from: 'north.json',
+    to: 'sqlite:./south',
+    orgIds: [],
+    excludedOrgIds: [],
+    withPasswords: false,
+    withOtp: false,
+    withKeys: false,
+    onConflict: 'report',
+    newOrgsOnly: false,
+    secretFiles: {},
+  },
+};
+
+it('keeps the figures of the last attempt at each phase, until the next step, in its state', async () => {
+  const { path, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  const output = progressLines({ write: () => undefined });
+  const run = new MigrationRun(path, state, { output, signal: new AbortController().signal });
+  const finish = (seconds: number, succeeded: boolean) =>
+    run.output.finish(
+      { phase: 'importing', seconds, records: 90, unchanged: 50, perSecond: 0, secondsLeft: undefined, isEnding: true },
+      succeeded,
+    );
+  finish(2, false);
+  finish(4, true);
+  const attempt = { phase: 'importing', seconds: 4, records: 90, unchanged: 50, perSecond: 10, succeeded: true };
+  expect(run.phases).toMatchObject([attempt]);
+  await run.advance({ confirmedAt: '2026-11-22T20:01:00.000Z' });
+  finish(1, false);
+  await run.advance({});
+  expect((await readState(path)).phases).toMatchObject([attempt, { phase: 'importing', seconds: 1, succeeded: false }]);
 });
