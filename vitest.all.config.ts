@@ -18,6 +18,7 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'terraform', include: ['test/terraform/*.test.ts'] } },
       { extends: true, test: { name: 'schema', include: ['test/schema/**/*.test.ts'] } },
+      project('build', 'test/build/**/*.test.ts', 5),
       project('large', 'test/large/**/*.test.ts', 60),
       project('machine', 'test/machine/**/*.test.ts', 90),
       project('fuzz', 'test/fuzz/**/*.test.ts', 60),

@@ -3,12 +3,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { BuiltFunction } from '../../../build/buildFunction.ts';
-import { optionalPackages } from '../../../build/bundling.ts';
-import { packagePlaces } from '../../../build/thirdParty.ts';
-import { root, run } from '../../../tools/program.ts';
-import { buildAll, unpack } from '../../support/processes/builtFunctions.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+import type { BuiltFunction } from '../../build/buildFunction.ts';
+import { optionalPackages } from '../../build/bundling.ts';
+import { packagePlaces } from '../../build/thirdParty.ts';
+import { root, run } from '../../tools/program.ts';
+import { buildAll, unpack } from '../support/processes/builtFunctions.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 const functions = ['export', 'import', 'removeOtpEmail'] as const;
 const files = ['THIRD-PARTY-NOTICES.txt', 'index.js', 'package-lock.json', 'package.json'];

@@ -2,16 +2,16 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { buildPackage, packageName } from '../../../build/buildPackage.ts';
-import { readLockFile } from '../../../build/deployedPackage.ts';
-import packageJson from '../../../package.json' with { type: 'json' };
-import { type ProgramOptions, type Running, root, run, startProgram } from '../../../tools/program.ts';
-import { emulatorMasterKey } from '../../support/emulators/emulatorDatabase.ts';
-import { describeWithFirestore } from '../../support/emulators/withFirestore.ts';
-import { organisation, person } from '../../support/fixtures/organisations.ts';
-import { exportFrom, importInto, parseOk, removeOtpEmail, send } from '../../support/http/wire.ts';
-import { oldNode } from '../../support/processes/oldNode.ts';
-import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+import { buildPackage, packageName } from '../../build/buildPackage.ts';
+import { readLockFile } from '../../build/deployedPackage.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { type ProgramOptions, type Running, root, run, startProgram } from '../../tools/program.ts';
+import { emulatorMasterKey } from '../support/emulators/emulatorDatabase.ts';
+import { describeWithFirestore } from '../support/emulators/withFirestore.ts';
+import { organisation, person } from '../support/fixtures/organisations.ts';
+import { exportFrom, importInto, parseOk, removeOtpEmail, send } from '../support/http/wire.ts';
+import { oldNode } from '../support/processes/oldNode.ts';
+import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 const MAX_PACKED_BYTES = 5_000_000;
 const packed = z.tuple([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { root, run } from '../../../tools/program.ts';
+import { root, run } from '../../tools/program.ts';
 
 const bench = (...args: string[]) => run(process.execPath, ['bench/bench.ts', ...args], { cwd: root });
 

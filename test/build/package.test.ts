@@ -2,8 +2,8 @@ import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { root, run } from '../../../tools/program.ts';
-import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+import { root, run } from '../../tools/program.ts';
+import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
 /** Files that hold secrets or personal data, where commands and people leave them. */
 const secretFiles = [
