@@ -222,7 +222,7 @@ const operation = (): Operation => ({
     ...commonAdminErrors,
     400: 'The request or the file is invalid: `details` names up to 100 invalid fields. Nothing was written.',
     404: 'The object does not exist.',
-    409: 'The object was replaced while it was read, or the records are contended: send the request again.',
+    409: 'Code 6: with `newOrgsOnly`, an organisation of the file exists. Code 10: the object was replaced while it was read, or the records are contended: send the request again.',
     504: 'Timeout: `details` contains the progress. Resend the request to resume.',
   },
 });

@@ -99,8 +99,7 @@ export async function deleteServiceUser(store: Store, userId: string, force = fa
 
 /**
  * Marks the user as deleted. From then on its tokens are invalid, no export contains it, and nothing new can refer to
- * it: writers that read the user before conflict with this change, writers that read it later treat it as missing. No
- * import resumes from a checkpoint that says that the user or its rights are there.
+ * it: writers that read the user before conflict with this change, writers that read it later treat it as missing.
  * @returns the user's organisation
  */
 function beginDeletion(store: Store, userId: string, force: boolean): Promise<string> {

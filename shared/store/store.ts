@@ -201,7 +201,7 @@ export interface UnsealedStore {
 
 /**
  * Returns the store for one call: it retries transient errors until the call's deadline. After the deadline it attempts
- * each operation once, so that a call can save its progress.
+ * each operation once, so that a batch that has begun can finish.
  */
 export function storeForCall(store: Store, call: StoreCall): Store {
   return store.forCall?.(call) ?? store;

@@ -97,7 +97,7 @@ export class RecordWriter implements AsyncDisposable {
     return decided;
   }
 
-  /** Writes a batch, and returns nothing if the signal stopped it: the resumed import decides its records. */
+  /** Writes a batch, and returns nothing if the signal stopped it: a repeated import decides its records. */
   private async decide(batch: readonly PlacedPlan[]): Promise<readonly DecidedPlan[]> {
     try {
       return await writeBatch(this.context, batch);

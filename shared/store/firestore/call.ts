@@ -13,7 +13,7 @@ export interface CallDeadline {
   readonly cut: AbortSignal;
 }
 
-/** For attempts that are in flight at the deadline, and the checkpoint that an import saves then. */
+/** For attempts that are in flight at the deadline, and the last operations of a batch that has begun. */
 const GRACE_MS = 5_000;
 
 /** Creates the deadline of a call that ends with `signal`. */
@@ -28,8 +28,8 @@ export function createDeadline(signal: AbortSignal): CallDeadline {
 }
 
 /**
- * Retries an operation until it succeeds or the call's deadline. After the deadline it is attempted once, so that a call
- * can still save its progress.
+ * Retries an operation until it succeeds or the call's deadline. After the deadline it is attempted once, so that a batch
+ * that has begun can still finish.
  * @throws the last attempt's error; the deadline's reason
  */
 export function attemptUntil<Result>(
