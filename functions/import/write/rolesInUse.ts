@@ -12,9 +12,14 @@ import { isSameRecord } from './comparison.ts';
 
 const ROLES = 'projectGrant.roleKeys[]';
 
-/** A project grant with fewer roles than the stored one. */
-export interface NarrowedGrant {
+/** A project grant, and the roles that no user grant through it may use. */
+interface CheckedGrant {
   readonly plan: RecordPlan;
+  readonly lost: Pick<ReadonlySet<string>, 'has'>;
+}
+
+/** A project grant with fewer roles than the stored one. */
+export interface NarrowedGrant extends CheckedGrant {
   readonly stored: StoredDocument;
   /** The roles that only the stored one has. */
   readonly lost: ReadonlySet<string>;
@@ -46,14 +51,45 @@ export function findNarrowed(
 }
 
 /**
- * Finds the project grants that would lose roles which user grants use. Reads the user grants of each organisation once,
- * in passes.
+ * Finds the project grants that would lose roles which user grants use.
  * @returns the records, each with its issue
  */
 export async function findRolesInUse(
   store: BatchContext['base'],
   grants: readonly NarrowedGrant[],
 ): Promise<Map<RecordPlan, RecordIssue>> {
+  const uses = await findUses(store, grants);
+  return new Map([...uses].map(([plan, use]) => [plan, issueOf(use, WOULD_LOSE)]));
+}
+
+/**
+ * Finds the unchanged project grants that lack roles which user grants use. An import that ended after it had overwritten
+ * a project grant, and before it could restore it, leaves one: its repetition must not report success. The user grants
+ * are read only if a project grant has been overwritten before.
+ * @returns the records, each with its issue
+ */
+export async function findLackedRoles(
+  { base, store, onConflict }: Pick<BatchContext, 'base' | 'store' | 'onConflict'>,
+  unchanged: readonly RecordPlan[],
+): Promise<Map<RecordPlan, RecordIssue>> {
+  const plans = unchanged.filter(({ record }) => record.section === projectGrantSection);
+  if (onConflict !== 'overwrite' || plans.length === 0) return new Map();
+  const keys = plans.map(({ key }) => key);
+  const stored = await store.getMany(keys, ['createdAt', 'changedAt']);
+  const overwritten = plans.filter((_, index) => stored[index]?.changedAt !== stored[index]?.createdAt);
+  const grants = overwritten.map((plan): CheckedGrant => {
+    const roles = new Set(textsAt(plan.record.json, ROLES, plan.record.orgId));
+    return { plan, lost: { has: (role) => !roles.has(role) } };
+  });
+  const uses = await findUses(base, grants);
+  return new Map([...uses].map(([plan, use]) => [plan, issueOf(use, LACKS)]));
+}
+
+/** Finds the user grants with roles that project grants lose. Reads those of each organisation once, in passes. */
+async function findUses(
+  store: BatchContext['base'],
+  grants: readonly CheckedGrant[],
+): Promise<ReadonlyMap<RecordPlan, Use>> {
   const uses = new Map<RecordPlan, Use>();
   const byOrganisation = Map.groupBy(grants, ({ plan }) => grantField(plan, 'projectGrant.grantedOrgId'));
   for (const [orgId, ofOrganisation] of byOrganisation) {
@@ -72,7 +108,7 @@ export async function findRolesInUse(
       await yieldToEventLoop();
     }
   }
-  return new Map([...uses].map(([plan, use]) => [plan, issueOf(use)]));
+  return uses;
 }
 
 /**
@@ -128,8 +164,23 @@ function addUse(uses: Map<RecordPlan, Use>, plan: RecordPlan, roles: readonly st
   uses.set(plan, use);
 }
 
-function issueOf({ roles, firstId, count }: Use): RecordIssue {
+/** What is wrong with a project grant, and what to do. */
+interface Finding {
+  readonly problem: string;
+  readonly remedy: string;
+}
+
+const WOULD_LOSE: Finding = {
+  problem: 'would lose roles that user grants still use',
+  remedy: 'remove the roles from the user grants first; if this import does so, send it again',
+};
+
+const LACKS: Finding = {
+  problem: 'lacks roles that user grants use',
+  remedy: 'add the roles to the project grant, or remove them from the user grants',
+};
+
+function issueOf({ roles, firstId, count }: Use, { problem, remedy }: Finding): RecordIssue {
   const uses = `user grants: ${count}, such as ${firstId}`;
-  const warning = `would lose roles that user grants still use: ${[...roles].join(', ')} (${uses}): remove the roles from the user grants first; if this import does so, send it again`;
-  return { ...rolesInUse, warning };
+  return { ...rolesInUse, warning: `${problem}: ${[...roles].join(', ')} (${uses}): ${remedy}` };
 }

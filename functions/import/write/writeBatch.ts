@@ -11,7 +11,7 @@ import { decideBatch, type UndecidedBatch } from './decision.ts';
 import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
 import { findPrivileges, type Privileges, writeWarnings } from './privileges.ts';
 import { checkReferences, type Rejection } from './references.ts';
-import { restoreGrantsInUse } from './rolesInUse.ts';
+import { findLackedRoles, restoreGrantsInUse } from './rolesInUse.ts';
 
 const CREATED: Outcome = { kind: 'created' };
 const UNCHANGED: Outcome = { kind: 'unchanged' };
@@ -65,6 +65,8 @@ async function attemptBatch(
   const batch = { records, reserved, privileges, comparison };
   const decided = created ?? (await decideExisting(context, store, batch, stamp));
   for (const [plan, outcome] of decided) outcomes.set(plan, outcome);
+  const unchanged = plans.filter((plan) => outcomes.get(plan)?.kind === 'unchanged');
+  for (const [plan, issue] of await findLackedRoles(context, unchanged)) outcomes.set(plan, { kind: 'failed', issue });
   context.expectExisting = plans.some((plan) => outcomes.get(plan)?.kind !== 'created');
   return [...filled].map(([plan, written]) => {
     const outcome = outcomes.get(written);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import type { Snapshot, Store } from '../../../shared/store/store.ts';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
@@ -165,6 +166,38 @@ describe('a project grant that is overwritten with fewer roles', () => {
     const after = await readDatabase(store);
     expect(violationsOf(after)).toEqual([]);
     expect(after.get('projectGrants')).toEqual(before.get('projectGrants'));
+  });
+
+  it.each<[string, request: object]>([
+    ['the project grant has the roles again', overwriting(owner(both))],
+    ['the user grants no longer use the roles', overwriting({ orgId: 'granted', userGrants: [userGrant('late')] })],
+  ])('stays an error after a process ended before it could restore the roles, until %s', async (_what, repair) => {
+    const store = await openTestStore();
+    const instance = await testInstance(store);
+    await instance.import(overwriting(owner(both), readers));
+    const late = { orgId: 'granted', humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
+    let commits = 0;
+    const ending = hookedStore(store, async (writes) => {
+      if (!writes.some(({ key }) => key.collection === 'projectGrants')) return;
+      if (++commits > 1) throw storeUnavailable(new Error('injected'));
+      await instance.import({ data_orgs: { orgs: [late] } });
+    });
+    expect((await servedInstance(ending, instance).refusedImport(narrowing)).status).toBe(503);
+    const before = await readDatabase(store);
+    const lacks = {
+      ...inUse(1, 'granted_P_late'),
+      message:
+        'lacks roles that user grants use: writer (user grants: 1, such as granted_P_late): add the roles to the project grant, or remove them from the user grants',
+    };
+    for (const dry_run of [true, false, false]) {
+      const { errors, summary } = await instance.import({ ...narrowing, dry_run });
+      expect({ errors, failed: summary.failed }).toEqual({ errors: [error], failed: { projectGrants: 1 } });
+      expect(summary.warnings).toEqual([unproved, lacks]);
+    }
+    expect(await readDatabase(store)).toEqual(before);
+    expect((await instance.import(repair)).errors).toBeUndefined();
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+    expect((await instance.import(repair)).errors).toBeUndefined();
   });
 
   it.each([0, 1])(
