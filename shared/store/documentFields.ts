@@ -38,20 +38,30 @@ export type FieldName = keyof typeof documentFieldTypes;
 /** The fields of a document; any may be absent. */
 export type DocumentFields = { readonly [Name in FieldName]?: FieldTypes[(typeof documentFieldTypes)[Name]] };
 
-/** The secrets that can be recovered: operations use them in clear, databases have their encrypted forms only. */
-export const secrets = [
+/**
+ * The credentials of a record, in the order in which manifests hash them. Comparisons, digests, encryption and the rows of
+ * sections derive from this list. Each has the field of its encrypted form, or none if it is a hash.
+ */
+const credentials = [
+  { name: 'passwordHash', sealedName: undefined },
   { name: 'totpSeed', sealedName: 'sealedTotpSeed' },
   { name: 'clientSecret', sealedName: 'sealedClientSecret' },
-] as const satisfies readonly { readonly name: FieldName; readonly sealedName: FieldName }[];
+] as const satisfies readonly { readonly name: FieldName; readonly sealedName: FieldName | undefined }[];
 
-/**
- * The credentials of a record, in the order in which manifests hash them. Comparisons, digests and the rows of sections derive
- * from this list.
- */
-export const credentialFields = ['passwordHash', 'totpSeed', 'clientSecret'] as const satisfies readonly FieldName[];
+type RecordCredential = (typeof credentials)[number];
 
 /** The name of a credential's field. */
-export type CredentialField = (typeof credentialFields)[number];
+export type CredentialField = RecordCredential['name'];
+
+/** The names of the credentials' fields. */
+export const credentialFields: readonly CredentialField[] = credentials.map(({ name }) => name);
+
+/** The secrets that can be recovered: operations use them in clear, databases have their encrypted forms only. */
+export const secrets = credentials.filter(isSecret);
+
+function isSecret(credential: RecordCredential): credential is Exclude<RecordCredential, { sealedName: undefined }> {
+  return credential.sealedName !== undefined;
+}
 
 const allNames = Object.keys(documentFieldTypes) as readonly FieldName[];
 
