@@ -54,7 +54,7 @@ function keptState(section: Section): Condition[] {
 function rolesInUseCondition(section: Section): Condition[] {
   if (section !== projectGrantSection) return [];
   const when =
-    'The record has fewer roles than the stored one, and user grants through it use the others; it is left alone. Remove the roles from the user grants first.';
+    'The record has fewer roles than the stored one, and user grants through it use the others; it is left alone. Remove the roles from the user grants first. Or the stored record, equal to this one, lacks roles that user grants through it use.';
   return [{ ...rolesInUse, when }];
 }
 
