@@ -14,8 +14,8 @@ const BYTES = 900_000;
 const FLOOR_MS = 100;
 /** How many times as long as a harmless text of the same length an awkward one may take. */
 const MOST_TIMES = 20;
-/** How many times as long as half of the text the whole may take: twice if it is linear, four times if it is quadratic. */
-const MOST_GROWTH = 3;
+/** How many times as long as a quarter of the text the whole may take: 4 times if it is linear, 16 times if it is quadratic. */
+const MOST_GROWTH = 8;
 
 /** The fields of a file. Those of login texts have one definition: a few stand for all. */
 const places = fieldPlaces.filter(({ section }, index) => section !== 'loginTexts' || index % 20 === 0);
@@ -42,10 +42,10 @@ async function slowStrings(send: Send, strings = awkwardStrings, bytes = BYTES):
   for (const { what, build } of strings) {
     if ((await processorTime(send, build(bytes))) < Math.max(FLOOR_MS, harmless)) continue;
     const whole = await processorTime(send, build(bytes), 3);
-    const half = await processorTime(send, build(bytes / 2), 3);
+    const quarter = await processorTime(send, build(bytes / 4), 3);
     const isSlow =
-      whole > MOST_TIMES * Math.max(harmless, FLOOR_MS) || (whole > FLOOR_MS && whole > MOST_GROWTH * half);
-    if (isSlow) slow.push(`${what}: ${half.toFixed()} ms, twice as much ${whole.toFixed()} ms`);
+      whole > MOST_TIMES * Math.max(harmless, FLOOR_MS) || (whole > FLOOR_MS && whole > MOST_GROWTH * quarter);
+    if (isSlow) slow.push(`${what}: ${quarter.toFixed()} ms, four times as much ${whole.toFixed()} ms`);
   }
   return slow;
 }
