@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { BlockList, isIP } from 'node:net';
 import { allRoutes } from '../functions/endpoints.ts';
 import { openAudit } from '../shared/audit/openAudit.ts';
 import type { Config } from '../shared/config.ts';
@@ -15,6 +14,7 @@ import type { Store } from '../shared/store/store.ts';
 import { systemCode } from '../shared/systemCode.ts';
 import type { OpenInstance, Surroundings } from './command.ts';
 import { loadConfig } from './configuration.ts';
+import { isLoopback } from './loopback.ts';
 
 interface ServerSettings {
   readonly host: string;
@@ -60,15 +60,6 @@ export async function serve(call: Surroundings & OpenInstance, { host, port, doc
   if (stdout.isTTY === true) text.push('Ctrl-C stops the server');
   await print({ json: addresses, text });
   if (!signal.aborted) await once(signal, 'abort');
-}
-
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8);
-loopback.addAddress('::1', 'ipv6');
-
-/** Whether only this machine reaches a host's address. */
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || (isIP(host) !== 0 && loopback.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4'));
 }
 
 /** Starts to measure, and serves the metrics, if a port is configured. Only then does their package load. */

@@ -57,7 +57,7 @@ function lossyDestination(stream: LogStream): DestinationStream {
   // Without a listener, the error would end the process. The callback of `write` receives it too.
   stream.off('error', ignoreError).on('error', ignoreError);
   const write = (line: string, represented: number) => {
-    stream.write(line, (error) => {
+    stream.write(stream.isTTY === true ? legibleLine(line) : line, (error) => {
       if (error) lost += represented;
       else if (lost > 0) writeLoss();
     });
@@ -66,10 +66,9 @@ function lossyDestination(stream: LogStream): DestinationStream {
     const lines = lost;
     lost = 0;
     const fields = { severity: 'WARNING', time: new Date().toISOString(), lines, message: 'log lines lost' };
-    const line = `${JSON.stringify(fields)}\n`;
-    write(stream.isTTY === true ? legibleLine(line) : line, lines);
+    write(`${JSON.stringify(fields)}\n`, lines);
   };
-  return { write: (line) => write(stream.isTTY === true ? legibleLine(line) : line, 1) };
+  return { write: (line) => write(line, 1) };
 }
 
 // Cloud Logging's format: severity, message, time, and labels under their long name. A person gets legible lines.

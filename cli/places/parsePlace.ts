@@ -1,9 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { checkObjectName, objectUri } from '../../shared/objectStorage/objectName.ts';
 import { UsageError } from '../command.ts';
+import { isLoopback } from '../loopback.ts';
 
 /** A place that a call names. All texts that name the same place have the same `name`, so compare that. */
 export type ParsedPlace = { readonly name: string } & PlaceParts;
@@ -71,11 +71,6 @@ function parseInstance(text: string): ParsedPlace {
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     throw new UsageError(`http://${url.host} would send the token unencrypted: specify https://${url.host}`);
   return { name: url.origin, kind: 'instance', origin: url.origin };
-}
-
-function isLoopback(hostname: string): boolean {
-  if (hostname === 'localhost' || hostname === '[::1]') return true;
-  return isIP(hostname) === 4 && hostname.startsWith('127.');
 }
 
 function parseObject(text: string): ParsedPlace {

@@ -1,0 +1,7 @@
+import { isIP } from 'node:net';
+
+/** Whether only this machine reaches a host; an IPv6 address may have the brackets of URLs. */
+export function isLoopback(host: string): boolean {
+  if (['localhost', '::1', '[::1]'].includes(host)) return true;
+  return isIP(host) === 4 && host.startsWith('127.');
+}
