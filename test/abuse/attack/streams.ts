@@ -9,6 +9,7 @@ import {
   literal,
   noWindow,
   preface,
+  repeatedFrame,
   resetRequests,
 } from '../../support/http/http2Frames.ts';
 import { connectTo, type Target } from './target.ts';
@@ -48,15 +49,14 @@ function open(stream: number): Buffer {
 }
 
 const CONNECTIONS = 10;
-const times = (count: number, frame: Uint8Array) => Buffer.concat(Array.from({ length: count }, () => frame));
 const unfinished = http2Frame('headers', { flags: END_STREAM, stream: 1, payload: literal(':method', 'GET') });
 
 /** What one connection sends, over and over. */
 const floods = {
   resets: resetRequests(1_000),
-  settings: times(1_000, http2Frame('settings')),
-  pings: times(1_000, http2Frame('ping', { payload: Buffer.alloc(8) })),
-  continuations: Buffer.concat([unfinished, times(1_000, http2Frame('continuation', { stream: 1 }))]),
+  settings: repeatedFrame(1_000, http2Frame('settings')),
+  pings: repeatedFrame(1_000, http2Frame('ping', { payload: Buffer.alloc(8) })),
+  continuations: Buffer.concat([unfinished, repeatedFrame(1_000, http2Frame('continuation', { stream: 1 }))]),
 };
 
 /** Floods the server with frames of one kind. A connection that the server ends is opened again. */

@@ -14,6 +14,7 @@ import {
   literal,
   noWindow,
   preface,
+  repeatedFrame,
   resetRequests,
 } from '../../support/http/http2Frames.ts';
 
@@ -67,7 +68,6 @@ function receives(bytes: string | Buffer): Promise<void> {
   return promise;
 }
 
-const times = (count: number, frame: Uint8Array) => Buffer.concat(Array.from({ length: count }, () => frame));
 const opened = Buffer.concat([preface, http2Frame('settings')]);
 const unfinishedHeaders = http2Frame('headers', { flags: END_STREAM, stream: 1, payload: literal(':method', 'GET') });
 /** The head of a frame of 10,000 bytes. */
@@ -103,16 +103,16 @@ describe('a flood over HTTP/2', () => {
       'continuations',
       Buffer.concat([
         unfinishedHeaders,
-        times(10, http2Frame('continuation', { stream: 1, payload: Buffer.alloc(16_000) })),
+        repeatedFrame(10, http2Frame('continuation', { stream: 1, payload: Buffer.alloc(16_000) })),
       ]),
     ],
     [
       'empty continuations',
-      Buffer.concat([unfinishedHeaders, times(1_000, http2Frame('continuation', { stream: 1 }))]),
+      Buffer.concat([unfinishedHeaders, repeatedFrame(1_000, http2Frame('continuation', { stream: 1 }))]),
     ],
-    ['pings', times(5_000, http2Frame('ping', { payload: Buffer.alloc(8) }))],
-    ['settings', times(5_000, http2Frame('settings'))],
-    ['window updates of nothing', times(5_000, http2Frame('windowUpdate', { payload: Buffer.alloc(4) }))],
+    ['pings', repeatedFrame(5_000, http2Frame('ping', { payload: Buffer.alloc(8) }))],
+    ['settings', repeatedFrame(5_000, http2Frame('settings'))],
+    ['window updates of nothing', repeatedFrame(5_000, http2Frame('windowUpdate', { payload: Buffer.alloc(4) }))],
   ])('of %s ends its connection, and no request comes of it', async (_name, frames) => {
     await startWith({});
     socket.write(opened);

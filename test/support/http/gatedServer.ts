@@ -71,15 +71,15 @@ export class GatedServer {
   }
 
   /** Opens a connection, and sends some text. */
-  async open(text = '', from?: string): Promise<Socket> {
-    const socket = await openConnection(this.url, from);
+  async open(text = ''): Promise<Socket> {
+    const socket = await openConnection(this.url);
     this.#opened.push(socket);
     socket.on('error', () => undefined).write(text);
     return socket;
   }
 
-  async openSession(settings?: Settings, from?: string): Promise<ClientHttp2Session> {
-    const session = await connectHttp2(this.url, settings, from);
+  async openSession(settings?: Settings): Promise<ClientHttp2Session> {
+    const session = await connectHttp2(this.url, settings);
     this.#opened.push(session);
     return session;
   }

@@ -29,16 +29,10 @@ export interface Http2Answer {
 /**
  * Opens a connection with prior knowledge of HTTP/2.
  * @param settings the client's own, such as a window of nothing
- * @param localAddress the client's own address, such as another one of 127.0.0.0/8
  */
-export async function connectHttp2(
-  url: string,
-  settings: Settings = {},
-  localAddress?: string,
-): Promise<ClientHttp2Session> {
+export async function connectHttp2(url: string, settings: Settings = {}): Promise<ClientHttp2Session> {
   const { hostname, port } = new URL(url);
-  const own = localAddress === undefined ? {} : { localAddress };
-  const createConnection = () => connectSocket({ host: hostname, port: Number(port), ...own });
+  const createConnection = () => connectSocket({ host: hostname, port: Number(port) });
   const session = connect(url, { settings, createConnection });
   await once(session, 'connect');
   return session;

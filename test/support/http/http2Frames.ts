@@ -31,6 +31,11 @@ export function http2Frame(
   return Buffer.concat([head, payload]);
 }
 
+/** Repeats a frame. */
+export function repeatedFrame(count: number, frame: Uint8Array): Buffer {
+  return Buffer.concat(Array.from({ length: count }, () => frame));
+}
+
 interface FrameFields {
   readonly flags?: number;
   readonly stream?: number;

@@ -8,14 +8,10 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/**
- * Opens a connection to a server by its base URL.
- * @param localAddress the client's own address, such as another one of 127.0.0.0/8
- */
-export async function openConnection(url: string, localAddress?: string): Promise<Socket> {
+/** Opens a connection to a server by its base URL. */
+export async function openConnection(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
-  const own = localAddress === undefined ? {} : { localAddress };
-  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, ...own });
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
   await once(socket, 'connect');
   return socket;
 }
@@ -37,9 +33,8 @@ export async function ask(
   url: string,
   target: string,
   headers: Readonly<Record<string, string>> = {},
-  localAddress?: string,
 ): Promise<RawAnswer> {
-  const socket = await openConnection(url, localAddress);
+  const socket = await openConnection(url);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`${target} HTTP/1.1\r\nHost: a\r\n${lines.join('')}\r\n`);
   const answer = await readAnswer(socket);

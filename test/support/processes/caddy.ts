@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../../../tools/ports.ts';
 import { root, run, startProgram } from '../../../tools/program.ts';
 
 /** Why Caddy cannot be started, or undefined if it can. */
@@ -48,14 +47,4 @@ export async function startCaddy(serviceUrl: string, directory: string): Promise
     pid: running.pid,
     stop: async () => void (await running.stop('SIGKILL')),
   };
-}
-
-async function freePort(): Promise<number> {
-  const server: Server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new TypeError('the server does not listen on a port');
-  return address.port;
 }
