@@ -5,7 +5,10 @@ export const serve = defineInstanceCommand({
   summary: 'serve the three functions on one port, until SIGINT or SIGTERM',
   arguments: [],
   options: {
-    host: optional('HOST', 'address to listen on; default 127.0.0.1; another one needs TRUSTED_PROXIES'),
+    host: optional(
+      'HOST',
+      'address to listen on; default 127.0.0.1; other than loopback addresses need TRUSTED_PROXIES',
+    ),
     port: optional('PORT', 'port to listen on; by default 8080'),
     docs: flag('add the interactive documentation of the functions at /docs'),
   },

@@ -56,7 +56,7 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   const survey = new FileSurvey();
   const inspection = await inspect(file, signal, { isSelected, visitor: survey });
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
-  // Without its context, ZITADEL would write an organisation's texts into another one, and existing records are unreadable.
+  // Without its context, ZITADEL would write an organisation's texts into another organisation, and existing records are unreadable.
   for (const orgId of orgIds) await hasContext(connection, orgId);
   using target = await TargetState.read(importing, orgIds, survey.losses);
   const withKeys = options.withKeys && survey.facts.content.withKeys;
