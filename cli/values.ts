@@ -1,5 +1,6 @@
 import type { output, ZodType } from 'zod';
 import { operations } from '../shared/auth/token.ts';
+import { secretNames } from '../shared/exportFile/secretSelection.ts';
 import { knownRoles } from '../shared/organisation/roles.ts';
 
 type Zod = typeof import('zod');
@@ -28,9 +29,6 @@ const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_
 function parseSpan(text: string): Span {
   return { text, milliseconds: Number(text.slice(0, -1)) * (units[text.slice(-1)] ?? 0) };
 }
-
-/** The secrets that an export contains only on request. */
-export const secretNames = ['passwords', 'otp', 'keys'] as const;
 
 /** The choices of the secrets that a call moves. */
 export const SECRET_CHOICES = 'passwords,otp,keys, or some of them, all or none';
@@ -131,29 +129,4 @@ export type Value<Name extends ValueName> = output<Awaited<ReturnType<(typeof va
 /** Returns a kind of values by its name. */
 export function valueKind(name: ValueName): ValueKind {
   return valueKinds[name];
-}
-
-/** The request's fields for the secrets that an export contains only on request. */
-const fields = { passwords: 'withPasswords', otp: 'withOtp', keys: 'withKeys' } as const;
-
-/** A kind of secrets. */
-export type SecretKind = (typeof secretNames)[number];
-
-/** Which secrets an export contains. */
-export type SecretSelection = Readonly<Record<(typeof fields)[SecretKind], boolean>>;
-
-/** Returns the secrets that a list selects. */
-export function secretSelection(selected: readonly SecretKind[] = []): SecretSelection {
-  const has = (name: SecretKind) => selected.includes(name);
-  return { withPasswords: has('passwords'), withOtp: has('otp'), withKeys: has('keys') };
-}
-
-/** Lists the kinds of secrets that a selection has. */
-export function selectedKinds(selection: SecretSelection): readonly SecretKind[] {
-  return secretNames.filter((name) => selection[fields[name]]);
-}
-
-/** Lists the kinds of secrets that a selection does not have. */
-export function missingKinds(selection: SecretSelection): readonly SecretKind[] {
-  return secretNames.filter((name) => !selection[fields[name]]);
 }

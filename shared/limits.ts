@@ -16,6 +16,9 @@ export const fixedLimits = {
   stallMs: 60_000,
 } as const;
 
+/** The problem of a file with more white space than the limit. */
+export const TOO_MUCH_WHITE_SPACE = `more than ${fixedLimits.whiteSpaceBytes} bytes of white space`;
+
 /** Every limit on requests. Code reads it from here, and `docs/configuration.md` is made from it. */
 const limitTable = {
   requestBytes: {

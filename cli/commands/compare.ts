@@ -1,3 +1,4 @@
+import { missingKinds } from '../../shared/exportFile/secretSelection.ts';
 import { defineCommand, interruptible, NOTHING_CHANGED, type Output, optional, required } from '../command.ts';
 import type { Comparison, RecordDifference } from '../compare/comparison.ts';
 import { recordNoun, words } from '../nouns.ts';
@@ -15,7 +16,7 @@ import {
   numberText,
   valueText,
 } from '../texts.ts';
-import { missingKinds, SECRET_CHOICES } from '../values.ts';
+import { SECRET_CHOICES } from '../values.ts';
 
 const DEFAULT_LIMIT = 100;
 

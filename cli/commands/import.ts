@@ -1,5 +1,6 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
+import { missingKinds, secretNames, secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
 import {
   eventsOption,
@@ -16,7 +17,7 @@ import type { ExportedRequest } from '../places/recordCounter.ts';
 import { leftOutLines } from '../places/secretFilter.ts';
 import { type Line, section } from '../terminal.ts';
 import { counted, countList, missingStatesLines, noticeSection } from '../texts.ts';
-import { missingKinds, SECRET_CHOICES, secretNames, secretSelection } from '../values.ts';
+import { SECRET_CHOICES } from '../values.ts';
 
 export const importPlace = defineCommand({
   name: 'import',

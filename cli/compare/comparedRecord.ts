@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { ComparedContent } from '../../shared/organisation/equality.ts';
 import { normaliseRecord } from '../../shared/organisation/normaliseRecord.ts';
@@ -6,7 +7,6 @@ import { isTotpSeed, passwordHashFormat } from '../../shared/organisation/passwo
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { recordKey, reportedId } from '../../shared/organisation/recordPlan.ts';
 import { documentPath } from '../../shared/store/store.ts';
-import type { SecretSelection } from '../values.ts';
 
 /** A record as it is compared. Its secrets are digests, so that no copy of them is kept and none can be printed. */
 export interface ComparedRecord {

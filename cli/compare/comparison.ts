@@ -3,11 +3,11 @@ import { z } from 'zod';
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import { BoundedList } from '../../shared/collections/boundedList.ts';
 import { openTemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
+import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
 import { type FieldDifference, fieldDifferences } from '../../shared/organisation/equality.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { recordSection } from '../../shared/organisation/sections.ts';
-import type { SecretSelection } from '../values.ts';
 import {
   type ComparedRecord,
   comparedContent,

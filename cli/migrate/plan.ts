@@ -2,6 +2,7 @@ import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts
 import { unknownStatesWarning } from '../../functions/import/results/report.ts';
 import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
+import { type SecretSelection, selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import type { CountedEntry } from '../../shared/organisation/leftToDo.ts';
 import { leftToDoRules } from '../../shared/organisation/leftToDoRules.ts';
 import { combine, compareSides, explainZitadels } from '../compare/compareSides.ts';
@@ -11,7 +12,6 @@ import type { DatabasePlace } from '../places/place.ts';
 import type { ExportedRequest } from '../places/recordCounter.ts';
 import { leftOutLines } from '../places/secretFilter.ts';
 import { missingStatesText } from '../texts.ts';
-import { type SecretSelection, selectedKinds } from '../values.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
 import { inspectStaged, rehearseImport } from './exportStage.ts';

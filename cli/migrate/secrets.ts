@@ -1,4 +1,5 @@
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
+import { type SecretKind, secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { UsageError } from '../command.ts';
@@ -6,7 +7,7 @@ import { progressOutput } from '../places/callOptions.ts';
 import { inspectPlace } from '../places/inspectPlace.ts';
 import { askChoice, canAsk } from '../questions.ts';
 import { counted } from '../texts.ts';
-import { SECRET_CHOICES, type SecretKind, secretSelection } from '../values.ts';
+import { SECRET_CHOICES } from '../values.ts';
 import type { PlanningCall } from './callOptions.ts';
 import { type MigrationSettings, sourceOptions } from './settings.ts';
 import type { Side } from './sides.ts';

@@ -1,4 +1,5 @@
 import { type Counts, total } from '../../shared/collections/counts.ts';
+import { secretNames } from '../../shared/exportFile/secretSelection.ts';
 import { leftToDoRules } from '../../shared/organisation/leftToDoRules.ts';
 import { phaseText } from '../progress.ts';
 import { commandLine, type Line, section } from '../terminal.ts';
@@ -15,7 +16,6 @@ import {
   noticeText,
   numberText,
 } from '../texts.ts';
-import { secretNames } from '../values.ts';
 import type { Logins, MigrationPlan, MigrationResult } from './documents.ts';
 import { describeLogins } from './logins.ts';
 import { endText, equalRecords } from './outcome.ts';

@@ -1,6 +1,7 @@
+import { secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { flag, optional, repeatable, required, type Surroundings, UsageError, type Values } from '../command.ts';
 import { type ProgressOutput, progressEvents, progressLines } from '../progress.ts';
-import { SECRET_CHOICES, secretSelection } from '../values.ts';
+import { SECRET_CHOICES } from '../values.ts';
 import type { ExportOptions, ImportOptions } from './place.ts';
 
 /** The option of commands that print events. */

@@ -1,6 +1,6 @@
 import type { Counts } from '../../shared/collections/counts.ts';
+import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { ProgressOutput } from '../progress.ts';
-import type { SecretSelection } from '../values.ts';
 import { repeatable, undisposed } from './content.ts';
 import { type ExportFilter, filterExport, filteredManifest, readManifest, withManifest } from './exportFilter.ts';
 import { inspectPlace } from './inspectPlace.ts';

@@ -1,12 +1,12 @@
 import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import { type Counts, increase } from '../../shared/collections/counts.ts';
+import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { isJsonObject, type JsonObject } from '../../shared/json/jsonObject.ts';
 import { parseJson } from '../../shared/json/jsonScanner.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import type { Credential, Section } from '../../shared/organisation/section.ts';
 import { snakeCase } from '../../shared/wire/requestMessage.ts';
 import { counted } from '../texts.ts';
-import type { SecretSelection } from '../values.ts';
 
 /** Additional fields of people, which belong to the OTP factors. */
 const OTP_EMAIL = 'otpEmail';

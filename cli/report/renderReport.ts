@@ -1,11 +1,11 @@
 import { total } from '../../shared/collections/counts.ts';
+import { secretNames } from '../../shared/exportFile/secretSelection.ts';
 import type { Logins, MigrationResult, MigrationSide } from '../migrate/documents.ts';
 import { describeLogins } from '../migrate/logins.ts';
 import { endText, equalRecords } from '../migrate/outcome.ts';
 import { recordNoun, words } from '../nouns.ts';
 import { phaseText, span } from '../progress.ts';
 import { counted, figures, groupNotices, groupText, type Notice, named, noticeText, numberText } from '../texts.ts';
-import { secretNames } from '../values.ts';
 import { definitions, type Html, html, listSection, moment } from './html.ts';
 import { style } from './style.ts';
 

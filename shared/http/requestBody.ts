@@ -6,11 +6,9 @@ import { IdentityError } from '../errors/identityError.ts';
 import { hasByteOrderMark, isSpace, WhiteSpaceRun } from '../json/bytes.ts';
 import { JsonError, JsonScanner } from '../json/jsonScanner.ts';
 import { parseUnique } from '../json/jsonText.ts';
-import { fixedLimits } from '../limits.ts';
+import { fixedLimits, TOO_MUCH_WHITE_SPACE } from '../limits.ts';
 import { createBodyStorage, type ReceivedBody, type StorageOptions } from './bodyStorage.ts';
 
-/** The issue of a file with more white space than one may have. */
-export const TOO_MUCH_WHITE_SPACE = `more than ${fixedLimits.whiteSpaceBytes} bytes of white space`;
 /** The size up to which a body may have any ratio of compression. */
 const FREELY_INFLATED_BYTES = 10_000_000;
 

@@ -23,6 +23,7 @@ const layers: readonly (readonly string[])[] = [
   ['shared/limits'],
   ['shared/store', 'shared/objectStorage'],
   ['shared/config', 'shared/organisation'],
+  ['shared/exportFile'],
   ['shared/openapi'],
   ['shared/wire', 'shared/audit'],
   ['shared/auth'],

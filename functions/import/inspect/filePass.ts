@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type FieldViolation, invalidRequest } from '../../../shared/errors/errors.ts';
 import type { IdentityError } from '../../../shared/errors/identityError.ts';
-import { TOO_MUCH_WHITE_SPACE } from '../../../shared/http/requestBody.ts';
 import { WhiteSpaceRun } from '../../../shared/json/bytes.ts';
 import { formatPath, JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
 import { parseUnique } from '../../../shared/json/jsonText.ts';
-import { fixedLimits } from '../../../shared/limits.ts';
+import { fixedLimits, TOO_MUCH_WHITE_SPACE } from '../../../shared/limits.ts';
 import { type Manifest, ManifestTally, manifestSchema } from '../../../shared/organisation/exportFile.ts';
 import { type FieldIssue, InvalidRecordError, type UnknownContent } from '../../../shared/organisation/message.ts';
 import { type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';

@@ -6,7 +6,7 @@ import {
   readManifest,
   withManifest,
 } from '../../../../cli/places/exportFilter.ts';
-import { secretSelection } from '../../../../cli/values.ts';
+import { secretSelection } from '../../../../shared/exportFile/secretSelection.ts';
 import { organisation, person } from '../../../support/fixtures/organisations.ts';
 
 /** Yields a text in pieces, so that values cross their borders. */

@@ -1,0 +1,27 @@
+/** The secrets that an export contains only on request. */
+export const secretNames = ['passwords', 'otp', 'keys'] as const;
+
+/** The request's fields for the secrets that an export contains only on request. */
+const fields = { passwords: 'withPasswords', otp: 'withOtp', keys: 'withKeys' } as const;
+
+/** A kind of secrets. */
+export type SecretKind = (typeof secretNames)[number];
+
+/** Which secrets an export contains. */
+export type SecretSelection = Readonly<Record<(typeof fields)[SecretKind], boolean>>;
+
+/** Returns the secrets that a list selects. */
+export function secretSelection(selected: readonly SecretKind[] = []): SecretSelection {
+  const has = (name: SecretKind) => selected.includes(name);
+  return { withPasswords: has('passwords'), withOtp: has('otp'), withKeys: has('keys') };
+}
+
+/** Lists the kinds of secrets that a selection has. */
+export function selectedKinds(selection: SecretSelection): readonly SecretKind[] {
+  return secretNames.filter((name) => selection[fields[name]]);
+}
+
+/** Lists the kinds of secrets that a selection does not have. */
+export function missingKinds(selection: SecretSelection): readonly SecretKind[] {
+  return secretNames.filter((name) => !selection[fields[name]]);
+}
