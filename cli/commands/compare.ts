@@ -1,9 +1,9 @@
+import type { Comparison, RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { missingKinds } from '../../shared/exportFile/secretSelection.ts';
 import { defineCommand, interruptible, NOTHING_CHANGED, type Output, optional, required } from '../command.ts';
-import type { Comparison, RecordDifference } from '../compare/comparison.ts';
+import type { ExportOptions } from '../exports/place.ts';
 import { recordNoun, words } from '../nouns.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretsOfTwo } from '../places/callOptions.ts';
-import type { ExportOptions } from '../places/place.ts';
 import { type Line, section } from '../terminal.ts';
 import {
   counted,
@@ -40,9 +40,9 @@ export const compare = defineCommand({
     interruptible(call.signal, NOTHING_CHANGED, async () => {
       const { openPlaces } = await import('../places/openPlaces.ts');
       const { requireRereadable } = await import('../places/parsePlace.ts');
-      const { Comparison: Compared } = await import('../compare/comparison.ts');
-      const { compareSides, explainZitadels } = await import('../compare/compareSides.ts');
-      const { requireOtherInstance } = await import('../places/place.ts');
+      const { Comparison: Compared } = await import('../../shared/exportFile/comparison.ts');
+      const { compareSides, explainZitadels } = await import('../compareSides.ts');
+      const { requireOtherInstance } = await import('../exports/place.ts');
       const { FileLosses } = await import('../zitadel/fileLosses.ts');
       const { signal } = call;
       requireRereadable(...call.arguments);
@@ -62,7 +62,7 @@ export const compare = defineCommand({
         { comparison, ...sides, visitors: [losses] },
         { output: progressOutput(call), signal },
       );
-      const { requireOrganisations } = await import('../places/recordCounter.ts');
+      const { requireOrganisations } = await import('../exports/recordCounter.ts');
       requireOrganisations(`neither ${first.name} nor ${second.name} has`, options, read);
       const missingStates = read.flatMap((side) => side.missingStates);
       return compared(comparison, options, [first.name, second.name], missingStates);

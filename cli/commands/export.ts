@@ -1,4 +1,6 @@
 import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
+import type { ExportOptions, FilePlace, Place, StoredFile, UnexportedOrganisation } from '../exports/place.ts';
+import type { RecordCounter } from '../exports/recordCounter.ts';
 import {
   eventsOption,
   exportChoices,
@@ -7,8 +9,6 @@ import {
   secretsOfTwo,
   toOption,
 } from '../places/callOptions.ts';
-import type { ExportOptions, FilePlace, Place, StoredFile, UnexportedOrganisation } from '../places/place.ts';
-import type { RecordCounter } from '../places/recordCounter.ts';
 import { section } from '../terminal.ts';
 import { counted, missingStatesLines, noticeSection } from '../texts.ts';
 
@@ -51,7 +51,7 @@ export const exportPlace = defineCommand({
     const progress = progressOutput(call, call[stream]);
     requireSelectable(source, options, given.with !== undefined);
     await target.requireFree?.(signal);
-    const { RecordCounter: Counter, requestLines, trackStore } = await import('../places/recordCounter.ts');
+    const { RecordCounter: Counter, requestLines, trackStore } = await import('../exports/recordCounter.ts');
     const counter = new Counter(source.name, options);
     const unexported: UnexportedOrganisation[] = [];
     const onUnexported = (one: UnexportedOrganisation) => {

@@ -2,6 +2,9 @@ import type { ImportResponse } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
 import { missingKinds, secretNames, secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
+import type { ImportOptions } from '../exports/place.ts';
+import type { ExportedRequest } from '../exports/recordCounter.ts';
+import { leftOutLines } from '../exports/secretFilter.ts';
 import {
   eventsOption,
   exportChoices,
@@ -12,9 +15,6 @@ import {
   secretsOfTwo,
   toOption,
 } from '../places/callOptions.ts';
-import type { ImportOptions } from '../places/place.ts';
-import type { ExportedRequest } from '../places/recordCounter.ts';
-import { leftOutLines } from '../places/secretFilter.ts';
 import { type Line, section } from '../terminal.ts';
 import { counted, countList, missingStatesLines, noticeSection } from '../texts.ts';
 import { SECRET_CHOICES } from '../values.ts';
@@ -43,11 +43,11 @@ export const importPlace = defineCommand({
   run: async (call) => {
     const { openPlaces } = await import('../places/openPlaces.ts');
     const { requireOther } = await import('../places/parsePlace.ts');
-    const { requireOtherInstance } = await import('../places/place.ts');
-    const { RecordCounter, requestLines, trackImport } = await import('../places/recordCounter.ts');
+    const { requireOtherInstance } = await import('../exports/place.ts');
+    const { RecordCounter, requestLines, trackImport } = await import('../exports/recordCounter.ts');
     const { selector } = await import('../../functions/import/selection.ts');
     const { fitsQuery } = await import('../places/importQuery.ts');
-    const { openSelected } = await import('../places/filteredContent.ts');
+    const { openSelected } = await import('../exports/filteredContent.ts');
     const {
       arguments: [from],
       signal,

@@ -1,9 +1,9 @@
-import type { CountedEntry } from '../../shared/organisation/leftToDo.ts';
+import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import { defineCommand, type Output, required } from '../command.ts';
+import type { FileFacts, PlaceInspection } from '../exports/inspectPlace.ts';
+import type { Place, UnexportedOrganisation } from '../exports/place.ts';
 import { words } from '../nouns.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretOptions } from '../places/callOptions.ts';
-import type { FileFacts, PlaceInspection } from '../places/inspectPlace.ts';
-import type { Place, UnexportedOrganisation } from '../places/place.ts';
 import { section } from '../terminal.ts';
 import {
   counted,
@@ -24,14 +24,14 @@ export const inspect = defineCommand({
   examples: ['inspect north.json.gz', 'inspect https://id.example.com --token-file owner.pat --with passwords,otp'],
   run: async (call) => {
     const { openOnlyPlace } = await import('../places/openPlaces.ts');
-    const { FileFacts: Facts, inspectPlace } = await import('../places/inspectPlace.ts');
+    const { FileFacts: Facts, inspectPlace } = await import('../exports/inspectPlace.ts');
     const place = await openOnlyPlace(call, call.options, call.arguments[0]);
     const facts = new Facts();
     const unexported: UnexportedOrganisation[] = [];
     const onUnexported = (one: UnexportedOrganisation) => void unexported.push(one);
     const options = { ...exportOptions(call), onUnexported };
     const inspection = await inspectPlace(place, options, facts, progressOutput(call), call.signal);
-    const { requestLines, requireOrganisations } = await import('../places/recordCounter.ts');
+    const { requestLines, requireOrganisations } = await import('../exports/recordCounter.ts');
     const { unknownStatesWarning } = await import('../../functions/import/results/report.ts');
     requireOrganisations(`${place.name} does not have`, options, [inspection, { organisations: unexported }]);
     const { unknownStates } = inspection;

@@ -1,10 +1,10 @@
 import { BoundedList } from '../../shared/collections/boundedList.ts';
+import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
+import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparison.ts';
+import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
+import { activationRemedy, isClosed } from '../../shared/exportFile/leftToDoRules.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
-import type { CountedEntry } from '../../shared/organisation/leftToDo.ts';
-import { activationRemedy, isClosed } from '../../shared/organisation/leftToDoRules.ts';
 import { recordSection } from '../../shared/organisation/sections.ts';
-import type { RecordContent } from '../compare/comparedRecord.ts';
-import type { ComparedPair, PairVisitor } from '../compare/comparison.ts';
 import { stateWord } from '../texts.ts';
 
 /** Bounds the organisations and users that a result lists. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { leftToDoEntry } from '../../shared/organisation/leftToDo.ts';
+import { leftToDoEntry } from '../../shared/exportFile/leftToDo.ts';
 
 const count = z.int().nonnegative();
 /** Numbers of records by section, without zeros. */

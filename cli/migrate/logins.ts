@@ -1,8 +1,8 @@
+import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
+import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparison.ts';
 import { parseObject, textAt, valueAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
-import type { RecordContent } from '../compare/comparedRecord.ts';
-import type { ComparedPair, PairVisitor } from '../compare/comparison.ts';
 import { counted, firstOf, numberText, stateWord } from '../texts.ts';
 import type { Logins } from './documents.ts';
 import type { MigrationSettings } from './settings.ts';

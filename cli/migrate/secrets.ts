@@ -1,10 +1,10 @@
-import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
+import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { type SecretKind, secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { UsageError } from '../command.ts';
+import { inspectPlace } from '../exports/inspectPlace.ts';
 import { progressOutput } from '../places/callOptions.ts';
-import { inspectPlace } from '../places/inspectPlace.ts';
 import { askChoice, canAsk } from '../questions.ts';
 import { counted } from '../texts.ts';
 import { SECRET_CHOICES } from '../values.ts';

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { onConflicts } from '../../functions/import/contract.ts';
+import type { ExportOptions, ImportOptions } from '../exports/place.ts';
 import { exportOptions, importOptions, type SecretFiles } from '../places/callOptions.ts';
 import { parsePlace, requireOther, requireRereadable } from '../places/parsePlace.ts';
-import type { ExportOptions, ImportOptions } from '../places/place.ts';
 import type { PlanningCall } from './callOptions.ts';
 
 const path = z.string();

@@ -1,8 +1,6 @@
-import type { Inspection } from '../../functions/import/inspect/inspection.ts';
 import { migrationTokenTooNarrow } from '../../shared/errors/placeErrors.ts';
+import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import { interruptible, NOTHING_CHANGED, type Surroundings } from '../command.ts';
-import { openPlaces } from '../places/openPlaces.ts';
-import { parsePlace } from '../places/parsePlace.ts';
 import {
   compareClocks,
   type DescribedPlace,
@@ -10,7 +8,9 @@ import {
   NO_ORGANISATION,
   type Place,
   requireOtherInstance,
-} from '../places/place.ts';
+} from '../exports/place.ts';
+import { openPlaces } from '../places/openPlaces.ts';
+import { parsePlace } from '../places/parsePlace.ts';
 import type { MigrationPlan, MigrationSide } from './documents.ts';
 import type { MigrationSettings } from './settings.ts';
 

@@ -1,7 +1,7 @@
-import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import type { Counts } from '../../shared/collections/counts.ts';
+import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
+import { ManifestTally } from '../../shared/exportFile/manifest.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
-import { ManifestTally } from '../../shared/organisation/exportFile.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';

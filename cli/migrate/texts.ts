@@ -1,6 +1,6 @@
 import { type Counts, total } from '../../shared/collections/counts.ts';
+import { leftToDoRules } from '../../shared/exportFile/leftToDoRules.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
-import { leftToDoRules } from '../../shared/organisation/leftToDoRules.ts';
 import { phaseText } from '../progress.ts';
 import { commandLine, type Line, section } from '../terminal.ts';
 import {

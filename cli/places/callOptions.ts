@@ -1,8 +1,8 @@
 import { secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { flag, optional, repeatable, required, type Surroundings, UsageError, type Values } from '../command.ts';
+import type { ExportOptions, ImportOptions } from '../exports/place.ts';
 import { type ProgressOutput, progressEvents, progressLines } from '../progress.ts';
 import { SECRET_CHOICES } from '../values.ts';
-import type { ExportOptions, ImportOptions } from './place.ts';
 
 /** The option of commands that print events. */
 export const eventsOption = { json: flag('print events as NDJSON on standard output; the last one is the result') };

@@ -14,8 +14,7 @@ import { callSignal } from '../../shared/http/deadline.ts';
 import { describeInstance } from '../../shared/store/instance.ts';
 import { openExistingStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import { storeForCall } from '../../shared/store/store.ts';
-import { repeatable } from './content.ts';
-import { ownLosses } from './instancePlace.ts';
+import { repeatable } from '../exports/content.ts';
 import {
   countSettled,
   type DatabasePlace,
@@ -24,7 +23,8 @@ import {
   type ImportMeter,
   type ImportOptions,
   type PlaceFacts,
-} from './place.ts';
+} from '../exports/place.ts';
+import { ownLosses } from './instancePlace.ts';
 
 /**
  * Opens an instance's database as a place: the use cases of the operations run in this process, without server and token.

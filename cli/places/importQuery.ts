@@ -1,5 +1,5 @@
 import { snakeCase } from '../../shared/wire/requestMessage.ts';
-import type { ExportOptions, ImportOptions } from './place.ts';
+import type { ExportOptions, ImportOptions } from '../exports/place.ts';
 
 /** Proxies such as nginx reject a request line of more than 8 KB. */
 const MAX_CHARACTERS = 8_000;

@@ -1,15 +1,11 @@
 import { z } from 'zod';
 import { EXPORT_FILE, type ImportResponse } from '../../functions/import/contract.ts';
-import { proveExport } from '../../functions/import/inspect/inspection.ts';
 import { hasCode, type IdentityError } from '../../shared/errors/identityError.ts';
 import { exportDamaged, placeBroke, placeRefused } from '../../shared/errors/placeErrors.ts';
+import { proveExport } from '../../shared/exportFile/inspection.ts';
+import { exportedManifest } from '../../shared/exportFile/manifest.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import { exportedManifest } from '../../shared/organisation/exportFile.ts';
-import { callServer, type HttpCall, type HttpResponse, readText } from '../httpClient.ts';
-import { connectionReason } from '../tls.ts';
-import { undisposed } from './content.ts';
-import { importQuery, toRequest } from './importQuery.ts';
-import { ACCEPT, type CalledInstance, readImportResponse, responseError } from './instanceResponses.ts';
+import { undisposed } from '../exports/content.ts';
 import {
   type DatabasePlace,
   type ExportContent,
@@ -20,7 +16,11 @@ import {
   type Operation,
   type PlaceFacts,
   type Recognised,
-} from './place.ts';
+} from '../exports/place.ts';
+import { callServer, type HttpCall, type HttpResponse, readText } from '../httpClient.ts';
+import { connectionReason } from '../tls.ts';
+import { importQuery, toRequest } from './importQuery.ts';
+import { ACCEPT, type CalledInstance, readImportResponse, responseError } from './instanceResponses.ts';
 
 /** Opens an instance of this service as a place: it exports and imports by the interface. */
 export function openInstance(settings: InstanceSettings, { takesFiles, ...recognised }: Recognised): DatabasePlace {

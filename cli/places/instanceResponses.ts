@@ -16,9 +16,9 @@ import {
   placeTokenRejected,
 } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
+import { countSettled, type ImportMeter, type ImportSettled } from '../exports/place.ts';
 import { type HttpResponse, readText } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
-import { countSettled, type ImportMeter, type ImportSettled } from './place.ts';
 
 /** The media types that a call of an import accepts: events, where the instance or a proxy before it knows them. */
 export const ACCEPT = `${NDJSON}, application/json;q=0.9`;

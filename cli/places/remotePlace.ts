@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { EXPORT_FILE } from '../../functions/import/contract.ts';
 import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
+import { clockAhead, type DatabasePlace, type Recognised } from '../exports/place.ts';
 import { callServer, readText } from '../httpClient.ts';
 import { plainToTls } from '../tls.ts';
 import { recogniseZitadel } from '../zitadel/instance.ts';
 import type { InstanceSettings } from './instancePlace.ts';
-import { clockAhead, type DatabasePlace, type Recognised } from './place.ts';
 
 const PATH = '/openapi.json';
 const MAX_BYTES = 4_000_000;

@@ -1,3 +1,4 @@
+import type { DatabasePlace, Operation, PlaceFacts, Recognised } from '../exports/place.ts';
 import { counted } from '../texts.ts';
 import type { ZitadelConnection } from '../zitadel/connection.ts';
 import { exportContent, exportLosses } from '../zitadel/export/exportContent.ts';
@@ -6,7 +7,6 @@ import { importChanges } from '../zitadel/import/importSteps.ts';
 import { requestLimits } from '../zitadel/import/outgoingRecords.ts';
 import { importsStates, readCaller, readInstance } from '../zitadel/instance.ts';
 import type { InstanceSettings } from './instancePlace.ts';
-import type { DatabasePlace, Operation, PlaceFacts, Recognised } from './place.ts';
 
 /** Opens a ZITADEL as a place: it exports organisation by organisation, and imports in steps. */
 export function openZitadel({ origin, token, tokenOption }: InstanceSettings, recognised: Recognised): DatabasePlace {

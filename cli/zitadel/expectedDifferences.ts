@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
+import type { RecordDifference } from '../../shared/exportFile/comparison.ts';
+import { activatedSections, droppedSections } from '../../shared/exportFile/leftToDoRules.ts';
 import { isJsonObject, parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { FieldDifference } from '../../shared/organisation/equality.ts';
-import { activatedSections, droppedSections } from '../../shared/organisation/leftToDoRules.ts';
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
-import type { RecordContent } from '../compare/comparedRecord.ts';
-import type { RecordDifference } from '../compare/comparison.ts';
 import type { FileLosses } from './fileLosses.ts';
 
 /** Which side of a comparison is a ZITADEL, and what is known of it. */

@@ -1,8 +1,8 @@
-import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
+import type { RecordDifference } from '../../shared/exportFile/comparison.ts';
+import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { reportedId } from '../../shared/organisation/recordPlan.ts';
-import type { RecordDifference } from '../compare/comparison.ts';
 
 /** The names that ZITADEL does not distinguish by case, by section: what they are unique in, and where they stand. */
 const caseless: Readonly<Record<string, readonly [kind: string, scope: string, name: string]>> = {

@@ -2,7 +2,7 @@ import { createClient } from '@connectrpc/connect';
 import { AuthenticationMethodType, UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { z } from 'zod';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import { clockAhead, type PlaceFacts } from '../places/place.ts';
+import { clockAhead, type PlaceFacts } from '../exports/place.ts';
 import { messageIn, request, send, type ZitadelConnection } from './connection.ts';
 import { rpcTransport } from './rpc.ts';
 

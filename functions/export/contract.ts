@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { exportedManifest, exportFile } from '../../shared/exportFile/manifest.ts';
 import { commonAdminErrors, type Endpoint, type Operation } from '../../shared/openapi/endpoint.ts';
 import type { JsonSchema } from '../../shared/openapi/jsonSchema.ts';
-import { exportedManifest, exportFile } from '../../shared/organisation/exportFile.ts';
 import {
   bucketRequest,
   describeRequest,

@@ -1,7 +1,7 @@
 import { readRemovals } from '../../shared/accounts/organisationRemovals.ts';
+import type { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
+import { omittedOrganisations } from '../../shared/exportFile/leftToDoRules.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
-import type { LeftToDo } from '../../shared/organisation/leftToDo.ts';
-import { omittedOrganisations } from '../../shared/organisation/leftToDoRules.ts';
 import { restoreFieldOrder, serialise } from '../../shared/organisation/recordBody.ts';
 import {
   foreignSections,

@@ -1,8 +1,8 @@
 import { formatDuration } from '../../shared/duration.ts';
 import { invalidRequest } from '../../shared/errors/errors.ts';
+import { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
+import { type ExportedManifest, type IgnoredField, ManifestTally } from '../../shared/exportFile/manifest.ts';
 import { parseObject } from '../../shared/json/jsonObject.ts';
-import { type ExportedManifest, type IgnoredField, ManifestTally } from '../../shared/organisation/exportFile.ts';
-import { LeftToDo } from '../../shared/organisation/leftToDo.ts';
 import { type Credential, isList, type Section } from '../../shared/organisation/section.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { InstanceDescription } from '../../shared/store/instance.ts';

@@ -13,9 +13,9 @@ import type { Ports } from '../ports.ts';
 import { importFacts } from './auditFacts.ts';
 import { type ImportRequest, type ImportResponse, importEndpoint } from './contract.ts';
 import { type InspectedFile, importOrganisations, uniqueStamp } from './operation.ts';
+import { findSource, readEnvelope } from './request/envelope.ts';
+import { isFileRequest, readFileOptions, readFileRequest } from './request/fileRequest.ts';
 import { type ImportClient, respond } from './results/responses.ts';
-import { findSource, readEnvelope } from './source/envelope.ts';
-import { isFileRequest, readFileOptions, readFileRequest } from './source/fileRequest.ts';
 
 const ADVICE_IF_LARGER = 'upload the file to a bucket and set data_orgsv1_gcs';
 

@@ -2,7 +2,7 @@ import { type AuditFacts, organisationFacts, recordedObject } from '../../shared
 import { setFlags } from '../../shared/wire/requestMessage.ts';
 import type { ImportRequest } from './contract.ts';
 import type { InspectedFile } from './operation.ts';
-import type { FoundSource } from './source/envelope.ts';
+import type { FoundSource } from './request/envelope.ts';
 
 /** What an import's first event says of its request. */
 type RecordedRequest = Pick<ImportRequest, 'withKeys' | 'dryRun' | 'newOrgsOnly' | 'onConflict'>;

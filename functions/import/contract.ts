@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { errorBody } from '../../shared/errors/identityError.ts';
+import { importedFile } from '../../shared/exportFile/manifest.ts';
 import { commonAdminErrors, type Endpoint, type Operation } from '../../shared/openapi/endpoint.ts';
 import type { JsonSchema } from '../../shared/openapi/jsonSchema.ts';
-import { importedFile } from '../../shared/organisation/exportFile.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import {

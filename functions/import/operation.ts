@@ -2,8 +2,11 @@ import { randomInt } from 'node:crypto';
 import { type Caller, organisationKey, userKey } from '../../shared/auth/authorise.ts';
 import { deadlineExceeded, organisationsExist } from '../../shared/errors/errors.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
+import type { FileLimits } from '../../shared/exportFile/fileLimits.ts';
+import { type Inspection, inspect } from '../../shared/exportFile/inspection.ts';
+import type { IgnoredField } from '../../shared/exportFile/manifest.ts';
+import type { ExportFileSource } from '../../shared/exportFile/reader.ts';
 import type { Limits } from '../../shared/limits.ts';
-import type { IgnoredField } from '../../shared/organisation/exportFile.ts';
 import { phases } from '../../shared/organisation/section.ts';
 import { claimsLoginNames, organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { defaultPasswordHashing, type PasswordHashing } from '../../shared/passwordHashing.ts';
@@ -11,8 +14,6 @@ import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
 import { inTurns } from '../../shared/turns.ts';
 import type { ImportRequest, ImportResponse } from './contract.ts';
-import type { FileLimits } from './inspect/fileLimits.ts';
-import { type Inspection, inspect } from './inspect/inspection.ts';
 import { fileWarnings, ImportReport, ignoredWarning } from './results/report.ts';
 import type { Progress } from './results/responses.ts';
 import {
@@ -23,7 +24,6 @@ import {
   selector,
   warnOfMissing,
 } from './selection.ts';
-import type { ExportFileSource } from './source/exportFileReader.ts';
 import { type BatchContext, isCreatedByThisImport } from './write/batchContext.ts';
 import { ReservedNames } from './write/claimedNames.ts';
 import { RemovalWatch } from './write/guardedStore.ts';

@@ -1,7 +1,7 @@
+import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import type { ImportRequest } from './contract.ts';
-import type { Inspection } from './inspect/inspection.ts';
 import type { ImportReport } from './results/report.ts';
 
 /** The options that select what of a file is imported, and how it meets existing records. */

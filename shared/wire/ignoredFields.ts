@@ -1,6 +1,6 @@
 import { shortenedText } from '../errors/identityError.ts';
+import type { IgnoredField } from '../exportFile/manifest.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
-import type { IgnoredField } from '../organisation/exportFile.ts';
 import { snakeCase } from './requestMessage.ts';
 
 /** Bounds the lists, and the time that comparisons take: a request may have any number of unknown fields. */

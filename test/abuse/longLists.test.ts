@@ -1,6 +1,6 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
-import { inspect } from '../../functions/import/inspect/inspection.ts';
+import { inspect } from '../../shared/exportFile/inspection.ts';
 import { organisationFields } from '../../shared/organisation/record.ts';
 
 const ENTRIES = 3_000_000;

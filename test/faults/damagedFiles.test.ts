@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { inspect } from '../../functions/import/inspect/inspection.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
+import { inspect } from '../../shared/exportFile/inspection.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { type Exported, testInstance } from '../support/instances/testInstance.ts';
 import { repetitions } from '../support/repetitions.ts';

@@ -3,8 +3,8 @@ import { zitadelCallFailed, zitadelCannotExport, zitadelContextMissing } from '.
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
-import { undisposed } from '../../places/content.ts';
-import type { ExportContent, ExportOptions } from '../../places/place.ts';
+import { undisposed } from '../../exports/content.ts';
+import type { ExportContent, ExportOptions } from '../../exports/place.ts';
 import { search, type ZitadelConnection } from '../connection.ts';
 import { EXPORT_PATH, exportOne, recordsIn } from './exportOrganisation.ts';
 import { addStates } from './states.ts';

@@ -1,25 +1,21 @@
-import type { Inspection, RecordVisitor } from '../../../functions/import/inspect/inspection.ts';
-import { type OrganisationHeader, withAdditions } from '../../../functions/import/inspect/organisationDraft.ts';
-import {
-  type ExportFileItem,
-  ExportFileReader,
-  type ExportFileSource,
-} from '../../../functions/import/source/exportFileReader.ts';
 import { type Counts, increase } from '../../../shared/collections/counts.ts';
-import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
-import { parseJson } from '../../../shared/json/jsonScanner.ts';
-import { LeftToDo } from '../../../shared/organisation/leftToDo.ts';
+import type { Inspection, RecordVisitor } from '../../../shared/exportFile/inspection.ts';
+import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import {
   activationRule,
   droppedSections,
   equalButForCase,
   invitationsAlone,
-} from '../../../shared/organisation/leftToDoRules.ts';
+} from '../../../shared/exportFile/leftToDoRules.ts';
+import { type OrganisationHeader, withAdditions } from '../../../shared/exportFile/organisationDraft.ts';
+import { type ExportFileItem, ExportFileReader, type ExportFileSource } from '../../../shared/exportFile/reader.ts';
+import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
+import { parseJson } from '../../../shared/json/jsonScanner.ts';
 import { type OrganisationRecord, readRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
-import { FileFacts } from '../../places/inspectPlace.ts';
+import { FileFacts } from '../../exports/inspectPlace.ts';
 import { CaselessNames, FileLosses, lacksSecret } from '../fileLosses.ts';
 import type { ImportStep } from './importSteps.ts';
 

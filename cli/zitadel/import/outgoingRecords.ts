@@ -1,6 +1,6 @@
 import { type DescMessage, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
-import { ExportFileReader } from '../../../functions/import/source/exportFileReader.ts';
+import { ExportFileReader } from '../../../shared/exportFile/reader.ts';
 import { isJsonObject, type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, recordSchema } from '../../../shared/organisation/record.ts';
 import { isList } from '../../../shared/organisation/section.ts';

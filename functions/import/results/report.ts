@@ -1,14 +1,14 @@
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { type Counts, increase, total } from '../../../shared/collections/counts.ts';
 import { shortenedText } from '../../../shared/errors/identityError.ts';
+import type { Inspection } from '../../../shared/exportFile/inspection.ts';
+import type { IgnoredField } from '../../../shared/exportFile/manifest.ts';
+import type { UnknownStates } from '../../../shared/exportFile/organisationDraft.ts';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
-import type { IgnoredField } from '../../../shared/organisation/exportFile.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { formatIssue, type RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
-import type { Inspection } from '../inspect/inspection.ts';
-import type { UnknownStates } from '../inspect/organisationDraft.ts';
 import { isWritten, type Outcome } from '../outcome.ts';
 
 /** The summary's facts about the whole import. */

@@ -1,4 +1,6 @@
 import { organisationKey } from '../../../shared/auth/authorise.ts';
+import type { Inspection } from '../../../shared/exportFile/inspection.ts';
+import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
 import { instanceScopeWrite, type LoginNameScope, readScopes } from '../../../shared/organisation/loginNameScope.ts';
 import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
@@ -15,8 +17,6 @@ import {
 import { organisationSection } from '../../../shared/organisation/sections.ts';
 import { type DocumentStore, WriteConflictError } from '../../../shared/store/store.ts';
 import { inTurns, yieldToEventLoop } from '../../../shared/turns.ts';
-import type { Inspection } from '../inspect/inspection.ts';
-import type { OrganisationHeader } from '../inspect/organisationDraft.ts';
 import type { DecidedPlan, Outcome, PlacedPlan } from '../outcome.ts';
 import type { ImportReport } from '../results/report.ts';
 import type { BatchContext } from './batchContext.ts';

@@ -1,3 +1,6 @@
+import type { Inspection } from '../../../shared/exportFile/inspection.ts';
+import { type OrganisationHeader, withAdditions } from '../../../shared/exportFile/organisationDraft.ts';
+import { type ExportFileItem, ExportFileReader, type ExportFileSource } from '../../../shared/exportFile/reader.ts';
 import { parseJson } from '../../../shared/json/jsonScanner.ts';
 import { type NormalisedRecord, normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { passwordIssue } from '../../../shared/organisation/passwords.ts';
@@ -8,11 +11,8 @@ import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { chunksInTurns, itemsInTurns } from '../../../shared/turns.ts';
-import type { Inspection } from '../inspect/inspection.ts';
-import { type OrganisationHeader, withAdditions } from '../inspect/organisationDraft.ts';
 import { type Outcome, type PlacedPlan, repetitionIssue } from '../outcome.ts';
 import type { ImportReport } from '../results/report.ts';
-import { type ExportFileItem, ExportFileReader, type ExportFileSource } from '../source/exportFileReader.ts';
 import type { BatchContext } from './batchContext.ts';
 import { EarlierRecords } from './earlierRecords.ts';
 import type { TargetOrganisation, Targets } from './organisations.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
-import type { Manifest } from '../../../shared/organisation/exportFile.ts';
+import type { Manifest } from '../../../shared/exportFile/manifest.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { collect } from '../../support/fixtures/bytes.ts';
 import { comparable } from '../../support/fixtures/comparable.ts';

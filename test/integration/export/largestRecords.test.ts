@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exportFileLimits, MAX_MANIFEST_BYTES } from '../../../shared/organisation/exportFile.ts';
+import { exportFileLimits, MAX_MANIFEST_BYTES } from '../../../shared/exportFile/manifest.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../shared/store/store.ts';
 import { type Organisation, organisation, person } from '../../support/fixtures/organisations.ts';
 import { type Exported, testInstance } from '../../support/instances/testInstance.ts';

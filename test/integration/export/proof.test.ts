@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { proveExport } from '../../../functions/import/inspect/inspection.ts';
+import { proveExport } from '../../../shared/exportFile/inspection.ts';
 import { zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';

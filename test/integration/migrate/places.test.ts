@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { exportFile, type Manifest } from '../../../shared/organisation/exportFile.ts';
+import { exportFile, type Manifest } from '../../../shared/exportFile/manifest.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { startWriteOnlyBucket } from '../../support/emulators/writeOnlyBucket.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { droppedSections } from '../../../shared/exportFile/leftToDoRules.ts';
 import { valueAt } from '../../../shared/json/jsonObject.ts';
-import { droppedSections } from '../../../shared/organisation/leftToDoRules.ts';
 import { organisation, person, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
 import { importIntoStandIn } from '../../support/zitadel/connect.ts';

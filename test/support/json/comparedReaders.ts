@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
-import { RecordCounter } from '../../../cli/places/recordCounter.ts';
-import { readEnvelope } from '../../../functions/import/source/envelope.ts';
-import { ExportFileReader } from '../../../functions/import/source/exportFileReader.ts';
+import { RecordCounter } from '../../../cli/exports/recordCounter.ts';
+import { readEnvelope } from '../../../functions/import/request/envelope.ts';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
+import { ExportFileReader } from '../../../shared/exportFile/reader.ts';
 import { isJsonObject } from '../../../shared/json/jsonObject.ts';
 import { JsonError, type JsonPath, JsonScanner, type Treatment } from '../../../shared/json/jsonScanner.ts';
 import { chunks, hostileDocument, type Random, randomNumbers } from './hostileDocuments.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ImportOptions } from '../../../cli/places/place.ts';
+import type { ImportOptions } from '../../../cli/exports/place.ts';
 import type { ZitadelConnection } from '../../../cli/zitadel/connection.ts';
 import { exportContent } from '../../../cli/zitadel/export/exportContent.ts';
 import { importIntoZitadel } from '../../../cli/zitadel/import/importFile.ts';

@@ -1,4 +1,4 @@
-import type { ExportFileSource } from '../../../functions/import/source/exportFileReader.ts';
+import type { ExportFileSource } from '../../../shared/exportFile/reader.ts';
 
 /** An export file with the given organisations, or with the given text. */
 export function fileWith(content: readonly object[] | string): ExportFileSource {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { RecordContent } from '../../../../cli/compare/comparedRecord.ts';
-import type { ComparedPair } from '../../../../cli/compare/comparison.ts';
 import { describeLogins, LoginTally } from '../../../../cli/migrate/logins.ts';
+import type { RecordContent } from '../../../../shared/exportFile/comparedRecord.ts';
+import type { ComparedPair } from '../../../../shared/exportFile/comparison.ts';
 
 const HASH = 'user.hashedPassword.value';
 const SEED = 'user.otpCode';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { RecordContent } from '../../../../cli/compare/comparedRecord.ts';
-import type { RecordDifference } from '../../../../cli/compare/comparison.ts';
 import { explain } from '../../../../cli/migrate/proof.ts';
 import type { ImportResponse } from '../../../../functions/import/contract.ts';
+import type { RecordContent } from '../../../../shared/exportFile/comparedRecord.ts';
+import type { RecordDifference } from '../../../../shared/exportFile/comparison.ts';
 
 const record = { section: 'humanUsers', orgId: 'acme', id: 'ada' };
 const changed: RecordDifference = { ...record, outcome: 'different', fields: [{ path: 'user.userName' }] };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { RecordDifference } from '../../../../cli/compare/comparison.ts';
 import { zitadelReason } from '../../../../cli/zitadel/expectedDifferences.ts';
 import { FileLosses } from '../../../../cli/zitadel/fileLosses.ts';
+import type { RecordDifference } from '../../../../shared/exportFile/comparison.ts';
 import type { FieldDifference } from '../../../../shared/organisation/equality.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { findSection } from '../../../../shared/organisation/sections.ts';

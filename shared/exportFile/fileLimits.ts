@@ -1,8 +1,8 @@
 import { getHeapStatistics } from 'node:v8';
-import { dryRunTooLarge, tooManyInRequest } from '../../../shared/errors/errors.ts';
-import { InvalidRecordError } from '../../../shared/organisation/message.ts';
-import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import { isLongId, MAX_ID_CHARACTERS } from '../../../shared/organisation/valueRules.ts';
+import { dryRunTooLarge, tooManyInRequest } from '../errors/errors.ts';
+import { InvalidRecordError } from '../organisation/message.ts';
+import type { OrganisationRecord } from '../organisation/record.ts';
+import { isLongId, MAX_ID_CHARACTERS } from '../organisation/valueRules.ts';
 
 /** What a file may hold; where there is no limit as much as it does, but of organisations only what fits into memory. */
 export interface FileLimits {

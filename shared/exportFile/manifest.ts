@@ -2,11 +2,11 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { ScanLimits } from '../json/jsonScanner.ts';
 import { fixedLimits } from '../limits.ts';
+import { type Credentials, isList, type Section } from '../organisation/section.ts';
+import { sections } from '../organisation/sections.ts';
 import { credentialFields } from '../store/documentFields.ts';
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import { leftToDoEntry } from './leftToDo.ts';
-import { type Credentials, isList, type Section } from './section.ts';
-import { sections } from './sections.ts';
 
 /** The limits of readers of export files, which hold one record, or the manifest, at a time. */
 export const exportFileLimits: ScanLimits = { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields };

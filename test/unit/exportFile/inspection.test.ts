@@ -1,11 +1,11 @@
 import { getHeapStatistics } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { inspect } from '../../../../functions/import/inspect/inspection.ts';
-import { IdentityError } from '../../../../shared/errors/identityError.ts';
-import { expandRepetitions } from '../../../conformance/placeholders.ts';
-import { readRecordings } from '../../../conformance/recordedCase.ts';
-import { errorInfo } from '../../../support/http/errorInfo.ts';
+import { IdentityError } from '../../../shared/errors/identityError.ts';
+import { inspect } from '../../../shared/exportFile/inspection.ts';
+import { expandRepetitions } from '../../conformance/placeholders.ts';
+import { readRecordings } from '../../conformance/recordedCase.ts';
+import { errorInfo } from '../../support/http/errorInfo.ts';
 
 const brokenRules = z.object({
   request: z.object({ body: z.object({ dataOrgs: z.unknown() }) }),

@@ -6,6 +6,8 @@ import {
   invalidRequest,
   sourceUnsupported,
 } from '../../../shared/errors/errors.ts';
+import type { IgnoredField } from '../../../shared/exportFile/manifest.ts';
+import { ExportFileReader, type ExportFileSource } from '../../../shared/exportFile/reader.ts';
 import { hasByteOrderMark } from '../../../shared/json/bytes.ts';
 import {
   formatPath,
@@ -20,7 +22,6 @@ import { stringContent } from '../../../shared/json/jsonText.ts';
 import type { ValueKind } from '../../../shared/json/valueScanner.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 import type { ObjectLocation, ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
-import type { IgnoredField } from '../../../shared/organisation/exportFile.ts';
 import { chunksInTurns, yieldToEventLoop } from '../../../shared/turns.ts';
 import { IgnoredFields } from '../../../shared/wire/ignoredFields.ts';
 import { objectLocation, readRequest, snakeCase } from '../../../shared/wire/requestMessage.ts';
@@ -33,7 +34,6 @@ import {
   inlineFields,
   unsupportedSources,
 } from '../contract.ts';
-import { ExportFileReader, type ExportFileSource } from './exportFileReader.ts';
 
 /** An export file inside the request: its byte range, `end` exclusive, and its JSON kind. */
 interface InlineFile {

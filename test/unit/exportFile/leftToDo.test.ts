@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_MANIFEST_BYTES } from '../../../shared/organisation/exportFile.ts';
-import { LeftToDo, MAX_LISTED_BYTES } from '../../../shared/organisation/leftToDo.ts';
+import { LeftToDo, MAX_LISTED_BYTES } from '../../../shared/exportFile/leftToDo.ts';
 import {
   activationRemedy,
   activationRule,
   isOfActivation,
   leftToDoRules,
-} from '../../../shared/organisation/leftToDoRules.ts';
+} from '../../../shared/exportFile/leftToDoRules.ts';
+import { MAX_MANIFEST_BYTES } from '../../../shared/exportFile/manifest.ts';
 import { recordSections } from '../../../shared/organisation/sections.ts';
 import type { StoredDocument } from '../../../shared/store/store.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
+import { exportedManifest, exportFileLimits } from '../../shared/exportFile/manifest.ts';
 import { JsonError, type JsonPath, JsonScanner, parseJson, type Treatment } from '../../shared/json/jsonScanner.ts';
 import type { ValueKind } from '../../shared/json/valueScanner.ts';
-import { exportedManifest, exportFileLimits } from '../../shared/organisation/exportFile.ts';
 import { organisationFields } from '../../shared/organisation/record.ts';
 import { findSection, organisationSection } from '../../shared/organisation/sections.ts';
 import { UsageError } from '../command.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ManifestEntry, ManifestTally, manifestSchema } from '../../../shared/organisation/exportFile.ts';
+import { type ManifestEntry, ManifestTally, manifestSchema } from '../../../shared/exportFile/manifest.ts';
 
 function tallyOf(entries: readonly ManifestEntry[], organisations = 0): ManifestTally {
   const tally = new ManifestTally();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { inspect } from '../../../../functions/import/inspect/inspection.ts';
-import { person } from '../../../support/fixtures/organisations.ts';
-import { fileWith } from '../../../support/zitadel/files.ts';
+import { inspect } from '../../../shared/exportFile/inspection.ts';
+import { person } from '../../support/fixtures/organisations.ts';
+import { fileWith } from '../../support/zitadel/files.ts';
 
 const robot = { userId: 'robot', user: { userName: 'robot', name: 'Robot' } };
 const org = { name: 'Acme' };

@@ -5,10 +5,10 @@ import {
   parseJson,
   type ScannedValue,
   type Treatment,
-} from '../../../shared/json/jsonScanner.ts';
-import type { ValueKind } from '../../../shared/json/valueScanner.ts';
-import { exportFileLimits } from '../../../shared/organisation/exportFile.ts';
-import { type OrganisationField, organisationFields } from '../../../shared/organisation/record.ts';
+} from '../json/jsonScanner.ts';
+import type { ValueKind } from '../json/valueScanner.ts';
+import { type OrganisationField, organisationFields } from '../organisation/record.ts';
+import { exportFileLimits } from './manifest.ts';
 
 /** An export file that can be read repeatedly. */
 export interface ExportFileSource {

@@ -2,28 +2,28 @@ import { isDeepStrictEqual } from 'node:util';
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Comparison } from '../../../../cli/compare/comparison.ts';
-import { explain } from '../../../../cli/migrate/proof.ts';
-import type { OnConflict } from '../../../../functions/import/contract.ts';
-import { BatchComparison } from '../../../../functions/import/write/comparison.ts';
-import { isJsonObject, type JsonObject, parseObject, putAt } from '../../../../shared/json/jsonObject.ts';
-import { filledFields, fillIn } from '../../../../shared/organisation/filledFields.ts';
-import { InvalidRecordError } from '../../../../shared/organisation/message.ts';
-import { normaliseRecord } from '../../../../shared/organisation/normaliseRecord.ts';
+import { explain } from '../../../cli/migrate/proof.ts';
+import type { OnConflict } from '../../../functions/import/contract.ts';
+import { BatchComparison } from '../../../functions/import/write/comparison.ts';
+import { Comparison } from '../../../shared/exportFile/comparison.ts';
+import { isJsonObject, type JsonObject, parseObject, putAt } from '../../../shared/json/jsonObject.ts';
+import { filledFields, fillIn } from '../../../shared/organisation/filledFields.ts';
+import { InvalidRecordError } from '../../../shared/organisation/message.ts';
+import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import {
   type OrganisationRecord,
   readRecord,
   recordSchema,
   storedFields,
   toRecord,
-} from '../../../../shared/organisation/record.ts';
-import { planRecord } from '../../../../shared/organisation/recordPlan.ts';
-import type { Provider, Section } from '../../../../shared/organisation/section.ts';
-import { organisationSection, recordSections } from '../../../../shared/organisation/sections.ts';
-import { documentPath, type Reader } from '../../../../shared/store/store.ts';
-import { everySection, recordsOf } from '../../../support/fixtures/everySection.ts';
-import { sectionNamed } from '../../../support/fixtures/sectionNamed.ts';
-import { withValue } from '../../../support/strings/fieldPlaces.ts';
+} from '../../../shared/organisation/record.ts';
+import { planRecord } from '../../../shared/organisation/recordPlan.ts';
+import type { Provider, Section } from '../../../shared/organisation/section.ts';
+import { organisationSection, recordSections } from '../../../shared/organisation/sections.ts';
+import { documentPath, type Reader } from '../../../shared/store/store.ts';
+import { everySection, recordsOf } from '../../support/fixtures/everySection.ts';
+import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
+import { withValue } from '../../support/strings/fieldPlaces.ts';
 
 const all = recordSections;
 const organisation = everySection('acme', ['other']);

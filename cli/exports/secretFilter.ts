@@ -1,5 +1,5 @@
-import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import { type Counts, increase } from '../../shared/collections/counts.ts';
+import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { isJsonObject, type JsonObject } from '../../shared/json/jsonObject.ts';
 import { parseJson } from '../../shared/json/jsonScanner.ts';

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
-import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
-import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
-import type { ComparedContent } from '../../shared/organisation/equality.ts';
-import { normaliseRecord } from '../../shared/organisation/normaliseRecord.ts';
-import { isTotpSeed, passwordHashFormat } from '../../shared/organisation/passwords.ts';
-import type { OrganisationRecord } from '../../shared/organisation/record.ts';
-import { recordKey, reportedId } from '../../shared/organisation/recordPlan.ts';
-import { documentPath } from '../../shared/store/store.ts';
+import { parseObject, textAt } from '../json/jsonObject.ts';
+import type { ComparedContent } from '../organisation/equality.ts';
+import { normaliseRecord } from '../organisation/normaliseRecord.ts';
+import { isTotpSeed, passwordHashFormat } from '../organisation/passwords.ts';
+import type { OrganisationRecord } from '../organisation/record.ts';
+import { recordKey, reportedId } from '../organisation/recordPlan.ts';
+import { documentPath } from '../store/store.ts';
+import type { SecretSelection } from './secretSelection.ts';
 
 /** A record as it is compared. Its secrets are digests, so that no copy of them is kept and none can be printed. */
 export interface ComparedRecord {

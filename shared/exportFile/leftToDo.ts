@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { BoundedList } from '../collections/boundedList.ts';
 import { shortenedText } from '../errors/identityError.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
+import type { Section } from '../organisation/section.ts';
 import type { StoredDocument } from '../store/store.ts';
 import { type FileContent, type LeftToDoRule, leftToDoRules, missingProviders } from './leftToDoRules.ts';
-import type { Section } from './section.ts';
 
 /** The schema of an entry of a manifest's `leftToDo`. */
 export const leftToDoEntry = z.object({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { passFile } from '../../../../functions/import/inspect/filePass.ts';
+import { passFile } from '../../../shared/exportFile/filePass.ts';
 
 const CHUNK_BYTES = 50;
 

@@ -1,25 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
-import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
-import { formatPath, type JsonPath } from '../../../shared/json/jsonScanner.ts';
-import { readMessage } from '../../../shared/organisation/message.ts';
-import {
-  checkComplexityPolicy,
-  type PasswordComplexity,
-  parseComplexity,
-} from '../../../shared/organisation/passwords.ts';
-import {
-  checkState,
-  type OrganisationRecord,
-  organisationFields,
-  toRecord,
-} from '../../../shared/organisation/record.ts';
-import { recordKey } from '../../../shared/organisation/recordPlan.ts';
-import type { Section } from '../../../shared/organisation/section.ts';
-import { domainPolicySection, passwordPolicySection } from '../../../shared/organisation/sections/policies.ts';
-import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
-import { claimsLoginNames, organisationSection, sections } from '../../../shared/organisation/sections.ts';
-import { documentPath } from '../../../shared/store/store.ts';
+import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
+import { formatPath, type JsonPath } from '../json/jsonScanner.ts';
+import { readMessage } from '../organisation/message.ts';
+import { checkComplexityPolicy, type PasswordComplexity, parseComplexity } from '../organisation/passwords.ts';
+import { checkState, type OrganisationRecord, organisationFields, toRecord } from '../organisation/record.ts';
+import { recordKey } from '../organisation/recordPlan.ts';
+import type { Section } from '../organisation/section.ts';
+import { domainPolicySection, passwordPolicySection } from '../organisation/sections/policies.ts';
+import { humanUserSection } from '../organisation/sections/users.ts';
+import { claimsLoginNames, organisationSection, sections } from '../organisation/sections.ts';
+import { documentPath } from '../store/store.ts';
 
 /** Lists that v1 files hold beside a record and v2 files hold inside it, by section (zitadel 5.9). */
 export type V1Additions = ReadonlyMap<Section, Readonly<Record<string, readonly unknown[]>>>;

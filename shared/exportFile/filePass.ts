@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
-import { type FieldViolation, invalidRequest } from '../../../shared/errors/errors.ts';
-import type { IdentityError } from '../../../shared/errors/identityError.ts';
-import { WhiteSpaceRun } from '../../../shared/json/bytes.ts';
-import { formatPath, JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
-import { parseUnique } from '../../../shared/json/jsonText.ts';
-import { fixedLimits, TOO_MUCH_WHITE_SPACE } from '../../../shared/limits.ts';
-import { type Manifest, ManifestTally, manifestSchema } from '../../../shared/organisation/exportFile.ts';
-import { type FieldIssue, InvalidRecordError, type UnknownContent } from '../../../shared/organisation/message.ts';
-import { type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
-import { causedBy, MAX_ISSUES } from '../../../shared/organisation/rules.ts';
-import type { Section } from '../../../shared/organisation/section.ts';
-import { findSection } from '../../../shared/organisation/sections.ts';
-import { chunksInTurns, itemsInTurns } from '../../../shared/turns.ts';
-import { type ExportFileItem, ExportFileReader, type ExportFileSource } from '../source/exportFileReader.ts';
+import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
+import type { IdentityError } from '../errors/identityError.ts';
+import { WhiteSpaceRun } from '../json/bytes.ts';
+import { formatPath, JsonError, type JsonPath } from '../json/jsonScanner.ts';
+import { parseUnique } from '../json/jsonText.ts';
+import { fixedLimits, TOO_MUCH_WHITE_SPACE } from '../limits.ts';
+import { type FieldIssue, InvalidRecordError, type UnknownContent } from '../organisation/message.ts';
+import { type OrganisationRecord, readRecord } from '../organisation/record.ts';
+import { causedBy, MAX_ISSUES } from '../organisation/rules.ts';
+import type { Section } from '../organisation/section.ts';
+import { findSection } from '../organisation/sections.ts';
+import { chunksInTurns, itemsInTurns } from '../turns.ts';
 import { checkOrganisationId } from './fileLimits.ts';
+import { type Manifest, ManifestTally, manifestSchema } from './manifest.ts';
 import { OrganisationDraft, withAdditions } from './organisationDraft.ts';
+import { type ExportFileItem, ExportFileReader, type ExportFileSource } from './reader.ts';
 
 /** The result of reading a whole export file. */
 export interface FilePass {

@@ -1,15 +1,15 @@
-import { type Counts, increase } from '../../../shared/collections/counts.ts';
-import { type FieldViolation, invalidRequest } from '../../../shared/errors/errors.ts';
-import { shortenedText } from '../../../shared/errors/identityError.ts';
-import { JsonError, type JsonPath } from '../../../shared/json/jsonScanner.ts';
-import type { Manifest, ManifestTally } from '../../../shared/organisation/exportFile.ts';
-import { nestedRecords, type OrganisationRecord } from '../../../shared/organisation/record.ts';
-import { organisationSection } from '../../../shared/organisation/sections.ts';
-import { chunksInTurns } from '../../../shared/turns.ts';
-import { ExportFileReader, type ExportFileSource } from '../source/exportFileReader.ts';
+import { type Counts, increase } from '../collections/counts.ts';
+import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
+import { shortenedText } from '../errors/identityError.ts';
+import { JsonError, type JsonPath } from '../json/jsonScanner.ts';
+import { nestedRecords, type OrganisationRecord } from '../organisation/record.ts';
+import { organisationSection } from '../organisation/sections.ts';
+import { chunksInTurns } from '../turns.ts';
 import { FileBudget, type FileLimits } from './fileLimits.ts';
 import { type FilePass, passFile, readFile, Violations } from './filePass.ts';
+import type { Manifest, ManifestTally } from './manifest.ts';
 import type { OrganisationDraft, OrganisationHeader, UnknownStates } from './organisationDraft.ts';
+import { ExportFileReader, type ExportFileSource } from './reader.ts';
 
 /** The result of validating an export file. */
 export interface Inspection {

@@ -1,7 +1,7 @@
 import { parseObject, valueAt } from '../json/jsonObject.ts';
+import { passwordHashWarning } from '../organisation/passwords.ts';
+import type { Section } from '../organisation/section.ts';
 import type { StoredDocument } from '../store/store.ts';
-import { passwordHashWarning } from './passwords.ts';
-import type { Section } from './section.ts';
 
 /** The content and the reader of a file. */
 export interface FileContent {

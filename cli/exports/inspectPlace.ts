@@ -1,9 +1,9 @@
-import { type Inspection, inspect, type RecordVisitor } from '../../functions/import/inspect/inspection.ts';
 import { selector } from '../../functions/import/selection.ts';
 import { type Counts, increase } from '../../shared/collections/counts.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
-import { type CountedEntry, LeftToDo } from '../../shared/organisation/leftToDo.ts';
+import { type Inspection, inspect, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
+import { type CountedEntry, LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import { passwordHashFormat } from '../../shared/organisation/passwords.ts';
 import { type OrganisationRecord, storedFields } from '../../shared/organisation/record.ts';
 import { recordKey } from '../../shared/organisation/recordPlan.ts';

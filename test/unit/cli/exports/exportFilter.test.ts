@@ -5,7 +5,7 @@ import {
   filteredManifest,
   readManifest,
   withManifest,
-} from '../../../../cli/places/exportFilter.ts';
+} from '../../../../cli/exports/exportFilter.ts';
 import { secretSelection } from '../../../../shared/exportFile/secretSelection.ts';
 import { organisation, person } from '../../../support/fixtures/organisations.ts';
 

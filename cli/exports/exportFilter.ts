@@ -1,7 +1,7 @@
+import { exportFileLimits, type Tally } from '../../shared/exportFile/manifest.ts';
 import { missingKinds, type SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { isJsonObject, type JsonObject, parseObject, textAt, textsAt } from '../../shared/json/jsonObject.ts';
 import { type JsonPath, JsonScanner, parseJson, type ScannedValue } from '../../shared/json/jsonScanner.ts';
-import { exportFileLimits, type Tally } from '../../shared/organisation/exportFile.ts';
 import { type OrganisationRecord, organisationFields, readRecord } from '../../shared/organisation/record.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';

@@ -1,13 +1,11 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
-import { BoundedList } from '../../shared/collections/boundedList.ts';
-import { openTemporaryDatabase } from '../../shared/collections/temporaryDatabase.ts';
-import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
-import { textAt } from '../../shared/json/jsonObject.ts';
-import { type FieldDifference, fieldDifferences } from '../../shared/organisation/equality.ts';
-import type { OrganisationRecord } from '../../shared/organisation/record.ts';
-import { recordSection } from '../../shared/organisation/sections.ts';
+import { BoundedList } from '../collections/boundedList.ts';
+import { openTemporaryDatabase } from '../collections/temporaryDatabase.ts';
+import { textAt } from '../json/jsonObject.ts';
+import { type FieldDifference, fieldDifferences } from '../organisation/equality.ts';
+import type { OrganisationRecord } from '../organisation/record.ts';
+import { recordSection } from '../organisation/sections.ts';
 import {
   type ComparedRecord,
   comparedContent,
@@ -15,6 +13,8 @@ import {
   type RecordContent,
   recordName,
 } from './comparedRecord.ts';
+import type { RecordVisitor } from './inspection.ts';
+import type { SecretSelection } from './secretSelection.ts';
 
 /** How a record of one side stands to the other side. */
 type Outcome = 'equal' | 'different' | 'onlyFirst' | 'onlySecond';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RecordCounter } from '../../../../cli/places/recordCounter.ts';
+import { RecordCounter } from '../../../../cli/exports/recordCounter.ts';
 import { inPieces } from '../../../support/fixtures/bytes.ts';
 
 async function counts(orgs: readonly object[]) {

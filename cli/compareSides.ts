@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
-import type { RecordVisitor } from '../../functions/import/inspect/inspection.ts';
-import { inspectPlace, type PlaceInspection } from '../places/inspectPlace.ts';
-import type { ExportOptions, Place, PlaceFacts } from '../places/place.ts';
-import type { ProgressOutput } from '../progress.ts';
-import { LAG_MS, type ZitadelSide, zitadelReason } from '../zitadel/expectedDifferences.ts';
-import type { FileLosses } from '../zitadel/fileLosses.ts';
-import type { RecordContent } from './comparedRecord.ts';
-import type { Comparison, RecordDifference } from './comparison.ts';
+import type { RecordContent } from '../shared/exportFile/comparedRecord.ts';
+import type { Comparison, RecordDifference } from '../shared/exportFile/comparison.ts';
+import type { RecordVisitor } from '../shared/exportFile/inspection.ts';
+import { inspectPlace, type PlaceInspection } from './exports/inspectPlace.ts';
+import type { ExportOptions, Place, PlaceFacts } from './exports/place.ts';
+import type { ProgressOutput } from './progress.ts';
+import { LAG_MS, type ZitadelSide, zitadelReason } from './zitadel/expectedDifferences.ts';
+import type { FileLosses } from './zitadel/fileLosses.ts';
 
 interface Side {
   readonly place: Place;

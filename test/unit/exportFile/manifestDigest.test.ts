@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { inspect } from '../../../functions/import/inspect/inspection.ts';
+import { inspect } from '../../../shared/exportFile/inspection.ts';
 
 const fixture = (path: string): unknown =>
   JSON.parse(readFileSync(new URL(`../../fixtures/${path}`, import.meta.url), 'utf8'));
