@@ -22,13 +22,8 @@ export function commandUsage(command: Command): string {
   return [...argumentUsage(command), ...own, ...common].join(' ');
 }
 
-/** Returns a command's name with its arguments. */
-export function commandTerm(command: Command): string {
-  return [command.name, ...argumentUsage(command)].join(' ');
-}
-
 /** Returns an option with its value, such as `--user USER_ID`. */
-export function optionUsage(name: string, { value }: Option): string {
+function optionUsage(name: string, { value }: Option): string {
   return value === undefined ? `--${name}` : `--${name} ${value}`;
 }
 

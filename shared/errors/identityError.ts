@@ -1,25 +1,21 @@
 import { z } from 'zod';
 
-/** The gRPC status codes of this service, with their HTTP statuses and meanings. */
+/** The gRPC status codes of this service, with their HTTP statuses. */
 export const codes = {
-  CANCELLED: { number: 1, httpStatus: 499, meaning: 'The client closed the connection before the response.' },
-  UNKNOWN: { number: 2, httpStatus: 500, meaning: 'An error without a more specific code.' },
-  INVALID_ARGUMENT: { number: 3, httpStatus: 400, meaning: 'The request is invalid: correct it before you resend it.' },
-  DEADLINE_EXCEEDED: { number: 4, httpStatus: 504, meaning: 'The time limit expired before the call was complete.' },
-  NOT_FOUND: { number: 5, httpStatus: 404, meaning: 'The resource or the route does not exist.' },
-  ALREADY_EXISTS: { number: 6, httpStatus: 409, meaning: 'The resource to create exists.' },
-  PERMISSION_DENIED: { number: 7, httpStatus: 403, meaning: 'The credentials are valid, but lack a permission.' },
-  RESOURCE_EXHAUSTED: { number: 8, httpStatus: 429, meaning: 'The request exceeds a limit of the server.' },
-  FAILED_PRECONDITION: {
-    number: 9,
-    httpStatus: 400,
-    meaning: 'The request is valid, but the current state does not allow it: change that first.',
-  },
-  ABORTED: { number: 10, httpStatus: 409, meaning: 'A concurrent change interfered: retry the request.' },
-  UNIMPLEMENTED: { number: 12, httpStatus: 501, meaning: 'This service does not have the operation or the field.' },
-  INTERNAL: { number: 13, httpStatus: 500, meaning: 'The service failed; its log has the cause.' },
-  UNAVAILABLE: { number: 14, httpStatus: 503, meaning: 'A transient failure: retry the request.' },
-  UNAUTHENTICATED: { number: 16, httpStatus: 401, meaning: 'The credentials are missing or invalid.' },
+  CANCELLED: { number: 1, httpStatus: 499 },
+  UNKNOWN: { number: 2, httpStatus: 500 },
+  INVALID_ARGUMENT: { number: 3, httpStatus: 400 },
+  DEADLINE_EXCEEDED: { number: 4, httpStatus: 504 },
+  NOT_FOUND: { number: 5, httpStatus: 404 },
+  ALREADY_EXISTS: { number: 6, httpStatus: 409 },
+  PERMISSION_DENIED: { number: 7, httpStatus: 403 },
+  RESOURCE_EXHAUSTED: { number: 8, httpStatus: 429 },
+  FAILED_PRECONDITION: { number: 9, httpStatus: 400 },
+  ABORTED: { number: 10, httpStatus: 409 },
+  UNIMPLEMENTED: { number: 12, httpStatus: 501 },
+  INTERNAL: { number: 13, httpStatus: 500 },
+  UNAVAILABLE: { number: 14, httpStatus: 503 },
+  UNAUTHENTICATED: { number: 16, httpStatus: 401 },
 } as const;
 
 /** The name of a gRPC status code. */

@@ -27,10 +27,10 @@ const connectStatuses: Readonly<Record<string, readonly number[]>> = {
 
 /** gRPC's numbers of the same. */
 const errorsDocument = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
-const rows = Array.from(errorsDocument.matchAll(/^\| (\d{3}) \| (\d+) `\w+` \| `(\w+)` \|/gm));
+const rows = Array.from(errorsDocument.matchAll(/^\| `(\w+)` \| (\d+) \| (\d{3}) \|/gm));
 /** Each HTTP status with each code that `docs/errors.md` has for it, and with each name of those. */
-const documented = new Set(rows.map(([, status, code]) => `${status} ${code}`));
-const documentedNames = new Set(rows.map(([, status, code, name]) => `${status} ${code} ${name}`));
+const documented = new Set(rows.map(([, , code, status]) => `${status} ${code}`));
+const documentedNames = new Set(rows.map(([, name, code, status]) => `${status} ${code} ${name}`));
 /** Those codes as gRPC has them: of callers' errors, and of timeouts and operations that ZITADEL alone has. */
 const grpcStatuses = new Set([
   ...['0', '4', '12'],

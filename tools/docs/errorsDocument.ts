@@ -1,27 +1,23 @@
 import * as commandErrors from '../../shared/errors/commandErrors.ts';
 import * as errors from '../../shared/errors/errors.ts';
 import * as httpErrors from '../../shared/errors/httpErrors.ts';
-import { codes, type ErrorRow, internalError } from '../../shared/errors/identityError.ts';
+import { type Code, codes, type ErrorRow, internalError } from '../../shared/errors/identityError.ts';
 import * as placeErrors from '../../shared/errors/placeErrors.ts';
 import * as storageErrors from '../../shared/errors/storageErrors.ts';
 import * as storeErrors from '../../shared/errors/storeErrors.ts';
 import { code, table } from './markdown.ts';
-import { recordErrors } from './recordErrors.ts';
 
 type ErrorTable = Readonly<Record<string, { readonly row: ErrorRow }>>;
 
 const INTRODUCTION = `# Errors
 
-[The specification](specification.md#23-error-body) has the form of an error. Values in the messages are examples, ids in parentheses are ZITADEL's, and names never change.`;
+Names are stable. Values in the texts are examples; ids in parentheses are ZITADEL's.
+See also [the form of an error](specification.md#23-error-body), [the codes](specification.md#72-codes-and-statuses) and [the errors of single records](zitadel.md#57-errors-of-single-records).`;
 
-const RECORDS = `They stand in \`errors\` of a successful import ([ZITADEL's form](zitadel.md#57-errors-of-single-records)); ids that begin with \`IMPORT-\` are this service's own. In any section, a text or list above its [limit](specification.md#82-sizes) has the id \`IMPORT-tooLong\`.`;
-
-/** Writes `docs/errors.md` from the tables of errors and sections. */
+/** Writes `docs/errors.md` from the tables of errors. */
 export function errorsDocument(): string {
   return [
     INTRODUCTION,
-    '## Codes',
-    codeTable(),
     '## Operations',
     errorTable({ ...errors, ...storeErrors, internalError }),
     '## Cloud Storage',
@@ -29,50 +25,39 @@ export function errorsDocument(): string {
     '## HTTP',
     errorTable(httpErrors),
     '## The `identity` command',
-    errorTable({ ...commandErrors, ...placeErrors }, () => ''),
-    '## Records of an import',
-    RECORDS,
-    recordTable(),
+    nameTable({ ...commandErrors, ...placeErrors }),
   ].join('\n\n');
 }
 
-function codeTable(): string {
-  const rows = Object.entries(codes).map(([name, { number, httpStatus, meaning }]) => [
-    String(number),
-    code(name),
-    String(httpStatus),
-    meaning,
-  ]);
-  return table(['code', 'name', 'HTTP', 'meaning'], rows);
+function errorTable(errorsByName: ErrorTable): string {
+  const cells = sorted(errorsByName).map((row) => {
+    const text = row.id === undefined ? row.text : `${row.text} (${row.id})`;
+    return [code(row.reason), String(codes[row.code].number), String(httpStatusOf(row)), code(text)];
+  });
+  return table(['name', 'code', 'HTTP', 'text'], cells);
 }
 
-function errorTable(errorsByName: ErrorTable, shownStatus = (row: ErrorRow) => String(httpStatusFor(row))): string {
-  const cells = Object.values(errorsByName)
+/** The command prints the texts, which contain the remedy. */
+function nameTable(errorsByName: ErrorTable): string {
+  const byCode = new Map<Code, ErrorRow[]>();
+  for (const row of sorted(errorsByName)) byCode.set(row.code, [...(byCode.get(row.code) ?? []), row]);
+  const cells = [...byCode].map(([name, rows]) => [
+    String(codes[name].number),
+    rows.map(({ reason }) => code(reason)).join(', '),
+  ]);
+  return table(['code', 'names'], cells);
+}
+
+function sorted(errorsByName: ErrorTable): ErrorRow[] {
+  return Object.values(errorsByName)
     .map(({ row }) => row)
-    .sort((a, b) => sortKey(a) - sortKey(b) || (a.reason < b.reason ? -1 : 1))
-    .map((row) => {
-      const status = `${codes[row.code].number} ${code(row.code)}`;
-      const message = row.id === undefined ? row.text : `${row.text} (${row.id})`;
-      return [shownStatus(row), status, code(row.reason), code(message)];
-    });
-  return table(['HTTP', 'code', 'name', 'message'], cells);
+    .sort((a, b) => sortKey(a) - sortKey(b) || (a.reason < b.reason ? -1 : 1));
 }
 
 function sortKey(row: ErrorRow): number {
-  return httpStatusFor(row) * 100 + codes[row.code].number;
+  return httpStatusOf(row) * 100 + codes[row.code].number;
 }
 
-function httpStatusFor({ code: name, httpStatus = codes[name].httpStatus }: ErrorRow): number {
+function httpStatusOf({ code: name, httpStatus = codes[name].httpStatus }: ErrorRow): number {
   return httpStatus;
-}
-
-function recordTable(): string {
-  const rows = recordErrors().map(({ section, type, id, key, when }) => [
-    code(section),
-    code(type),
-    code(id),
-    code(key),
-    when,
-  ]);
-  return table(['section', 'type', 'id', 'key', 'when'], rows);
 }

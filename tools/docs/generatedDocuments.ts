@@ -1,4 +1,3 @@
-import { commandDocument } from './commandDocument.ts';
 import { configurationDocument } from './configurationDocument.ts';
 import { errorsDocument } from './errorsDocument.ts';
 
@@ -7,7 +6,6 @@ const FIRST_LINE = '<!-- Generated from the source by `npm run docs`. -->';
 /** Generates documents from the product's own tables; returns them by their paths in the repository. */
 export function generatedDocuments(): ReadonlyMap<string, string> {
   const documents = [
-    ['docs/command.md', commandDocument()],
     ['docs/configuration.md', configurationDocument()],
     ['docs/errors.md', errorsDocument()],
   ] as const;

@@ -38,9 +38,9 @@ export interface TargetOrganisation {
 export type Targets = ReadonlyMap<number, TargetOrganisation>;
 
 /** The error of an organisation without an id. */
-export const ID_MISSING = { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument' };
+const ID_MISSING = { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument' };
 /** The error of an organisation that does not exist and has no name to create it with. */
-export const NAME_MISSING = { id: 'COMM-deLSk', key: 'Errors.Org.Invalid' };
+const NAME_MISSING = { id: 'COMM-deLSk', key: 'Errors.Org.Invalid' };
 const READ_BATCH = 500;
 
 /**

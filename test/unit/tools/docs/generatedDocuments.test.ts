@@ -1,47 +1,78 @@
+import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { exitCodes } from '../../../../cli/command.ts';
 import { commands } from '../../../../cli/commands.ts';
 import { configVariables } from '../../../../shared/config.ts';
+import { codes } from '../../../../shared/errors/identityError.ts';
 import { limitDefinitions } from '../../../../shared/limits.ts';
+import { organisationSection, sections } from '../../../../shared/organisation/sections.ts';
 import { generatedDocuments } from '../../../../tools/docs/generatedDocuments.ts';
 import { errorNames } from '../../../fixtures/errorNames.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 const generated = generatedDocuments();
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 describe('the generated documents', () => {
-  it.each([...generated])('%s is what the source says', async (path, text) => {
+  it.each([...generated])('%s is up to date with the source', async (path, text) => {
     const committed = await readFile(join(root, path), 'utf8');
     expect(committed, `${path} is outdated: run npm run docs, and commit the file`).toBe(text);
   });
 
-  it('describe every variable of the configuration, and every command', () => {
+  it('describe every variable of the configuration', () => {
     for (const { name } of configVariables) expect(generated.get('docs/configuration.md')).toContain(`| \`${name}\` |`);
     for (const { variable = '' } of limitDefinitions)
       expect(generated.get('docs/configuration.md')).toContain(variable);
-    for (const { name } of commands) expect(generated.get('docs/command.md')).toContain(`| \`${name}`);
   });
 });
 
-describe('the document of the errors', () => {
-  const text = generated.get('docs/errors.md') ?? '';
+describe('the document of the command', () => {
+  const text = read('docs/command.md');
 
-  it('has every error', () => {
-    for (const [name, code] of Object.entries(errorNames)) expect(text).toContain(` \`${code}\` | \`${name}\` | `);
+  it('has an example of every command', () => {
+    const names = commands.map(({ name }) => name).toSorted((a, b) => b.length - a.length);
+    const lines = text.split('\n').filter((line) => line.startsWith('identity '));
+    const shown = lines.map((line) => names.find((name) => `${line} `.startsWith(`identity ${name} `)));
+    expect([...new Set(shown)].toSorted()).toEqual(names.toSorted());
   });
 
-  it("has every id of ZITADEL's errors that the source names", async () => {
+  it('lists every exit code', () => {
+    for (const { code } of Object.values(exitCodes)) expect(text).toContain(`\n| ${code} | `);
+  });
+});
+
+describe('the documents of the errors', () => {
+  const errors = generated.get('docs/errors.md') ?? '';
+  const zitadel = read('docs/zitadel.md');
+  const specification = read('docs/specification.md');
+
+  it('list every error by its name', () => {
+    for (const name of Object.keys(errorNames)) expect(errors).toContain(`\`${name}\``);
+  });
+
+  it('list every code with its number and HTTP status', () => {
+    for (const [name, { number, httpStatus }] of Object.entries(codes))
+      expect(specification).toContain(`\n| ${number} | ${name} | ${httpStatus} | `);
+  });
+
+  it.each([organisationSection, ...sections])('describe an existing record of the section $name', ({ error }) => {
+    const rows = zitadel.split('\n').filter((line) => line.startsWith('| ') && line.includes(`\`${error.type}\``));
+    expect(rows.filter((row) => row.includes(`\`${error.exists.id}\``))).not.toEqual([]);
+  });
+
+  it('have every id of an error that the source contains', async () => {
     const sources = ['functions', 'shared'].map((folder) => idsIn(join(root, folder)));
     const ids = new Set((await Promise.all(sources)).flat());
-    expect(ids.size).toBeGreaterThan(50);
-    expect([...ids].filter((id) => !['`ID`', '(ID)`'].some((form) => text.includes(form.replace('ID', id))))).toEqual(
-      [],
-    );
+    expect(ids.size).toBeGreaterThan(80);
+    const documented = [errors, zitadel, specification].join();
+    const isDocumented = (id: string) => [`\`${id}\``, `(${id})\``].some((form) => documented.includes(form));
+    expect([...ids].filter((id) => !isDocumented(id))).toEqual([]);
   });
 });
 
-const ID = /'((?:AUTH|COMM|COMMAND|DOMAIN|EMAIL|IMPORT|ORG|Org|PHONE|POLICY|PROJECT|V2|V3)-\w+)'/g;
+const ID = /'((?:AUTH|COMM|COMMAND|DOMAIN|EMAIL|IMPORT|LANG|MODEL|ORG|Org|PHONE|POLICY|PROJECT|V2|V3)-\w+)'/g;
 
 async function idsIn(folder: string): Promise<string[]> {
   const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.ts'));
