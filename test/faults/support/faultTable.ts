@@ -16,10 +16,7 @@ const noError = 'the first import returns 200, and all its records exist';
 const wholeOrNone = 'the export fails or its connection breaks, never truncated unnoticed; repeated, it is complete';
 const refused = '400 before the first write, and the database is unchanged';
 
-/**
- * Every fault that is tried: the tests take their names from here, and `docs/reliability.md` has its rows from here with
- * the figures of a run.
- */
+/** Every fault that is tried: the tests take their names from here, and `npm run test:faults` prints the figures of a run. */
 export const faultTable = {
   'commit conflicts': {
     fault: 'every n-th commit succeeds, but is reported as a conflict, like one that was sent twice',
