@@ -28,7 +28,8 @@ const reasons: Readonly<Record<string, RegExp>> = {
   'needs Google Cloud': /\bgcloud |\bterraform |--firestore |https:\/\/id\.example\.com/,
   'needs a deployment': /https:\/\/north\.example\.com/,
   'needs root': /\bsystemctl |--port 443|docker compose/,
-  'runs until stopped': /npm start|identity -- serve|npm run function:/,
+  'runs until stopped': /npm start|identity -- serve|npm run function:|gcloud emulators/,
+  'needs the Firestore emulator': /FIRESTORE_EMULATOR_HOST=/,
   'takes minutes': /npm ci|npm test|npm run (?:check|build|bench|package|test)/,
 };
 
