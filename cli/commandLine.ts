@@ -97,7 +97,7 @@ function usageError({ message }: CommanderError, command: Commander): UsageError
   const line = problem
     .replace(/[<>]/g, '')
     .replaceAll('\n', ' ')
-    .replace(/argument '.*' is invalid\. (?=specify the option once)/s, 'is repeated: ');
+    .replace(/argument '.*' is invalid\. /s, 'is repeated: ');
   const remedy = suggestion === undefined ? `run ${fullName(command)} --help` : `did you mean ${suggestion}?`;
   return new UsageError(`${line}: ${startingOption(problem, command) ?? remedy}`);
 }

@@ -1,3 +1,4 @@
+import type { WarningReason } from '../shared/organisation/warnings.ts';
 import { recordNoun, words } from './nouns.ts';
 import { type Line, section } from './terminal.ts';
 
@@ -45,6 +46,7 @@ export interface Notice {
   readonly type: string;
   readonly id?: string | undefined;
   readonly message: string;
+  readonly reason?: WarningReason | undefined;
   /** How many further notices say the same, and are not listed. */
   readonly further?: number | undefined;
 }
@@ -100,7 +102,6 @@ export function humanMessage(message: string): string {
   const known = importErrors.find(([error]) => error.test(message.replace(' Message=', ' ')));
   const said = message
     .replace(VIOLATION, violationText)
-    .replace(/^state changed: .*/, (text) => text.replace(STATE, (_, __, state: string) => state.toLowerCase()))
     .replace(/^ID=IMPORT-tooLong Message=/, '')
     .replace(ERROR_KEY, (_, id: string, key: string) => `${key.replace(WORD_START, ' ').toLowerCase()} (${id})`);
   return known?.[1] ?? said.replace(/`?\b([a-z]+(?:_[a-z]+)+)\b`?/g, (text, field) => fieldOptions[field] ?? text);
@@ -120,15 +121,19 @@ function nounIn({ type, message }: Pick<Notice, 'type' | 'message'>): string {
 }
 
 /** Returns a notice with its record. */
-export function noticeText({ type, id, message }: Notice): string {
+export function noticeText(notice: Notice): string {
+  const text = messageIn(notice);
+  return notice.id === undefined ? text : `${nounIn(notice)} ${notice.id}: ${text}`;
+}
+
+/** Returns the message of a notice in the words of the command. */
+function messageIn({ reason, message }: Pick<Notice, 'reason' | 'message'>): string {
   const text = humanMessage(message);
-  return id === undefined ? text : `${nounIn({ type, message })} ${id}: ${text}`;
+  return reason === 'state_changed' ? text.replace(STATE, (_, __, state: string) => state.toLowerCase()) : text;
 }
 
 /** Notices with the same sentence: their number, and the ids of the first ones. */
-interface NoticeGroup {
-  readonly type: string;
-  readonly message: string;
+interface NoticeGroup extends Pick<Notice, 'type' | 'reason' | 'message'> {
   readonly ids: string[];
   count: number;
   /** Whether further notices, of which nothing is known but their number, may say the same. */
@@ -143,9 +148,9 @@ const MAX_IDS = 3;
  */
 export function groupNotices(notices: readonly Notice[], omitted: number): NoticeGroup[] {
   const groups = new Map<string, NoticeGroup>();
-  for (const { type, id, message, further = 0 } of notices) {
+  for (const { type, id, reason, message, further = 0 } of notices) {
     const key = JSON.stringify([type, message, id === undefined]);
-    const group = groups.get(key) ?? { type, message, ids: [], count: 0, isLeast: omitted > 0 };
+    const group = groups.get(key) ?? { type, reason, message, ids: [], count: 0, isLeast: omitted > 0 };
     groups.set(key, group);
     group.count += 1 + further;
     if (id !== undefined && group.ids.length < MAX_IDS) group.ids.push(id);
@@ -165,10 +170,10 @@ export function firstOf(names: readonly string[], count: number): string {
 }
 
 /** Returns what a group says, with the number of its records and the ids of the first ones. */
-export function groupText({ type, message, ids, count, isLeast }: NoticeGroup): string {
-  if (count === 1 || ids.length === 0) return noticeText({ type, message, id: ids[0] });
-  const records = counted(count, nounIn({ type, message }));
-  return `${isLeast ? 'at least ' : ''}${records}: ${humanMessage(message)}: ${firstOf(ids, count)}`;
+export function groupText({ ids, count, isLeast, ...notice }: NoticeGroup): string {
+  if (count === 1 || ids.length === 0) return noticeText({ ...notice, id: ids[0] });
+  const records = counted(count, nounIn(notice));
+  return `${isLeast ? 'at least ' : ''}${records}: ${messageIn(notice)}: ${firstOf(ids, count)}`;
 }
 
 /** Returns the first warnings, or things left to do, as lines: one for those that say the same. */

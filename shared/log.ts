@@ -85,6 +85,8 @@ function createLogger(level: LogLevel, stream: LogStream): Logger {
   );
 }
 
+const REQUEST_FINISHED = 'request finished';
+
 type LogFields = Readonly<Record<string, unknown>> & {
   readonly 'logging.googleapis.com/labels'?: { readonly execution_id: string };
 };
@@ -95,7 +97,7 @@ function legibleLine(line: string): string {
   const { severity, time, message, stack_trace: stack, 'logging.googleapis.com/labels': labels, ...others } = fields;
   const { method, route = '(no route)', status, rpcCode, milliseconds, ...rest } = others;
   const words =
-    message === 'request finished'
+    message === REQUEST_FINISHED
       ? [method, route, status, rpcCode, `${milliseconds} ms`]
       : [severity === 'INFO' ? undefined : severity, message, ...Object.entries(rest).flat()];
   const clock = new Date(String(time)).toTimeString().slice(0, 8);
@@ -131,7 +133,7 @@ const labelled = (requestId: string, trace?: string) => ({
 export const log = {
   requestFinished({ requestId, trace, ...line }: RequestLine): void {
     const level = line.status >= 500 ? 'warn' : 'info';
-    logger[level]({ ...line, ...labelled(requestId, trace) }, 'request finished');
+    logger[level]({ ...line, ...labelled(requestId, trace) }, REQUEST_FINISHED);
   },
 
   /** Logs an internal error with its stack; the caller sees only that there was one. */

@@ -114,11 +114,16 @@ function further(omitted: number, remedy: string): string[] {
   return omitted === 0 ? [] : [`and ${counted(omitted, 'further record')}${remedy}`];
 }
 
+/** How secrets differ, whose values are never shown. */
+const secretTexts = { different: 'differs', onlyFirst: 'only in the first', onlySecond: 'only in the second' } as const;
+
 function describe(difference: RecordDifference, [first, second]: readonly [string, string]): string[] {
   const { outcome, fields = [] } = difference;
   const onlyIn = { different: undefined, onlyFirst: first, onlySecond: second }[outcome];
   const texts = fields.map((field) =>
-    'secret' in field ? field : { ...field, first: valueText(field.first), second: valueText(field.second) },
+    'secret' in field
+      ? { path: field.path, secret: secretTexts[field.secret] }
+      : { ...field, first: valueText(field.first), second: valueText(field.second) },
   );
   return differenceLines(difference, onlyIn, texts);
 }

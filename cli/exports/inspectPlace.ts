@@ -4,6 +4,7 @@ import { hasCode } from '../../shared/errors/identityError.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { type Inspection, inspect, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { type CountedEntry, LeftToDo } from '../../shared/exportFile/leftToDo.ts';
+import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { passwordHashFormat } from '../../shared/organisation/passwords.ts';
 import { type OrganisationRecord, storedFields } from '../../shared/organisation/record.ts';
 import { recordKey } from '../../shared/organisation/recordPlan.ts';
@@ -112,10 +113,13 @@ export class FileFacts implements RecordVisitor {
     [this.hashFormats, this.secrets, this.lists] = [{}, {}, newLists()];
   }
 
-  /** Returns what must be done by hand after an import into an instance of this service, or into a ZITADEL. */
-  leftToDo(request: ExportedRequest, forZitadel = false): readonly CountedEntry[] {
+  /**
+   * Returns what must be done by hand after an import into an instance of this service, or into a ZITADEL.
+   * @param asked the secrets that were asked for
+   */
+  leftToDo(request: ExportedRequest, forZitadel = false, asked?: SecretSelection): readonly CountedEntry[] {
     const list = forZitadel ? this.lists.zitadel : this.lists.ours;
-    return list.countedEntriesFor({ ...this.asked(request), forZitadel });
+    return list.countedEntriesFor({ ...this.asked(request), forZitadel, ...(asked && { asked }) });
   }
 
   /** Which secrets the file contains, or would if the source had any. */

@@ -20,7 +20,7 @@ export class Activations implements PairVisitor {
     if (remedy === undefined || second === undefined || isClosed(stateOf(second))) return;
     const { type } = recordSection(section).error;
     const message = `active in the target, ${stateWord(state)} in the source: ${remedy} there`;
-    this.found.add({ type, id, message });
+    this.found.add({ type, id, reason: 'access_given', message });
   }
 
   reset(): void {

@@ -1,13 +1,16 @@
 import { z } from 'zod';
+import { importWarning } from '../../functions/import/contract.ts';
 import { leftToDoEntry } from '../../shared/exportFile/leftToDo.ts';
 
 const count = z.int().nonnegative();
 /** Numbers of records by section, without zeros. */
 const counts = z.record(z.string(), count);
 const time = z.iso.datetime();
-const countedEntry = leftToDoEntry.extend({ further: count.optional() });
+const reason = importWarning.shape.reason;
+const countedEntry = leftToDoEntry.extend({ further: count.optional(), reason });
 
 const notice = z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() });
+const warning = notice.extend({ reason });
 
 /** The schema of a side of a migration, as it was when the migration ended. */
 const migrationSide = z.strictObject({
@@ -167,7 +170,7 @@ export const migrationResult = z.strictObject({
   resumedAt: z.array(time),
   errors: z.array(notice),
   errorsOmitted: count,
-  warnings: z.array(notice),
+  warnings: z.array(warning),
   warningsOmitted: count,
   leftToDo: z.array(countedEntry),
   leftToDoOmitted: count,
@@ -207,7 +210,7 @@ export const migrationPlan = z.strictObject({
   /** What the target's dry run refuses, and warns of. */
   refused: z.array(notice),
   refusedOmitted: count,
-  warnings: z.array(notice),
+  warnings: z.array(warning),
   warningsOmitted: count,
   /** What does not travel, what the target does otherwise, and what remains to be done by hand. */
   losses: z.array(z.string()),

@@ -3,9 +3,7 @@ import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
 import { Comparison } from '../../shared/exportFile/comparison.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
-import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
-import { leftToDoRules } from '../../shared/exportFile/leftToDoRules.ts';
-import { type SecretSelection, selectedKinds } from '../../shared/exportFile/secretSelection.ts';
+import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { combine, compareSides, explainZitadels } from '../compareSides.ts';
 import { FileFacts, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { DatabasePlace } from '../exports/place.ts';
@@ -74,7 +72,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   } = sortNotices(
     trial,
     [source, target],
-    leftToDoAfter(facts.leftToDo(inspection.request, target.kind === 'zitadel'), state.settings),
+    facts.leftToDo(inspection.request, target.kind === 'zitadel', state.settings),
   );
   const plan: MigrationPlan = {
     source: {
@@ -109,13 +107,6 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   };
   await writeJson(run.directory, NAME, plan);
   return plan;
-}
-
-/** Returns what is left to do, without the advice to include secrets that were asked for. */
-function leftToDoAfter(entries: readonly CountedEntry[], selected: SecretSelection): CountedEntry[] {
-  const lacking = leftToDoRules.filter(({ lacks }) => lacks !== undefined && selected[lacks.field]);
-  const messages = new Map(lacking.map(({ message, lacks }) => [message, lacks?.message]));
-  return entries.map((entry) => ({ ...entry, message: messages.get(entry.message) ?? entry.message }));
 }
 
 /**

@@ -128,9 +128,9 @@ const outcomes = { different: 'different', onlyFirst: 'onlySource', onlySecond: 
 
 /** What differs in a secret, which is shown nowhere. */
 const secretTexts = {
-  differs: 'differs',
-  'only in the first': 'only in the source',
-  'only in the second': 'only in the target',
+  different: 'differs',
+  onlyFirst: 'only in the source',
+  onlySecond: 'only in the target',
 } as const;
 
 function describeDifference({ outcome, fields = [], ...record }: RecordDifference, orgName: string | undefined) {
@@ -202,7 +202,7 @@ export function explain(
   if (onConflict === 'skip' && (response?.summary.skipped?.[section] ?? 0) > 0)
     return 'it existed with other content, and --on-conflict skip keeps that';
   const isHashed = (field: FieldDifference) =>
-    field.path === password.clear && 'secret' in field && field.secret === 'only in the first';
+    field.path === password.clear && 'secret' in field && field.secret === 'onlyFirst';
   const others = fields.filter((field) => !isHashed(field));
   const given = comparedContent(first);
   if (!others.every((field) => isOmission(field, given, onConflict === 'overwrite'))) return undefined;

@@ -1,15 +1,12 @@
 import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { total } from '../../shared/collections/counts.ts';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { migrationUnfinished } from '../../shared/errors/placeErrors.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
-import { isOfActivation } from '../../shared/exportFile/leftToDoRules.ts';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
-import { UNVERIFIED_SOMEWHERE } from '../../shared/organisation/passwords.ts';
 import type { Output } from '../command.ts';
 import { leftOutLines } from '../exports/secretFilter.ts';
 import { requireFreeFile } from '../places/filePlace.ts';
@@ -64,7 +61,7 @@ export async function makeResult(
     resumedAt: run.state.resumedAt ?? [],
     ...notices,
     // What a plan foresees is not listed once it is seen.
-    leftToDo: [...activations.entries, ...notices.leftToDo.filter((entry) => !isOfActivation(entry))],
+    leftToDo: [...activations.entries, ...notices.leftToDo.filter(({ reason }) => reason !== 'access_given')],
     leftToDoOmitted: notices.leftToDoOmitted + activations.omitted,
     warnings: [
       // An earlier request may have written what the last one counts as unchanged.
@@ -119,13 +116,13 @@ export function sortNotices(
     type !== 'not_compared' && (type !== 'manifest' || source.kind !== 'zitadel');
   const warnings = (summary?.warnings ?? []).filter(isSaid);
   const said = { errors, errorsOmitted, warningsOmitted, leftToDo: [...leftToDo], leftToDoOmitted: 0 };
-  if (kind !== 'zitadel')
-    return { ...said, warnings: warnings.filter(({ message }) => !message.startsWith(UNVERIFIED_SOMEWHERE)) };
+  if (kind !== 'zitadel') return { ...said, warnings: warnings.filter(({ reason }) => reason !== 'hash_unverified') };
   const general = warnings.filter(({ type }) => generalTypes.has(type));
   const others = warnings.filter((warning) => !general.includes(warning));
   const remaining = others.map((warning): CountedEntry => {
-    const isSame = ({ further: _, ...entry }: CountedEntry) => isDeepStrictEqual(entry, warning);
-    return leftToDo.find(isSame) ?? warning;
+    const isSame = ({ type, id, message }: CountedEntry) =>
+      type === warning.type && id === warning.id && message === warning.message;
+    return { ...warning, ...leftToDo.find(isSame) };
   });
   const counted = remaining.reduce((sum, { further = 0 }) => sum + further, 0);
   const leftToDoOmitted = warningsOmitted - counted;

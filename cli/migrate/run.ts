@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { z } from 'zod';
 import { importResponse } from '../../functions/import/contract.ts';
+import { organisationsExist } from '../../shared/errors/errors.ts';
 import { migrationStopped, placeBroke, placeFailed, placeLost } from '../../shared/errors/placeErrors.ts';
 import { InterruptedError, type Surroundings, UsageError } from '../command.ts';
 import type { ExportContent, FilePlace } from '../exports/place.ts';
@@ -196,18 +197,14 @@ export async function workAlone<Result>(
     if (call.signal.aborted || error instanceof InterruptedError) {
       throw new InterruptedError(`interrupted: ${leftBehind(run.state)}; continue with ${resumeCommand(directory)}`);
     }
+    // A migration would stop at the same organisations again, since its settings do not change.
+    if (organisationsExist.is(error)) throw error;
     const { message } = describeFault(error);
-    if (isFinal(message)) throw error;
     const problem = placeFailed.is(error) || placeBroke.is(error) || placeLost.is(error) ? error.text : message;
     throw migrationStopped(problem, resumeCommand(directory));
   } finally {
     call.signal.removeEventListener('abort', interrupting);
   }
-}
-
-/** Whether a migration would stop at the same problem again, since its settings do not change. */
-function isFinal(problem: string): boolean {
-  return problem.includes('--new-orgs-only: ');
 }
 
 type Interrupted = Pick<MigrationState, 'confirmedAt' | 'moved'> & { readonly settings: { readonly to: string } };

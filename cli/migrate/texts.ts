@@ -1,5 +1,4 @@
 import { type Counts, total } from '../../shared/collections/counts.ts';
-import { leftToDoRules } from '../../shared/exportFile/leftToDoRules.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
 import { phaseText } from '../progress.ts';
 import { commandLine, type Line, section } from '../terminal.ts';
@@ -10,6 +9,7 @@ import {
   figures,
   firstDifferences,
   firstLines,
+  type Notice,
   named,
   notComparedLines,
   noticeSection,
@@ -25,14 +25,12 @@ export function isEmpty({ sections }: MigrationPlan): boolean {
   return total(sections) === 0;
 }
 
-/** What is said of secrets that the export lacks, though they were to move: that is a warning. */
-const missingSecrets = new Set(leftToDoRules.flatMap(({ lacks }) => lacks?.message ?? []));
-
 /** Returns a plan as people read it: what matters most for the decision stands last. */
 export function planText(plan: MigrationPlan): Line[] {
   const { target, checks, leftOut, organisations, organisationsOmitted, leftToDo } = plan;
   const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
-  const isMissing = ({ message }: { readonly message: string }) => missingSecrets.has(message);
+  // Secrets that the export lacks although they were to move are a warning.
+  const isMissing = ({ reason }: Notice) => reason === 'secrets_missing';
   const byHand = leftToDo.filter((entry) => !isMissing(entry));
   const kept = conflictLines(plan);
   const [conflicts, decided] = plan.onConflict === 'report' ? [kept, []] : [[], kept];

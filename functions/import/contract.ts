@@ -5,6 +5,7 @@ import { commonAdminErrors, type Endpoint, type Operation } from '../../shared/o
 import type { JsonSchema } from '../../shared/openapi/jsonSchema.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
+import { type RecordWarning, warningReasons } from '../../shared/organisation/warnings.ts';
 import {
   bucketRequest,
   describeRequest,
@@ -99,6 +100,10 @@ export const importWarning = z.strictObject({
       'The record’s type; or `privilege`, `state` or `domain` for what the import gives, changes and adds; or `request` for a field of the request that was ignored.',
     ),
   id: z.string().exactOptional().describe('Absent in a warning of the whole file.'),
+  reason: z
+    .enum(warningReasons)
+    .exactOptional()
+    .describe('The reason, which never changes, unlike the message. Absent in responses of earlier releases.'),
   message: z.string(),
 });
 
@@ -174,7 +179,7 @@ export type ImportResponse = z.output<typeof importResponse>;
 export type ImportError = z.output<typeof importError>;
 
 /** A warning about an imported record that will not work, which would otherwise show only at login; or about the file. */
-export type ImportWarning = z.output<typeof importWarning>;
+export type ImportWarning = z.output<typeof importWarning> & RecordWarning;
 
 function successList({ entry }: NonNullable<Section['success']>): z.ZodType {
   if (Array.isArray(entry)) return z.array(z.string()).optional();

@@ -1,24 +1,25 @@
 import type { RecordPlan } from '../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../shared/organisation/relations.ts';
 import type { Section } from '../../shared/organisation/section.ts';
+import type { RecordWarning } from '../../shared/organisation/warnings.ts';
 import type { ImportWarning } from './contract.ts';
 
 /** A record's outcome. Records `skipped` or `overwritten` existed with other content. */
 export type Outcome =
-  | { readonly kind: 'unchanged' | 'skipped' | 'notCarried'; readonly warnings?: readonly string[] }
+  | { readonly kind: 'unchanged' | 'skipped' | 'notCarried'; readonly warnings?: readonly RecordWarning[] }
   | WrittenOutcome
   | { readonly kind: 'failed'; readonly issue: RecordIssue };
 
 interface WrittenOutcome {
   readonly kind: 'created' | 'overwritten';
-  readonly warnings?: readonly string[];
+  readonly warnings?: readonly RecordWarning[];
   /** The warnings of what the record gives, changes or adds. */
   readonly writeWarnings?: readonly ImportWarning[];
 }
 
 /** Returns the issue of a record that repeats an earlier one of the file. */
 export function repetitionIssue({ error: { exists } }: Section): RecordIssue {
-  return { ...exists, warning: 'is in the file twice: only the first counts' };
+  return { ...exists, warning: { reason: 'record_repeated', message: 'is in the file twice: only the first counts' } };
 }
 
 /** Whether this import wrote the record. */

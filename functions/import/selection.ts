@@ -31,6 +31,7 @@ export function warnOfMissing({ organisations }: Inspection, selection: Organisa
       report.addWarning({
         type,
         id,
+        reason: 'organisation_missing',
         message: 'selected by org_ids, but not imported: the file does not have it, or excluded_org_ids leaves it out',
       });
 }

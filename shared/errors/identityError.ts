@@ -169,13 +169,13 @@ export function defineError<Reason extends string, Parameters extends readonly u
     });
   const example = 'example' in definition ? definition.text(...definition.example) : definition.text;
   const is = (value: unknown): value is IdentityError =>
-    value instanceof IdentityError && (value.reason === reason || readReason(value.cause) === reason);
+    value instanceof IdentityError && (value.reason === reason || reasonOf(value.cause) === reason);
   const row = { ...facts, code, reason, text: withAdvice(example, facts.advice) };
   return Object.assign(create, { row, is });
 }
 
 /** Returns the name of an error, or of the error that an instance has returned; undefined for other values. */
-function readReason(value: unknown): unknown {
+export function reasonOf(value: unknown): unknown {
   if (value instanceof IdentityError) return value.reason;
   const { data } = errorBody.safeParse(value);
   return data?.details?.find((detail) => detail['@type'] === ERROR_INFO && detail.domain === DOMAIN)?.reason;

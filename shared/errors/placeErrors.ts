@@ -1,5 +1,6 @@
 import { shellWord } from '../shellWord.ts';
-import { defineError } from './identityError.ts';
+import { tokenForOtherOperation } from './errors.ts';
+import { defineError, reasonOf } from './identityError.ts';
 
 // Errors of the `identity` command about places, and migrations between them. No text holds a token.
 
@@ -34,9 +35,12 @@ export const placeTokenRejected = defineError('UNAUTHENTICATED', 'PLACE_TOKEN_RE
 });
 
 export const placeTokenForbidden = defineError('PERMISSION_DENIED', 'PLACE_TOKEN_FORBIDDEN', {
-  text: (place: string, option: string, reason: string, _cause?: unknown) =>
-    // What the reason says of a restriction is its remedy.
-    `${place} does not permit this to the token of ${option} (${reason})${reason.startsWith('the token is valid for') ? '' : ': use one of a service user with the role IAM_OWNER'}`,
+  text: (place: string, option: string, reason: string, cause?: unknown) => {
+    // The message about a restricted token has a remedy.
+    const isRestricted = reasonOf(cause) === tokenForOtherOperation.row.reason;
+    const remedy = isRestricted ? '' : ': use one of a service user with the role IAM_OWNER';
+    return `${place} does not permit this to the token of ${option} (${reason})${remedy}`;
+  },
   carries: (_place: string, _option: string, _reason: string, cause?: unknown) => ({ cause }),
   example: ['https://id.example.com', '--token-file', 'No matching permissions found (AUTH-5mWD2)'],
 });

@@ -3,6 +3,7 @@ import { BoundedList } from '../collections/boundedList.ts';
 import { shortenedText } from '../errors/identityError.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import type { Section } from '../organisation/section.ts';
+import type { RecordWarning, WarningReason } from '../organisation/warnings.ts';
 import type { StoredDocument } from '../store/store.ts';
 import { type FileContent, type LeftToDoRule, leftToDoRules, missingProviders } from './leftToDoRules.ts';
 
@@ -19,8 +20,11 @@ export const leftToDoEntry = z.object({
 /** Something to do by hand after an import. */
 export type LeftToDoEntry = z.infer<typeof leftToDoEntry>;
 
-/** The same, with the number of further entries that say the same, and are not listed. */
-export type CountedEntry = LeftToDoEntry & { readonly further?: number | undefined };
+/** The same, with the number of further entries of the same message, which are not listed. */
+export type CountedEntry = LeftToDoEntry & {
+  readonly further?: number | undefined;
+  readonly reason?: WarningReason;
+};
 
 /** Bounds the entries of a rule, so that memory and manifest do not grow with the file. */
 const MAX_LISTED = 100;
@@ -88,22 +92,47 @@ export class LeftToDo {
    * that contains no more.
    */
   entriesFor(content: FileContent): LeftToDoEntry[] {
-    const inOrder = [...leftToDoRules, ...this.listed.keys()].filter(({ when }) => when?.(content) ?? true);
-    return [...new Set(inOrder)].flatMap((rule) => this.listed.get(rule)?.entries ?? []);
+    return this.rulesFor(content).flatMap((rule) => this.entriesOf(rule));
   }
 
-  /** Returns the same, with the numbers of those that say the same and are not listed. */
+  /** Returns the same, with reasons, and with the numbers of entries of the same message that are not listed. */
   countedEntriesFor(content: FileContent): CountedEntry[] {
-    return this.entriesFor(content).map((entry) => {
-      const further = this.further.get(entry);
-      return further === undefined ? entry : { ...entry, further };
-    });
+    return this.rulesFor(content).flatMap((rule) =>
+      this.entriesOf(rule).map((entry) => {
+        const further = this.further.get(entry);
+        return { ...entry, ...ofRule(rule, content), ...(further === undefined ? {} : { further }) };
+      }),
+    );
+  }
+
+  /** The first entries of each rule, as warnings of an import into a ZITADEL. */
+  get warnings(): (LeftToDoEntry & RecordWarning)[] {
+    return this.rulesFor(this.content).flatMap((rule) =>
+      this.entriesOf(rule).map((entry) => ({ ...entry, reason: 'left_to_do' as const, ...ofRule(rule, this.content) })),
+    );
+  }
+
+  /** Returns the rules for a file, in the order of their entries. */
+  private rulesFor(content: FileContent): LeftToDoRule[] {
+    const inOrder = [...leftToDoRules, ...this.listed.keys()].filter(({ when }) => when?.(content) ?? true);
+    return [...new Set(inOrder)];
+  }
+
+  private entriesOf(rule: LeftToDoRule): readonly LeftToDoEntry[] {
+    return this.listed.get(rule)?.entries ?? [];
   }
 
   /** The number of further entries. */
   get omitted(): number {
     return this.listed.values().reduce((sum, { omitted }) => sum + omitted, 0);
   }
+}
+
+/** Returns what an entry has of its rule: the reason, and a message without advice to include secrets that were asked for. */
+function ofRule({ lacks, reason }: LeftToDoRule, { asked }: FileContent): Partial<RecordWarning> {
+  if (lacks !== undefined && asked?.[lacks.field] === true)
+    return { reason: 'secrets_missing', message: lacks.message };
+  return reason === undefined ? {} : { reason };
 }
 
 function shortened(text: string): string {

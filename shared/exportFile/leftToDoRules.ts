@@ -1,6 +1,7 @@
 import { parseObject, valueAt } from '../json/jsonObject.ts';
 import { passwordHashWarning } from '../organisation/passwords.ts';
 import type { Section } from '../organisation/section.ts';
+import type { WarningReason } from '../organisation/warnings.ts';
 import type { StoredDocument } from '../store/store.ts';
 
 /** The content and the reader of a file. */
@@ -14,6 +15,8 @@ export interface FileContent {
   readonly importsStates?: boolean;
   /** Whether the reader sends the file to the ZITADEL in steps, and reads its answers. */
   readonly inSteps?: boolean;
+  /** The secrets that were asked for: the source has none of those that the file lacks. */
+  readonly asked?: Readonly<Record<SecretField, boolean>>;
 }
 
 type SecretField = 'withPasswords' | 'withOtp' | 'withKeys';
@@ -27,7 +30,9 @@ export interface LeftToDoRule {
   /** The number of entries that are listed, of a rule that no manifest has; by default as many as fit into it. */
   readonly maxListed?: number;
   readonly message: string;
-  /** The secrets that the file lacks, and what the entry says where they were asked for: then the source has none. */
+  /** The reason of the warning that an import into a ZITADEL gives; by default `left_to_do`. */
+  readonly reason?: WarningReason;
+  /** The secrets that the file lacks, and the message where they were asked for: then the source has none. */
   readonly lacks?: { readonly field: SecretField; readonly message: string };
   /** Whether the file's content makes it necessary; by default always. */
   readonly when?: ((content: FileContent) => boolean) | undefined;
@@ -247,7 +252,7 @@ const MAX_ACTIVATED = 10_000;
 const activationRules: ReadonlyMap<string, LeftToDoRule> = new Map(
   ['deactivate the organisation', 'deactivate the user', 'lock the user'].map((remedy) => {
     const message = `this release of ZITADEL imports no states: ${remedy} after the import`;
-    return [remedy, { ...recordRule(message), maxListed: MAX_ACTIVATED }];
+    return [remedy, { ...recordRule(message), reason: 'access_given', maxListed: MAX_ACTIVATED }];
   }),
 );
 
@@ -261,11 +266,6 @@ export function activationRemedy(section: string, state: string | undefined): st
 /** Returns the rule for an organisation or user that a ZITADEL activates; undefined for one that may be active. */
 export function activationRule(section: string, state: string | undefined): LeftToDoRule | undefined {
   return activationRules.get(activationRemedy(section, state) ?? '');
-}
-
-/** Whether an entry is about an organisation or user that a ZITADEL activates because it imports no states. */
-export function isOfActivation({ message }: { readonly message: string }): boolean {
-  return activationRules.values().some((rule) => rule.message === message);
 }
 
 /** Returns the rule for a record whose identity providers are not in the file. */

@@ -17,7 +17,7 @@ export interface ComparedContent {
 /** A field in which two records differ. Absent values are undefined; those of secrets are never shown. */
 export type FieldDifference =
   | { readonly path: string; readonly first?: unknown; readonly second?: unknown }
-  | { readonly path: string; readonly secret: 'differs' | 'only in the first' | 'only in the second' };
+  | { readonly path: string; readonly secret: 'different' | 'onlyFirst' | 'onlySecond' };
 
 const OTP_EMAIL = 'otpEmail';
 const STATES: readonly string[] = ['state', 'orgState'];
@@ -49,7 +49,7 @@ export function fieldDifferences(
  * @param keepsStates whether the import keeps states that records omit
  */
 export function isOmission(difference: FieldDifference, first: ComparedContent, keepsStates: boolean): boolean {
-  if ('secret' in difference) return difference.secret === 'only in the second';
+  if ('secret' in difference) return difference.secret === 'onlySecond';
   if (difference.path === OTP_EMAIL) return first.otpEmail === undefined;
   return keepsStates && first.omitsState && STATES.includes(difference.path);
 }
@@ -72,7 +72,7 @@ function secretDifferences(first: Secrets, second: Secrets): FieldDifference[] {
   const paths = [...new Set([...Object.keys(first), ...Object.keys(second)])];
   return paths.flatMap((path): FieldDifference[] => {
     if (first[path] === second[path]) return [];
-    if (second[path] === undefined) return [{ path, secret: 'only in the first' }];
-    return [{ path, secret: first[path] === undefined ? 'only in the second' : 'differs' }];
+    if (second[path] === undefined) return [{ path, secret: 'onlyFirst' }];
+    return [{ path, secret: first[path] === undefined ? 'onlySecond' : 'different' }];
   });
 }

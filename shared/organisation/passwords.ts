@@ -2,6 +2,7 @@ import type { JsonObject } from '../json/jsonObject.ts';
 import { MAX_BCRYPT_BYTES, type PasswordHashing } from '../passwordHashing.ts';
 import type { RecordIssue } from './relations.ts';
 import { trimSpace } from './valueRules.ts';
+import type { RecordWarning } from './warnings.ts';
 
 /** A password complexity policy, in the fields of ZITADEL's organisation document (zitadel 2.2). */
 export interface PasswordComplexity {
@@ -91,16 +92,19 @@ const formats: ReadonlyMap<string, RegExp> = new Map([
   ['sha512crypt', /^\$6\$(?:rounds=\d+\$)?[^$]{0,16}\$[./0-9A-Za-z]{86}$/],
 ]);
 
-/** How the warning of a hash begins whose format this service verifies. */
-export const UNVERIFIED_SOMEWHERE = 'not every system verifies';
-
 /** Finds the warning of a hash that many systems cannot verify, such as a ZITADEL with default settings: a login fails there. */
-export function passwordHashWarning(hash: string): string | undefined {
+export function passwordHashWarning(hash: string): RecordWarning | undefined {
   const format = passwordHashFormat(hash);
   if (format === 'bcrypt') return undefined;
-  if (format !== undefined)
-    return `${UNVERIFIED_SOMEWHERE} ${format === 'argon2' ? hash.split('$')[1] : format} hashes: where this one does not, the user cannot log in with this password; set a new one, or enable the verifier`;
-  return `unsupported password hash format, the user cannot log in with this password: supported formats are ${[...formats.keys()].join(', ')}`;
+  if (format === undefined)
+    return {
+      reason: 'hash_unsupported',
+      message: `unsupported password hash format, the user cannot log in with this password: supported formats are ${[...formats.keys()].join(', ')}`,
+    };
+  return {
+    reason: 'hash_unverified',
+    message: `not every system verifies ${format === 'argon2' ? hash.split('$')[1] : format} hashes: where this one does not, the user cannot log in with this password; set a new one, or enable the verifier`,
+  };
 }
 
 /** Finds the name of a hash's format; undefined for a hash without a known verifier. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { Collection } from '../store/store.ts';
+import type { RecordWarning } from './warnings.ts';
 
 /**
  * The path of a field in a record's JSON, such as `project.name`. `$orgId` stands for the record's organisation; a path
@@ -21,8 +22,8 @@ export interface RecordIssue {
   /** Empty if ZITADEL's message has no id; then `key` is the whole message. */
   readonly id: string;
   readonly key: string;
-  /** What a warning of the record says besides. */
-  readonly warning?: string;
+  /** A warning of the record, in addition to the error. */
+  readonly warning?: RecordWarning;
 }
 
 /** Formats an issue like ZITADEL's error messages. */

@@ -2,6 +2,7 @@ import type { JsonObject } from '../json/jsonObject.ts';
 import type { CredentialField } from '../store/documentFields.ts';
 import type { Collection, PartitionRange } from '../store/store.ts';
 import type { FieldPath, ListPath, RecordIssue, Reference, ReservedName, UniqueName } from './relations.ts';
+import type { RecordWarning } from './warnings.ts';
 
 /** The phases of an import. Each phase reads the export file once. */
 export const phases = [1, 2, 3, 4] as const;
@@ -145,7 +146,7 @@ export interface Section {
   /** Converts a record to its canonical form in place, so that equal records have equal digests. */
   readonly canonicalise?: (json: JsonObject, orgId: string) => void;
   /** Returns warnings for a record that can be imported but will not work. */
-  readonly warnings?: (record: ImportedRecord) => readonly string[];
+  readonly warnings?: (record: ImportedRecord) => readonly RecordWarning[];
   /**
    * Validates a record in isolation, beyond the rules of its fields (zitadel 5.7). One without content is not carried.
    * @param now the start of the import, ISO 8601
@@ -179,7 +180,7 @@ export interface Adjustment {
   readonly unset: FieldPath;
   /** The error, by its `type` and issue. */
   readonly error?: { readonly type: string; readonly issue: RecordIssue };
-  readonly warning?: string;
+  readonly warning?: RecordWarning;
 }
 
 /** The part of a record that warnings depend on. */

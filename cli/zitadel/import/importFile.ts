@@ -235,7 +235,7 @@ class ImportTally implements ImportObserver {
         warnings: [
           ...fileWarnings(inspection),
           ...secretWarnings(seeds.arrived, existingWithSecrets, dryRun),
-          ...leftToDo.entries,
+          ...leftToDo.warnings,
         ],
         proved,
         ...(dryRun ? { dryRun } : {}),
@@ -252,8 +252,10 @@ function secretWarnings(seeds: number, existing: number, dryRun: boolean): Impor
   const sent = dryRun ? 'not there, and would be sent' : 'not there, and was sent';
   const missing = `overwritten: ${counted(seeds, 'person')} whose TOTP seed was ${sent}`;
   const others = `password hashes and TOTP seeds of ${counted(existing, 'person')} who existed are not compared (identity compare --with passwords,otp does that)`;
-  const sentSeeds = seeds === 0 ? [] : [{ type: 'secrets', message: missing }];
-  return [...sentSeeds, ...(existing === 0 ? [] : [{ type: 'not_compared', message: others }])];
+  return [
+    ...(seeds === 0 ? [] : [{ type: 'secrets', reason: 'seeds_sent', message: missing } as const]),
+    ...(existing === 0 ? [] : [{ type: 'not_compared', reason: 'secrets_not_compared', message: others } as const]),
+  ];
 }
 
 function conflict({ section, id, fields = [] }: RecordDifference): ImportError {

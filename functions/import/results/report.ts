@@ -8,6 +8,7 @@ import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObjec
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { formatIssue, type RecordIssue } from '../../../shared/organisation/relations.ts';
+import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import { isWritten, type Outcome } from '../outcome.ts';
 
@@ -28,6 +29,7 @@ const MAX_TEXT_CHARACTERS = 4_000;
 /** The warning of a file without a manifest. */
 const unproved: ImportWarning = {
   type: 'manifest',
+  reason: 'manifest_missing',
   message: 'the file has no manifest: its completeness cannot be verified',
 };
 
@@ -35,7 +37,7 @@ const unproved: ImportWarning = {
 export function unknownStatesWarning({ organisations, people, serviceUsers }: UnknownStates): ImportWarning {
   const counts = `organisations: ${organisations}, people: ${people}, service users: ${serviceUsers}`;
   const message = `unknown states: the file has none (${counts}); each counts as active, even if it is deactivated or locked at the source: deactivate it in the target`;
-  return { type: 'state', message };
+  return { type: 'state', reason: 'states_unknown', message };
 }
 
 /** Returns the warnings about a whole file. */
@@ -46,7 +48,8 @@ export function fileWarnings({ proved, unknownStates }: Pick<Inspection, 'proved
 /** Creates the warning of a field of the request that the service does not know. */
 export function ignoredWarning({ field, nearest }: IgnoredField): ImportWarning {
   const remedy = nearest === undefined ? '' : `: the nearest known field is ${nearest}`;
-  return { type: 'request', id: field, message: `unknown field of the request, ignored${remedy}` };
+  const message = `unknown field of the request, ignored${remedy}`;
+  return { type: 'request', id: field, reason: 'field_ignored', message };
 }
 
 /** The outcomes of all records, from which the import response is created. */
@@ -216,14 +219,17 @@ function collectWarnings(record: OrganisationRecord, outcome: Outcome): readonly
   return toWarnings(record, [...lostValues(record), adjustment?.warning, ...ofRecord, ...fromStore]);
 }
 
-function toWarnings(record: OrganisationRecord, messages: readonly (string | undefined)[]): ImportWarning[] {
-  return messages
-    .filter((message) => message !== undefined)
-    .map((message) => ({ type: record.section.error.type, id: reportedId(record), message }));
+function toWarnings(record: OrganisationRecord, warnings: readonly (RecordWarning | undefined)[]): ImportWarning[] {
+  return warnings
+    .filter((warning) => warning !== undefined)
+    .map((warning) => ({ type: record.section.error.type, id: reportedId(record), ...warning }));
 }
 
-function lostValues({ unknown, json }: OrganisationRecord): string[] {
+function lostValues({ unknown, json }: OrganisationRecord): RecordWarning[] {
   return unknown.values
     .filter(({ path, value }) => valueAt(json, path) !== value)
-    .map(({ path, value }) => `unknown value ${JSON.stringify(value)} of ${path}: imported without it`);
+    .map(({ path, value }) => ({
+      reason: 'value_unknown',
+      message: `unknown value ${JSON.stringify(value)} of ${path}: imported without it`,
+    }));
 }

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { HttpEnv } from '../../../shared/http/exchange.ts';
 import { toPublicError } from '../../../shared/http/responses.ts';
-import { type ImportError, type ImportEvent, type ImportResponse, type ImportWarning, NDJSON } from '../contract.ts';
+import { type ImportError, type ImportEvent, type ImportResponse, NDJSON } from '../contract.ts';
 
 /** An import's progress at one moment. */
 export type Progress = Omit<Extract<ImportEvent, { event: 'progress' }>, 'event'>;
@@ -154,7 +154,7 @@ class ProgressEvents {
 }
 
 /** The lists of a response that are shortened, and the counters of what they leave out. */
-type Lists = { readonly errors: readonly ImportError[]; readonly warnings: readonly ImportWarning[] };
+type Lists = { readonly errors: readonly ImportError[]; readonly warnings: ImportResponse['summary']['warnings'] };
 
 /**
  * Returns a response as JSON, without what is above a size: first the lists of ids are left out, then warnings, then errors,

@@ -9,6 +9,7 @@ import {
 } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { FilledField } from '../../../shared/organisation/section.ts';
+import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
 import { type DocumentKey, type DocumentStore, documentPath, readByPath } from '../../../shared/store/store.ts';
 
 /** A record without a field that the store may determine. */
@@ -19,7 +20,7 @@ interface Incomplete<Plan extends RecordPlan> {
 
 /** Takes what becomes of a record whose field is filled: a warning, or the issue of one that must not be written so. */
 interface FillListener {
-  readonly warn: (plan: RecordPlan, warning: string) => void;
+  readonly warn: (plan: RecordPlan, warning: RecordWarning) => void;
   readonly reject: (plan: RecordPlan, issue: RecordIssue) => void;
 }
 
@@ -40,7 +41,8 @@ export async function fillFields<Plan extends RecordPlan>(
     const record = withChanges(plan.record, new Map([[fills.field, id]]));
     const complete = { ...plan, record, key: recordKey(record) };
     const issue = exportedFormIssue(record);
-    if (issue === undefined) listener.warn(complete, `${fills.field} is absent: imported with ${id}`);
+    const message = `${fills.field} is absent: imported with ${id}`;
+    if (issue === undefined) listener.warn(complete, { reason: 'field_filled', message });
     else listener.reject(complete, issue);
     filled.set(plan, complete);
   }

@@ -76,6 +76,6 @@ function takenIssue(taken: RecordIssue, { record, key }: RecordPlan, holder: Par
   if (!ownerId.startsWith(collection)) return taken;
   const id = ownerId.slice(collection.length);
   const place = orgId === record.orgId || orgId === id ? '' : ` of organisation ${orgId}`;
-  const warning = `its unique name belongs to ${id}${place}: change one of the names; if this import changes the other one, send it again`;
-  return { ...taken, warning };
+  const message = `its unique name belongs to ${id}${place}: change one of the names; if this import changes the other one, send it again`;
+  return { ...taken, warning: { reason: 'name_taken', message } };
 }

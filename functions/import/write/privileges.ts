@@ -57,10 +57,16 @@ export function writeWarnings(privileges: Privileges, plan: RecordPlan, stored?:
   const id = reportedId(plan.record);
   const privilege = privilegeWarning(privileges, plan, stored);
   const change = stored === undefined ? undefined : stateChange(plan, stored);
-  const state = change && { type: 'state', message: `state changed: ${change.before} to ${change.after}` };
-  return [privilege, state].flatMap((warning) =>
-    warning === undefined ? [] : [{ type: warning.type, id, message: warning.message }],
-  );
+  const state = change && {
+    type: 'state',
+    reason: 'state_changed' as const,
+    message: `state changed: ${change.before} to ${change.after}`,
+  };
+  return [privilege, state].flatMap((warning) => {
+    if (warning === undefined) return [];
+    const { type, reason, message } = warning;
+    return [{ type, id, reason, message }];
+  });
 }
 
 function privilegeWarning(
@@ -75,11 +81,12 @@ function privilegeWarning(
   const added = addedTexts(privilege, orgId, stored);
   if (added.length === 0) return undefined;
   const target = `${given.noun} ${given.within.key.map((path) => textAt(json, path, orgId)).join(' ')}`;
-  const gift =
-    given.type === 'domain'
-      ? `adds the verified domain ${added.join(', ')} to`
-      : `gives the user ${textAt(json, 'userId', orgId)} ${added.join(', ')} in`;
-  return { type: given.type, message: `${gift} ${target}, which existed before` };
+  const isDomain = given.type === 'domain';
+  const gift = isDomain
+    ? `adds the verified domain ${added.join(', ')} to`
+    : `gives the user ${textAt(json, 'userId', orgId)} ${added.join(', ')} in`;
+  const reason = isDomain ? 'domain_added' : 'privilege_added';
+  return { type: given.type, reason, message: `${gift} ${target}, which existed before` };
 }
 
 /** Returns the roles or the domain that a record adds to what the stored one gives. */

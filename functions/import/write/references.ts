@@ -8,6 +8,7 @@ import {
 } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue, Reference } from '../../../shared/organisation/relations.ts';
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
+import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import { type DocumentStore, documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
@@ -37,7 +38,7 @@ const REFERENCES_AT_ONCE = 2_000;
 export async function checkReferences(
   store: DocumentStore,
   plans: readonly RecordPlan[],
-  onKept?: (plan: RecordPlan, warning: string) => void,
+  onKept?: (plan: RecordPlan, warning: RecordWarning) => void,
   removed: ReadonlySet<string> = new Set(),
 ): Promise<[RecordPlan, Rejection][]> {
   const rejected: [RecordPlan, Rejection][] = [];
@@ -159,10 +160,13 @@ function isKeptIfMissing({ reference, targetId }: PlannedReference): boolean {
 }
 
 /** Lists the warnings about missing targets. */
-function keptReferences(references: readonly PlannedReference[], found: Found): string[] {
+function keptReferences(references: readonly PlannedReference[], found: Found): RecordWarning[] {
   return references
     .filter((planned) => isKeptIfMissing(planned) && found.get(documentPath(planned.key)) === undefined)
-    .map(({ reference, targetId }) => `${reference.keptIfMissing}: ${targetId}`);
+    .map(({ reference, targetId }) => ({
+      reason: 'reference_missing',
+      message: `${reference.keptIfMissing}: ${targetId}`,
+    }));
 }
 
 function findFirst<Item, Result>(items: readonly Item[], find: (item: Item) => Result | undefined): Result | undefined {

@@ -182,5 +182,6 @@ const LACKS: Finding = {
 
 function issueOf({ roles, firstId, count }: Use, { problem, remedy }: Finding): RecordIssue {
   const uses = `user grants: ${count}, such as ${firstId}`;
-  return { ...rolesInUse, warning: `${problem}: ${[...roles].join(', ')} (${uses}): ${remedy}` };
+  const message = `${problem}: ${[...roles].join(', ')} (${uses}): ${remedy}`;
+  return { ...rolesInUse, warning: { reason: 'roles_in_use', message } };
 }

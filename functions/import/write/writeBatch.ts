@@ -1,6 +1,7 @@
 import { hashPassword } from '../../../shared/auth/password.ts';
 import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
+import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
 import { documentPath, WriteConflictError } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
 import type { DecidedPlan, Outcome, PlacedPlan } from '../outcome.ts';
@@ -36,8 +37,8 @@ async function attemptBatch(
   store: GuardedStore,
   incomplete: readonly PlacedPlan[],
 ): Promise<DecidedPlan[]> {
-  const warnings = new Map<RecordPlan, string[]>();
-  const warn = (plan: RecordPlan, warning: string) => {
+  const warnings = new Map<RecordPlan, RecordWarning[]>();
+  const warn = (plan: RecordPlan, warning: RecordWarning) => {
     const ofPlan = warnings.get(plan);
     if (ofPlan === undefined) warnings.set(plan, [warning]);
     else ofPlan.push(warning);
@@ -87,7 +88,7 @@ async function decideExisting(
   return outcomes;
 }
 
-function withWarnings(outcome: Outcome, warnings: readonly string[] | undefined): Outcome {
+function withWarnings(outcome: Outcome, warnings: readonly RecordWarning[] | undefined): Outcome {
   return warnings === undefined || outcome.kind === 'failed' ? outcome : { ...outcome, warnings };
 }
 

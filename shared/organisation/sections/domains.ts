@@ -48,5 +48,6 @@ function keepOnePrimary(
     return { unset: 'isPrimary', error: { type: 'domain_isprimary', issue } };
   }
   if (isLast(validatesDomains ? 'verified and primary' : 'primary')) return undefined;
-  return { unset: 'isPrimary', warning: 'isPrimary is true in a later record of the file: imported without it' };
+  const message = 'isPrimary is true in a later record of the file: imported without it';
+  return { unset: 'isPrimary', warning: { reason: 'primary_repeated', message } };
 }

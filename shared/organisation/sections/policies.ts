@@ -6,6 +6,7 @@ import { nameOrganisation } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
 import type { ImportedRecord, OwnProviders, Provider, Section } from '../section.ts';
 import { emailInvalid, isPlainEmailAddress } from '../valueRules.ts';
+import type { RecordWarning } from '../warnings.ts';
 import { identityProvider, own } from './references.ts';
 
 /** The type of the claim that settles the scope of an organisation's login names. */
@@ -153,12 +154,11 @@ function toFactor(element: unknown): unknown {
   return isJsonObject(element) ? element.type : element;
 }
 
-function warnOfInstanceProviders({ json, orgId }: ImportedRecord): readonly string[] {
+function warnOfInstanceProviders({ json, orgId }: ImportedRecord): readonly RecordWarning[] {
   const providers = textsAt(json, 'idps[ownerType=IDP_OWNER_TYPE_SYSTEM].idpId', orgId);
   if (providers.length === 0) return [];
-  return [
-    `identity providers of the instance, and an organisation's own other than generic OIDC and JWT, are in no export, and users cannot log in with them unless the target has them: ${providers.join(', ')}`,
-  ];
+  const message = `identity providers of the instance, and an organisation's own other than generic OIDC and JWT, are in no export, and users cannot log in with them unless the target has them: ${providers.join(', ')}`;
+  return [{ reason: 'providers_not_exported', message }];
 }
 
 /** The colours of a label policy with the ids of their errors, in the order of ZITADEL's checks. */

@@ -14,6 +14,7 @@ import {
   phoneNumber,
   trimmedText,
 } from '../valueRules.ts';
+import type { RecordWarning } from '../warnings.ts';
 import { nestedLinks } from './identityProviders.ts';
 import { identityProvider, own, taken, user } from './references.ts';
 
@@ -163,16 +164,22 @@ function checkPerson(record: JsonObject): RecordIssue | undefined {
   return isPlainEmailAddress(textAt(record, 'user.email.email', '')) ? undefined : emailInvalid;
 }
 
-const NONE: readonly string[] = [];
-const INVALID_SEED = 'the TOTP seed is not base32: no authenticator app can generate its codes';
+const NONE: readonly RecordWarning[] = [];
+const INVALID_SEED: RecordWarning = {
+  reason: 'seed_unusable',
+  message: 'the TOTP seed is not base32: no authenticator app can generate its codes',
+};
 
-const LONG_ID = `the id has more than ${MAX_ID_CHARACTERS} characters: no operation finds the user by it`;
+const LONG_ID: RecordWarning = {
+  reason: 'id_too_long',
+  message: `the id has more than ${MAX_ID_CHARACTERS} characters: no operation finds the user by it`,
+};
 
-function warnOfId({ json }: ImportedRecord): readonly string[] {
+function warnOfId({ json }: ImportedRecord): readonly RecordWarning[] {
   return isLongId(textAt(json, 'userId', '')) ? [LONG_ID] : NONE;
 }
 
-function warnOfPerson(record: ImportedRecord): readonly string[] {
+function warnOfPerson(record: ImportedRecord): readonly RecordWarning[] {
   const { passwordHash, totpSeed } = record.credentials;
   const ofHash = passwordHash === undefined ? undefined : passwordHashWarning(passwordHash);
   const ofSeed = totpSeed === undefined || isTotpSeed(totpSeed) ? undefined : INVALID_SEED;

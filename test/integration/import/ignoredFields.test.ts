@@ -84,5 +84,10 @@ describe('the ids of an import response', () => {
 });
 
 function warning(field: string, remedy: string) {
-  return { type: 'request', id: field, message: `unknown field of the request, ignored${remedy}` };
+  return {
+    type: 'request',
+    id: field,
+    reason: 'field_ignored',
+    message: `unknown field of the request, ignored${remedy}`,
+  };
 }

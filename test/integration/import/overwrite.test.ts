@@ -101,6 +101,7 @@ describe('another user with a role of the instance', () => {
     expect(summary.warnings).toContainEqual({
       type: 'state',
       id: 'robot',
+      reason: 'state_changed',
       message: 'state changed: USER_STATE_ACTIVE to USER_STATE_INACTIVE',
     });
   });

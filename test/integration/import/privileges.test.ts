@@ -26,21 +26,25 @@ const intrusion = [
   {
     type: 'domain',
     id: 'victim_victim.example',
+    reason: 'domain_added',
     message: 'adds the verified domain victim.example to organisation victim, which existed before',
   },
   {
     type: 'privilege',
     id: 'victim_bot',
+    reason: 'privilege_added',
     message: 'gives the user bot ORG_OWNER, ORG_USER_MANAGER in organisation victim, which existed before',
   },
   {
     type: 'privilege',
     id: 'victim_P_bot',
+    reason: 'privilege_added',
     message: 'gives the user bot PROJECT_OWNER in project P, which existed before',
   },
   {
     type: 'privilege',
     id: 'victim_P_G_bot',
+    reason: 'privilege_added',
     message: 'gives the user bot PROJECT_GRANT_OWNER in project P, which existed before',
   },
 ];
@@ -78,11 +82,13 @@ describe('what an import adds to what existed before', () => {
       {
         type: 'domain',
         id: 'own_a.example',
+        reason: 'domain_added',
         message: 'adds the verified domain a.example to organisation own, which existed before',
       },
       {
         type: 'privilege',
         id: 'own_bot',
+        reason: 'privilege_added',
         message: 'gives the user bot ORG_USER_MANAGER in organisation own, which existed before',
       },
     ]);
@@ -116,7 +122,9 @@ describe('a state that an overwrite changes', () => {
       const { errors, summary } = await instance.import({ ...changed, dry_run });
       expect(errors).toBeUndefined();
       expect(summary.warnings).toEqual(
-        expect.arrayContaining(expected.map((message) => expect.objectContaining({ type: 'state', message }))),
+        expect.arrayContaining(
+          expected.map((message) => expect.objectContaining({ type: 'state', reason: 'state_changed', message })),
+        ),
       );
       expect(summary.warnings).toHaveLength(1 + expected.length);
     }

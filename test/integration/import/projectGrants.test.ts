@@ -48,6 +48,7 @@ const error = {
 const inUse = (count: number, first: string) => ({
   type: 'project_grant',
   id: 'owner_P_granted',
+  reason: 'roles_in_use',
   message: `would lose roles that user grants still use: writer (user grants: ${count}, such as ${first}): remove the roles from the user grants first; if this import does so, send it again`,
 });
 
@@ -258,7 +259,12 @@ describe('a user grant on a granted project', () => {
         created: { userGrants: 1 },
         warnings: [
           unproved,
-          { type: 'user_grant', id: 'granted_P_U', message: 'projectGrantId is absent: imported with G' },
+          {
+            type: 'user_grant',
+            id: 'granted_P_U',
+            reason: 'field_filled',
+            message: 'projectGrantId is absent: imported with G',
+          },
         ],
       });
       expect(success.orgs).toMatchObject([{ userGrants: [{ projectId: 'P', userId: 'U' }] }, {}]);

@@ -275,11 +275,13 @@ describe('references through lists', () => {
       {
         type: 'login_policy',
         id: 'O',
+        reason: 'reference_missing',
         message: 'users cannot log in with an identity provider until the target has it: LDAP',
       },
       {
         type: 'user_link',
         id: 'U_GitHub',
+        reason: 'reference_missing',
         message: 'the link works once the target has its identity provider: GitHub',
       },
     ]);
@@ -305,7 +307,7 @@ describe('references through lists', () => {
     expect(errors).toBeUndefined();
     expect(summary.warnings).toEqual([
       unproved,
-      { type: 'login_policy', id: 'O', message: expect.stringContaining('global') },
+      { type: 'login_policy', id: 'O', reason: 'providers_not_exported', message: expect.stringContaining('global') },
     ]);
     expect((await instance.export()).orgs[0]).toMatchObject({ loginPolicy });
   });

@@ -28,7 +28,9 @@ describe('a record that asks by "overwrite" for the name of another record', () 
     expect(first.errors).toEqual([expect.objectContaining({ id: 'P0', message: `ID=V3-DKcYh Message=${message}` })]);
     const warning =
       'its unique name belongs to P1: change one of the names; if this import changes the other one, send it again';
-    expect(first.summary.warnings).toContainEqual(expect.objectContaining({ id: 'P0', message: warning }));
+    expect(first.summary.warnings).toContainEqual(
+      expect.objectContaining({ id: 'P0', reason: 'name_taken', message: warning }),
+    );
     expect(violationsOf(await readDatabase(store))).toEqual([]);
     expect((await instance.import(renaming)).errors).toBeUndefined();
     const alone = await testInstance(await openTestStore(sqlite));

@@ -8,7 +8,12 @@ import { hookedStore } from '../../support/stores/watchedStore.ts';
 
 const A = person('U', { userName: 'a' });
 const B = person('U', { userName: 'b' });
-const twice = { type: 'human_user', id: 'U', message: 'is in the file twice: only the first counts' };
+const twice = {
+  type: 'human_user',
+  id: 'U',
+  reason: 'record_repeated',
+  message: 'is in the file twice: only the first counts',
+};
 const existing = { type: 'human_user', id: 'U', message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting' };
 const onConflict = ['report', 'skip', 'overwrite'];
 const replacing = ['skip', 'overwrite'];

@@ -45,6 +45,7 @@ describe('content of a file that the service does not know', () => {
         {
           type: 'human_user',
           id: 'A',
+          reason: 'value_unknown',
           message: expect.stringMatching(/^unknown value "GENDER_QUEER" .*user\.profile\.gender/),
         },
       ]);

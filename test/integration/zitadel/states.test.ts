@@ -145,21 +145,30 @@ describe('a migration from a ZITADEL that exports no states', { timeout: TIMEOUT
 });
 
 describe('a migration to a ZITADEL that imports no states', { timeout: TIMEOUT_MS }, () => {
+  const reason = 'access_given';
   const activated = [
     {
       type: 'org',
       id: 'ünï',
+      reason,
       message: 'active in the target, inactive in the source: deactivate the organisation there',
     },
-    { type: 'human_user', id: bob?.userId, message: 'active in the target, locked in the source: lock the user there' },
+    {
+      type: 'human_user',
+      id: bob?.userId,
+      reason,
+      message: 'active in the target, locked in the source: lock the user there',
+    },
     {
       type: 'human_user',
       id: eve?.userId,
+      reason,
       message: 'active in the target, inactive in the source: deactivate the user there',
     },
     {
       type: 'machine_user',
       id: '32',
+      reason,
       message: 'active in the target, inactive in the source: deactivate the user there',
     },
   ];
@@ -174,10 +183,10 @@ describe('a migration to a ZITADEL that imports no states', { timeout: TIMEOUT_M
     const imports = 'this release of ZITADEL imports no states:';
     expect(plan.leftToDo).toEqual(
       expect.arrayContaining([
-        { type: 'org', id: 'ünï', message: `${imports} deactivate the organisation after the import` },
-        { type: 'human_user', id: bob?.userId, message: `${imports} lock the user after the import` },
-        { type: 'human_user', id: eve?.userId, message: `${imports} deactivate the user after the import` },
-        { type: 'machine_user', id: '32', message: `${imports} deactivate the user after the import` },
+        { type: 'org', id: 'ünï', reason, message: `${imports} deactivate the organisation after the import` },
+        { type: 'human_user', id: bob?.userId, reason, message: `${imports} lock the user after the import` },
+        { type: 'human_user', id: eve?.userId, reason, message: `${imports} deactivate the user after the import` },
+        { type: 'machine_user', id: '32', reason, message: `${imports} deactivate the user after the import` },
       ]),
     );
     expect(plan.logins).toMatchObject({ withPassword: 4, ready: 1 });

@@ -150,6 +150,7 @@ describe('an import into a ZITADEL', () => {
     expect(seed()).toBeUndefined();
     const notCompared = (count: number) => ({
       type: 'not_compared',
+      reason: 'secrets_not_compared',
       message: expect.stringMatching(` of ${count} (person|people) who existed are not compared`),
     });
     const tried = (await importIntoStandIn(zitadel, content, { dryRun: true })).summary;
@@ -161,7 +162,7 @@ describe('an import into a ZITADEL', () => {
       overwritten: { humanUsers: 1 },
     });
     const sent = 'overwritten: 1 person whose TOTP seed was not there, and was sent';
-    expect(ofSecrets(warnings)).toEqual([{ type: 'secrets', message: sent }, notCompared(1)]);
+    expect(ofSecrets(warnings)).toEqual([{ type: 'secrets', reason: 'seeds_sent', message: sent }, notCompared(1)]);
     expect(seed()).toBe('JBSWY3DPEHPK3PXP');
     const again = await imported(zitadel, content);
     expect(again).toMatchObject({ created: {}, unchanged: { org: 1, humanUsers: 2 } });
@@ -177,7 +178,7 @@ describe('an import into a ZITADEL', () => {
     const { warnings } = await imported(zitadel, [organisation('1', { humanUsers: [argon, bob] })]);
     const message = expect.stringMatching(/^ZITADEL verifies this password hash only where its configuration/);
     const ofHashes = warnings.filter(({ id }) => id !== undefined);
-    expect(ofHashes).toEqual([{ type: 'human_user', id: ada?.userId, message }]);
+    expect(ofHashes).toEqual([{ type: 'human_user', id: ada?.userId, reason: 'left_to_do', message }]);
     const stored = zitadel.contents.find('1', 'humanUsers', ada?.userId ?? '') ?? {};
     expect(valueAt(stored, 'user.hashedPassword.value')).toBe(value);
   });

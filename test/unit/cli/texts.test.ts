@@ -101,7 +101,10 @@ describe('what people read of a message of a server', () => {
     ]);
     expect(noticeSection('warning', [])).toEqual([]);
     const message = 'state changed: ORG_STATE_ACTIVE to ORG_STATE_INACTIVE';
-    expect(noticeText({ type: 'state', id: 'a', message })).toBe('organisation a: state changed: active to inactive');
+    const reason = 'state_changed';
+    expect(noticeText({ type: 'state', id: 'a', reason, message })).toBe(
+      'organisation a: state changed: active to inactive',
+    );
   });
 
   it('stands once for all records of which it is said', () => {

@@ -41,9 +41,9 @@ describe('the differing fields of two records', () => {
     const first = content({}, { secrets: { a: 'x', b: 'x', c: 'x' } });
     const second = content({}, { secrets: { a: 'y', c: 'x', d: 'y' } });
     expect(differences('humanUsers', first, second)).toEqual([
-      { path: 'a', secret: 'differs' },
-      { path: 'b', secret: 'only in the first' },
-      { path: 'd', secret: 'only in the second' },
+      { path: 'a', secret: 'different' },
+      { path: 'b', secret: 'onlyFirst' },
+      { path: 'd', secret: 'onlySecond' },
     ]);
   });
 
@@ -82,10 +82,10 @@ describe('an import', () => {
   const omitted = content({}, { omitsState: true });
 
   it('leaves credentials and factors that its record omits', () => {
-    const secret = (kind: 'differs' | 'only in the first' | 'only in the second') => ({ path: 'p', secret: kind });
-    expect(isOmission(secret('only in the second'), stated, false)).toBe(true);
-    expect(isOmission(secret('only in the first'), stated, false)).toBe(false);
-    expect(isOmission(secret('differs'), stated, false)).toBe(false);
+    const secret = (kind: 'different' | 'onlyFirst' | 'onlySecond') => ({ path: 'p', secret: kind });
+    expect(isOmission(secret('onlySecond'), stated, false)).toBe(true);
+    expect(isOmission(secret('onlyFirst'), stated, false)).toBe(false);
+    expect(isOmission(secret('different'), stated, false)).toBe(false);
     expect(isOmission({ path: 'otpEmail', second: true }, stated, false)).toBe(true);
     expect(isOmission({ path: 'otpEmail', first: false, second: true }, content({}, { otpEmail: false }), false)).toBe(
       false,

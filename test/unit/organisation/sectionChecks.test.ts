@@ -157,7 +157,8 @@ describe('a primary domain', () => {
   it('stays so as the last one of the file, and else gives way with a warning', () => {
     expect(adjust?.(primary, () => true, lenient)).toBeUndefined();
     expect(adjust?.(verified, () => true, validating)).toBeUndefined();
-    const warning = 'isPrimary is true in a later record of the file: imported without it';
+    const message = 'isPrimary is true in a later record of the file: imported without it';
+    const warning = { reason: 'primary_repeated', message };
     expect(adjust?.(primary, () => false, lenient)).toEqual({ unset: 'isPrimary', warning });
   });
 

@@ -31,7 +31,7 @@ describe('a difference after a migration', () => {
 
   it('is unchanged, as the import says, where only the target has a credential or factor', () => {
     const more = [
-      { path: 'user.hashedPassword.value', secret: 'only in the second' as const },
+      { path: 'user.hashedPassword.value', secret: 'onlySecond' as const },
       { path: 'otpEmail', first: undefined, second: true },
     ];
     expect(reason({ ...changed, fields: more }, 'report')).toMatch(/^unchanged: the target has more/);
@@ -62,15 +62,15 @@ describe('a difference after a migration', () => {
 
   it('is expected where a clear password became a hash, and nothing else differs', () => {
     const fields = [
-      { path: 'user.password', secret: 'only in the first' as const },
-      { path: 'user.hashedPassword.value', secret: 'only in the second' as const },
+      { path: 'user.password', secret: 'onlyFirst' as const },
+      { path: 'user.hashedPassword.value', secret: 'onlySecond' as const },
     ];
     expect(reason({ ...changed, fields }, 'report')).toContain('hashed');
-    const seed = { path: 'user.otpCode', secret: 'only in the second' as const };
+    const seed = { path: 'user.otpCode', secret: 'onlySecond' as const };
     expect(reason({ ...changed, fields: [...fields, seed] }, 'report')).toContain('hashed');
     expect(reason({ ...changed, fields: fields.slice(0, 1) }, 'report')).toBeUndefined();
     expect(reason({ ...changed, fields: [...fields, { path: 'user.userName' }] }, 'report')).toBeUndefined();
-    const lost = [{ path: 'user.hashedPassword.value', secret: 'only in the first' as const }];
+    const lost = [{ path: 'user.hashedPassword.value', secret: 'onlyFirst' as const }];
     expect(reason({ ...changed, fields: lost }, 'report')).toBeUndefined();
   });
 });

@@ -1,6 +1,16 @@
+import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
-import { leftBehind, MigrationRun, type MigrationState, readState } from '../../../../cli/migrate/run.ts';
+import {
+  leftBehind,
+  MigrationRun,
+  type MigrationState,
+  readState,
+  workAlone,
+  writeState,
+} from '../../../../cli/migrate/run.ts';
 import { progressLines } from '../../../../cli/progress.ts';
+import { organisationsExist } from '../../../../shared/errors/errors.ts';
+import { migrationStopped, placeRefused } from '../../../../shared/errors/placeErrors.ts';
 import { temporaryDirectory } from '../../../support/processes/temporaryDirectory.ts';
 
 it('says of a migration that is interrupted before its proof what was sent, not what has arrived', () => {
@@ -49,4 +59,18 @@ it('keeps the figures of the last attempt at each phase, until the next step, in
   finish(1, false);
   await run.advance({});
   expect((await readState(path)).phases).toMatchObject([attempt, { phase: 'importing', seconds: 1, succeeded: false }]);
+});
+
+it.each([
+  ['offers no resumption where an organisation exists in the target', organisationsExist(['acme']).toJson(), false],
+  ['offers a resumption after another error with the same message', { code: 6 }, true],
+])('%s, by the name of the error', async (_sentence, body, isOffered) => {
+  const { path, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  await writeState(path, state);
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const streams = { stdin, stdout, stderr, environment: {}, now: new Date(), signal: new AbortController().signal };
+  const refused = placeRefused('https://south.example', 'reworded', { ...body, message: 'reworded' });
+  const work = workAlone({ ...streams, options: { json: true } }, path, 'started', () => Promise.reject(refused));
+  await expect(work).rejects.toSatisfy((error) => migrationStopped.is(error) === isOffered);
 });

@@ -52,7 +52,7 @@ describe('a difference between a ZITADEL and another side', () => {
     changed('loginPolicy', { path: 'allowDomainDiscovery', first: true }, { path: 'forceMfa', first: true }),
     changed('loginPolicy', { path: 'allowDomainDiscovery', second: true }),
     changed('humanUsers', { path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_LOCKED' }),
-    changed('humanUsers', { path: 'user.hashedPassword.value', secret: 'differs' }),
+    changed('humanUsers', { path: 'user.hashedPassword.value', secret: 'different' }),
     record('domains', 'acme_acme.example.com', 'onlySecond'),
     record('domains', 'acme_acme.id.example.com', 'onlyFirst'),
     record('orgMembers', 'acme_77', 'onlySecond'),

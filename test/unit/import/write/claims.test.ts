@@ -85,10 +85,11 @@ describe('the claims of a transaction', () => {
   it('name the holder of a taken name, and its organisation if that is another one', () => {
     const warningOf = (holder: RecordPlan) =>
       new ClaimLedger(claimsOf(holder)).claim(renamed('B', undefined, 'anna'))?.warning;
+    const taken = (message: string) => ({ reason: 'name_taken', message });
     const remedy = 'change one of the names; if this import changes the other one, send it again';
-    expect(warningOf(person('A', 'anna'))).toBe(`its unique name belongs to A: ${remedy}`);
+    expect(warningOf(person('A', 'anna'))).toEqual(taken(`its unique name belongs to A: ${remedy}`));
     const foreign = person('A', 'anna', {}, { orgId: 'X' });
-    expect(warningOf(foreign)).toBe(`its unique name belongs to A of organisation X: ${remedy}`);
+    expect(warningOf(foreign)).toEqual(taken(`its unique name belongs to A of organisation X: ${remedy}`));
   });
 
   it('never have two holders, and are lost by nobody, whatever is wanted', () => {

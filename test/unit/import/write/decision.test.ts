@@ -30,7 +30,7 @@ const twice = ({ record }: RecordPlan): Outcome => ({ kind: 'failed', issue: rep
 const taken = ({ claims }: RecordPlan, holder: string): Outcome[] =>
   claims.map((claim) => ({
     kind: 'failed',
-    issue: { ...claim.taken, warning: expect.stringContaining(` ${holder}:`) },
+    issue: { ...claim.taken, warning: { reason: 'name_taken', message: expect.stringContaining(` ${holder}:`) } },
   }));
 
 const app = (section: string) => plan(section, { appId: 'A', app: { projectId: 'P', name: 'app' } });

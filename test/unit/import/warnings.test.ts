@@ -1,0 +1,21 @@
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { importResponse } from '../../../functions/import/contract.ts';
+import { warningReasons } from '../../../shared/organisation/warnings.ts';
+
+it('has each reason of a warning in the specification', async () => {
+  const specification = await readFile('docs/specification.md', 'utf8');
+  const [, table = ''] = specification.split('| `reason` | `type` | warns of |\n|---|---|---|\n');
+  const documented = [...(table.split('\n\n')[0] ?? '').matchAll(/^\| `(.+?)` \|/gm)];
+  expect(documented.map(([, reason]) => reason)).toEqual(warningReasons);
+});
+
+it('rejects a warning with a reason that the list does not have, and accepts one of an earlier release without a reason', () => {
+  const counts = { created: {}, unchanged: {}, failed: {}, notCarried: {} };
+  const accepts = (warning: object) =>
+    importResponse.safeParse({ success: {}, summary: { ...counts, warnings: [warning], proved: true } }).success;
+  const warning = { type: 'human_user', id: 'ada', message: 'reworded' };
+  expect(accepts({ ...warning, reason: 'hash_unverified' })).toBe(true);
+  expect(accepts({ ...warning, reason: 'another' })).toBe(false);
+  expect(accepts(warning)).toBe(true);
+});
