@@ -1,5 +1,5 @@
-import { type IncomingMessage, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
@@ -83,16 +83,23 @@ export async function send(server: Server, recorded: RecordedRequest, placeholde
     if (value === null) delete headers[name.toLowerCase()];
     else headers[name.toLowerCase()] = Array.isArray(value) ? value.map(withToken) : withToken(value);
   }
-  const open = url.protocol === 'https:' ? requestHttps : requestHttp;
+  const isHttps = url.protocol === 'https:';
+  const open = isHttps ? requestHttps : requestHttp;
   const path = `${url.pathname.replace(/\/$/, '')}${String(placeholders.fill(recorded.path))}`;
-  // Each request has a connection of its own: a server may close one after an early response.
+  // Each request has a connection of its own, because a server may close one after an early response. The request does
+  // not ask for that: the server would reset the connection while the body is still being sent.
+  using agents = new DisposableStack();
+  const agent = agents.adopt(
+    isHttps ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true }),
+    (used) => used.destroy(),
+  );
   const outgoing = open({
     hostname: url.hostname,
     port: url.port,
     method: recorded.method,
     path,
     headers,
-    agent: false,
+    agent,
   });
   // The listener for errors stays: the connection may end before the server has read the body.
   const responded = new Promise<IncomingMessage>((resolve, reject) => {
@@ -100,7 +107,8 @@ export async function send(server: Server, recorded: RecordedRequest, placeholde
   });
   outgoing.end(content);
   const incoming = await responded;
-  return { status: incoming.statusCode ?? 0, headers: incoming.headers, body: parsed(await readText(incoming)) };
+  const body = parsed(await readText(incoming));
+  return { status: incoming.statusCode ?? 0, headers: incoming.headers, body };
 }
 
 function contentToSend({ body, rawBody, base64Body }: RecordedRequest, placeholders: Placeholders) {
