@@ -9,18 +9,12 @@ import { inspect } from './commands/inspect.ts';
 import { memberAdd, memberList, memberRemove } from './commands/member.ts';
 import { migrate, migrateCleanup, migratePlan, migrateReport, migrateResume } from './commands/migrate.ts';
 import { orgDelete, orgList } from './commands/org.ts';
+import { otpEmailEnable, otpEmailRemove } from './commands/otpEmail.ts';
 import { patCreate, patList, patRevoke } from './commands/pat.ts';
 import { migratePrepare } from './commands/prepare.ts';
 import { rekey } from './commands/rekey.ts';
 import { serve } from './commands/serve.ts';
-import {
-  otpEmailEnable,
-  serviceUserCreate,
-  serviceUserDelete,
-  userList,
-  userLock,
-  userUnlock,
-} from './commands/user.ts';
+import { serviceUserCreate, serviceUserDelete, userList, userLock, userUnlock } from './commands/user.ts';
 import type { CommandTable } from './help.ts';
 
 /** What the commands with a common first word are about. */
@@ -50,6 +44,7 @@ export const commandTables: readonly CommandTable[] = [
       userList,
       userLock,
       userUnlock,
+      otpEmailRemove,
       otpEmailEnable,
       serviceUserCreate,
       serviceUserDelete,

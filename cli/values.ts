@@ -116,6 +116,7 @@ const valueKinds = {
     remedy: 'specify the 32 digits that identity pat list shows, not the token itself',
     schema: ({ z }: Zod) => z.string().regex(/^[0-9a-f]{32}$/),
   },
+  USER: { remedy: 'specify an id, a user name or an e-mail address', schema: ({ z }: Zod) => z.string().trim().min(1) },
   USER_ID: id,
   WORD: text,
 } as const satisfies Readonly<Record<string, ValueKind>>;

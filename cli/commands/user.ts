@@ -4,18 +4,23 @@ const user = required('USER_ID', 'the person or service user');
 
 export const userList = defineInstanceCommand({
   name: 'user list',
-  summary: 'list people and service users: id, organisation, kind, state and user name',
+  summary: 'list people and service users with their state, factors, user name and e-mail address',
   arguments: [],
-  options: { org: optional('ORG_ID', 'the organisation; by default all of them') },
-  examples: ['user list --org 330000000000000001 --data ./north'],
+  options: {
+    org: optional('ORG_ID', 'the organisation; by default all of them'),
+    search: optional('WORD', 'only users with this text in their id, user name or e-mail address'),
+  },
+  examples: ['user list --org 330000000000000001 --data ./north', 'user list --search ada@example.com --data ./north'],
   run: async ({ store, options }) => {
     const { listUsers } = await import('../../shared/accounts/listing.ts');
-    return toList('users', listUsers(store, options.org), {
+    return toList('users', listUsers(store, options.org, options.search), {
       id: ({ userId }) => userId,
       organisation: ({ orgId }) => orgId,
       kind: ({ kind }) => kind,
       state: ({ state }) => state,
+      factors: ({ factors }) => factors.join(', '),
       'user name': ({ userName }) => userName,
+      'e-mail address': ({ email = '' }) => email,
     });
   },
 });
@@ -45,20 +50,6 @@ export const userUnlock = defineInstanceCommand({
     const { changeLock } = await import('../../shared/accounts/userLocks.ts');
     await changeLock(store, userId, 'unlock', now, false);
     return { json: { userId }, text: `${userId} is unlocked` };
-  },
-});
-
-export const otpEmailEnable = defineInstanceCommand({
-  name: 'otp-email enable',
-  summary: 'enable the OTP e-mail factor of a person',
-  isAudited: true,
-  arguments: [required('USER_ID', 'the person')],
-  options: {},
-  examples: ['otp-email enable 330000000000000201 --data ./north'],
-  run: async ({ arguments: [userId], store, now }) => {
-    const { enableOtpEmail } = await import('../../shared/accounts/users.ts');
-    const sequence = await enableOtpEmail(store, userId, now);
-    return { json: { userId, sequence: String(sequence) }, text: `${userId} now has the OTP e-mail factor` };
   },
 });
 

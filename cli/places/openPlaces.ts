@@ -13,6 +13,7 @@ import { instanceLocation } from '../instanceLocation.ts';
 import { askSecret, canAsk } from '../questions.ts';
 import { warnOn } from '../terminal.ts';
 import type { SecretFiles } from './callOptions.ts';
+import type { InstanceSettings } from './instancePlace.ts';
 import { type ParsedPlace, parsePlace } from './parsePlace.ts';
 
 /**
@@ -54,21 +55,37 @@ async function openPlace(call: Surroundings, { parsed }: GivenPlace, secret: Sec
       const { openObject } = await import('./objectPlace.ts');
       return openObject({ bucket: parsed.bucket, path: parsed.path, account });
     }
-    case 'instance': {
-      const { file, option = '' } = secret ?? {};
-      const question = `The token for ${parsed.name}, which is not stored:`;
-      const token =
-        file === undefined
-          ? checkToken(await askSecret(question, call), 'the answer')
-          : await readTokenFile(file, option, call.stderr);
-      const { openRemote } = await import('./remotePlace.ts');
-      return openRemote({ origin: parsed.origin, token, tokenOption: option });
-    }
+    case 'instance':
+      return (await import('./remotePlace.ts')).openRemote(await withToken(call, parsed, secret));
     case 'sqlite':
       return openDatabaseAt(call, parsed.name, parsed.directory, undefined);
     case 'firestore':
       return openDatabaseAt(call, parsed.name, undefined, parsed.database);
   }
+}
+
+/**
+ * Parses the address of an instance or a ZITADEL, and reads its token.
+ * @throws UsageError for another kind of place
+ */
+export async function openAddress(call: Surroundings, secrets: SecretFiles, text: string): Promise<InstanceSettings> {
+  const parsed = parsePlace(text);
+  if (parsed.kind !== 'instance') throw new UsageError(`${text} is not an address: specify https://HOST`);
+  const place = { parsed };
+  return withToken(call, parsed, secretFiles(secrets, [place], canAsk(call)).get(place));
+}
+
+async function withToken(
+  call: Surroundings,
+  { name, origin }: Extract<ParsedPlace, { kind: 'instance' }>,
+  { file, option }: SecretFile = { file: undefined, option: '' },
+): Promise<InstanceSettings> {
+  const question = `The token for ${name}, which is not stored:`;
+  const token =
+    file === undefined
+      ? checkToken(await askSecret(question, call), 'the answer')
+      : await readTokenFile(file, option, call.stderr);
+  return { origin, token, tokenOption: option };
 }
 
 async function openDatabaseAt(

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { factorFields } from '../../shared/accounts/factors.ts';
 import type { AuditedCall } from '../../shared/audit/audit.ts';
 import { organisationFacts } from '../../shared/audit/auditEvent.ts';
 import { authorise, type Caller, userKey } from '../../shared/auth/authorise.ts';
@@ -20,13 +21,14 @@ const userFields: readonly FieldName[] = ['orgId', 'otpEmail', 'sequence', 'crea
  * Removes a user's OTP e-mail factor in one transaction (specification 4.1). Callers other than the user need
  * `user.write` on the user's organisation or the instance. Permission is checked before existence, so that responses do
  * not reveal which users exist.
+ * @param caller undefined for whoever operates the database
  * @param audited puts the removal on record with its commit; where the trail is outside of the database, before it, and a
  * failure of the commit in a second event
  * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (zitadel 6.3)
  */
 export function removeOtpEmail(
   store: Store,
-  caller: Caller,
+  caller: Caller | undefined,
   userId: string,
   now: Date,
   audited: AuditedCall,
@@ -36,7 +38,8 @@ export function removeOtpEmail(
   audited.describe({ target: userId });
   return store.transaction(async (transaction) => {
     const [user] = await transaction.getMany([key], userFields);
-    if (caller.userId !== userId) await authorise(transaction, caller, 'user.write', user?.orgId);
+    if (caller !== undefined && caller.userId !== userId)
+      await authorise(transaction, caller, 'user.write', user?.orgId);
     if (user === undefined) throw userNotFound();
     if (user.otpEmail !== true) throw otpEmailNotSet();
     await audited.beginIn(transaction, { target: userId, ...organisationFacts([user.orgId ?? '']) });
@@ -57,14 +60,10 @@ function toNanoseconds(date: string): string {
   return date.replace(/(?<=\.\d{9})\d+/, '');
 }
 
-/**
- * The stored field that a user with the method has. A seed is read as it is stored, so that this function needs no master
- * key.
- */
 const methodFields: Record<z.output<typeof authenticationMethodType>, FieldName> = {
-  AUTHENTICATION_METHOD_TYPE_TOTP: 'sealedTotpSeed',
-  AUTHENTICATION_METHOD_TYPE_OTP_EMAIL: 'otpEmail',
-  AUTHENTICATION_METHOD_TYPE_PASSWORD: 'passwordHash',
+  AUTHENTICATION_METHOD_TYPE_TOTP: factorFields.totp,
+  AUTHENTICATION_METHOD_TYPE_OTP_EMAIL: factorFields['otp-email'],
+  AUTHENTICATION_METHOD_TYPE_PASSWORD: factorFields.password,
 };
 
 /**

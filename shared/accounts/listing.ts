@@ -6,6 +6,7 @@ import { humanUserSection, machineUserSection } from '../organisation/sections/u
 import { organisationSection, removedOrganisations } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import type { ScanRange, Snapshot, Store, StoredDocument } from '../store/store.ts';
+import { type Factor, factorFields, factorsOf } from './factors.ts';
 import { INSTANCE_MEMBERS } from './members.ts';
 import { requireOrganisation } from './users.ts';
 
@@ -25,6 +26,9 @@ export interface ListedUser {
   readonly kind: 'person' | 'service user';
   /** By its name in ZITADEL's enum. */
   readonly state: string;
+  /** The e-mail address of a person. */
+  readonly email?: string;
+  readonly factors: readonly Factor[];
 }
 
 /** The roles of a user on the instance or in an organisation. */
@@ -50,14 +54,32 @@ const userKinds = [
 /**
  * Lists the users of an organisation, or of the instance: first people, then service users.
  * @param orgId the organisation; undefined for all
+ * @param search lists only users with this text in id, user name or e-mail address; case is ignored
  * @throws IdentityError NOT_FOUND for an unknown organisation
  */
-export async function* listUsers(store: Store, orgId: string | undefined): AsyncGenerator<ListedUser> {
+export async function* listUsers(store: Store, orgId: string | undefined, search = ''): AsyncGenerator<ListedUser> {
   if (orgId !== undefined) await requireOrganisation(store, orgId);
+  const searched = search.toLowerCase();
+  for await (const user of readUsers(store, orgId)) {
+    const { userId, userName, email = '' } = user;
+    if ([userId, userName, email].some((text) => text.toLowerCase().includes(searched))) yield user;
+  }
+}
+
+async function* readUsers(store: Store, orgId: string | undefined): AsyncGenerator<ListedUser> {
   for (const { section, kind } of userKinds) {
-    for await (const { json, state, orgId: owner } of readSection(store, section, orgId)) {
-      const userName = textAt(json, 'user.userName', owner);
-      yield { userId: textAt(json, 'userId', owner), orgId: owner, userName, kind, state };
+    for await (const { document, json, state, orgId: owner } of readSection(store, section, orgId)) {
+      const at = (path: string) => textAt(json, path, owner);
+      const email = at('user.email.email');
+      yield {
+        userId: at('userId'),
+        orgId: owner,
+        userName: at('user.userName'),
+        kind,
+        state,
+        ...(email === '' ? {} : { email }),
+        factors: factorsOf(document),
+      };
     }
   }
 }
@@ -90,7 +112,7 @@ async function* readSection(store: Store, section: Section, only: string | undef
   }
 }
 
-const listedFields: readonly FieldName[] = ['orgId', 'body', 'state'];
+const listedFields: readonly FieldName[] = ['orgId', 'body', 'state', ...Object.values(factorFields)];
 
 async function* read(store: Store, range: ScanRange): AsyncGenerator<StoredDocument> {
   await using snapshot: Snapshot = await store.snapshot();

@@ -50,8 +50,8 @@ export type AuditFacts = Omit<AuditEvent, 'time' | 'event' | 'outcome'>;
 /** A stored event. Those of newer versions may have further fields. */
 export const auditEvent = event.loose().readonly();
 
-/** The origin of a request. */
-export type Origin = Pick<AuditFacts, 'requestId' | 'remote' | 'trace'>;
+/** The origin of a call: of a request, or the account that runs a command. */
+export type Origin = Pick<AuditFacts, 'requestId' | 'remote' | 'trace' | 'account'>;
 
 /** An authenticated caller, even one that is denied afterwards. */
 export type Identity = Required<Pick<AuditFacts, 'userId' | 'tokenId'>>;

@@ -23,7 +23,17 @@ const listed = {
     organisations: z.array(z.strictObject({ orgId: text, name: text, state: text })),
   }),
   users: z.strictObject({
-    users: z.array(z.strictObject({ userId: text, orgId: text, userName: text, kind: text, state: text })),
+    users: z.array(
+      z.strictObject({
+        userId: text,
+        orgId: text,
+        userName: text,
+        kind: text,
+        state: text,
+        email: text.optional(),
+        factors: z.array(text),
+      }),
+    ),
   }),
   members: z.strictObject({
     members: z.array(z.strictObject({ userId: text, orgId: text.optional(), roles: z.array(text) })),

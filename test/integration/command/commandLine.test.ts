@@ -178,7 +178,7 @@ describe('the help', () => {
     const { code, stdout, stderr } = await identity(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const words = stdout.replaceAll(/\s+/g, ' ');
-    for (const name of ['init', 'serve', 'otp-email enable', 'pat create|list', 'migrate [', '130 interrupted'])
+    for (const name of ['init', 'serve', 'otp-email remove|enable', 'pat create|list', 'migrate [', '130 interrupted'])
       expect(words).toContain(` ${name}`);
     expect(stdout).toMatch(/\nStart here:\n(?: {2}identity .*\n){3}\n/);
     // The next prompt takes a line of the 24.

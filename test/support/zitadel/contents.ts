@@ -24,6 +24,8 @@ export class Contents {
   readonly deletedIds = new Set<string>();
   /** The organisations of users, by the users' ids. */
   readonly users = new Map<string, string>();
+  /** The ids of people with the OTP e-mail factor, which imports and exports of a ZITADEL lack. */
+  readonly otpEmail = new Set<string>();
   /** The longest time for which exports do not show what was written. */
   private readonly lagMs: number;
 

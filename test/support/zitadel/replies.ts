@@ -27,6 +27,8 @@ export const replies = {
   noPermission: fault(403, 7, 'No matching permissions found', 'AUTH-5mWD2'),
   invalidQuery: fault(400, 3, 'List.Query.Invalid', 'GRPC-vR9nC'),
   noMembership: fault(404, 5, 'membership not found', 'AUTHZ-cdgFk'),
+  userUnknown: fault(404, 5, 'Errors.NotFound', 'COMMAND-4g3xq'),
+  otpEmailNotSet: fault(404, 5, "Multifactor OTP (OneTimePassword) doesn't exist", 'COMMAND-b312D'),
   noOrganisation: fault(403, 7, "Organisation doesn't exist", 'AUTH-Bs7Ds'),
   unexportable: fault(500, 13, 'An internal error occurred', 'QUERY-h9TeF'),
   deadline: json(500, { code: 2, message: 'context deadline exceeded' }),

@@ -127,6 +127,8 @@ const routes: readonly Route[] = [
     handler: authenticationMethods,
     rpc: listAuthenticationMethodTypes,
   },
+  { method: 'POST', path: '/v2/users', handler: findUsers },
+  { method: 'DELETE', path: '/v2/users/(?<userId>[^/]+)/otp_email', handler: removeOtpEmail },
 ];
 
 /** A request with its route. */
@@ -342,9 +344,45 @@ function authenticationMethods({ contents }: RoutePorts, { message }: Called): R
   const person = contents.find(contents.users.get(userId) ?? '', 'humanUsers', userId) ?? {};
   const authMethodTypes = [
     ...(valueAt(person, 'user.otpCode') === undefined ? [] : ['AUTHENTICATION_METHOD_TYPE_TOTP']),
+    ...(contents.otpEmail.has(userId) ? ['AUTHENTICATION_METHOD_TYPE_OTP_EMAIL'] : []),
     ...(valueAt(person, 'user.hashedPassword') === undefined ? [] : ['AUTHENTICATION_METHOD_TYPE_PASSWORD']),
   ];
   const details = { timestamp: new Date().toISOString() };
   if (authMethodTypes.length === 0) return replies.found({ details });
   return replies.found({ details: { totalResult: `${authMethodTypes.length}`, ...details }, authMethodTypes });
+}
+
+/** Finds people of all organisations by id, user name or e-mail address: the queries that the command combines. */
+function findUsers({ contents }: RoutePorts, called: Called): Reply {
+  const queries = elements(called.message.queries);
+  const anyOf = queries.flatMap((query) => elements(valueAt(query, 'orQuery.queries')));
+  const isFound = (person: JsonObject) => anyOf.some((query) => matches(person, query));
+  const people = [...contents.organisations.keys()].flatMap((orgId) =>
+    contents.visible(orgId, 'humanUsers').map((person) => ({ ...person, orgId })),
+  );
+  return results(
+    called,
+    people.filter(isFound).map(({ orgId, ...person }) => ({
+      userId: textAt(person, 'userId', ''),
+      details: { resourceOwner: orgId },
+      username: textAt(person, 'user.userName', ''),
+      human: { email: { email: textAt(person, 'user.email.email', '') } },
+    })),
+  );
+}
+
+function matches(person: JsonObject, query: JsonObject): boolean {
+  const equals = (path: string, searched: string) =>
+    textAt(person, path, '').toLowerCase() === textAt(query, searched, '').toLowerCase();
+  const ids: unknown = valueAt(query, 'inUserIdsQuery.userIds');
+  if (Array.isArray(ids)) return ids.includes(person.userId);
+  if (query.userNameQuery !== undefined) return equals('user.userName', 'userNameQuery.userName');
+  return equals('user.email.email', 'emailQuery.emailAddress');
+}
+
+function removeOtpEmail({ contents }: RoutePorts, { message }: Called): Reply {
+  const userId = textAt(message, 'userId', '');
+  if (!contents.users.has(userId)) return replies.userUnknown;
+  if (!contents.otpEmail.delete(userId)) return replies.otpEmailNotSet;
+  return replies.found({ details: { sequence: '7', resourceOwner: contents.users.get(userId) } });
 }

@@ -1,0 +1,154 @@
+import { readFile } from 'node:fs/promises';
+import {
+  defineInstanceCommand,
+  flag,
+  InterruptedError,
+  type Output,
+  optional,
+  repeatable,
+  required,
+  type Surroundings,
+  UsageError,
+} from '../command.ts';
+import type { People, Person } from '../people/people.ts';
+import { secretOptions } from '../places/callOptions.ts';
+import { counted } from '../texts.ts';
+
+export const otpEmailEnable = defineInstanceCommand({
+  name: 'otp-email enable',
+  summary: 'enable the OTP e-mail factor of a person',
+  isAudited: true,
+  arguments: [required('USER_ID', 'the person')],
+  options: {},
+  examples: ['otp-email enable 330000000000000201 --data ./north'],
+  run: async ({ arguments: [userId], store, now }) => {
+    const { enableOtpEmail } = await import('../../shared/accounts/users.ts');
+    const sequence = await enableOtpEmail(store, userId, now);
+    return { json: { userId, sequence: String(sequence) }, text: `${userId} now has the OTP e-mail factor` };
+  },
+});
+
+export const otpEmailRemove = defineInstanceCommand({
+  name: 'otp-email remove',
+  summary: 'remove the OTP e-mail factor of people, also at an instance or a ZITADEL by its address',
+  arguments: [
+    repeatable('USER', 'a person: id, user name or e-mail address; or https://HOST, instead of --data or --firestore'),
+  ],
+  options: {
+    file: optional('FILE', 'file with further people, one per line'),
+    'token-file': secretOptions['token-file'],
+    'dry-run': flag('list the people and their factors, and remove nothing'),
+  },
+  examples: [
+    'otp-email remove ada@example.com 330000000000000202 --data ./north',
+    'otp-email remove --file people.txt https://zitadel.example.com --token-file zitadel.pat --dry-run',
+  ],
+  elsewhere: async (call) => {
+    const addresses = call.arguments[0].filter(isAddress);
+    const [address] = addresses;
+    if (address === undefined) return undefined;
+    if (addresses.length > 1) throw new UsageError(`${addresses.join(' and ')}: specify one address`);
+    const users = await readUsers(call);
+    const { openAddress } = await import('../places/openPlaces.ts');
+    const { openRemotePeople } = await import('../people/remotePeople.ts');
+    const settings = await openAddress(call, call.options, address);
+    return removeFactors(await openRemotePeople(settings, call), users, call);
+  },
+  run: async (call) => {
+    if (call.options['token-file'] !== undefined)
+      throw new UsageError('--token-file has no use with a database: it is for https://HOST');
+    const users = await readUsers(call);
+    const { openDatabasePeople } = await import('../people/databasePeople.ts');
+    await using people = openDatabasePeople(call);
+    return await removeFactors(people, users, call);
+  },
+});
+
+interface RemovalCall extends Surroundings {
+  readonly arguments: readonly [readonly string[]];
+  readonly options: { readonly file: string | undefined; readonly 'dry-run': boolean };
+}
+
+function isAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text);
+}
+
+/** @throws UsageError for a call that specifies no people */
+async function readUsers({ arguments: [given], options: { file } }: RemovalCall): Promise<readonly string[]> {
+  const lines = file === undefined ? [] : (await readFile(file, 'utf8')).split('\n').map((line) => line.trim());
+  const users = [...new Set([...given.filter((text) => !isAddress(text)), ...lines.filter((line) => line !== '')])];
+  if (users.length > 0) return users;
+  throw new UsageError(file === undefined ? 'specify the people: USER, or --file FILE' : `${file} lists no people`);
+}
+
+const outcomes = {
+  removed: 'removed',
+  wouldBeRemoved: 'would be removed',
+  notEnabled: 'not enabled',
+} as const;
+
+/** A person, and what became of the factor. */
+interface Removal extends Person {
+  readonly user: string;
+  readonly outcome: keyof typeof outcomes;
+}
+
+/**
+ * Removes the factor of each person, after all people are found.
+ * @throws UsageError for a text that matches no person, or several
+ */
+async function removeFactors(people: People, users: readonly string[], call: RemovalCall): Promise<Output> {
+  const { signal, options } = call;
+  const isDryRun = options['dry-run'];
+  const persons = onePersonEach(await people.find(users, signal));
+  const removals: Removal[] = [];
+  try {
+    for (const [user, person] of persons) {
+      const hasFactor = await people.hasOtpEmail(person.userId, signal);
+      if (hasFactor && !isDryRun) await people.removeOtpEmail(person.userId, signal);
+      const outcome = hasFactor ? (isDryRun ? 'wouldBeRemoved' : 'removed') : 'notEnabled';
+      removals.push({ user, ...person, outcome });
+    }
+  } catch (error) {
+    const done = removals.filter(({ outcome }) => outcome === 'removed').length;
+    if (signal.aborted) throw new InterruptedError(`interrupted after ${counted(done, 'removal')}: repeat the command`);
+    throw error;
+  }
+  return report(removals, isDryRun);
+}
+
+function onePersonEach(found: ReadonlyMap<string, readonly Person[]>): ReadonlyMap<string, Person> {
+  const persons = new Map<string, Person>();
+  const problems: string[] = [];
+  const seen = new Set<string>();
+  for (const [user, matches] of found) {
+    const [person, ...others] = matches;
+    if (person === undefined) problems.push(`no person has the id, user name or e-mail address ${user}`);
+    else if (others.length > 0)
+      problems.push(
+        `${counted(matches.length, 'person')} have ${user}: specify an id: ${matches.map(idText).join(', ')}`,
+      );
+    else if (!seen.has(person.userId)) persons.set(user, person);
+    if (person !== undefined) seen.add(person.userId);
+  }
+  if (problems.length > 0) throw new UsageError([...problems, 'nothing was removed'].join('\n'));
+  return persons;
+}
+
+function idText({ userId, orgId }: Person): string {
+  return `${userId} (organisation ${orgId})`;
+}
+
+function report(removals: readonly Removal[], isDryRun: boolean): Output {
+  const count = removals.filter(({ outcome }) => outcome !== 'notEnabled').length;
+  const total = `the OTP e-mail factor of ${counted(count, 'person')}`;
+  return {
+    json: { dryRun: isDryRun, removals, removed: isDryRun ? 0 : count },
+    text: [
+      ...removals.map(
+        ({ user, userId, outcome }) => `${user}${user === userId ? '' : ` (${userId})`}: ${outcomes[outcome]}`,
+      ),
+      isDryRun ? `would remove ${total}: nothing was changed` : `removed ${total}`,
+    ],
+  };
+}

@@ -1,0 +1,64 @@
+/** A person in an instance or a ZITADEL. */
+export interface Person {
+  readonly userId: string;
+  readonly orgId: string;
+  readonly userName: string;
+  /** Empty for a person without one. */
+  readonly email: string;
+}
+
+/** The people of an instance or a ZITADEL, and their OTP e-mail factors. */
+export interface People {
+  /**
+   * Finds people by id, user name or e-mail address. Case matters in ids only.
+   * @returns the people whom each text matches
+   * @throws IdentityError, UsageError
+   */
+  find(users: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, readonly Person[]>>;
+  hasOtpEmail(userId: string, signal: AbortSignal): Promise<boolean>;
+  /** @throws IdentityError if the factor cannot be removed, or is not there */
+  removeOtpEmail(userId: string, signal: AbortSignal): Promise<void>;
+}
+
+/** Collects the people whom some texts match, from all people of a place. */
+export class PersonSearch {
+  private readonly users: readonly string[];
+  private readonly byId = new Map<string, Person>();
+  private readonly byName = new Map<string, Person[]>();
+  private readonly ids: ReadonlySet<string>;
+  private readonly names: ReadonlySet<string>;
+
+  constructor(users: readonly string[]) {
+    this.users = users;
+    this.ids = new Set(users);
+    this.names = new Set(users.map(fold));
+  }
+
+  add(person: Person): void {
+    if (this.ids.has(person.userId)) this.byId.set(person.userId, person);
+    for (const name of new Set([fold(person.userName), fold(person.email)])) {
+      if (!this.names.has(name)) continue;
+      const found = this.byName.get(name) ?? [];
+      found.push(person);
+      this.byName.set(name, found);
+    }
+  }
+
+  reset(): void {
+    this.byId.clear();
+    this.byName.clear();
+  }
+
+  get found(): ReadonlyMap<string, readonly Person[]> {
+    return new Map(this.users.map((user) => [user, this.matches(user)]));
+  }
+
+  private matches(user: string): readonly Person[] {
+    const person = this.byId.get(user);
+    return person === undefined ? (this.byName.get(fold(user)) ?? []) : [person];
+  }
+}
+
+function fold(name: string): string {
+  return name.toLowerCase();
+}

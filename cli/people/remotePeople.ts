@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
+import { secretSelection } from '../../shared/exportFile/secretSelection.ts';
+import { type JsonObject, parseIfJson, textAt } from '../../shared/json/jsonObject.ts';
+import { humanUserSection } from '../../shared/organisation/sections/users.ts';
+import { type Surroundings, UsageError } from '../command.ts';
+import { inspectPlace } from '../exports/inspectPlace.ts';
+import type { DatabasePlace, ExportOptions } from '../exports/place.ts';
+import { callServer, readText } from '../httpClient.ts';
+import type { InstanceSettings } from '../places/instancePlace.ts';
+import { responseError } from '../places/instanceResponses.ts';
+import { openRemote } from '../places/remotePlace.ts';
+import { progressLines } from '../progress.ts';
+import { request, type ZitadelConnection } from '../zitadel/connection.ts';
+import { type People, type Person, PersonSearch } from './people.ts';
+
+/** Returns the people of an instance or a ZITADEL, which is called by the interface that both have. */
+export async function openRemotePeople(settings: InstanceSettings, call: Surroundings): Promise<People> {
+  const place = openRemote(settings);
+  const { service, denied } = await place.facts(['export'], call.signal);
+  const find: People['find'] =
+    service === 'zitadel'
+      ? (users, signal) => findInZitadel({ baseUrl: settings.origin, ...settings, signal }, users)
+      : (users, signal) => findInExport(place, denied.includes('export'), users, call, signal);
+  return {
+    find,
+    async hasOtpEmail(userId, signal) {
+      const { authMethodTypes } = await callUser(settings, 'GET', `${userPath(userId)}/authentication_methods`, signal);
+      return authMethodTypes.includes('AUTHENTICATION_METHOD_TYPE_OTP_EMAIL');
+    },
+    async removeOtpEmail(userId, signal) {
+      await callUser(settings, 'DELETE', `${userPath(userId)}/otp_email`, signal);
+    },
+  };
+}
+
+const MAX_BYTES = 1_000_000;
+const userAnswer = z.looseObject({ authMethodTypes: z.array(z.string()).default([]) });
+
+function userPath(userId: string): string {
+  return `/v2/users/${encodeURIComponent(userId)}`;
+}
+
+/** @throws IdentityError for a status other than 200 */
+async function callUser(settings: InstanceSettings, method: 'GET' | 'DELETE', path: string, signal: AbortSignal) {
+  const { origin, token } = settings;
+  using response = await callServer(origin, { method, path, token }, signal);
+  if (response.status !== 200) throw await responseError(settings, response);
+  return userAnswer.parse(parseIfJson(await readText(response.body, MAX_BYTES)));
+}
+
+const everythingWithoutSecrets: ExportOptions = {
+  orgIds: [],
+  excludedOrgIds: [],
+  ...secretSelection(),
+  forZitadel: false,
+  timeoutMs: undefined,
+};
+
+/** Finds people in an export, because instances have no search. Without permission for that, each text is an id. */
+async function findInExport(
+  place: DatabasePlace,
+  isDenied: boolean,
+  users: readonly string[],
+  { stderr }: Surroundings,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, readonly Person[]>> {
+  if (isDenied) return new Map(users.map((user) => [user, [withId(place, user)]]));
+  const search = new PersonSearch(users);
+  const visitor: RecordVisitor = {
+    add: ({ section, json, orgId }) => {
+      if (section === humanUserSection) search.add(toPerson(json, orgId));
+    },
+    reset: () => search.reset(),
+  };
+  await inspectPlace(place, everythingWithoutSecrets, visitor, progressLines(stderr), signal, 'finding people');
+  return search.found;
+}
+
+function toPerson(json: JsonObject, orgId: string): Person {
+  const at = (path: string) => textAt(json, path, orgId);
+  return { userId: at('userId'), orgId, userName: at('user.userName'), email: at('user.email.email') };
+}
+
+function withId({ name }: DatabasePlace, user: string): Person {
+  if (!user.includes('@')) return { userId: user, orgId: '', userName: '', email: '' };
+  throw new UsageError(
+    `the token for ${name} does not permit exports, in which names and e-mail addresses are found: specify user ids`,
+  );
+}
+
+const TEXT_EQUALS = 'TEXT_QUERY_METHOD_EQUALS_IGNORE_CASE';
+const foundUsers = z.looseObject({
+  result: z
+    .array(
+      z.looseObject({
+        userId: z.string(),
+        details: z.looseObject({ resourceOwner: z.string().default('') }).prefault({}),
+        username: z.string().default(''),
+        human: z.looseObject({ email: z.looseObject({ email: z.string().default('') }).prefault({}) }).prefault({}),
+      }),
+    )
+    .default([]),
+});
+
+/** Finds people by the search of users, which every release with `/v2/users` has. */
+async function findInZitadel(
+  connection: ZitadelConnection,
+  users: readonly string[],
+): Promise<ReadonlyMap<string, readonly Person[]>> {
+  const search = new PersonSearch(users);
+  for (const user of users) {
+    const anyOf = [
+      { inUserIdsQuery: { userIds: [user] } },
+      { userNameQuery: { userName: user, method: TEXT_EQUALS } },
+      { emailQuery: { emailAddress: user, method: TEXT_EQUALS } },
+    ];
+    const queries = [{ typeQuery: { type: 'TYPE_HUMAN' } }, { orQuery: { queries: anyOf } }];
+    const call = { method: 'POST', path: '/v2/users', body: JSON.stringify({ queries }) } as const;
+    for (const { userId, details, username, human } of (await request(connection, call, foundUsers)).result)
+      search.add({ userId, orgId: details.resourceOwner, userName: username, email: human.email.email });
+  }
+  return search.found;
+}

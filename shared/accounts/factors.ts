@@ -1,0 +1,22 @@
+import type { FieldName } from '../store/documentFields.ts';
+import type { StoredDocument } from '../store/store.ts';
+
+/**
+ * The stored field that a user with an authentication method has. A seed is read as it is stored, so no master key is
+ * needed.
+ */
+export const factorFields = {
+  password: 'passwordHash',
+  totp: 'sealedTotpSeed',
+  'otp-email': 'otpEmail',
+} as const satisfies Readonly<Record<string, FieldName>>;
+
+/** An authentication method that an instance keeps. */
+export type Factor = keyof typeof factorFields;
+
+const factors: readonly Factor[] = ['password', 'totp', 'otp-email'];
+
+/** Lists the authentication methods of a stored user. */
+export function factorsOf(user: StoredDocument): readonly Factor[] {
+  return factors.filter((factor) => Boolean(user[factorFields[factor]]));
+}

@@ -1,0 +1,172 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { identity, identityJson } from '../../support/command.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { peopleOf, sampleOrganisation } from '../../support/fixtures/sampleOrganisation.ts';
+import { importInto } from '../../support/http/wire.ts';
+import { newToken } from '../../support/instances/tokens.ts';
+import { databaseOptions } from '../../support/places/locations.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { sqlite } from '../../support/stores/stores.ts';
+import { filledZitadel, tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
+
+const removals = z.strictObject({
+  dryRun: z.boolean(),
+  removed: z.number(),
+  removals: z.array(z.looseObject({ user: z.string(), userId: z.string(), outcome: z.string() })),
+});
+const users = z.looseObject({ users: z.array(z.looseObject({ userId: z.string(), factors: z.array(z.string()) })) });
+const events = z.looseObject({
+  events: z.array(
+    z.looseObject({
+      event: z.string(),
+      outcome: z.string(),
+      target: z.string().optional(),
+      account: z.string().optional(),
+    }),
+  ),
+});
+
+/** A served instance with the people of a sample organisation. */
+async function newInstance() {
+  const place = await servedPlace(sqlite);
+  const sample = sampleOrganisation();
+  const { ada, ben, owner } = peopleOf(sample);
+  const instance = { url: place.url, token: place.token, database: databaseOptions(place.location) };
+  await importInto(instance, { data_orgs: { orgs: [sample] } });
+  const database = databaseOptions(place.location);
+  const withFactor = async () => {
+    const listed = users.parse(await identityJson(['user', 'list', ...database]));
+    return listed.users.filter(({ factors }) => factors.includes('otp-email')).map(({ userId }) => userId);
+  };
+  return { ...place, database, ada, ben, owner, withFactor, remove: remover(database) };
+}
+
+function remover(database: readonly string[]) {
+  return async (...args: string[]) => removals.parse(await identityJson(['otp-email', 'remove', ...args, ...database]));
+}
+
+describe('otp-email remove in a database', () => {
+  it('removes the factor of people by id, user name and e-mail address, and puts each removal on record', async () => {
+    const { ada, ben, owner, remove, withFactor, database } = await newInstance();
+    expect(await withFactor()).toEqual(expect.arrayContaining([ada, ben]));
+    const removed = await remove(ada, `BEN-${ben}@example.com`, `owner-${owner}`);
+    expect(removed.removed).toBe(2);
+    expect(removed.removals.map(({ userId, outcome }) => [userId, outcome])).toEqual([
+      [ada, 'removed'],
+      [ben, 'removed'],
+      [owner, 'notEnabled'],
+    ]);
+    expect(await withFactor()).toEqual([]);
+    const trail = events.parse(await identityJson(['audit', ...database]));
+    expect(trail.events.filter(({ event }) => event === 'otpEmail.removed')).toMatchObject([
+      { outcome: 'ok', target: ada, account: expect.any(String) },
+      { outcome: 'ok', target: ben, account: expect.any(String) },
+    ]);
+  });
+
+  it('reads people from a file, one per line', async () => {
+    const { ada, ben, database, withFactor } = await newInstance();
+    const file = join(await testDirectory(), 'people.txt');
+    await writeFile(file, `\n ada-${ada}@example.com \r\n${ben}\n`);
+    const { code, stdout } = await identity(['otp-email', 'remove', '--file', file, ...database]);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `ada-${ada}@example.com (${ada}): removed\n${ben}: removed\nremoved the OTP e-mail factor of 2 people\n`,
+    });
+    expect(await withFactor()).toEqual([]);
+  });
+
+  it('changes nothing with --dry-run', async () => {
+    const { ada, ben, remove, withFactor } = await newInstance();
+    expect(await remove(ada, ben, '--dry-run')).toMatchObject({
+      dryRun: true,
+      removed: 0,
+      removals: [{ outcome: 'wouldBeRemoved' }, { outcome: 'wouldBeRemoved' }],
+    });
+    expect(await withFactor()).toHaveLength(2);
+  });
+
+  it('removes nothing if a text matches no person or several, and lists each of them', async () => {
+    const { ada, database, withFactor } = await newInstance();
+    const { code, stderr } = await identity(['otp-email', 'remove', ada, 'nobody@example.com', 'grace', ...database]);
+    expect(code).toBe(64);
+    expect(stderr).toContain('no person has the id, user name or e-mail address nobody@example.com');
+    expect(stderr).toContain('no person has the id, user name or e-mail address grace');
+    expect(await withFactor()).toContain(ada);
+  });
+
+  it('asks for an id where several people have an e-mail address', async () => {
+    const { url, token, database, location } = await newInstance();
+    const twins = ['1', '2'].map((id) =>
+      organisation(`twin ${id}`, {
+        humanUsers: [person(`twin ${id} of two`, { email: { email: 'twins@example.com' } })],
+      }),
+    );
+    await importInto({ url, token, database: databaseOptions(location) }, { data_orgs: { orgs: twins } });
+    const { code, stderr } = await identity(['otp-email', 'remove', 'twins@example.com', ...database]);
+    expect({ code, stderr }).toEqual({
+      code: 64,
+      stderr: expect.stringContaining(
+        '2 people have twins@example.com: specify an id: twin 1 of two (organisation twin 1), twin 2 of two (organisation twin 2)',
+      ),
+    });
+  });
+
+  it.each([
+    [['https://a.example', '--token-file', 'none.pat'], 'specify the people: USER, or --file FILE'],
+    [['ada', '--data', './none', 'https://a.example', '--token-file', 'none.pat'], 'none.pat'],
+    [['ada', 'https://a.example', 'https://b.example'], 'https://a.example and https://b.example: specify one address'],
+  ])('rejects the call %j', async (args, problem) => {
+    const { code, stderr } = await identity(['otp-email', 'remove', ...args]);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(problem);
+  });
+});
+
+describe('otp-email remove at an instance', () => {
+  it('finds people in an export, and removes their factors', async () => {
+    const { ada, url, tokenFile, withFactor } = await newInstance();
+    const address = [url, '--token-file', tokenFile];
+    const args = [`ada-${ada}@example.com`, ...address];
+    expect(await remover([])(...args, '--dry-run')).toMatchObject({
+      removals: [{ userId: ada, outcome: 'wouldBeRemoved' }],
+    });
+    expect(await withFactor()).toContain(ada);
+    expect(await remover([])(...args)).toMatchObject({ removed: 1, removals: [{ userId: ada, outcome: 'removed' }] });
+    expect(await withFactor()).not.toContain(ada);
+    expect(await remover([])(...args)).toMatchObject({ removed: 0, removals: [{ outcome: 'notEnabled' }] });
+  });
+
+  it('takes ids only with a token that may not export', async () => {
+    const { ada, url, database, owner, withFactor } = await newInstance();
+    await identityJson(['member', 'add', '--user', owner, '--role', 'IAM_USER_MANAGER', ...database]);
+    const tokenFile = await tokenFileWith((await newToken(database, owner)).token);
+    const address = [url, '--token-file', tokenFile];
+    const { code, stderr } = await identity(['otp-email', 'remove', `ada-${ada}@example.com`, ...address]);
+    expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining('specify user ids') });
+    expect(await remover([])(ada, ...address)).toMatchObject({ removed: 1 });
+    expect(await withFactor()).not.toContain(ada);
+  });
+});
+
+describe('otp-email remove at a ZITADEL', () => {
+  it('finds people by its search, and removes their factors', async () => {
+    const people = ['ada', 'ben'].map((name) =>
+      person(name, { email: { email: `${name}@example.com`, isEmailVerified: true } }),
+    );
+    const { zitadel, tokenFile } = await filledZitadel([organisation('north', { humanUsers: people })]);
+    zitadel.contents.otpEmail.add('ada');
+    const address = [zitadel.url, '--token-file', tokenFile];
+    expect(await remover([])('ADA@example.com', 'name of ben', ...address)).toMatchObject({
+      removed: 1,
+      removals: [
+        { userId: 'ada', orgId: 'north', outcome: 'removed' },
+        { userId: 'ben', outcome: 'notEnabled' },
+      ],
+    });
+    expect(zitadel.contents.otpEmail.size).toBe(0);
+  });
+});
