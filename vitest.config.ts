@@ -18,6 +18,26 @@ export const shared = {
   hookTimeout: MINUTE_MS,
 };
 
+/**
+ * Files of integration and fault tests that wait for killed processes, broken connections and timeouts, or repeat one
+ * behaviour for each combination of places. `npm test` proves each behaviour once without them.
+ */
+export const slowFiles = [
+  'test/faults/{atOnce,auditFaults,bucketFaults,clients,fullDisk,killFunction,killSelfHosted,outages,throttling,transferCuts}.test.ts',
+  'test/integration/http/{docs,throttledDatabase}.test.ts',
+  'test/integration/migrate/{failures,places,questions}.test.ts',
+  'test/integration/objectStorage/{bucketFaults,bucketMemory}.test.ts',
+  'test/integration/places/{failures,places}.test.ts',
+  'test/integration/repository/browser.test.ts',
+  'test/integration/zitadel/placeFailures.test.ts',
+];
+
+/** A project of `npm test`: the tests of one folder. */
+const project = (name: string) => ({
+  extends: true as const,
+  test: { name, include: [`test/${name}/**/*.test.ts`], exclude: slowFiles, globalSetup },
+});
+
 /** What proves the product: `npm test`. The rest is in `vitest.all.config.ts`. */
 export default defineConfig({
   test: {
@@ -25,20 +45,21 @@ export default defineConfig({
     projects: [
       // Its files share their modules: to load them anew for each file takes longer than all unit tests together.
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
-      { extends: true, test: { name: 'integration', include: ['test/integration/**/*.test.ts'], globalSetup } },
-      { extends: true, test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], globalSetup } },
+      project('integration'),
+      project('conformance'),
       {
         extends: true,
         test: {
           name: 'faults',
           include: ['test/faults/**/*.test.ts'],
+          exclude: slowFiles,
           globalSetup,
           // Many repetitions take hours.
           testTimeout: areMany ? 240 * MINUTE_MS : 10 * MINUTE_MS,
           hookTimeout: 5 * MINUTE_MS,
         },
       },
-      { extends: true, test: { name: 'acceptance', include: ['test/acceptance/**/*.test.ts'], globalSetup } },
+      project('acceptance'),
     ],
   },
 });

@@ -1,20 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { identity, identityJson } from '../../support/command.ts';
 import { organisation as emptyOrganisation, person } from '../../support/fixtures/organisations.ts';
 import { peopleOf, sampleOrganisation } from '../../support/fixtures/sampleOrganisation.ts';
 import { expectError, exportFrom, importInto, parseOk, post, removeOtpEmail } from '../../support/http/wire.ts';
-import {
-  daysFromNow,
-  describeDatabases,
-  notServed,
-  serveSample,
-  tokenPattern,
-} from '../../support/instances/commandInstance.ts';
+import { daysFromNow, notServed, serveSample, tokenPattern } from '../../support/instances/commandInstance.ts';
 import { newServiceUser, newToken } from '../../support/instances/tokens.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
+import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
 const restricted = z.strictObject({ tokenId: z.string(), token: z.string(), expiresAt: z.string() });
 const text = z.string();
@@ -40,16 +35,20 @@ const listed = {
   }),
 };
 
-describeDatabases('a command on accounts', (newDatabase) => {
+describe('a command on accounts', () => {
   const organisation = sampleOrganisation();
   const people = peopleOf(organisation);
   let { database, instance, owner } = notServed;
   beforeAll(async () => {
-    const served = await serveSample(await newDatabase(), organisation);
+    const directory = await temporaryDirectory();
+    const served = await serveSample(['--data', directory.path], organisation);
     ({ database, instance, owner } = served);
     const orgs = ['A', 'B', 'C'].map((id) => emptyOrganisation(id, { humanUsers: [person(`user of ${id}`)] }));
     await importInto(instance, { data_orgs: { orgs } });
-    return served.stop;
+    return async () => {
+      await served.stop();
+      await directory.remove();
+    };
   });
 
   it('pat create, list and revoke decide at once which tokens the service takes', async () => {
@@ -186,6 +185,10 @@ describeDatabases('a command on accounts', (newDatabase) => {
     expect(new Set(ofOne.map((user) => user.orgId))).toEqual(new Set([orgId]));
     const { users } = listed.users.parse(await identityJson(['user', 'list', ...database]));
     expect(users).toEqual(expect.arrayContaining(ofOne));
+    const search = ['user', 'list', '--search', `ADA-${people.ada}@example`, ...database];
+    expect(listed.users.parse(await identityJson(search)).users).toMatchObject([
+      { userId: people.ada, email: `ben-${people.ben}@example.com`, factors: ['password', 'totp'] },
+    ]);
     expect(users.map(({ userId }) => userId)).toContain(owner);
     const { members } = listed.members.parse(await identityJson(['member', 'list', ...database]));
     expect(members).toContainEqual({ userId: owner, roles: ['IAM_OWNER'] });
