@@ -187,7 +187,7 @@ describe('a command on accounts', () => {
     expect(users).toEqual(expect.arrayContaining(ofOne));
     const search = ['user', 'list', '--search', `ADA-${people.ada}@example`, ...database];
     expect(listed.users.parse(await identityJson(search)).users).toMatchObject([
-      { userId: people.ada, email: `ben-${people.ben}@example.com`, factors: ['password', 'totp'] },
+      { userId: people.ada, email: `ada-${people.ada}@example.com`, factors: ['password', 'totp'] },
     ]);
     expect(users.map(({ userId }) => userId)).toContain(owner);
     const { members } = listed.members.parse(await identityJson(['member', 'list', ...database]));
