@@ -74,8 +74,8 @@ export function explainZitadels(
 ): (difference: RecordDifference, first?: RecordContent) => string | undefined {
   const zitadels = facts.flatMap((known, index): ZitadelSide[] => {
     if (known?.service !== 'zitadel') return [];
-    const { domains = [], caller, importsStates = true } = known;
-    const side = { domains, callerId: caller?.userId, importsStates };
+    const { domains = [], importsStates = true } = known;
+    const side = { domains, importsStates };
     return [index === 0 ? { side: 'first', ...side } : { side: 'second', ...side, losses }];
   });
   return (difference, first) =>

@@ -1,10 +1,8 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
-import { type Counts, total } from '../../shared/collections/counts.ts';
-import { missingKinds, secretNames, secretSelection } from '../../shared/exportFile/secretSelection.ts';
+import { total } from '../../shared/collections/counts.ts';
 import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
 import type { ImportOptions } from '../exports/place.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
-import { leftOutLines } from '../exports/secretFilter.ts';
 import {
   eventsOption,
   exportChoices,
@@ -29,7 +27,7 @@ export const importPlace = defineCommand({
     ...exportChoices,
     with: {
       ...exportChoices.with,
-      meaning: `the secrets to import: ${SECRET_CHOICES}; by default passwords and otp of a file, and none of another place`,
+      meaning: `the secrets to import: ${SECRET_CHOICES}; by default all of a file, and none of another place; a file must have no others`,
     },
     ...importChoices,
     'dry-run': flag('report what would be done, and write nothing'),
@@ -45,9 +43,8 @@ export const importPlace = defineCommand({
     const { requireOther } = await import('../places/parsePlace.ts');
     const { requireOtherInstance } = await import('../exports/place.ts');
     const { RecordCounter, requestLines, trackImport } = await import('../exports/recordCounter.ts');
-    const { selector } = await import('../../functions/import/selection.ts');
     const { fitsQuery } = await import('../places/importQuery.ts');
-    const { openSelected } = await import('../exports/filteredContent.ts');
+    const { openWithSecrets } = await import('../exports/fileSecrets.ts');
     const {
       arguments: [from],
       signal,
@@ -56,33 +53,37 @@ export const importPlace = defineCommand({
     if (target.takes !== 'imports')
       throw new UsageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);
     requireOther(source.name, target.name);
-    const given = importOptions(call);
-    // A file is sent without the organisations that a query has no space to name.
-    const keeps = target.isRemote === true && !fitsQuery(given) ? selector(given) : undefined;
-    const options = keeps === undefined ? given : { ...given, orgIds: [], excludedOrgIds: [] };
+    const selection = exportOptions(call);
+    const isFile = source.takes === 'files';
+    const takesAll = isFile && call.options.with === undefined;
+    const given = { ...importOptions(call), withKeys: takesAll || selection.withKeys };
+    const fits = target.isRemote !== true || fitsQuery(given);
+    if (isFile && !fits)
+      throw new UsageError(
+        '--org and --exclude-org are too long for a request: name fewer organisations in each call, or export a file with only those to import',
+      );
+    // Another place has selected already.
+    const options = fits ? given : { ...given, orgIds: [], excludedOrgIds: [] };
     return interruptible(signal, interruption(target.name, options), async () => {
       if (source.takes === 'imports') {
         const sourceFacts = await source.facts(['export'], signal);
         const targetFacts = await target.facts(['export'], signal);
         requireOtherInstance({ place: source, facts: sourceFacts }, { place: target, facts: targetFacts });
       }
-      const [output, selection] = [progressOutput(call), exportOptions(call)];
-      const secrets = secretSelection(call.options.with ?? secretNames);
-      const filtering = { filter: { secrets, keeps }, options: selection, output, signal };
-      const isFiltered = source.takes === 'files' && (missingKinds(secrets).length > 0 || keeps !== undefined);
-      const selected = isFiltered ? await openSelected(source, filtering) : undefined;
-      await using content = selected?.content ?? (await source.readExport(selection, signal));
-      const counter = new RecordCounter(source.name, given);
+      const output = progressOutput(call);
+      await using content =
+        isFile && !takesAll
+          ? await openWithSecrets(source, selection, selection, output, signal)
+          : await source.readExport(selection, signal);
+      const counter = new RecordCounter(source.name, given, isFile);
       const response = await trackImport(target, { name: source.name, content, counter }, options, output, signal);
-      const { request = counter.request, leftOut } = selected ?? {};
       const { losses = [], missingStates = [] } = content;
       const { humanUsers: people = 0 } = response.summary.created;
-      const isWithout = source.takes === 'imports' && !selection.withPasswords && people > 0;
+      const isWithout = !isFile && !selection.withPasswords && people > 0;
       const lost = `not imported: the passwords of ${counted(people, 'person')}, as far as they have any (--with passwords)`;
-      // What is left out of a file has a line of its own.
-      const told = leftOut === undefined ? request : { ...request, secrets: undefined };
-      const requested = [...requestLines(told), ...(isWithout ? [lost] : [])];
-      return imported(response, target.name, options, { losses, missingStates, request, leftOut, requested });
+      const { request } = counter;
+      const requested = [...requestLines(request), ...(isWithout ? [lost] : [])];
+      return imported(response, target.name, options, { losses, missingStates, request, requested });
     });
   },
 });
@@ -96,8 +97,6 @@ interface ReadFile {
   readonly losses: readonly string[];
   readonly missingStates: readonly string[];
   readonly request: ExportedRequest;
-  /** The numbers of its secrets that are left out. */
-  readonly leftOut: Counts | undefined;
   /** What a person reads of the request. */
   readonly requested: readonly string[];
 }
@@ -106,7 +105,7 @@ function imported(
   response: ImportResponse,
   target: string,
   { dryRun }: ImportOptions,
-  { losses, missingStates, request, leftOut = {}, requested }: ReadFile,
+  { losses, missingStates, request, requested }: ReadFile,
 ): Output {
   const { errors = [], summary } = response;
   const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;
@@ -125,17 +124,13 @@ function imported(
     ...requested,
     ...section('Not exported by ZITADEL', losses),
     ...noticeSection('error', errors, summary.errorsOmitted),
-    ...noticeSection('warning', summary.warnings, summary.warningsOmitted, [
-      ...missingStatesLines(missingStates),
-      ...leftOutLines(leftOut),
-    ]),
+    ...noticeSection('warning', summary.warnings, summary.warningsOmitted, missingStatesLines(missingStates)),
   ];
   return {
     json: {
       event: 'result',
       ...response,
       ...request,
-      ...(total(leftOut) === 0 ? {} : { secretsLeftOut: leftOut }),
       ...(losses.length === 0 ? {} : { losses }),
       ...(missingStates.length === 0 ? {} : { missingStates }),
     },

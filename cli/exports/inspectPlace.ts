@@ -141,6 +141,12 @@ export class FileFacts implements RecordVisitor {
       withKeys: has('keys'),
     };
   }
+
+  /** The kinds of secrets in the file, as an export selects them: client secrets belong to the passwords. */
+  get selection(): SecretSelection {
+    const { withPasswords, ...others } = this.content;
+    return { withPasswords: withPasswords || this.secrets.clientSecrets !== undefined, ...others };
+  }
 }
 
 function newLists() {

@@ -10,7 +10,6 @@ import { UsageError } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
 import { printable } from '../terminal.ts';
 import { undisposed } from './content.ts';
-import { isOrgId } from './exportFilter.ts';
 import {
   countSettled,
   type DatabasePlace,
@@ -49,6 +48,8 @@ export function requestLines({ secrets: kinds, ignored = [] }: ExportedRequest):
  */
 export class RecordCounter {
   private readonly name: string;
+  private readonly isFile: boolean;
+  private hasOrganisations = false;
   /** The organisations that are named and not found yet. */
   readonly missing: Set<string>;
   private readonly scanner = new JsonScanner(treat, exportFileLimits);
@@ -61,16 +62,18 @@ export class RecordCounter {
   /**
    * @param name how messages call the source
    * @param selection names the organisations that the file must hold
+   * @param isFile whether the source is a file or an object, which must have organisations
    */
-  constructor(name: string, selection?: OrganisationSelection) {
+  constructor(name: string, selection?: OrganisationSelection, isFile = false) {
     this.name = name;
+    this.isFile = isFile;
     this.missing = selection === undefined ? new Set() : named(selection);
   }
 
   /**
    * Passes a file's bytes on.
    * @throws IdentityError at the end of a file that is incomplete, or no export file; UsageError at the end of one that lacks
-   * a named organisation, before a target takes the file
+   * a named organisation, or has none, before a target takes the file
    */
   async *count(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of content) {
@@ -78,12 +81,15 @@ export class RecordCounter {
       yield chunk;
     }
     this.check(() => this.scanner.end());
+    if (this.isFile && !this.hasOrganisations)
+      throw new UsageError(`${this.name} has no organisations: specify an export file that has some`);
     requireFound(`${this.name} does not have`, this.missing);
   }
 
   private add(chunk: Uint8Array): void {
     this.bytes += chunk.byteLength;
     for (const { path, kind, text } of this.scanner.push(chunk)) {
+      if (path[0] === 'orgs' && path.length > 2) this.hasOrganisations = true;
       if (path[0] === MANIFEST) {
         if (text !== '') this.addStatement(String(path[1]), parseJson(text, path));
       } else if (isOrgId(path)) this.missing.delete(String(parseJson(text, path)));
@@ -147,6 +153,11 @@ const statements: ReadonlySet<unknown> = new Set(Object.keys(exportedRequest.sha
 function isOfRecords(path: JsonPath): boolean {
   const name = organisationFields.get(String(path[2]))?.name ?? '';
   return name === organisationSection.name || findSection(name) !== undefined;
+}
+
+/** Whether a path is that of an organisation's id. */
+function isOrgId([, , field, ...below]: JsonPath): boolean {
+  return below.length === 0 && (field === 'orgId' || field === 'org_id');
 }
 
 /** Enters the organisations and their lists, and the manifest. */

@@ -16,11 +16,19 @@ export const planning = {
   from: required('PLACE', 'the source'),
   ...toOption('the target: an instance, a database, a new file or a new object'),
   ...exportChoices,
+  org: { ...exportChoices.org, meaning: `${exportChoices.org.meaning}; not for a file or object` },
+  'exclude-org': {
+    ...exportChoices['exclude-org'],
+    meaning: `${exportChoices['exclude-org'].meaning}; not for a file or object`,
+  },
   timeout: optional(
     'DURATION',
     'time limit of each call such as 30m, by default as long as the place allows; and of the waits for a lost connection, by default 1m',
   ),
-  with: optional('SECRETS', `the secrets that move: ${SECRET_CHOICES}; required, unless a terminal can be asked`),
+  with: optional(
+    'SECRETS',
+    `the secrets that move: ${SECRET_CHOICES}; a terminal is asked; of a file by default all, and it must have no others`,
+  ),
   ...importChoices,
   'run-dir': optional(
     'DIR',

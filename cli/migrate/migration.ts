@@ -12,7 +12,7 @@ import { firstLines } from '../texts.ts';
 import type { MigrationCall, PlanningCall } from './callOptions.ts';
 import { chooseRun, describeRun } from './chooseRun.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
-import { currentSelection, importExport, stageExport } from './exportStage.ts';
+import { currentOptions, importExport, stageExport } from './exportStage.ts';
 import { keepShownPlan, makePlan, readPlan, readShownPlan } from './plan.ts';
 import { prove } from './proof.ts';
 import { makeResult, readResult, requireReportable, writeReport } from './result.ts';
@@ -174,7 +174,7 @@ async function storeExport(
 
 async function digest(run: MigrationRun, place: FilePlace): Promise<string> {
   const sum = createHash('sha256');
-  await using content = await place.readExport(currentSelection(run).options, run.signal);
+  await using content = await place.readExport(currentOptions(run), run.signal);
   for await (const chunk of content.open(run.signal)) sum.update(chunk);
   return sum.digest('hex');
 }

@@ -8,7 +8,6 @@ import { combine, compareSides, explainZitadels } from '../compareSides.ts';
 import { FileFacts, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { DatabasePlace } from '../exports/place.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
-import { leftOutLines } from '../exports/secretFilter.ts';
 import { missingStatesText } from '../texts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
@@ -81,7 +80,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
       ...(exported === undefined || exported.records === 0 ? {} : { digest: exported.digest, readAt: exported.readAt }),
     },
     target: describeSide(target),
-    checks: [...listChecks(source), ...listChecks(target), ...exportChecks(run)],
+    checks: [...listChecks(source), ...listChecks(target), ...exportChecks(run, source)],
     leftOut,
     organisations: organisations.listed.map((one) => ({
       ...one,
@@ -147,14 +146,15 @@ async function tryImport(run: MigrationRun, target: DatabasePlace) {
   }
 }
 
-function exportChecks({ state: { exported } }: MigrationRun): MigrationPlan['checks'] {
-  const { withoutUser, missingStates = [], secretsLeftOut = {} } = exported ?? {};
-  const stays = `the user ${withoutUser} of the source's token stays, with all that refers to it`;
-  return [
-    ...(withoutUser === undefined ? [] : [{ status: 'ok' as const, message: stays }]),
-    ...[...missingStates.map(missingStatesText), ...leftOutLines(secretsLeftOut)].map((message) => ({
-      status: 'warning' as const,
-      message,
-    })),
+/** Warns of states that the source did not return, and of what an export contains that usually stays in the source. */
+function exportChecks({ state: { exported } }: MigrationRun, { place }: Side): MigrationPlan['checks'] {
+  const { missingStates = [], defaultOrgId, exportedBy } = exported ?? {};
+  const withDefault = `${place.name} contains ${defaultOrgId}, the default organisation of its source: to leave that out, export again with --exclude-org ${defaultOrgId}`;
+  const withExporter = `the user ${exportedBy}, who exported the source, is in the export with all its records: delete it in the target after the migration if it served the export only`;
+  const messages = [
+    ...missingStates.map(missingStatesText),
+    ...(defaultOrgId === undefined ? [] : [withDefault]),
+    ...(exportedBy === undefined ? [] : [withExporter]),
   ];
+  return messages.map((message) => ({ status: 'warning', message }));
 }

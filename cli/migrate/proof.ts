@@ -1,23 +1,20 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
-import { selector } from '../../functions/import/selection.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import { comparedContent, type RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import { Comparison, type PairVisitor, type RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { type FieldDifference, isOmission } from '../../shared/organisation/equality.ts';
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
 import { compareSides, explainZitadels } from '../compareSides.ts';
-import { repeatable } from '../exports/content.ts';
-import { type ExportFilter, filterExport } from '../exports/exportFilter.ts';
 import type { Place } from '../exports/place.ts';
 import { counted, valueText } from '../texts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { Activations } from './activations.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
-import { currentSelection } from './exportStage.ts';
+import { currentOptions } from './exportStage.ts';
 import { loginTally } from './logins.ts';
 import type { MigrationRun } from './run.ts';
 import type { MigrationSettings } from './settings.ts';
-import { MAX_NAMED, onlyThese, type Side, type Sides } from './sides.ts';
+import { MAX_NAMED, onlyThese, type Sides } from './sides.ts';
 import { nothing, OrganisationTally, recordCounts } from './tallies.ts';
 
 /** What the proof adds to a result. */
@@ -42,22 +39,12 @@ export async function prove(run: MigrationRun, plan: MigrationPlan, sides: Sides
 async function isReadable(run: MigrationRun, { takes, readExport }: Place): Promise<boolean> {
   if (takes === 'imports') return true;
   try {
-    await using _content = await readExport(currentSelection(run).options, run.signal);
+    await using _content = await readExport(currentOptions(run), run.signal);
     return true;
   } catch (error) {
     if (hasCode(error, 'PERMISSION_DENIED')) return false;
     throw error;
   }
-}
-
-/** Returns the source as it is now, without what stays. */
-function openSource(run: MigrationRun, { place }: Side) {
-  const { options, filter: rest } = currentSelection(run);
-  // A file holds its other organisations too.
-  const isSelective = options.orgIds.length + options.excludedOrgIds.length > 0;
-  const filter = place.takes === 'files' && isSelective ? { ...rest, keeps: selector(options) } : rest;
-  const isWhole = Object.values(filter).every((one) => one === undefined);
-  return { place: isWhole ? place : filteredPlace(place, filter), options, isLagging: false };
 }
 
 const BOTH_COMPARED = 'both sides were exported and compared, record by record and field by field';
@@ -73,7 +60,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
     explain: (found, content) => byZitadels(found, content) ?? explain(found, settings, moved?.response, content),
     pairs: target.kind === 'zitadel' ? combinePairs([activations, logins]) : logins,
   });
-  const first = openSource(run, source);
+  const first = { place: source.place, options: currentOptions(run), isLagging: false };
   const sides = { comparison, first, second: onlyThese(target, first.options), visitors: [organisations, losses] };
   const [before, after] = await run.reconnecting(() => compareSides(sides, run));
   const { differences, expected } = comparison;
@@ -163,24 +150,6 @@ function proveByChecksum({ state: { moved, exported } }: MigrationRun, plan: Mig
     activations: { entries: [], omitted: 0 },
     targetDigest: undefined,
     targetCaller: undefined,
-  };
-}
-
-/** Returns a place whose exports have only what a filter keeps. */
-function filteredPlace(place: Place, filter: ExportFilter): Place {
-  return {
-    ...place,
-    async readExport(options, signal) {
-      await using resources = new AsyncDisposableStack();
-      const content = resources.use(await place.readExport(options, signal));
-      const file = resources.use(await repeatable(content, signal));
-      const held = resources.move();
-      return {
-        isRepeatable: true,
-        open: (readSignal) => filterExport(() => file.open(readSignal), filter),
-        [Symbol.asyncDispose]: () => held.disposeAsync(),
-      };
-    },
   };
 }
 

@@ -8,7 +8,6 @@ import { migrationUnfinished } from '../../shared/errors/placeErrors.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import type { Output } from '../command.ts';
-import { leftOutLines } from '../exports/secretFilter.ts';
 import { requireFreeFile } from '../places/filePlace.ts';
 import { missingStatesText } from '../texts.ts';
 import { type MigrationPlan, type MigrationResult, migrationResult } from './documents.ts';
@@ -67,7 +66,6 @@ export async function makeResult(
       // An earlier request may have written what the last one counts as unchanged.
       ...(importRepeated && total(summary?.unchanged ?? {}) > 0 ? [SEVERAL_REQUESTS] : []),
       ...(exported?.missingStates ?? []).map((one) => ({ type: 'state', message: missingStatesText(one) })),
-      ...leftOutLines(exported?.secretsLeftOut ?? {}).map((message) => ({ type: 'secrets', message })),
       // A file has no import that would warn.
       ...(response === undefined ? plan.warnings : notices.warnings),
     ],

@@ -29,12 +29,12 @@ const stagedExport = z.strictObject({
   /** The digest of its records, as manifests have it. */
   digest: z.string(),
   instance: z.string().optional(),
-  /** The user of the source's token, whose records are left out. */
-  withoutUser: z.string().optional(),
+  /** The source's default organisation, where a file contains it. */
+  defaultOrgId: z.string().optional(),
+  /** The user who exported the source, where the export contains it. */
+  exportedBy: z.string().optional(),
   /** The states that the source did not return, which count as active: a sentence for each organisation. */
   missingStates: z.array(z.string()).optional(),
-  /** Numbers of the source's secrets that `--with` does not name. */
-  secretsLeftOut: z.record(z.string(), z.int()).optional(),
 });
 
 const moved = z.strictObject({

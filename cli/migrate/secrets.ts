@@ -1,24 +1,24 @@
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
-import { type SecretKind, secretSelection } from '../../shared/exportFile/secretSelection.ts';
+import { type SecretKind, type SecretSelection, secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { UsageError } from '../command.ts';
-import { inspectPlace } from '../exports/inspectPlace.ts';
+import { FileFacts, inspectPlace } from '../exports/inspectPlace.ts';
 import { progressOutput } from '../places/callOptions.ts';
 import { askChoice, canAsk } from '../questions.ts';
 import { counted } from '../texts.ts';
 import { SECRET_CHOICES } from '../values.ts';
 import type { PlanningCall } from './callOptions.ts';
-import { type MigrationSettings, sourceOptions } from './settings.ts';
-import type { Side } from './sides.ts';
+import { isFile, type MigrationSettings, sourceOptions } from './settings.ts';
+import { defaultOrganisation, type Side } from './sides.ts';
 
 /**
- * Requires that a migration is told which secrets move, or that a person can be asked.
+ * Requires that a migration is told which secrets move, unless its source is a file, or a person can be asked.
  * @throws UsageError
  */
 export function requireSecrets(call: PlanningCall): void {
-  const { with: given, json, yes } = call.options;
-  if (given === undefined && (json || yes || !canAsk(call)))
+  const { with: given, json, yes, from } = call.options;
+  if (given === undefined && !isFile(from) && (json || yes || !canAsk(call)))
     throw new UsageError(`missing option --with: specify the secrets that move: ${SECRET_CHOICES}`);
 }
 
@@ -30,40 +30,45 @@ const answers: Readonly<Record<string, readonly SecretKind[]>> = {
   none: [],
 };
 
-/** Returns the settings with the secrets that a person at the terminal chooses, where the call does not name them. */
+/**
+ * Returns the settings with the secrets that move where the call does not name them: those that a file contains, or that a
+ * person at the terminal chooses.
+ */
 export async function chooseSecrets(
   call: PlanningCall,
   settings: MigrationSettings,
   source: Side,
 ): Promise<MigrationSettings> {
   if (call.options.with !== undefined) return settings;
+  if (source.place.takes === 'files') return { ...settings, ...(await readSecrets(call, settings, source)) };
   const people = await countPeople(call, settings, source);
-  const upTo = source.place.takes === 'files' ? '' : 'up to ';
-  const who = people === undefined ? 'people' : `${upTo}${counted(people, 'person')}`;
+  const who = people === undefined ? 'people' : `up to ${counted(people, 'person')}`;
   const question = `Which secrets move? Without passwords, ${who} would have to set a new password.`;
   const answer = await askChoice(question, Object.keys(answers), call);
   return { ...settings, ...secretSelection(answers[answer]) };
+}
+
+/** Returns the kinds of secrets that a file contains. */
+async function readSecrets(call: PlanningCall, settings: MigrationSettings, { place }: Side): Promise<SecretSelection> {
+  const facts = new FileFacts();
+  await inspectPlace(place, sourceOptions(settings), facts, progressOutput(call), call.signal);
+  return facts.selection;
 }
 
 /** A source that takes longer to count is not counted. */
 const COUNTING_MS = 10_000;
 
 /**
- * Counts the people who move, by an export without secrets; of a file, those with a password.
+ * Counts the people who move, by an export without secrets.
  * @returns undefined where that takes longer
  */
-async function countPeople(
-  call: PlanningCall,
-  settings: MigrationSettings,
-  { place, facts }: Side,
-): Promise<number | undefined> {
+async function countPeople(call: PlanningCall, settings: MigrationSettings, source: Side): Promise<number | undefined> {
   const limit = AbortSignal.timeout(COUNTING_MS);
   const signal = AbortSignal.any([call.signal, limit]);
-  const people = new PeopleTally(place.takes === 'files');
+  const people = new PeopleTally();
   try {
-    const { manifest } = await inspectPlace(place, sourceOptions(settings), people, progressOutput(call), signal);
-    const staying = settings.orgIds.length > 0 ? undefined : (facts?.defaultOrgId ?? manifest?.defaultOrgId);
-    return people.countWithout(staying);
+    await inspectPlace(source.place, sourceOptions(settings), people, progressOutput(call), signal);
+    return people.countWithout(defaultOrganisation(source, settings));
   } catch (error) {
     if (limit.aborted && !call.signal.aborted) return undefined;
     throw error;
@@ -73,17 +78,9 @@ async function countPeople(
 /** The people of each organisation. */
 class PeopleTally implements RecordVisitor {
   private readonly counts = new Map<string, number>();
-  private readonly hasPasswords: boolean;
 
-  /** @param hasPasswords whether the source shows who has a password */
-  constructor(hasPasswords: boolean) {
-    this.hasPasswords = hasPasswords;
-  }
-
-  add({ section, orgId, credentials, clearPassword }: OrganisationRecord): void {
-    if (section !== humanUserSection) return;
-    const hasPassword = credentials.passwordHash !== undefined || clearPassword !== undefined;
-    if (hasPassword || !this.hasPasswords) this.counts.set(orgId, (this.counts.get(orgId) ?? 0) + 1);
+  add({ section, orgId }: OrganisationRecord): void {
+    if (section === humanUserSection) this.counts.set(orgId, (this.counts.get(orgId) ?? 0) + 1);
   }
 
   reset(): void {

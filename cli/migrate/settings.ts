@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { onConflicts } from '../../functions/import/contract.ts';
+import { UsageError } from '../command.ts';
 import type { ExportOptions, ImportOptions } from '../exports/place.ts';
 import { exportOptions, importOptions, type SecretFiles } from '../places/callOptions.ts';
 import { parsePlace, requireOther, requireRereadable } from '../places/parsePlace.ts';
@@ -40,6 +41,10 @@ export function readSettings(call: PlanningCall): MigrationSettings {
   const [from, to] = [parsePlace(call.options.from).name, parsePlace(call.options.to).name];
   requireRereadable(from, to);
   requireOther(from, to);
+  if (isFile(from) && orgIds.length + excludedOrgIds.length > 0)
+    throw new UsageError(
+      `${from} is taken as it is, with all its organisations: name some of them when you export it, or use identity import with --org`,
+    );
   const { report } = call.options;
   return {
     from,
@@ -56,6 +61,11 @@ export function readSettings(call: PlanningCall): MigrationSettings {
     ...(report === undefined ? {} : { report: resolve(report) }),
     secretFiles: givenSecretFiles(call.options),
   };
+}
+
+/** Whether a place is a file or an object, which is taken as it is. */
+export function isFile(place: string): boolean {
+  return ['file', 'object'].includes(parsePlace(place).kind);
 }
 
 /** Replaces files of secrets by those that a call names. */

@@ -12,8 +12,6 @@ export interface ZitadelSide {
   readonly side: 'first' | 'second';
   /** Its domains, of which it makes each organisation's own. */
   readonly domains: readonly string[];
-  /** The user who imported, if that is known: it becomes owner of what it creates. */
-  readonly callerId: string | undefined;
   /** Whether its imports keep states. */
   readonly importsStates: boolean;
   /** What it could not take of the other side, if that was imported into it. */
@@ -117,11 +115,9 @@ function isOnlyIn({ side }: ZitadelSide, outcome: 'onlyFirst' | 'onlySecond'): b
   return (side === 'first') === (outcome === 'onlyFirst');
 }
 
-function addedReason({ section, id }: RecordDifference, { domains, callerId }: ZitadelSide): string | undefined {
+function addedReason({ section, id }: RecordDifference, { domains }: ZitadelSide): string | undefined {
   if (section === 'domains' && domains.some((domain) => id.endsWith(`.${domain}`)))
     return 'ZITADEL adds a domain to each organisation';
-  if (section === 'orgMembers' && callerId !== undefined && id.split('_').includes(callerId))
-    return 'ZITADEL makes the caller owner of each organisation that it creates';
   return undefined;
 }
 

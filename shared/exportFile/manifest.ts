@@ -64,9 +64,6 @@ export const exportedManifest = manifestSchema.extend({
 /** The manifest that an export writes. */
 export type ExportedManifest = z.infer<typeof exportedManifest>;
 
-/** What a manifest says of a file's records. */
-export type Tally = Pick<Manifest, 'counts' | 'digest'>;
-
 /** A record's contribution to a manifest. */
 export interface ManifestEntry {
   readonly section: string;

@@ -6,6 +6,7 @@ import { sections } from '../../../shared/organisation/sections.ts';
 import { undisposed } from '../../exports/content.ts';
 import type { ExportContent, ExportOptions } from '../../exports/place.ts';
 import { search, type ZitadelConnection } from '../connection.ts';
+import { readCaller } from '../instance.ts';
 import { EXPORT_PATH, exportOne, recordsIn } from './exportOrganisation.ts';
 import { addStates } from './states.ts';
 
@@ -32,15 +33,20 @@ export function exportContent(
       listed ??= await listOrganisations(connection);
       return listed;
     };
+    let callerId: string | undefined;
+    const caller = async () => {
+      callerId ??= (await readCaller(connection)).userId;
+      return callerId;
+    };
     const states = {
       connection,
       unknownStates: options.unknownStates,
       stateOf: async (orgId: string) => (await list()).get(orgId),
     };
     const exportSelected = async (orgId: string) => {
-      const organisation = await exportOne(connection, orgId, options);
+      const organisation = await exportOne(connection, orgId, caller, options);
       if (organisation !== undefined) return organisation;
-      return (await list()).has(orgId) ? exportListed(connection, orgId, options) : undefined;
+      return (await list()).has(orgId) ? exportListed(connection, orgId, caller, options) : undefined;
     };
     let start = '{"orgs":[';
     for (const orgId of selected) {
@@ -78,9 +84,10 @@ export function exportContent(
 async function exportListed(
   connection: ZitadelConnection,
   orgId: string,
+  caller: () => Promise<string>,
   options: ExportOptions,
 ): Promise<JsonObject | undefined> {
-  const organisation = await exportOne(connection, orgId, options);
+  const organisation = await exportOne(connection, orgId, caller, options);
   if (organisation !== undefined || !(await listOrganisations(connection)).has(orgId)) return organisation;
   const problem = `the response lacks organisation ${orgId}: check that no gateway answers in place of the ZITADEL`;
   throw zitadelCallFailed(connection.baseUrl, `POST ${EXPORT_PATH}`, 200, problem);
@@ -124,6 +131,7 @@ export const exportLosses: readonly string[] = [
   'passkeys, U2F factors, OTP by SMS and by e-mail, and whether a person must change the password',
   'personal access tokens and secrets of service users, and the type of their access tokens',
   'flows other than external and internal authentication, and the texts of invitations',
+  'grants and memberships of the user of the token in organisations of others',
   'the states of projects, applications and actions: inactive ones are exported as if active',
   'the texts of passwordless registration: those of claimed domains are exported under their name',
   'sessions: each person logs in once after the migration',

@@ -44,8 +44,10 @@ export const EXPORT_PATH = '/admin/v1/export';
 const file = z.looseObject({ orgs: z.array(z.record(z.string(), z.unknown())).default([]) });
 
 /**
- * Exports one organisation with all of its grants and members: over REST, which has the fields of every release, and over
+ * Exports one organisation with its grants and members: over REST, which has the fields of every release, and over
  * gRPC-Web where REST refuses the response's size.
+ * @param caller returns the id of the token's user, whose grants and memberships in organisations of others are left out: it owns every
+ * organisation that it has created by an import
  * @returns undefined if the response does not have the organisation
  * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`; ZITADEL_CANNOT_EXPORT where the ZITADEL fails to export it;
  * ZITADEL_CONTEXT_MISSING where it answers for another organisation
@@ -53,11 +55,12 @@ const file = z.looseObject({ orgs: z.array(z.record(z.string(), z.unknown())).de
 export async function exportOne(
   connection: ZitadelConnection,
   orgId: string,
+  caller: () => Promise<string>,
   { withPasswords, withOtp }: ExportedSecrets,
   timeoutMs = MAX_EXPORT_MS,
 ): Promise<JsonObject | undefined> {
   const organisation = await exportAlone(connection, orgId, { withPasswords, withOtp }, timeoutMs);
-  if (organisation !== undefined) await addGrantsBetween(connection, orgId, organisation);
+  if (organisation !== undefined) await addGrantsBetween(connection, orgId, caller, organisation);
   return organisation;
 }
 
@@ -128,7 +131,12 @@ interface Owned {
 }
 
 /** Adds the grants and members that the export of one organisation lacks because they concern others. */
-async function addGrantsBetween(connection: ZitadelConnection, orgId: string, organisation: JsonObject): Promise<void> {
+async function addGrantsBetween(
+  connection: ZitadelConnection,
+  orgId: string,
+  caller: () => Promise<string>,
+  organisation: JsonObject,
+): Promise<void> {
   if (!(await hasContext(connection, orgId))) throw zitadelContextMissing(connection.baseUrl, orgId, UNKNOWN);
   const toError = (error: unknown) => exportError(connection, orgId, error);
   const calls = createClient(ManagementService, rpcTransport(connection, { orgId, toError }));
@@ -137,36 +145,41 @@ async function addGrantsBetween(connection: ZitadelConnection, orgId: string, or
     for (const { details } of found) requireOwner(connection, orgId, details?.resourceOwner);
     return found;
   };
+  const callerId = await caller();
+  const add = (section: string, key: readonly string[], found: readonly JsonObject[]) =>
+    complete(organisation, section, key, found, callerId);
   const grants = await find((query) => calls.listAllProjectGrants({ query }));
-  complete(organisation, 'projectGrants', ['grantId'], grants.map(projectGrantRecord));
+  add('projectGrants', ['grantId'], grants.map(projectGrantRecord));
   const userGrants = await find((query) => calls.listUserGrants({ query }));
-  complete(organisation, 'userGrants', ['userId', 'projectId', 'projectGrantId'], userGrants.map(userGrantRecord));
+  add('userGrants', ['userId', 'projectId', 'projectGrantId'], userGrants.map(userGrantRecord));
   const members = await find((query) => calls.listOrgMembers({ query }));
-  complete(organisation, 'orgMembers', ['userId'], members.map(memberRecord));
+  add('orgMembers', ['userId'], members.map(memberRecord));
   const projectMembers: JsonObject[] = [];
   for (const project of recordsIn(organisation.projects)) {
     const projectId = textAt(project, 'projectId', '');
     const found = await find((query) => calls.listProjectMembers({ projectId, query }));
     projectMembers.push(...found.map((one) => ({ projectId, ...memberRecord(one) })));
   }
-  complete(organisation, 'projectMembers', ['projectId', 'userId'], projectMembers);
+  add('projectMembers', ['projectId', 'userId'], projectMembers);
   const grantMembers: JsonObject[] = [];
   for (const { projectId, grantId } of grants) {
     const found = await find((query) => calls.listProjectGrantMembers({ projectId, grantId, query }));
     grantMembers.push(...found.map((one) => ({ projectId, grantId, ...memberRecord(one) })));
   }
-  complete(organisation, 'projectGrantMembers', ['grantId', 'userId'], grantMembers);
+  add('projectGrantMembers', ['grantId', 'userId'], grantMembers);
 }
 
 /**
  * Adds the records that a section of an export lacks, and the states that it omits.
  * @param key the fields by which records are told apart
+ * @param callerId the user whose records are not added
  */
 function complete(
   organisation: JsonObject,
   section: string,
   key: readonly string[],
   found: readonly JsonObject[],
+  callerId: string,
 ): void {
   const records = recordsIn(organisation[section]);
   const keyOf = (record: JsonObject) => JSON.stringify(key.map((field) => textAt(record, field, '')));
@@ -174,6 +187,7 @@ function complete(
   for (const record of found) {
     const existing = byKey.get(keyOf(record));
     if (existing === undefined) {
+      if (record.userId === callerId) continue;
       byKey.set(keyOf(record), record);
       records.push(record);
     } else if (record.state !== undefined) existing.state = record.state;

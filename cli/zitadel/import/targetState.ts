@@ -157,10 +157,9 @@ function nameOf(record: OrganisationRecord): string {
 /** Describes a ZITADEL, as far as it explains what it has besides the file. */
 async function describeTarget(connection: ZitadelConnection, hasContent: boolean): Promise<ZitadelSide> {
   const states = { importsStates: await importsStates(connection) };
-  if (!hasContent) return { side: 'first', domains: [], callerId: undefined, ...states };
+  if (!hasContent) return { side: 'first', domains: [], ...states };
   const { domains } = await readInstance(connection);
-  const { userId } = await readCaller(connection);
-  return { side: 'first', domains, callerId: userId, ...states };
+  return { side: 'first', domains, ...states };
 }
 
 async function visit(

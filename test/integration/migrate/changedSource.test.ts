@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
-import { testDirectory } from '../../support/places/servedPlace.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { sqlite } from '../../support/stores/stores.ts';
 
 /** No secrets move. */
 const none = ['--with', 'none'];
@@ -49,11 +50,12 @@ describe('a migration', { timeout: 120_000 }, () => {
 
   it('stops too where the source was empty when its plan was shown', async () => {
     const target = join(await testDirectory(), 'copy.json');
-    const from = await exportFileWith();
+    const { database } = await servedPlace(sqlite);
     const directory = await runDirectory();
-    const plan = ['migrate', 'plan', '--from', from, '--to', target, ...none, '--run-dir', directory];
+    const plan = ['migrate', 'plan', '--from', database, '--to', target, ...none, '--run-dir', directory];
     expect((await identity(plan)).code).toBe(0);
-    await writeFile(from, JSON.stringify({ orgs: [organisation('new')] }));
+    const filled = await identity(['import', await exportFileWith(organisation('new')), '--to', database]);
+    expect(filled, filled.stderr).toMatchObject({ code: 0 });
     const resume = ['migrate', 'resume', '--run-dir', directory, '--yes'];
     const stopped = await identity(resume);
     expect(stopped, stopped.stderr).toMatchObject({ code: 2, stdout: expect.stringContaining('new, 1 record\n') });

@@ -198,11 +198,16 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(zitadel.deaths()).toBe(0);
   });
 
-  it('from ZITADEL moves its default organisation where that is named, without the user of its token', async () => {
+  it('from ZITADEL moves its default organisation where that is named, and its plan names the user of its token in there', async () => {
     const { zitadel, tokenFile } = await filledZitadel([withPeople]);
     const [ada] = people(1, 50);
     zitadel.contents.put(DEFAULT_ORGANISATION, 'humanUsers', ada?.userId ?? '', { ...ada });
-    zitadel.contents.put(DEFAULT_ORGANISATION, 'orgMembers', 'owner', { userId: 'owner', roles: ['ORG_OWNER'] });
+    zitadel.contents.put(DEFAULT_ORGANISATION, 'machineUsers', 'owner', {
+      userId: 'owner',
+      user: { userName: 'owner', name: 'owner' },
+    });
+    for (const orgId of [DEFAULT_ORGANISATION, 'acme'])
+      zitadel.contents.put(orgId, 'orgMembers', 'owner', { userId: 'owner', roles: ['ORG_OWNER'] });
     const north = await servedPlace(sqlite);
     const from = [
       '--from',
@@ -214,11 +219,14 @@ describe('a migration', { timeout: 120_000 }, () => {
       '--org',
       DEFAULT_ORGANISATION,
     ];
-    const result = await migrate([...from, '--to', north.database, ...all, '--yes'], await prepareMigration(north));
+    const migrating = await prepareMigration(north);
+    const result = await migrate([...from, '--to', north.database, ...all, '--yes', '--run-dir', 'run'], migrating);
+    const plan = await readFile(join(migrating.cwd, 'run', 'plan.json'), 'utf8');
+    expect(plan).toContain('the user owner, who exported the source, is in the export');
     expect(result).toMatchObject({
       outcome: 'done',
       leftOut: [],
-      moved: { imported: { created: { org: 2, humanUsers: 4 }, failed: {} } },
+      moved: { imported: { created: { org: 2, humanUsers: 4, machineUsers: 1, orgMembers: 1 }, failed: {} } },
       proof: { unexpected: 0, sections: { humanUsers: { equal: 4 } } },
     });
     expect(result.organisations).toContainEqual(
@@ -268,7 +276,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const north = await servedPlace(sqlite);
     const args = ['--from', file, '--to', zitadel.url, '--to-token-file', tokenFile, ...all, '--yes'];
     const first = await migrate(args, await prepareMigration(north));
-    expect(first).toMatchObject({ outcome: 'done', errors: [], proof: { unexpected: 0, expected: 7 } });
+    expect(first).toMatchObject({ outcome: 'done', errors: [], proof: { unexpected: 0, expected: 6 } });
     expect(first.moved.imported).toMatchObject({ notCarried: { userLinks: 1, oidcIdps: 1, projectRoles: 1 } });
     // One number: the records of the file, with the link that a person holds. Those that are not carried are not written.
     const { records, exported, imported = { notCarried: {} } } = first.moved;
@@ -277,7 +285,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(first.phases).toContainEqual(expect.objectContaining({ phase: 'importing', records: written }));
     const migrating = await prepareMigration(north);
     const again = await migrate(args, migrating);
-    expect(again).toMatchObject({ outcome: 'done', errors: [], proof: { unexpected: 0, expected: 7 } });
+    expect(again).toMatchObject({ outcome: 'done', errors: [], proof: { unexpected: 0, expected: 6 } });
     expect(again.moved.imported).toMatchObject({ created: {}, failed: {} });
     const [name = ''] = await readdir(migrating.cwd);
     const plan: unknown = JSON.parse(await readFile(join(migrating.cwd, name, 'plan.json'), 'utf8'));

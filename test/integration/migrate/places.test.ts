@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { exportFile, type Manifest } from '../../../shared/exportFile/manifest.ts';
+import { type MigrationPlan, migrationPlan } from '../../../cli/migrate/documents.ts';
+import { exportFile } from '../../../shared/exportFile/manifest.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { startWriteOnlyBucket } from '../../support/emulators/writeOnlyBucket.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
-import { exportFileWith, migrate, prepareMigration } from '../../support/migrations/migrating.ts';
+import { exportFileWith, type Migrating, migrate, prepareMigration } from '../../support/migrations/migrating.ts';
 import { databaseOptions } from '../../support/places/locations.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { describeStores, sqlite } from '../../support/stores/stores.ts';
@@ -97,33 +98,26 @@ describeStores('identity migrate from and to a database', (kind) => {
 });
 
 describe('identity migrate', () => {
-  it('leaves the default organisation and the caller behind, unless the organisation is named', async () => {
-    const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
+  it('moves the default organisation where that is named, and its plan names the user of the token in there', async () => {
+    const north = await servedPlace(sqlite);
     const database = databaseOptions(north.location);
-    const created = z.looseObject({ userId: z.string() });
-    const { userId } = created.parse(await identityJson(['service-user', 'create', 'mover', ...database]));
-    await identityJson(['member', 'add', '--user', userId, '--role', 'IAM_OWNER', ...database]);
-    await identityJson(['member', 'add', '--user', userId, '--role', 'ORG_OWNER', '--org', north.orgId, ...database]);
-    const { token } = z
-      .looseObject({ token: z.string() })
-      .parse(await identityJson(['pat', 'create', '--user', userId, ...database]));
-    const tokenFile = join(await testDirectory(), 'mover.pat');
-    await writeFile(tokenFile, token, { mode: 0o600 });
     await identity(['import', await exportFileWith(...sample), '--to', north.database]);
+    const tokenFile = join(await testDirectory(), 'mover.pat');
+    const prepared = await identityJson(['migrate', 'prepare', '--token-file', tokenFile, ...database]);
+    const { userId } = z.looseObject({ userId: z.string() }).parse(prepared);
     const target = join(await testDirectory(), 'north.json');
-    const args = ['--from', north.url, '--from-token-file', tokenFile, '--yes', ...secrets];
-    const migrating = await prepareMigration(north);
+    const from = ['--from', north.url, '--from-token-file', tokenFile, '--yes', ...secrets];
     const orgs = ['--org', 'acme', '--org', north.orgId];
-    const result = await migrate([...args, '--to', target, ...orgs], migrating);
+    const migrating = await prepareMigration(north);
+    const result = await migrate([...from, '--to', target, ...orgs, '--run-dir', 'run'], migrating);
     expect(result).toMatchObject({ outcome: 'done', leftOut: [], proof: { unexpected: 0, sourceUnchanged: true } });
     const file = await exported(target);
     expect(file.orgs.map(({ orgId }) => orgId).toSorted()).toEqual(['acme', north.orgId].toSorted());
-    expect(JSON.stringify(file.orgs)).not.toContain(userId);
-    expect(JSON.stringify(file.orgs)).toContain('identity');
-    const proved: Manifest = file.manifest;
-    expect(proved.counts.machineUsers).toBe(1);
-    const imported = await identity(['import', target, '--to', south.database, '--org', 'acme', '--json']);
-    expect(JSON.parse(imported.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({ summary: { proved: true } });
+    expect(warningsOf(await readPlan(migrating))).toEqual([
+      expect.stringMatching(`^the user ${userId}, who exported the source, is in the export with all its records: `),
+    ]);
+    const others = await migrate([...from, '--to', join(await testDirectory(), 'rest.json')], migrating);
+    expect(others.leftOut).toMatchObject([{ orgId: north.orgId }]);
   });
 
   it('compares more organisations than a request names, and lists the first of them', async () => {
@@ -143,29 +137,67 @@ describe('identity migrate', () => {
     expect(result.target.digest).toBeUndefined();
   });
 
-  it('leaves the default organisation of a file behind, and takes the selected ones', async () => {
+  it('takes a file as it is, and its plan warns of what it has besides: the default organisation, and who exported it', async () => {
     const north = await servedPlace(sqlite);
     await identity(['import', await exportFileWith(...sample), '--to', north.database]);
     const whole = join(await testDirectory(), 'whole.json');
-    expect((await identity(['export', north.database, '--to', whole, ...secrets])).code).toBe(0);
+    const fromNorth = ['export', north.url, '--token-file', north.tokenFile, '--with', 'passwords'];
+    expect((await identity([...fromNorth, '--to', whole])).code).toBe(0);
+    const { manifest } = await exported(whole);
     const migrating = await prepareMigration(north);
-    const to = async () => join(await testDirectory(), 'part.json');
-    const [all, one] = [await to(), await to()];
-    const result = await migrate(['--from', whole, '--to', all, '--yes', ...secrets], migrating);
-    expect(result.leftOut).toMatchObject([{ orgId: north.orgId }]);
-    const unchanged = ({ source, target, proof }: typeof result) => {
-      expect(proof).toMatchObject({ unexpected: 0, sourceUnchanged: true });
-      expect(source.digest).toBe(target.digest);
-    };
-    unchanged(result);
-    expect((await exported(all)).orgs.map(({ orgId }) => orgId)).toEqual(['acme', 'emca']);
-    const others = ['--to', one, '--with', 'none', '--exclude-org', 'acme', '--yes'];
-    unchanged(await migrate(['--from', whole, ...others], await prepareMigration(north)));
-    expect((await exported(one)).orgs.map(({ orgId }) => orgId)).toEqual(['emca']);
-    const acme = await to();
-    expect((await identity(['export', north.database, '--to', acme, '--org', 'acme'])).code).toBe(0);
-    const plan = ['migrate', 'plan', '--from', acme, '--to', await to(), '--with', 'none'];
-    const planned = await identity(plan, await prepareMigration(north));
-    expect(planned, planned.stderr).toMatchObject({ code: 0, stdout: expect.not.stringContaining('Left out') });
+    const copy = join(migrating.cwd, 'copy.json');
+    const result = await migrate(['--from', whole, '--to', copy, '--yes', '--run-dir', 'run'], migrating);
+    expect(result).toMatchObject({
+      options: { secrets: ['passwords'] },
+      leftOut: [],
+      proof: { unexpected: 0, sourceUnchanged: true },
+    });
+    expect(await exported(copy)).toEqual(await exported(whole));
+    const plan = await readPlan(migrating);
+    expect(plan.organisations.map(({ orgId }) => orgId).toSorted()).toEqual(['acme', 'emca', north.orgId].toSorted());
+    expect(plan).toMatchObject({ sections: { org: 3, humanUsers: 2 }, secrets: { found: { passwordHashes: 1 } } });
+    expect(warningsOf(plan)).toEqual([
+      `${whole} contains ${north.orgId}, the default organisation of its source: to leave that out, export again with --exclude-org ${north.orgId}`,
+      expect.stringContaining(`the user ${manifest.exportedBy?.userId}, who exported the source, is in the export`),
+    ]);
+    const part = join(migrating.cwd, 'part.json');
+    expect((await identity([...fromNorth, '--to', part, '--exclude-org', north.orgId])).code).toBe(0);
+    const to = ['--to', join(migrating.cwd, 'rest.json'), '--yes', '--run-dir', 'rest'];
+    await migrate(['--from', part, ...to], migrating);
+    expect(warningsOf(await readPlan(migrating, 'rest'))).toEqual([]);
+  });
+
+  it.each(['--org', '--exclude-org'])('of a file with %s is a wrong call, which leaves nothing', async (option) => {
+    const file = await exportFileWith(...sample);
+    const cwd = await testDirectory();
+    for (const verb of [['migrate'], ['migrate', 'plan']]) {
+      const call = [...verb, '--from', file, '--to', 'copy.json', option, 'acme'];
+      expect(await identity(call, { cwd })).toMatchObject({
+        code: 64,
+        stderr: expect.stringContaining(`${file} is taken as it is, with all its organisations: `),
+      });
+    }
+    expect(await readdir(cwd)).toEqual([]);
+  });
+
+  it('does not resume with a file that has got more secrets than its plan had', async () => {
+    const file = await exportFileWith(organisation('acme'));
+    const cwd = await testDirectory();
+    const plan = ['migrate', 'plan', '--from', file, '--to', 'copy.json', '--run-dir', 'run'];
+    expect(await identity(plan, { cwd })).toMatchObject({ code: 0 });
+    await writeFile(file, JSON.stringify({ orgs: sample }));
+    const resumed = await identity(['migrate', 'resume', '--run-dir', 'run', '--yes'], { cwd });
+    const problem = `identity: ${file} contains passwords, and a file is taken as it is: `;
+    expect(resumed).toMatchObject({ code: 64, stderr: expect.stringContaining(problem) });
+    expect((await readdir(join(cwd, 'run'))).filter((name) => name.startsWith('export'))).toEqual([]);
+    expect(await readdir(cwd)).toEqual(['run']);
   });
 });
+
+async function readPlan({ cwd }: Migrating, directory = 'run'): Promise<MigrationPlan> {
+  return migrationPlan.parse(JSON.parse(await readFile(join(cwd, directory, 'plan.json'), 'utf8')));
+}
+
+function warningsOf({ checks }: MigrationPlan): string[] {
+  return checks.filter(({ status }) => status === 'warning').map(({ message }) => message);
+}

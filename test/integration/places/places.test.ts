@@ -155,8 +155,12 @@ describe('an organisation that --org names and the source does not have', { time
         ['inspect', source ?? '', ...own],
         ['import', source ?? '', ...options, '--to', south.url, '--to-token-file', south.tokenFile],
         ['import', source ?? '', ...own, '--to', south.database],
-        ['migrate', '--from', source ?? '', ...own, ...migration, '--yes'],
-        ['migrate', 'plan', '--from', source ?? '', ...own, ...migration],
+        ...(source === file
+          ? []
+          : [
+              ['migrate', '--from', source ?? '', ...own, ...migration, '--yes'],
+              ['migrate', 'plan', '--from', source ?? '', ...own, ...migration],
+            ]),
       ];
       for (const call of calls) {
         const { code, stderr } = await identity([...call, ...only]);
@@ -184,13 +188,12 @@ const withSecrets = [
     ],
   },
 ];
-const everything = { passwords: 2, otp: 1, keys: 1 };
+/** What `--with` names, and the kinds of secrets in the file that it does not. */
 const choices = [
-  ['none', everything],
-  ['passwords', { otp: 1, keys: 1 }],
-  ['otp', { passwords: 2, keys: 1 }],
-  ['keys', { passwords: 2, otp: 1 }],
-  ['all', undefined],
+  ['none', 'passwords, otp, keys'],
+  ['passwords', 'otp, keys'],
+  ['otp', 'passwords, keys'],
+  ['passwords,otp', 'keys'],
 ] as const;
 
 /** The kinds of secrets that an export holds. */
@@ -216,38 +219,64 @@ async function fileWithSecrets(path: string) {
 }
 
 describe('the secrets of a file', { timeout: 240_000 }, () => {
-  it('are imported and migrated only if --with names them, and the result counts the others', async () => {
-    const directory = await testDirectory();
+  it.each(choices)('make a call with --with %s a wrong one, which changes nothing', async (given, others) => {
+    const [directory, database] = [await testDirectory(), await newDatabase()];
     const file = join(directory, 'whole.json.gz');
     await fileWithSecrets(file);
-    const copying = ['export', file, '--to', join(directory, 'copy.json'), '--with', 'none'];
+    const to = ['--to', database, '--with', given];
+    const runDirectory = ['--run-dir', join(directory, 'run')];
+    const calls = [
+      { args: ['import', file, ...to], name: file },
+      { args: ['import', '-', ...to], name: '-', stdin: JSON.stringify({ orgs: withSecrets }) },
+      { args: ['migrate', '--from', file, ...to, '--yes', ...runDirectory], name: file },
+      { args: ['migrate', 'plan', '--from', file, ...to, ...runDirectory], name: file },
+    ];
+    for (const { args, name, ...input } of calls) {
+      const { code, stderr } = await identity(args, input);
+      const remedy = 'add them to --with, or export it again with the secrets that you want; nothing is changed';
+      const problem = `identity: ${name} contains ${others}, and a file is taken as it is: ${remedy}\n`;
+      expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining(problem) });
+    }
+    expect(await readdir(directory)).toEqual(['whole.json.gz']);
+    expect(await identity(['export', database, '--to', '-', '--org', 'a'])).toMatchObject({ code: 64 });
+    const copying = ['export', file, '--to', join(directory, 'copy.json'), '--with', given];
     expect(await identity(copying)).toMatchObject({
       code: 64,
       stderr: expect.stringContaining('with all its secrets'),
     });
-    for (const [given, secretsLeftOut] of choices) {
-      const kept = given === 'none' ? [] : given === 'all' ? ['passwords', 'otp', 'keys'] : [given];
+  });
+
+  it.each([[], ['--with', 'all']])('are all imported and migrated with the options %j', async (...options) => {
+    const directory = await testDirectory();
+    const file = join(directory, 'whole.json.gz');
+    await fileWithSecrets(file);
+    const calls = [{ args: [file] }, { args: ['-'], stdin: JSON.stringify({ orgs: withSecrets }) }];
+    for (const [index, { args, ...input }] of calls.entries()) {
       const database = await newDatabase();
-      const calls = [{ args: [file] }, { args: ['-'], stdin: JSON.stringify({ orgs: withSecrets }) }];
-      for (const [index, { args, ...input }] of calls.entries()) {
-        const call = ['import', ...args, '--to', database, '--with', given, '--on-conflict', 'skip', '--json'];
-        const { stdout, stderr } = await identity(call, input);
-        const result = lastEvent(stdout);
-        expect(result, stderr).toMatchObject({ summary: { proved: index === 0, failed: {} } });
-        expect(result.secretsLeftOut, given).toEqual(secretsLeftOut);
-      }
-      const [after, migrated] = [join(directory, `${given}.json`), join(directory, `${given}.moved.json.gz`)];
+      const { stdout, stderr } = await identity(['import', ...args, '--to', database, ...options, '--json'], input);
+      expect(lastEvent(stdout), stderr).toMatchObject({ summary: { proved: index === 0, failed: {}, notCarried: {} } });
+      const after = join(directory, `${index}.json`);
       await identity(['export', database, '--org', 'a', '--to', after, '--with', 'all']);
-      expect(kindsIn(await readFile(after))).toEqual(kept);
-      const move = ['migrate', '--from', file, '--to', migrated, '--with', given, '--yes', '--json'];
-      const { stdout, stderr } = await identity([...move, '--run-dir', join(directory, given)]);
-      const { proof, warnings } = readResult(stdout);
-      expect(proof, stderr).toMatchObject({ unexpected: 0, sourceUnchanged: true });
-      expect(JSON.stringify(warnings).includes('--with does not name them'), given).toBe(given !== 'all');
-      expect(kindsIn(await readFile(migrated))).toEqual(kept);
-      const { manifest } = exportFile.parse(JSON.parse(gunzipSync(await readFile(migrated)).toString()));
-      expect(Object.entries(manifest.secrets).flatMap(([kind, has]) => (has ? [kind] : []))).toEqual(kept);
+      expect(kindsIn(await readFile(after))).toEqual(['passwords', 'otp', 'keys']);
     }
+    const migrated = join(directory, 'moved.json.gz');
+    const move = ['migrate', '--from', file, '--to', migrated, ...options, '--yes', '--json'];
+    const { stdout, stderr } = await identity([...move, '--run-dir', join(directory, 'run')]);
+    expect(readResult(stdout), stderr).toMatchObject({
+      options: { secrets: ['passwords', 'otp', 'keys'] },
+      proof: { unexpected: 0, sourceUnchanged: true },
+    });
+    expect(gunzipSync(await readFile(migrated))).toEqual(gunzipSync(await readFile(file)));
+  });
+
+  it('may be fewer than --with names', async () => {
+    const [directory, database] = [await testDirectory(), await newDatabase()];
+    const file = join(directory, 'none.json');
+    await writeFile(file, JSON.stringify({ orgs }));
+    expect(await identity(['import', file, '--to', database, '--with', 'passwords'])).toMatchObject({ code: 0 });
+    const copy = ['--to', join(directory, 'copy.json'), '--with', 'passwords', '--yes'];
+    const moved = await identity(['migrate', '--from', file, ...copy, '--run-dir', join(directory, 'run')]);
+    expect(moved, moved.stderr).toMatchObject({ code: 0 });
   });
 
   it.each([
@@ -263,6 +292,33 @@ describe('the secrets of a file', { timeout: 240_000 }, () => {
     for (const call of [['import', file, ...to], migrate])
       expect(await identity(call)).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
     expect(await identity(['export', database, '--to', '-', '--org', 'a'])).toMatchObject({ code: 64 });
+  });
+});
+
+describe('a file without organisations', () => {
+  it.each(['{}', '{"orgs":[]}', '{"orgs":null}'])('is a wrong call to import and to migrate: %s', async (text) => {
+    const [{ url, tokenFile }, database, directory] = [
+      await servedPlace(sqlite),
+      await newDatabase(),
+      await testDirectory(),
+    ];
+    const file = join(directory, 'empty.json');
+    await writeFile(file, text);
+    const remote = ['--to', url, '--to-token-file', tokenFile];
+    const run = ['--run-dir', join(directory, 'run')];
+    const calls = [
+      ['import', file, '--to', database],
+      ['import', file, ...remote],
+      ['import', file, '--to', database, '--with', 'none'],
+      ['migrate', '--from', file, '--to', database, ...run, '--yes'],
+      ['migrate', 'plan', '--from', file, ...remote, ...run, '--with', 'all'],
+    ];
+    for (const call of calls) {
+      const { code, stderr } = await identity(call);
+      const problem = `identity: ${file} has no organisations: specify an export file that has some\n`;
+      expect({ code, stderr }, call.join(' ')).toEqual({ code: 64, stderr: expect.stringContaining(problem) });
+    }
+    expect(await readdir(directory)).toEqual(['empty.json']);
   });
 });
 

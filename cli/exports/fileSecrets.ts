@@ -1,0 +1,42 @@
+import { type SecretSelection, selectedKinds } from '../../shared/exportFile/secretSelection.ts';
+import { UsageError } from '../command.ts';
+import type { ProgressOutput } from '../progress.ts';
+import { repeatable, undisposed } from './content.ts';
+import { FileFacts, inspectPlace } from './inspectPlace.ts';
+import type { ExportContent, ExportOptions, FilePlace } from './place.ts';
+
+/**
+ * Requires that a call selects every kind of secrets in a file, because a file is taken as it is.
+ * @param name the file's place
+ * @throws UsageError
+ */
+export function requireSelected(name: string, contained: SecretSelection, selected: SecretSelection): void {
+  const given = selectedKinds(selected);
+  const others = selectedKinds(contained).filter((kind) => !given.includes(kind));
+  if (others.length === 0) return;
+  throw new UsageError(
+    `${name} contains ${others.join(', ')}, and a file is taken as it is: add them to --with, or export it again with the secrets that you want; nothing is changed`,
+  );
+}
+
+/**
+ * Opens a file after checking that it is intact, and that a call selects its secrets.
+ * @throws UsageError; IdentityError for a file that is no valid export file, or does not match its manifest
+ */
+export async function openWithSecrets(
+  place: FilePlace,
+  selected: SecretSelection,
+  options: ExportOptions,
+  output: ProgressOutput,
+  signal: AbortSignal,
+): Promise<ExportContent> {
+  await using resources = new AsyncDisposableStack();
+  const content = resources.use(await place.readExport(options, signal));
+  const file = content.isRepeatable ? content : resources.use(await repeatable(content, signal));
+  const facts = new FileFacts();
+  const opened: FilePlace = { ...place, readExport: async () => ({ ...file, ...undisposed }) };
+  await inspectPlace(opened, options, facts, output, signal, `checking ${place.name}`);
+  requireSelected(place.name, facts.selection, selected);
+  const held = resources.move();
+  return { ...file, [Symbol.asyncDispose]: () => held.disposeAsync() };
+}
