@@ -51,11 +51,16 @@ export function instanceLocation(
   };
 }
 
-/** Returns the option that names an instance, as a shell takes it in any directory. */
-export function databaseOption(location: StoreLocation): string {
-  if (location.kind === 'sqlite') return `--data ${shellWord(location.directory)}`;
+/** Returns the name of an instance's database, as its option takes it in any directory. */
+export function databaseName(location: StoreLocation): string {
+  if (location.kind === 'sqlite') return location.directory;
   const { projectId, databaseId } = location;
-  return `--firestore ${shellWord(databaseId === '(default)' ? projectId : `${projectId}/${databaseId}`)}`;
+  return databaseId === '(default)' ? projectId : `${projectId}/${databaseId}`;
+}
+
+/** Returns the option that names an instance, as a shell takes it. */
+export function databaseOption(location: StoreLocation): string {
+  return `--${location.kind === 'sqlite' ? 'data' : 'firestore'} ${shellWord(databaseName(location))}`;
 }
 
 /**

@@ -2,7 +2,13 @@ import { once } from 'node:events';
 import { allRoutes } from '../functions/endpoints.ts';
 import { openAudit } from '../shared/audit/openAudit.ts';
 import type { Config } from '../shared/config.ts';
-import { hostNeedsProxy, hostUnknown, portForbidden, portInUse } from '../shared/errors/commandErrors.ts';
+import {
+  hostNeedsProxy,
+  hostUnknown,
+  instanceMissing,
+  portForbidden,
+  portInUse,
+} from '../shared/errors/commandErrors.ts';
 import { createApp } from '../shared/http/app.ts';
 import { docsRoutes } from '../shared/http/docs.ts';
 import { type RunningServer, serve as serveApp } from '../shared/http/server.ts';
@@ -14,6 +20,7 @@ import type { Store } from '../shared/store/store.ts';
 import { systemCode } from '../shared/systemCode.ts';
 import type { OpenInstance, Surroundings } from './command.ts';
 import { loadConfig } from './configuration.ts';
+import { databaseName } from './instanceLocation.ts';
 import { isLoopback } from './loopback.ts';
 
 interface ServerSettings {
@@ -29,7 +36,8 @@ export async function serve(call: Surroundings & OpenInstance, { host, port, doc
   if (config.trustedProxies === 0 && !isLoopback(host)) throw hostNeedsProxy(host);
   requireMasterKey(call.location);
   // A database with another master key, or another format, fails now and not at the first request.
-  await store.getMany([instanceKey], []);
+  const [instance] = await store.getMany([instanceKey], []);
+  if (instance === undefined) throw instanceMissing(databaseName(call.location));
   configureLog(config.logLevel, stderr);
   await using resources = new AsyncDisposableStack();
   const metrics = await startMetrics(config, store);
