@@ -1,34 +1,26 @@
-# DNS authorisation issues the certificate before the domain points at the load balancer. Names contain a digest of the
-# domain: a changed domain gets resources of its own before the old ones go.
+# DNS authorisation issues the certificate before the domain points at the load balancer. Everything here belongs to a domain,
+# not to an instance: a domain that passes to another instance keeps its certificate.
 locals {
-  certificate_names = { for id, instance in var.instances : id => "identity-${id}-${substr(sha256(instance.domain), 0, 8)}" }
+  certificate_names = { for instance in values(var.instances) : instance.domain => "identity-${substr(sha256(instance.domain), 0, 8)}" }
 }
 
 # PER_PROJECT_RECORD, so that another project, such as the next cell, can authorise the same domain at the same time.
 resource "google_certificate_manager_dns_authorization" "this" {
-  for_each = var.instances
+  for_each = local.certificate_names
 
-  name   = local.certificate_names[each.key]
-  domain = each.value.domain
+  name   = each.value
+  domain = each.key
   type   = "PER_PROJECT_RECORD"
-
-  lifecycle {
-    create_before_destroy = true
-  }
 }
 
 resource "google_certificate_manager_certificate" "this" {
-  for_each = var.instances
+  for_each = local.certificate_names
 
-  name = local.certificate_names[each.key]
+  name = each.value
 
   managed {
-    domains            = [each.value.domain]
+    domains            = [each.key]
     dns_authorizations = [google_certificate_manager_dns_authorization.this[each.key].id]
-  }
-
-  lifecycle {
-    create_before_destroy = true
   }
 }
 
@@ -37,14 +29,10 @@ resource "google_certificate_manager_certificate_map" "this" {
 }
 
 resource "google_certificate_manager_certificate_map_entry" "this" {
-  for_each = var.instances
+  for_each = local.certificate_names
 
-  name         = local.certificate_names[each.key]
+  name         = each.value
   map          = google_certificate_manager_certificate_map.this.name
-  hostname     = each.value.domain
+  hostname     = each.key
   certificates = [google_certificate_manager_certificate.this[each.key].id]
-
-  lifecycle {
-    create_before_destroy = true
-  }
 }

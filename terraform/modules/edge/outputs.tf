@@ -5,14 +5,13 @@ output "addresses" {
 
 output "certificate_records" {
   description = "Each instance's DNS record that authorises its certificate."
-  value = { for id, authorization in google_certificate_manager_dns_authorization.this : id => {
-    name = authorization.dns_resource_record[0].name
-    type = authorization.dns_resource_record[0].type
-    data = authorization.dns_resource_record[0].data
-  } }
+  value = { for id, instance in var.instances : id => one([
+    for record in google_certificate_manager_dns_authorization.this[instance.domain].dns_resource_record :
+    { name = record.name, type = record.type, data = record.data }
+  ]) }
 }
 
 output "hosts" {
   description = "Each instance's domain, as the certificate map serves it."
-  value       = { for id, entry in google_certificate_manager_certificate_map_entry.this : id => entry.hostname }
+  value       = { for id, instance in var.instances : id => google_certificate_manager_certificate_map_entry.this[instance.domain].hostname }
 }
