@@ -1,6 +1,5 @@
 resource "google_firebaserules_ruleset" "this" {
-  project         = var.project_id
-  deletion_policy = "ABANDON"
+  project = var.project_id
 
   source {
     files {
@@ -15,9 +14,9 @@ resource "google_firebaserules_ruleset" "this" {
   }
 }
 
+# The provider replaces a release whose ruleset changes: with a deletion policy, the old one would stay and be in the way.
 resource "google_firebaserules_release" "this" {
-  project         = var.project_id
-  name            = "cloud.firestore/${google_firestore_database.this.name}"
-  ruleset_name    = google_firebaserules_ruleset.this.name
-  deletion_policy = "ABANDON"
+  project      = var.project_id
+  name         = "cloud.firestore/${google_firestore_database.this.name}"
+  ruleset_name = google_firebaserules_ruleset.this.name
 }
