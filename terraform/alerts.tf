@@ -7,7 +7,7 @@ resource "google_monitoring_notification_channel" "email" {
   labels       = { email_address = var.alert_email }
   user_labels  = local.labels
 
-  depends_on = [google_project_service.this]
+  depends_on = [time_sleep.services]
 
   # The alerts drop a channel before it goes, because Google rejects the deletion of one in use.
   lifecycle {

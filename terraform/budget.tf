@@ -6,7 +6,7 @@ resource "google_billing_budget" "this" {
   display_name    = "identity in ${var.project_id}"
 
   budget_filter {
-    projects = ["projects/${data.google_project.this.number}"]
+    projects = ["projects/${google_storage_bucket.source.project_number}"]
   }
 
   amount {
@@ -29,5 +29,5 @@ resource "google_billing_budget" "this" {
     spend_basis       = "FORECASTED_SPEND"
   }
 
-  depends_on = [google_project_service.this]
+  depends_on = [time_sleep.services]
 }

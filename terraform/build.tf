@@ -18,21 +18,17 @@ resource "google_storage_bucket" "source" {
 
   # No versions: builds are reproducible, and a bucket with noncurrent objects cannot be destroyed.
 
-  depends_on = [google_project_service.this]
+  depends_on = [time_sleep.services]
 }
 
-# Content-addressed: a changed archive is a new object and redeploys its function; an unchanged archive plans no change.
+# Content-addressed: a changed archive is a new object and redeploys its function; an unchanged archive plans no change. The old
+# object goes first: Cloud Functions has a copy, and the same archive in another directory must not be deleted after its upload.
 resource "google_storage_bucket_object" "source" {
   for_each = local.functions
 
   bucket = google_storage_bucket.source.name
   name   = "${each.key}/${filesha256("${var.dist_directory}/${each.key}.zip")}.zip"
   source = "${var.dist_directory}/${each.key}.zip"
-
-  # The functions switch to the new archive before the old one goes.
-  lifecycle {
-    create_before_destroy = true
-  }
 }
 
 resource "google_artifact_registry_repository" "functions" {
@@ -57,7 +53,7 @@ resource "google_artifact_registry_repository" "functions" {
     }
   }
 
-  depends_on = [google_project_service.this]
+  depends_on = [time_sleep.services]
 }
 
 # Builds without an explicit account run as the project's default account, which often has far broader permissions.
@@ -65,7 +61,7 @@ resource "google_service_account" "build" {
   account_id   = "identity-build"
   display_name = "Builds the identity functions"
 
-  depends_on = [google_project_service.this]
+  depends_on = [time_sleep.services]
 }
 
 resource "google_artifact_registry_repository_iam_member" "build" {
@@ -93,7 +89,7 @@ resource "google_storage_bucket_iam_member" "build" {
 # bucket's name ends in a hash of the key's name (https://cloud.google.com/functions/docs/building). The condition admits
 # objects, not their list: a build is told its object, and the first deployment in a project shows whether that is enough.
 locals {
-  function_sources = "projects/_/buckets/gcf-v2-sources-${data.google_project.this.number}-${var.region}${var.kms_key == null ? "/" : "-"}"
+  function_sources = "projects/_/buckets/gcf-v2-sources-${google_storage_bucket.source.project_number}-${var.region}${var.kms_key == null ? "/" : "-"}"
 }
 
 resource "google_project_iam_member" "build_source" {
@@ -107,15 +103,18 @@ resource "google_project_iam_member" "build_source" {
   }
 }
 
-# Roles take effect a while after they are granted: a build that starts at once may be denied its sources.
+# Roles take effect a while after they are granted: a build that starts at once may be denied its sources. Functions have the
+# account from here. If the instances depended on this resource as a whole, their create_before_destroy would spread to the
+# repository, which cannot exist twice.
 resource "time_sleep" "build_roles" {
   create_duration = "120s"
-  triggers        = { account = google_service_account.build.unique_id }
-
-  depends_on = [
-    google_artifact_registry_repository_iam_member.build,
-    google_project_iam_member.build_log,
-    google_project_iam_member.build_source,
-    google_storage_bucket_iam_member.build,
-  ]
+  triggers = {
+    account = google_service_account.build.id
+    roles = join(" ", [
+      google_artifact_registry_repository_iam_member.build.id,
+      google_project_iam_member.build_log.id,
+      google_project_iam_member.build_source.id,
+      google_storage_bucket_iam_member.build.id,
+    ])
+  }
 }

@@ -23,14 +23,14 @@ module "instance" {
     object = archive.name
   } }
   audit_retention_days    = var.audit_retention_days
-  build_service_account   = google_service_account.build.id
+  build_service_account   = time_sleep.build_roles.triggers["account"]
   docker_repository       = google_artifact_registry_repository.functions.id
   kms_keys                = { database = each.value.database_kms_key, region = var.kms_key }
   labels                  = local.labels
   public_access           = var.public_access
   transfer_retention_days = var.transfer_retention_days
 
-  depends_on = [google_project_service.this, time_sleep.build_roles]
+  depends_on = [time_sleep.services]
 }
 
 # The names of the Cloud Run services, not taken from the instances: backends are replaced before they go, and then so is all
@@ -52,7 +52,7 @@ module "edge" {
     services = local.services[id]
   } }
 
-  depends_on = [google_project_service.this]
+  depends_on = [time_sleep.services]
 }
 
 module "monitoring" {
@@ -67,5 +67,5 @@ module "monitoring" {
     uptime_check_id = module.instance[id].uptime_check_id
   } }
 
-  depends_on = [google_project_service.this]
+  depends_on = [time_sleep.services]
 }

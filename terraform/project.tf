@@ -1,10 +1,19 @@
-# Only its number is read, which names the buckets and agents of Google's services.
-data "google_project" "this" {
-  project_id = var.project_id
-}
-
 locals {
   labels = merge({ app = "identity" }, var.labels)
+}
+
+# Remembers the project and the region of the first apply. In another one, the functions and buckets would be replaced.
+resource "terraform_data" "place" {
+  input = { project_id = var.project_id, region = var.region }
+
+  lifecycle {
+    ignore_changes = [input]
+
+    postcondition {
+      condition     = self.input.project_id == var.project_id && self.input.region == var.region
+      error_message = "The instances are in the project ${self.input.project_id} and the region ${self.input.region}, and cannot move: set project_id and region back. Another project or region is another cell (docs/operations-google-cloud.md, \"Cells\")."
+    }
+  }
 }
 
 resource "google_project_service" "this" {
@@ -27,4 +36,12 @@ resource "google_project_service" "this" {
 
   service            = each.key
   disable_on_destroy = false
+}
+
+# A service answers a while after it was enabled. A service that is enabled later is awaited too.
+resource "time_sleep" "services" {
+  create_duration = "60s"
+  triggers        = { services = join(" ", keys(google_project_service.this)) }
+
+  depends_on = [google_project_service.this]
 }

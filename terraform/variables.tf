@@ -10,7 +10,7 @@ variable "project_id" {
 }
 
 variable "region" {
-  description = "The region of the functions, their sources and the buckets, and the default location of databases."
+  description = "The region of the functions, their sources and the buckets, and the default location of databases. It cannot change later."
   type        = string
   nullable    = false
 
@@ -114,7 +114,7 @@ variable "budget" {
 }
 
 variable "kms_key" {
-  description = "The key that encrypts archives, images, functions and transfer buckets, in the region; by default they have Google's own. Set it before the first apply."
+  description = "The key that encrypts archives, images, functions and transfer buckets, in the region; by default they have Google's own."
   type        = string
   default     = null
 

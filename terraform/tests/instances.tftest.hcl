@@ -11,11 +11,17 @@ mock_provider "google" {
       dns_resource_record = [{ name = "_acme-challenge.example.com.", type = "CNAME", data = "1.authorize.certificatemanager.goog." }]
     }
   }
+  mock_resource "google_service_account" {
+    defaults = {
+      email  = "mock@acme-identity.iam.gserviceaccount.com"
+      member = "serviceAccount:mock@acme-identity.iam.gserviceaccount.com"
+    }
+  }
 }
 
-override_data {
-  target = data.google_project.this
-  values = { number = "123456789012" }
+override_resource {
+  target = google_storage_bucket.source
+  values = { project_number = 123456789012 }
 }
 
 # Each account has a name of its own, so that a role of the wrong account shows.
@@ -153,8 +159,15 @@ run "builds_and_encrypts_with_the_customers_key" {
 
 run "builds_when_the_builds_roles_hold" {
   assert {
-    condition     = time_sleep.build_roles.create_duration == "120s" && time_sleep.build_roles.triggers == tomap({ account = google_service_account.build.unique_id })
+    condition     = time_sleep.build_roles.create_duration == "120s" && time_sleep.build_roles.triggers.account == google_service_account.build.id
     error_message = "Roles take effect a while after they are granted, again for a new account."
+  }
+  assert {
+    condition = time_sleep.build_roles.triggers.roles == join(" ", [
+      google_artifact_registry_repository_iam_member.build.id, google_project_iam_member.build_log.id,
+      google_project_iam_member.build_source.id, google_storage_bucket_iam_member.build.id,
+    ])
+    error_message = "Every role must have taken effect, again after one is replaced."
   }
 }
 
@@ -246,6 +259,15 @@ run "enables_every_service_that_it_uses_and_disables_none" {
   }
 }
 
+run "uses_a_service_when_it_answers" {
+  command = plan
+
+  assert {
+    condition     = time_sleep.services.create_duration == "60s" && toset(split(" ", time_sleep.services.triggers.services)) == toset(keys(google_project_service.this))
+    error_message = "A service answers a while after it was enabled, and so does one that is enabled later."
+  }
+}
+
 run "has_a_budget_where_one_is_given" {
   variables {
     budget = { billing_account = "012345-6789AB-CDEF01", amount = 100, currency = "EUR" }
@@ -322,7 +344,8 @@ run "accepts_a_domain_of_another_script" {
 }
 
 run "gives_each_instance_its_own_settings" {
-  command = plan
+  command   = plan
+  state_key = "settings"
   variables {
     instances = {
       north = { domain = "north.example.com" }
@@ -376,6 +399,7 @@ run "gives_each_instance_its_own_settings" {
 }
 
 run "points_an_instance_at_a_restored_database" {
+  state_key = "restored"
   variables {
     instances = { north = { domain = "north.example.com", database = "north-restored" } }
   }

@@ -12,6 +12,12 @@ mock_provider "google" {
       dns_resource_record = [{ name = "_acme-challenge.example.com.", type = "CNAME", data = "1.authorize.certificatemanager.goog." }]
     }
   }
+  mock_resource "google_service_account" {
+    defaults = {
+      email  = "mock@acme-identity.iam.gserviceaccount.com"
+      member = "serviceAccount:mock@acme-identity.iam.gserviceaccount.com"
+    }
+  }
 }
 
 variables {

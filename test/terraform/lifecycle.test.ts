@@ -16,14 +16,12 @@ describe('resources that others use', () => {
   it('are replaced before they go', async () => {
     const kept = (await resources()).filter(({ body }) => /^ {4}create_before_destroy = true$/m.test(body));
     expect(kept.map(({ address }) => address).toSorted()).toEqual([
-      'google_certificate_manager_certificate.this',
-      'google_certificate_manager_certificate_map_entry.this',
-      'google_certificate_manager_dns_authorization.this',
       'google_compute_backend_service.this',
       'google_firebaserules_ruleset.this',
       'google_monitoring_notification_channel.email',
       'google_monitoring_uptime_check_config.this',
-      'google_storage_bucket_object.source',
+      'google_project_iam_member.database',
+      'google_secret_manager_secret_iam_member.master_key',
     ]);
   });
 
@@ -34,19 +32,51 @@ describe('resources that others use', () => {
   });
 });
 
-describe('roles', () => {
-  it('of a build have taken effect before the first one', async () => {
-    const roles = (await resources()).filter(({ body }) =>
-      /^ {2}member += google_service_account\.build\.member$/m.test(body),
+describe('the release of rules', () => {
+  it('is deleted with its ruleset, because an old one would block the release of changed rules', async () => {
+    const rules = (await resources()).filter(({ address }) => address.startsWith('google_firebaserules_'));
+    expect(rules).toHaveLength(2);
+    for (const { body } of rules) expect(body).not.toContain('deletion_policy');
+  });
+});
+
+describe('what takes effect a while later', () => {
+  /** The roles of an account, and the identifiers that a wait lists in its trigger. */
+  async function rolesAndAwaited(account: string, wait: string) {
+    const all = await resources();
+    const granted = all.filter(({ body }) =>
+      new RegExp(`^ {2}member += google_service_account\\.${account}(\\[each\\.key\\])?\\.member$`, 'm').test(body),
     );
-    const awaited = /^resource "time_sleep" "build_roles" \{\n[\s\S]*?depends_on = \[([^\]]+)\]/m.exec(
-      await readTerraform('build.tf'),
-    );
-    expect(awaited?.[1]?.match(/[\w.]+/g)?.toSorted()).toEqual(roles.map(({ address }) => address).toSorted());
-    expect(roles).toHaveLength(4);
-    expect(await readTerraform('instances.tf')).toMatch(
-      /^module "instance" \{[\s\S]*?^ {2}depends_on = \[.*\btime_sleep\.build_roles\b.*\]$/m,
-    );
+    const { body = '' } = all.find(({ address }) => address === `time_sleep.${wait}`) ?? {};
+    const awaited = body.match(/google_\w+\.\w+(?=(\)\[\*\])?\.id\b)/g)?.filter((address) => address.includes('_iam_'));
+    return { granted: granted.map(({ address }) => address).toSorted(), awaited: awaited?.toSorted() };
+  }
+
+  it('is awaited for all roles of a build, by the functions alone', async () => {
+    const { granted, awaited } = await rolesAndAwaited('build', 'build_roles');
+    expect(granted).toHaveLength(4);
+    expect(awaited).toEqual(granted);
+    const [instance = ''] = /^module "instance" \{\n[\s\S]*?^\}$/m.exec(await readTerraform('instances.tf')) ?? [];
+    expect(instance).toContain('time_sleep.build_roles.triggers["account"]');
+    // A dependency of the whole module would spread create_before_destroy to the repository of images.
+    expect(instance).toMatch(/^ {2}depends_on = \[time_sleep\.services\]$/m);
+  });
+
+  it("is awaited for all roles of an instance's functions", async () => {
+    const { granted, awaited } = await rolesAndAwaited('function', 'roles');
+    expect(granted).toHaveLength(2);
+    expect(awaited).toEqual(granted);
+    expect(await readTerraform('modules/instance/functions.tf')).toMatch(/^ {2}depends_on = \[time_sleep\.roles\]$/m);
+  });
+
+  it('is awaited for services by everything that uses one', async () => {
+    const text = (await readConfiguration()).map((file) => file.text).join('\n');
+    expect(text.match(/depends_on = \[.*google_project_service\.this.*\]/g)).toHaveLength(1);
+    for (const name of ['instance', 'edge', 'monitoring']) {
+      expect(await readTerraform('instances.tf')).toMatch(
+        new RegExp(`^module "${name}" \\{[\\s\\S]*?^ {2}depends_on = \\[time_sleep\\.services\\]$`, 'm'),
+      );
+    }
   });
 });
 

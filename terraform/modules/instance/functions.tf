@@ -55,5 +55,5 @@ resource "google_cloudfunctions2_function" "this" {
     }
   }
 
-  depends_on = [google_project_iam_member.database, google_secret_manager_secret_iam_member.master_key]
+  depends_on = [time_sleep.roles]
 }

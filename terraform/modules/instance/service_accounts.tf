@@ -19,6 +19,11 @@ resource "google_secret_manager_secret_iam_member" "master_key" {
   secret_id = var.master_key.secret
   role      = "roles/secretmanager.secretAccessor"
   member    = google_service_account.function[each.key].member
+
+  # Functions use the old secret until they are updated.
+  lifecycle {
+    create_before_destroy = true
+  }
 }
 
 resource "google_project_iam_member" "database" {
@@ -31,5 +36,21 @@ resource "google_project_iam_member" "database" {
   condition {
     title      = "database-${var.id}"
     expression = local.own_database
+  }
+
+  # Functions use the old database until they are updated.
+  lifecycle {
+    create_before_destroy = true
+  }
+}
+
+# Roles take effect a while after they are granted, and a function that may not read its secret cannot start.
+resource "time_sleep" "roles" {
+  create_duration = "120s"
+  triggers = {
+    roles = join(" ", concat(
+      values(google_project_iam_member.database)[*].id,
+      values(google_secret_manager_secret_iam_member.master_key)[*].id,
+    ))
   }
 }

@@ -1,3 +1,5 @@
+mock_provider "time" {}
+
 mock_provider "google" {}
 
 # Each function has an account of its own, so that a role of the wrong account shows.
@@ -129,7 +131,8 @@ run "gives_the_master_key_to_those_who_need_it" {
 }
 
 run "uses_a_restored_database_throughout" {
-  command = plan
+  command   = plan
+  state_key = "restored"
   variables {
     database = "north-restored"
   }
@@ -160,10 +163,8 @@ run "keeps_the_database_when_the_instance_is_removed" {
       google_firestore_database.this.deletion_policy,
       google_firestore_backup_schedule.daily.deletion_policy,
       google_firestore_field.not_indexed.deletion_policy,
-      google_firebaserules_ruleset.this.deletion_policy,
-      google_firebaserules_release.this.deletion_policy,
     ], values(google_firestore_field.partition)[*].deletion_policy) : policy == "ABANDON"])
-    error_message = "Removing an instance from the map must keep its data, rules and indexes."
+    error_message = "Removing an instance from the map must keep its data, backups and indexes."
   }
 }
 
@@ -272,6 +273,16 @@ run "gives_each_function_an_account_with_one_role_on_one_database" {
       [for condition in grant.condition : condition.expression] == ["resource.name == \"projects/acme-identity/databases/north\""]
     ])
     error_message = "Each role must be limited to this instance's database."
+  }
+}
+
+run "starts_functions_when_their_roles_hold" {
+  assert {
+    condition = time_sleep.roles.create_duration == "120s" && time_sleep.roles.triggers.roles == join(" ", concat(
+      values(google_project_iam_member.database)[*].id,
+      values(google_secret_manager_secret_iam_member.master_key)[*].id,
+    ))
+    error_message = "Every role of the functions must have taken effect, again after one is replaced."
   }
 }
 
@@ -454,7 +465,8 @@ run "uses_googles_keys_by_default" {
 }
 
 run "uses_the_customers_keys" {
-  command = plan
+  command   = plan
+  state_key = "keys"
   variables {
     kms_keys = { database = "projects/keys/locations/europe/keyRings/k/cryptoKeys/d", region = "projects/keys/locations/europe-west1/keyRings/k/cryptoKeys/r" }
   }
