@@ -8,6 +8,7 @@ import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts
 import { passwordHashFormat } from '../../shared/organisation/passwords.ts';
 import { type OrganisationRecord, storedFields } from '../../shared/organisation/record.ts';
 import { recordKey } from '../../shared/organisation/recordPlan.ts';
+import { type CredentialField, credentialFields } from '../../shared/store/documentFields.ts';
 import { InterruptedError } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
 import { repeatable } from './content.ts';
@@ -80,6 +81,13 @@ interface SectionSize {
 
 const nothing = { withPasswords: false, withOtp: false, withKeys: false };
 
+/** The kinds of secrets that credentials are, as counts have them. */
+const credentialKinds = {
+  passwordHash: 'passwordHashes',
+  totpSeed: 'totpSeeds',
+  clientSecret: 'clientSecrets',
+} as const satisfies Readonly<Record<CredentialField, string>>;
+
 /** What an export file contains, collected while it is read. */
 export class FileFacts implements RecordVisitor {
   readonly sections = new Map<string, SectionSize>();
@@ -93,13 +101,12 @@ export class FileFacts implements RecordVisitor {
     const { section, body, credentials, clearPassword, otpEmail } = record;
     const size = this.sections.get(section.name) ?? { records: 0, bytes: 0 };
     this.sections.set(section.name, { records: size.records + 1, bytes: size.bytes + Buffer.byteLength(body) });
-    const { passwordHash, totpSeed, clientSecret } = credentials;
+    const { passwordHash } = credentials;
     if (passwordHash !== undefined) increase(this.hashFormats, passwordHashFormat(passwordHash) ?? 'unknown');
+    for (const field of credentialFields)
+      if (credentials[field] !== undefined) increase(this.secrets, credentialKinds[field]);
     const present = {
-      passwordHashes: passwordHash !== undefined,
       clearPasswords: clearPassword !== undefined,
-      clientSecrets: clientSecret !== undefined,
-      totpSeeds: totpSeed !== undefined,
       otpEmailFactors: otpEmail === true,
       keys: section.keys === true,
     };
