@@ -1,8 +1,10 @@
 import { pipeline, Readable } from 'node:stream';
-import { createGunzip, createGzip } from 'node:zlib';
-import { prepend } from '../../shared/async.ts';
-import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
+import { createGzip } from 'node:zlib';
+import { sourceForeign, sourceInvalid } from '../../shared/errors/placeErrors.ts';
+import { exportFileJson } from '../../shared/exportFile/fileForm.ts';
+import { ForeignFileError } from '../../shared/exportFile/foreignFile.ts';
 import { createBodyStorage } from '../../shared/http/bodyStorage.ts';
+import { JsonError, locatedMessage } from '../../shared/json/jsonScanner.ts';
 import type { ExportContent } from './place.ts';
 
 /** The disposal of content that holds nothing, or whose owner disposes of it. */
@@ -65,38 +67,17 @@ export function compressFor(name: string, content: AsyncIterable<Uint8Array>): A
 }
 
 /**
- * Decompresses content that begins as gzip does, whatever its name is.
+ * Yields the JSON of an export file, whichever form it is stored in.
  * @param place how messages call the content
- * @throws IdentityError for damaged or incomplete content
+ * @throws IdentityError for damaged or incomplete content, and for a file of another kind
  */
-export async function* decompress(place: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const { start, rest } = await readStart(content, 2);
-  if (start[0] !== 0x1f || start[1] !== 0x8b) return yield* rest;
+export async function* readStored(place: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
-    yield* through(rest, createGunzip({ chunkSize: CHUNK_BYTES }));
+    yield* exportFileJson(content);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && /^Z_/.test(String(error.code)))
-      throw sourceInvalid(place, `its compression is damaged or incomplete (${error.message})`);
-    throw error;
+    if (error instanceof ForeignFileError) throw sourceForeign(place, error.reason);
+    throw error instanceof JsonError ? sourceInvalid(place, locatedMessage(error)) : error;
   }
-}
-
-/**
- * Reads the first bytes of some content.
- * @returns at least `length` bytes unless the content is shorter, and all bytes in `rest`
- */
-async function readStart(
-  content: AsyncIterable<Uint8Array>,
-  length: number,
-): Promise<{ readonly start: Buffer; readonly rest: AsyncGenerator<Uint8Array> }> {
-  const iterator = content[Symbol.asyncIterator]();
-  let start: Buffer = Buffer.alloc(0);
-  while (start.length < length) {
-    const { done, value } = await iterator.next();
-    if (done === true) break;
-    start = Buffer.concat([start, value]);
-  }
-  return { start, rest: prepend(start, iterator) };
 }
 
 /** A failure of the content destroys the transform with its error, which the iteration then throws. */

@@ -2,7 +2,14 @@ import type { z } from 'zod';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { exportedManifest, exportFileLimits } from '../../shared/exportFile/manifest.ts';
-import { JsonError, type JsonPath, JsonScanner, parseJson, type Treatment } from '../../shared/json/jsonScanner.ts';
+import {
+  JsonError,
+  type JsonPath,
+  JsonScanner,
+  locatedMessage,
+  parseJson,
+  type Treatment,
+} from '../../shared/json/jsonScanner.ts';
 import type { ValueKind } from '../../shared/json/valueScanner.ts';
 import { organisationFields } from '../../shared/organisation/record.ts';
 import { findSection, organisationSection } from '../../shared/organisation/sections.ts';
@@ -111,7 +118,7 @@ export class RecordCounter {
     try {
       work();
     } catch (error) {
-      throw error instanceof JsonError ? sourceInvalid(this.name, error.message) : error;
+      throw error instanceof JsonError ? sourceInvalid(this.name, locatedMessage(error)) : error;
     }
   }
 }

@@ -7,7 +7,7 @@ import { fileExists } from '../../shared/errors/commandErrors.ts';
 import { outputIncomplete, sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import type { Surroundings } from '../command.ts';
-import { compressFor, decompress, storedContent } from '../exports/content.ts';
+import { compressFor, readStored, storedContent } from '../exports/content.ts';
 import type { ExportContent, FilePlace, StoredFile } from '../exports/place.ts';
 
 /** Opens a file as a place. It need not exist. */
@@ -25,7 +25,7 @@ async function readContent(path: string): Promise<ExportContent> {
   const { size } = await stat(path).catch((error: unknown) => {
     throw systemCode(error) === 'ENOENT' ? sourceMissing(path) : error;
   });
-  return storedContent(size, (count, signal) => decompress(path, count(createReadStream(path, { signal }))));
+  return storedContent(size, (count, signal) => readStored(path, count(createReadStream(path, { signal }))));
 }
 
 /** @throws IdentityError ALREADY_EXISTS */
@@ -57,7 +57,7 @@ function storeError(error: unknown, path: string): unknown {
 export function openStreams({ stdin, stdout }: Pick<Surroundings, 'stdin' | 'stdout'>): FilePlace {
   const content: ExportContent = {
     isRepeatable: false,
-    open: () => decompress('standard input', stdin),
+    open: () => readStored('standard input', stdin),
     [Symbol.asyncDispose]: async () => void stdin.destroy(),
   };
   return { takes: 'files', name: '-', readExport: async () => content, store: storeIn(stdout) };

@@ -13,11 +13,9 @@ import type { Ports } from '../ports.ts';
 import { importFacts } from './auditFacts.ts';
 import { type ImportRequest, type ImportResponse, importEndpoint } from './contract.ts';
 import { type InspectedFile, importOrganisations, uniqueStamp } from './operation.ts';
-import { findSource, readEnvelope } from './request/envelope.ts';
-import { isFileRequest, readFileOptions, readFileRequest } from './request/fileRequest.ts';
+import { ADVICE_IF_LARGER, findSource, type ImportEnvelope, readEnvelope } from './request/envelope.ts';
+import { isFileRequest, readFileOptions } from './request/fileRequest.ts';
 import { type ImportClient, respond } from './results/responses.ts';
-
-const ADVICE_IF_LARGER = 'upload the file to a bucket and set data_orgsv1_gcs';
 
 /** Returns the route of `POST /admin/v1/import` (specification 4.3). */
 export function routes(ports: Ports): readonly Route[] {
@@ -76,10 +74,11 @@ async function runImport(
     // The body may have taken its time.
     const caller = await authorise(called);
     using _place = concurrency.enter();
-    const envelope = await (options === undefined ? readEnvelope(body) : readFileRequest(options, body));
+    const envelope: ImportEnvelope =
+      options === undefined ? await readEnvelope(body) : { request: options, inline: [], isFile: true, ignored: [] };
     const { request: requested, ignored } = envelope;
     limitTime(requested);
-    const source = await findSource(envelope, body, objectStorage, call.signal);
+    const source = await findSource(envelope, body, objectStorage, limits.requestBytes, call.signal);
     const onInspected = async (file: InspectedFile) => {
       await audited.begin(importFacts(requested, source, file), () => ({ counts: file.totals() }));
       events?.begin(file.progress);

@@ -68,14 +68,6 @@ export type ImportRequest = z.output<typeof importRequest>;
 /** The handling of records that exist with other content. */
 export type OnConflict = ImportRequest['onConflict'];
 
-/** Fields that hold an inline export file, by their snake_case and camelCase spellings. */
-export const inlineFields: ReadonlyMap<string, string> = new Map([
-  ['data_orgs', 'data_orgs'],
-  ['dataOrgs', 'data_orgs'],
-  ['data_orgsv1', 'data_orgsv1'],
-  ['dataOrgsv1', 'data_orgsv1'],
-]);
-
 /** Fields that name an object in a bucket. */
 export const bucketFields = ['dataOrgsGcs', 'dataOrgsv1Gcs'] as const;
 

@@ -75,6 +75,11 @@ export const sourceInvalid = defineError('FAILED_PRECONDITION', 'SOURCE_INVALID'
   example: ['north.json', 'unexpected end of JSON input'],
 });
 
+export const sourceForeign = defineError('FAILED_PRECONDITION', 'SOURCE_FOREIGN', {
+  text: (place: string, reason: string) => `${place} is ${reason}`,
+  example: ['realm.json', 'a Keycloak realm, not an export file: convert it first'],
+});
+
 export const exportDamaged = defineError('FAILED_PRECONDITION', 'EXPORT_DAMAGED', {
   text: (place: string, reason: string) => `${place} returned no intact export (${reason})`,
   advice:

@@ -1,3 +1,4 @@
+import { shortenedText } from '../errors/identityError.ts';
 import {
   JsonError,
   type JsonPath,
@@ -9,6 +10,9 @@ import {
 import type { ValueKind } from '../json/valueScanner.ts';
 import { type OrganisationField, organisationFields } from '../organisation/record.ts';
 import { exportFileLimits } from './manifest.ts';
+
+/** How many names of fields an error lists, and how much of each. */
+const [MAX_NAMES, MAX_NAME_CHARACTERS] = [5, 30];
 
 /** An export file that can be read repeatedly. */
 export interface ExportFileSource {
@@ -45,8 +49,8 @@ export class ExportFileReader {
   private seenFields = new Set<string>();
   /** The number of organisations that have started so far. */
   organisations = 0;
-  /** Whether the file has any field; a file without fields is an empty export. */
-  private hasFields = false;
+  /** The names of the first fields; a file without fields is an empty export. */
+  private readonly firstFields: string[] = [];
   private hasOrganisations = false;
 
   constructor(isWanted: FieldFilter, onUnknown?: OnUnknown) {
@@ -70,7 +74,9 @@ export class ExportFileReader {
   /** @throws JsonError when the file is truncated, or has fields but no organisations (zitadel 4.2) */
   end(): void {
     this.scanner.end();
-    if (this.hasFields && !this.hasOrganisations) throw new JsonError(['orgs'], 'missing list of organisations');
+    if (this.firstFields.length === 0 || this.hasOrganisations) return;
+    const names = this.firstFields.map((name) => shortenedText(name, MAX_NAME_CHARACTERS)).join(', ');
+    throw new JsonError(['orgs'], `missing list of organisations; the file begins with ${names}`);
   }
 
   private treat(path: JsonPath, kind: ValueKind): Treatment {
@@ -92,7 +98,7 @@ export class ExportFileReader {
   }
 
   private treatRoot(path: JsonPath, kind: ValueKind): Treatment {
-    this.hasFields = true;
+    if (this.firstFields.length < MAX_NAMES) this.firstFields.push(String(path[0]));
     if (path[0] !== 'orgs') return path[0] === 'manifest' ? 'keep' : treatUnknown(kind);
     this.hasOrganisations = true;
     return kind === 'scalar' ? 'keep' : enter(path, kind === 'array', 'expected a list');

@@ -277,3 +277,8 @@ export function parseJson(text: string, path: JsonPath): unknown {
 export function formatPath(path: JsonPath): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }
+
+/** Returns an error's message behind its path. */
+export function locatedMessage({ path, message }: JsonError): string {
+  return path.length === 0 ? message : `${formatPath(path)}: ${message}`;
+}

@@ -110,11 +110,16 @@ const ofFile: readonly BadRequest[] = [
   ),
   withQuery(`serviceaccount_json=${SECRET}`, new RegExp(`^serviceaccount_json: unknown parameter(?!.*${SECRET})`)),
   withBody('no file', '', /unexpected end of JSON input/),
-  withBody('the JSON form', `{"data_orgs":${text}}`, /^orgs: missing list of organisations$/),
+  withBody(
+    'the JSON form with an option',
+    `{"data_orgs":${text},"on_conflict":"overwrite"}`,
+    /^on_conflict: an import request in place of a file may have timeout only/,
+  ),
+  withBody('a page', '<!doctype html><title>Sign in</title>', /^the file is an HTML page, not an export file: /),
+  withBody('no list', '{"status":"ok"}', /^orgs: missing list of organisations; the file begins with status$/),
   withBody('options behind the end of the file', `${text},"on_conflict":"overwrite"}`, /after the end/),
   withBody('two files', `${text}${text}`, /after the end/),
   withBody('the text of a file as a string', JSON.stringify(text), /expected an object/),
-  withBody('a byte order mark', `\ufeff${text}`, /looking for beginning of value/),
   {
     name: 'a file without its type',
     path: IMPORT,

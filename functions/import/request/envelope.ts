@@ -4,8 +4,10 @@ import {
   byteOrderMark,
   type FieldViolation,
   invalidRequest,
+  requestTooLarge,
   sourceUnsupported,
 } from '../../../shared/errors/errors.ts';
+import { exportFileJson, inlineFields } from '../../../shared/exportFile/fileForm.ts';
 import type { IgnoredField } from '../../../shared/exportFile/manifest.ts';
 import { ExportFileReader, type ExportFileSource } from '../../../shared/exportFile/reader.ts';
 import { hasByteOrderMark } from '../../../shared/json/bytes.ts';
@@ -31,7 +33,6 @@ import {
   type ImportRequest,
   importFields,
   importRequest,
-  inlineFields,
   unsupportedSources,
 } from '../contract.ts';
 
@@ -52,6 +53,9 @@ export interface ImportEnvelope {
   /** The fields that the service does not know. */
   readonly ignored: readonly IgnoredField[];
 }
+
+/** The remedy for a body that is too large. */
+export const ADVICE_IF_LARGER = 'upload the file to a bucket and set data_orgsv1_gcs';
 
 const LIMITS: ScanLimits = { valueBytes: 256 * 1024, fields: fixedLimits.fields };
 
@@ -139,6 +143,7 @@ export interface RequestBytes {
 /**
  * Returns the one export file of a request (specification 4.3): its body, inline, as an object or a string, or in a
  * bucket. The object's generation is pinned, so that every read returns the same bytes.
+ * @param maxBytes the maximum size of a file that is the body, once it is decompressed
  * @throws IdentityError INVALID_ARGUMENT for no source or more than one; UNIMPLEMENTED for ZITADEL's local and S3
  * sources
  */
@@ -146,9 +151,10 @@ export async function findSource(
   { request, inline, isFile }: ImportEnvelope,
   body: RequestBytes,
   objectStorage: ObjectStorage,
+  maxBytes: number,
   signal: AbortSignal,
 ): Promise<FoundSource> {
-  if (isFile === true) return { isInRequest: true, open: () => body.open() };
+  if (isFile === true) return { isInRequest: true, open: () => bodyJson(body.open(), maxBytes) };
   const unsupported = unsupportedSources.find((name) => request[name] !== undefined);
   if (unsupported !== undefined) throw sourceUnsupported(snakeCase(unsupported));
   const inBucket = bucketFields.filter((name) => request[name] !== undefined);
@@ -163,14 +169,21 @@ export async function findSource(
   return {
     location: { ...location, generation: object.generation },
     isV1: name === 'dataOrgsv1Gcs',
-    open: (readSignal) => object.read(readSignal),
+    open: (readSignal) => exportFileJson(object.read(readSignal)),
   };
+}
+
+/** Yields the JSON of a file that is the body, which its decompression must not make larger than a body may be. */
+function bodyJson(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<Uint8Array> {
+  return exportFileJson(body, (bytes) => {
+    if (bytes > maxBytes) throw requestTooLarge(maxBytes, ADVICE_IF_LARGER);
+  });
 }
 
 function inlineSource({ field, kind, start, end }: InlineFile, body: RequestBytes): ExportFileSource {
   const named = { field, isInRequest: true, isV1: field === 'data_orgsv1' };
-  if (kind === 'object') return { ...named, open: () => body.open(start, end) };
-  if (kind === 'string') return { ...named, open: () => stringContent(body.open(start + 1, end - 1)) };
+  if (kind === 'object') return { ...named, open: () => exportFileJson(body.open(start, end)) };
+  if (kind === 'string') return { ...named, open: () => exportFileJson(stringContent(body.open(start + 1, end - 1))) };
   throw invalidRequest([
     { field, description: 'expected an export file: a JSON object, or a string that contains one' },
   ]);

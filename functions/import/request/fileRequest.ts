@@ -1,20 +1,12 @@
 import { z } from 'zod';
-import { byteOrderMark, type FieldViolation, invalidRequest } from '../../../shared/errors/errors.ts';
+import { type FieldViolation, invalidRequest } from '../../../shared/errors/errors.ts';
 import { shortenedText } from '../../../shared/errors/identityError.ts';
+import { inlineFields } from '../../../shared/exportFile/fileForm.ts';
 import { isPercentEncodedUtf8 } from '../../../shared/http/exchange.ts';
-import { hasByteOrderMark } from '../../../shared/json/bytes.ts';
 import { MAX_ISSUES } from '../../../shared/organisation/rules.ts';
 import { MAX_NAME_CHARACTERS, nearestName } from '../../../shared/wire/ignoredFields.ts';
 import { readRequest, snakeCase, spellings } from '../../../shared/wire/requestMessage.ts';
-import {
-  EXPORT_FILE,
-  type ImportRequest,
-  importFields,
-  importOptions,
-  importRequest,
-  inlineFields,
-} from '../contract.ts';
-import type { ImportEnvelope, RequestBytes } from './envelope.ts';
+import { EXPORT_FILE, type ImportRequest, importFields, importOptions, importRequest } from '../contract.ts';
 
 /** Whether a request's body is the export file alone, as its media type says. */
 export function isFileRequest({ headers }: Request): boolean {
@@ -75,13 +67,4 @@ function unknownParameter(name: string): string {
     return `no query may hold it, as logs keep queries: send it as a field of a JSON request, with Content-Type: application/json`;
   const nearest = nearestName(name, parameterNames);
   return `unknown parameter${nearest === undefined ? `: known are ${parameterNames.join(', ')}` : `, the nearest known one is ${nearest}`}`;
-}
-
-/**
- * Describes a request whose body is the export file.
- * @throws IdentityError INVALID_ARGUMENT for a body that begins with a byte order mark
- */
-export async function readFileRequest(request: ImportRequest, body: RequestBytes): Promise<ImportEnvelope> {
-  for await (const chunk of body.open(0, 1)) if (hasByteOrderMark(chunk)) throw byteOrderMark();
-  return { request, inline: [], isFile: true, ignored: [] };
 }

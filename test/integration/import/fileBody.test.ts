@@ -1,9 +1,11 @@
 import { PassThrough } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { EXPORT_FILE } from '../../../functions/import/contract.ts';
 import { configureLog } from '../../../shared/log.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { report } from '../../support/fixtures/reports.ts';
 import {
   importReport,
   type ReplacedPorts,
@@ -23,10 +25,26 @@ async function fileInstance(replaced: ReplacedPorts = {}) {
     const response = await at.app.request(`/admin/v1/import${query}`, { method: 'POST', body, headers });
     return { status: response.status, text: await response.text() };
   };
-  return { store, instance, importFile };
+  const sendFile = async (body: string | Buffer<ArrayBuffer>) => {
+    const headers = { authorization: `Bearer ${instance.token}`, 'content-type': EXPORT_FILE };
+    const response = await instance.app.request('/admin/v1/import', { method: 'POST', body, headers });
+    return { status: response.status, text: await response.text() };
+  };
+  return { store, instance, importFile, sendFile };
 }
 
 const file = [organisation('O', { humanUsers: [person('ada'), person('bob')] })];
+const plain = JSON.stringify({ orgs: file });
+const utf16 = Buffer.from(`\ufeff${plain}`, 'utf16le');
+
+const forms: readonly (readonly [string, string | Buffer<ArrayBuffer>])[] = [
+  ['compressed', gzipSync(plain)],
+  ['with a byte order mark', `\ufeff${plain}`],
+  ['in UTF-16', utf16],
+  ['in UTF-16, compressed', gzipSync(utf16)],
+  ['inside a request', `{"dataOrgs":${plain},"timeout":"30m0s"}`],
+  ['inside a request, as a string', JSON.stringify({ data_orgsv1: plain })],
+];
 
 describe('an import whose body is the file', () => {
   it('is audited as one of the JSON form', async () => {
@@ -101,5 +119,42 @@ describe('an import whose body is the file', () => {
     });
     expect((await instance.app.request(request)).status).toBe(400);
     expect(pulled).toBe(0);
+  });
+
+  it.each(forms)('is read in another form than plain JSON: %s', async (_name, body) => {
+    const { sendFile } = await fileInstance();
+    const { status, text } = await sendFile(body);
+    const { errors, summary } = importReport.parse(JSON.parse(text));
+    expect({ status, errors, created: summary.created }).toEqual({
+      status: 200,
+      errors: undefined,
+      created: { org: 1, humanUsers: 2 },
+    });
+  });
+
+  it('is refused when it decompresses to more than a request may have', async () => {
+    const { sendFile } = await fileInstance({ limits: { requestBytes: 100_000 } });
+    const { status, text } = await sendFile(gzipSync(`${plain}${' '.repeat(100_000)}`));
+    expect({ status, text }).toEqual({ status: 413, text: expect.stringContaining('exceeds 100000 bytes') });
+  });
+
+  it.each([
+    ['keycloak-realm.json', /the file is a Keycloak realm, not an export file: convert it first/],
+    ['saved-error-body.json', /the file is a saved error response \(/],
+  ])('is refused with a sentence that names it when it is another file: %s', async (name, message) => {
+    const { sendFile } = await fileInstance();
+    const { status, text } = await sendFile(await report(name));
+    expect({ status, text }).toEqual({ status: 400, text: expect.stringMatching(message) });
+  });
+});
+
+describe('an import whose file is a string', () => {
+  it.each([
+    ['with a byte order mark', `\ufeff${plain}`],
+    ['with an import request around the file', `{"dataOrgs":${plain},"timeout":"30m0s"}`],
+  ])('reads it %s', async (_name, text) => {
+    const { instance } = await fileInstance();
+    const { summary } = await instance.import({ data_orgsv1: text });
+    expect(summary.created).toEqual({ org: 1, humanUsers: 2 });
   });
 });

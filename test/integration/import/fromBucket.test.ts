@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
 import { type LocalBucket, startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
+import { report } from '../../support/fixtures/reports.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
@@ -14,7 +15,7 @@ describe('an object in a bucket', () => {
   });
   afterAll(() => local.close());
 
-  async function withObject(path: string, content: string) {
+  async function withObject(path: string, content: string | Buffer) {
     const bucket = createCloudStorage({ apiEndpoint: local.url });
     const { account } = local;
     await bucket.write({ bucket: 'exports', path, account }, inPieces(Buffer.from(content)), never);
@@ -28,6 +29,27 @@ describe('an object in a bucket', () => {
     const { instance, source } = await withObject(`nothing-${field}`, '{}\n');
     const { errors, success, summary } = await instance.import({ [field]: source });
     expect({ errors, success, created: summary.created }).toEqual({ errors: undefined, success: {}, created: {} });
+  });
+
+  it.each(['bucket-object.json.gz', 'converter-request-file.json', 'bom.json'])(
+    'that has another form than plain JSON is imported: %s',
+    async (name) => {
+      const { instance, source } = await withObject(name, await report(name));
+      const { errors, summary } = await instance.import({ data_orgs_gcs: source });
+      expect({ errors, created: summary.created }).toEqual({ errors: undefined, created: { org: 1, humanUsers: 1 } });
+    },
+  );
+
+  it('that is a saved error is refused with a sentence that names it', async () => {
+    const { instance, source } = await withObject('error.json', await report('saved-error-body.json'));
+    const { status, body } = await instance.refusedImport({ data_orgs_gcs: source });
+    expect({ status, body }).toMatchObject({
+      status: 400,
+      body: {
+        code: 3,
+        message: expect.stringMatching(/^the file is a saved error response \("grpc: received message/),
+      },
+    });
   });
 
   it.each([

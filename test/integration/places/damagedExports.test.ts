@@ -59,7 +59,11 @@ interface Damage {
 
 const damages: readonly Damage[] = [
   { name: 'an empty object', damage: () => '{}', problem: missing },
-  { name: "a gateway's answer", damage: () => '{"status":"ok"}', problem: 'orgs: missing list of organisations' },
+  {
+    name: "a gateway's answer",
+    damage: () => '{"status":"ok"}',
+    problem: 'orgs: missing list of organisations; the file begins with status',
+  },
   {
     name: "a gateway's page",
     damage: () => '<!DOCTYPE html><p>Sign in</p>',
@@ -221,7 +225,7 @@ describe('an export that arrives damaged from an instance', { timeout: 240_000 }
     const target = await servedPlace(sqlite);
     const { url, token } = await answering(['{"status":"ok"}']);
     const { code, stderr } = await identity(['import', url, '--from-token-file', token, '--to', target.database]);
-    const problem = 'orgs: missing list of organisations';
+    const problem = 'orgs: missing list of organisations; the file begins with status';
     expect({ code, message: message(stderr) }).toEqual({ code: 1, message: expectedMessage(url, problem) });
   });
 });

@@ -1,0 +1,99 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { identity, identityResult } from '../../support/command.ts';
+import { report } from '../../support/fixtures/reports.ts';
+import { readResult } from '../../support/migrations/migrating.ts';
+import { databaseOptions, placeOfLocation } from '../../support/places/locations.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { keyEnvironment, sqlite } from '../../support/stores/stores.ts';
+
+const utf16 = async (name: string) => Buffer.from(`\ufeff${await report(name)}`, 'utf16le');
+
+const forms: readonly (readonly [string, () => Promise<Buffer>])[] = [
+  ['an import request of a converter', () => report('converter-request-file.json')],
+  ['a file with a byte order mark', () => report('bom.json')],
+  ['a compressed file without the name of one', () => report('bucket-object.json.gz')],
+  ['a request in UTF-16', () => utf16('converter-request-file.json')],
+  ['a compressed request', async () => gzipSync(await report('converter-request-file.json'))],
+];
+
+async function newDatabase(): Promise<string> {
+  const location = await sqlite.newLocation();
+  await identity(['init', ...databaseOptions(location)], { env: keyEnvironment(location) });
+  return placeOfLocation(location);
+}
+
+async function stored(content: Buffer): Promise<string> {
+  const file = join(await testDirectory(), 'stored.json');
+  await writeFile(file, content);
+  return file;
+}
+
+describe('a file in another form than plain JSON', { timeout: 240_000 }, () => {
+  it.each(forms)('is inspected, imported, compared, migrated and copied: %s', async (_name, content) => {
+    const file = await stored(await content());
+    expect(await identityResult(['inspect', file])).toMatchObject({ code: 0, organisations: 1 });
+    const stdin = await readFile(file);
+    expect(await identityResult(['inspect', '-'], { stdin })).toMatchObject({ code: 0, organisations: 1 });
+    const { url, tokenFile, database } = await servedPlace(sqlite);
+    for (const to of [
+      ['--to', url, '--token-file', tokenFile],
+      ['--to', database],
+    ]) {
+      const imported = await identityResult(['import', file, ...to]);
+      expect(imported).toMatchObject({ code: 0, summary: { failed: {} } });
+    }
+    const compared = await identity(['compare', file, url, '--token-file', tokenFile]);
+    expect(compared.stdout, compared.stderr).toContain('people: 1 equal\n');
+    const directory = await testDirectory();
+    const migrate = ['migrate', '--from', file, '--to', await newDatabase(), '--with', 'passwords', '--yes', '--json'];
+    const migrated = await identity([...migrate, '--run-dir', join(directory, 'run')]);
+    expect(readResult(migrated.stdout).proof, migrated.stderr).toMatchObject({ unexpected: 0 });
+    const copy = join(directory, 'copy.json');
+    expect((await identity(['export', file, '--to', copy])).code).toBe(0);
+    expect((await readFile(copy)).toString()).toMatch(/^\{"orgs":|^\{\s+"orgs":/);
+  });
+
+  it('is refused as an import request with options, which only the call sets', async () => {
+    const { dataOrgs } = JSON.parse((await report('converter-request-file.json')).toString());
+    const file = await stored(Buffer.from(JSON.stringify({ dataOrgs, dry_run: true })));
+    expect(await identity(['import', file, '--to', await newDatabase()])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/dry.run: an import request in place of a file may have timeout only/),
+    });
+  });
+});
+
+describe('a file of another kind', { timeout: 240_000 }, () => {
+  it.each([
+    ['keycloak-realm.json', 'is a Keycloak realm, not an export file: convert it first'],
+    ['saved-error-body.json', 'is a saved error response ("grpc: received message larger than max'],
+  ])('is refused by every verb with a sentence that names it: %s', async (name, message) => {
+    const file = await stored(await report(name));
+    const database = await newDatabase();
+    const calls = [
+      ['inspect', file],
+      ['import', file, '--to', database],
+      ['compare', file, database],
+      ['migrate', '--from', file, '--to', database, '--with', 'none', '--yes', '--run-dir', `${file}.run`],
+    ];
+    for (const call of calls)
+      expect(await identity(call)).toMatchObject({ code: 1, stderr: expect.stringContaining(`${file} ${message}`) });
+  });
+});
+
+describe('an error in the JSON of a file', { timeout: 240_000 }, () => {
+  it('is named with its path by the command', async () => {
+    const file = await stored(Buffer.from('{"orgs":[{"orgId":"1","humanUsers":[{"userId":"a"},{"userId":tru}]}]}'));
+    for (const call of [
+      ['inspect', file],
+      ['import', file, '--to', await newDatabase()],
+    ])
+      expect(await identity(call)).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/stored\.json is no intact export file: orgs\[0\]\.humanUsers\[1\]: /),
+      });
+  });
+});
