@@ -49,8 +49,7 @@ export const migrateReport = defineCommand({
 
 export const migrateCleanup = defineCommand({
   name: 'migrate cleanup',
-  summary:
-    "delete a migration's export and the object that it has read; list what a person must delete, and keep the result",
+  summary: "delete a migration's export and the object that it has read; keep the result",
   arguments: [],
   options: { ...existingDirectory, ...secrets, ...yes, ...eventsOption },
   examples: ['migrate cleanup', 'migrate cleanup --run-dir ./north-migration --yes'],

@@ -1,95 +1,91 @@
-import { existsSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
-import { isMigrationUser } from '../../shared/accounts/serviceUsers.ts';
-import { isWellFormed, tokenId } from '../../shared/auth/token.ts';
+import { rm } from 'node:fs/promises';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { objectNotFound } from '../../shared/errors/storageErrors.ts';
+import { shellWord } from '../../shared/shellWord.ts';
 import { interruptible, NOTHING_CHANGED, type Output, UsageError } from '../command.ts';
-import type { Place } from '../exports/place.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
 import { askConfirmation } from '../questions.ts';
 import type { MigrationCall } from './callOptions.ts';
 import { describeRun, type ExistingRun } from './chooseRun.ts';
-import { readPlan } from './plan.ts';
+import { type ManualStep, manualSection, preparedUsers } from './manualSteps.ts';
 import { type MigrationState, readState } from './run.ts';
 import { lockRunDirectory, removeExport } from './runDirectory.ts';
-import { replaceSecretFiles } from './settings.ts';
+import { isFile, replaceSecretFiles } from './settings.ts';
 
-/** Something that a migration leaves behind on its places. */
-interface Remainder {
-  /** What it is, as questions and answers name it. */
-  readonly what: string;
-  /** How a person removes it. */
-  readonly byHand: string;
-  /** Why it could not be removed. */
+/** The object that a migration has read. */
+interface StagedObject {
+  readonly name: string;
+  /** Why it could not be opened or deleted. */
   readonly problem?: string;
-  /** Removes it; undefined where only a person can. */
   readonly remove?: (signal: AbortSignal) => Promise<void>;
 }
 
-type CleanedUp = Remainder & { readonly removed: boolean };
-
-/** Removes what a migration leaves behind, if a person confirms. Its result stays, and nothing stays of one given up. */
+/**
+ * Deletes what a migration leaves behind, if a person confirms: its export, and the object that was its source. Its result
+ * stays, and nothing stays of one given up.
+ */
 export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Output> {
   const { directory } = run;
   using _lock = await lockRunDirectory(directory);
   const stored = await readState(directory);
   const state = { ...stored, settings: replaceSecretFiles(stored.settings, call.options) };
   if (!call.options.json) call.stderr.write(`cleaning up the migration ${describeRun(run)}: ${directory}\n`);
-  const remainders = await interruptible(call.signal, NOTHING_CHANGED, () => listRemainders(call, directory, state));
-  const { confirmedAt, finishedAt, settings } = state;
-  const isDatabase = ['instance', 'sqlite', 'firestore'].includes(parsePlace(settings.to).kind);
-  if (confirmedAt !== undefined && finishedAt === undefined && isDatabase)
-    remainders.push({ what: `records imported into ${settings.to}`, byHand: 'delete their organisations there' });
-  const warnings = await listTokens(state);
-  const giveUp = 'the migration is not finished: it cannot be resumed then';
-  const removable = remainders.flatMap(({ what, remove }) => (remove === undefined ? [] : [`remove ${what}`]));
+  const isFinished = state.finishedAt !== undefined;
+  const object = await interruptible(call.signal, NOTHING_CHANGED, () => openObject(call, state));
+  const byHand = [...importedRecords(state), ...preparedUsers(state)];
+  const removable = object?.remove === undefined ? [] : [`delete the object ${object.name}`];
   const lines = [
-    ...(state.finishedAt === undefined ? [giveUp] : []),
+    ...(isFinished ? [] : ['the migration is not finished: it cannot be resumed then']),
     ...removable,
-    state.finishedAt === undefined ? `remove the run directory ${directory}` : keptText(directory, state),
-    ...remainders.filter(({ remove }) => remove === undefined).map((one) => cleanedText({ ...one, removed: false })),
-    ...warnings,
+    isFinished ? keptText(directory, state) : `delete the run directory ${directory}`,
   ];
-  const isNothing = state.finishedAt !== undefined && removable.length === 0;
-  if (!isNothing && !(await askConfirmation('Clean up?', call, lines))) {
+  const needsAnswer = !isFinished || removable.length > 0;
+  if (needsAnswer && !(await askConfirmation('Clean up?', call, lines))) {
     return {
-      json: { event: 'result', removed: false, remainders, warnings },
-      text: [...lines, 'nothing is removed: add --yes'],
+      json: { event: 'result', removed: false, byHand },
+      text: [...lines, 'nothing is deleted: add --yes', ...manualSection(byHand)],
       exitStatus: () => 'unconfirmed',
     };
   }
-  const interruption = 'interrupted: repeat the command to remove the rest';
-  const cleaned = await interruptible(call.signal, interruption, () => removeAll(call.signal, remainders));
-  return finish(directory, state, cleaned);
+  const interruption = 'interrupted: repeat the command to delete the rest';
+  const removed = await interruptible(call.signal, interruption, () => removeObject(call.signal, object));
+  return finish(directory, state, removed, byHand);
 }
 
-async function finish(directory: string, state: MigrationState, cleaned: readonly CleanedUp[]): Promise<Output> {
-  const isDone = cleaned.every(({ problem }) => problem === undefined);
-  // A finished migration keeps its evidence; and what could not be removed can be tried again, with another token.
+async function finish(
+  directory: string,
+  state: MigrationState,
+  object: StagedObject | undefined,
+  steps: readonly ManualStep[],
+): Promise<Output> {
+  const isDone = object?.problem === undefined;
+  // A finished migration keeps its evidence; an object that could not be deleted can be tried again, with another key.
   const isGone = isDone && state.finishedAt === undefined;
   const hadExport = await removeExport(directory);
   if (isGone) await rm(directory, { recursive: true });
-  const removed = cleaned.filter((one) => one.removed);
-  const warnings = await listTokens(state);
   const again = `kept: the run directory ${directory}, to try again; it holds no secrets`;
   const text = [
-    ...removed.map(cleanedText),
-    isGone ? `removed: the run directory ${directory}` : isDone ? keptText(directory, state) : again,
-    ...cleaned.filter((one) => !one.removed).map(cleanedText),
-    ...warnings,
+    ...(object !== undefined && isDone ? [`deleted: the object ${object.name}`] : []),
+    isGone ? `deleted: the run directory ${directory}` : isDone ? keptText(directory, state) : again,
+    ...(isDone ? [] : [`failed: the object ${object.name}: ${object.problem}`]),
   ];
+  const byHand = isDone ? steps : [deletion(object), ...steps];
   return {
-    json: {
-      event: 'result',
-      removed: isDone && (isGone || hadExport || removed.length > 0),
-      remainders: cleaned,
-      warnings,
-    },
-    text,
+    json: { event: 'result', removed: isDone && (isGone || hadExport || object !== undefined), byHand },
+    text: [...text, ...manualSection(byHand)],
     exitStatus: () => (isDone ? 'done' : 'listed'),
   };
+}
+
+function deletion({ name }: StagedObject): ManualStep {
+  return { what: `delete the object ${name}`, command: `gcloud storage rm ${shellWord(name)}` };
+}
+
+/** The records that an unfinished import has left in its target. */
+function importedRecords({ confirmedAt, finishedAt, settings: { to } }: MigrationState): ManualStep[] {
+  if (confirmedAt === undefined || finishedAt !== undefined || isFile(to)) return [];
+  return [{ what: `delete the organisations imported into ${to}, if they should not stay` }];
 }
 
 function keptText(directory: string, { moved }: MigrationState): string {
@@ -98,96 +94,33 @@ function keptText(directory: string, { moved }: MigrationState): string {
   return `kept: the result in ${directory}, without export and secrets; ${report} shows it`;
 }
 
-async function removeAll(signal: AbortSignal, remainders: readonly Remainder[]): Promise<CleanedUp[]> {
-  const cleaned: CleanedUp[] = [];
-  for (const one of remainders) {
-    const { remove } = one;
-    if (remove === undefined) cleaned.push({ ...one, removed: false });
-    else {
-      const { problem } = await attempt(() => remove(signal));
-      cleaned.push(problem === undefined ? { ...one, removed: true } : { ...one, removed: false, problem });
-    }
-  }
-  return cleaned;
-}
-
-/** Returns the error of a place instead of throwing it: the other remainders can be removed nevertheless. */
-async function attempt<Result>(work: () => Promise<Result>): Promise<{ result?: Result; problem?: string }> {
+/** Opens the object that was the source; undefined for a source of another kind. */
+async function openObject(call: MigrationCall, { settings }: MigrationState): Promise<StagedObject | undefined> {
+  const { secretFiles, from, to } = settings;
+  if (parsePlace(from).kind !== 'object') return undefined;
   try {
-    return { result: await work() };
+    const [place] = await openPlaces(call, secretFiles, from, to);
+    return place.takes === 'files' && place.remove !== undefined
+      ? { name: from, remove: place.remove }
+      : { name: from };
   } catch (error) {
-    if (error instanceof IdentityError || error instanceof UsageError) return { problem: error.message };
-    throw error;
+    return { name: from, problem: problemOf(error) };
   }
 }
 
-function cleanedText({ what, removed, problem, byHand }: CleanedUp): string {
-  if (removed) return `removed: ${what}`;
-  if (problem !== undefined) return `failed: ${what}: ${problem}; by hand: ${byHand}`;
-  return `by hand: ${what}: ${byHand}`;
-}
-
-/** Lists the files of the tokens and keys that outlive a migration. Names a token by its id; never prints the token. */
-async function listTokens({ settings }: MigrationState): Promise<string[]> {
-  const warnings: string[] = [];
-  for (const [option, file] of Object.entries(settings.secretFiles)) {
-    if (!existsSync(file)) continue;
-    const text = (await readFile(file, 'utf8')).trim();
-    const id = isWellFormed(text)
-      ? ` (revoke it with identity pat revoke ${tokenId(text)}, and --data or --firestore of its instance)`
-      : '';
-    const kind = option.endsWith('token-file') ? 'token' : 'key';
-    warnings.push(`by hand: the ${kind} in ${file} stays valid until it expires or is revoked${id}: delete the file`);
+async function removeObject(signal: AbortSignal, object: StagedObject | undefined): Promise<StagedObject | undefined> {
+  try {
+    await object?.remove?.(signal);
+    return object;
+  } catch (error) {
+    // An earlier clean-up may have been interrupted when the object was gone.
+    if (objectNotFound.is(error)) return object;
+    return object && { ...object, problem: problemOf(error) };
   }
-  return warnings;
 }
 
-/** Lists what a migration leaves on its places: the users of its tokens, and the object that it has read. */
-async function listRemainders(call: MigrationCall, directory: string, state: MigrationState): Promise<Remainder[]> {
-  const { secretFiles, from, to } = state.settings;
-  const plan = await readPlan(directory).catch(() => undefined);
-  const users = [
-    { place: from, userId: state.callers?.from, kind: plan?.source.kind },
-    { place: to, userId: state.callers?.to, kind: plan?.target.kind },
-  ].filter(({ place }) => parsePlace(place).kind === 'instance');
-  const remainders = users.map(callerByHand);
-  if (parsePlace(from).kind !== 'object') return remainders;
-  const { result: places, problem } = await attempt(() => openPlaces(call, secretFiles, from, to));
-  return [{ ...object(from, places?.[0]), ...(problem === undefined ? {} : { problem }) }, ...remainders];
-}
-
-/** A user as state and plan of a migration name it. */
-interface NamedUser {
-  readonly place: string;
-  readonly userId: string | undefined;
-  /** The kind of the place, where it is known. */
-  readonly kind: string | undefined;
-}
-
-/** Returns the user of a token, whom only a person deletes: the command has no access to accounts of another instance. */
-function callerByHand({ place, userId, kind }: NamedUser): Remainder {
-  const command = `identity service-user delete ${userId ?? 'USER_ID'} with --data or --firestore of ${place}`;
-  if (userId !== undefined && isMigrationUser(userId))
-    return { what: `the service user ${userId} of identity migrate prepare on ${place}`, byHand: `run ${command}` };
-  return {
-    what: `the service user ${userId ?? 'of the token'} on ${place}, with its tokens`,
-    byHand:
-      kind === 'instance'
-        ? `if it was created for the migration, run ${command}; otherwise revoke its token there with identity pat revoke`
-        : 'if it was created for the migration, delete it there; otherwise only its token',
-  };
-}
-
-function object(from: string, place: Place | undefined): Remainder {
-  const found = { what: `the object ${from}`, byHand: `run gcloud storage rm ${from}` };
-  if (place?.takes !== 'files' || place.remove === undefined) return found;
-  const { remove } = place;
-  return {
-    ...found,
-    remove: (signal) =>
-      remove(signal).catch((error: unknown) => {
-        // An earlier clean-up may have been interrupted when the object was gone.
-        if (!objectNotFound.is(error)) throw error;
-      }),
-  };
+/** Returns the message of a place's error, which does not keep a clean-up from deleting the rest. */
+function problemOf(error: unknown): string {
+  if (error instanceof IdentityError || error instanceof UsageError) return error.message;
+  throw error;
 }

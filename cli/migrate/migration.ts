@@ -13,6 +13,7 @@ import type { MigrationCall, PlanningCall } from './callOptions.ts';
 import { chooseRun, describeRun } from './chooseRun.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
 import { currentOptions, importExport, stageExport } from './exportStage.ts';
+import { listManualSteps, manualSection } from './manualSteps.ts';
 import { keepShownPlan, makePlan, readPlan, readShownPlan } from './plan.ts';
 import { prove } from './proof.ts';
 import { makeResult, readResult, requireReportable, writeReport } from './result.ts';
@@ -211,9 +212,10 @@ async function planOutput(planned: MigrationPlan, run: MigrationRun, changes: re
 async function resultOutput({ directory, state }: MigrationRun, result: MigrationResult): Promise<Output> {
   await removeExport(directory);
   await writeReport(state.settings, result);
+  const byHand = await listManualSteps(state, result);
   return {
-    json: { event: 'result', directory, ...result },
-    text: resultText(result, directory),
+    json: { event: 'result', directory, byHand, ...result },
+    text: [...resultText(result, directory), ...manualSection(byHand)],
     exitStatus: () => result.outcome,
   };
 }

@@ -19,45 +19,35 @@ async function newRunDirectory() {
 }
 
 describe('identity migrate cleanup', { timeout: 120_000 }, () => {
-  it('says how to delete service users of instances, warns of tokens, and keeps the result', async () => {
+  it('follows a migration that lists last what only a person can do, deletes nothing else, and keeps the result', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     await identity(['import', await exportFileWith(acme), '--to', north.database]);
     const directory = await newRunDirectory();
-    await migrate(
-      [...betweenServers(north, south), '--with', 'none', '--run-dir', directory, '--yes'],
-      await prepareMigration(north),
-    );
+    const places = betweenServers(north, south);
+    const { env, cwd } = await prepareMigration(north);
+    const migrate = ['migrate', ...places, '--with', 'none', '--run-dir', directory, '--yes'];
+    const migrated = await identity(migrate, { env, cwd });
+    expect(migrated.code, migrated.stderr).toBe(0);
+    const revocation = (url: string) =>
+      `revoke the token for ${url} if it was created for the migration, with the database of that instance:\n {2}identity pat revoke [0-9a-f]{32} --data DIR`;
+    const deletion = (file: string) => `delete ${file}, unless something else needs the secret in it:\n {2}rm ${file}`;
+    const steps = [revocation(north.url), revocation(south.url), deletion(north.tokenFile), deletion(south.tokenFile)];
+    expect(migrated.stdout).toMatch(new RegExp(`\n\nBy hand\n {2}${steps.join('\n {2}')}\n$`));
+    expect(migrated.stdout).not.toContain(north.token);
     const cleanup = ['migrate', 'cleanup', '--run-dir', directory];
-    // Of users of instances no place is asked, whatever became of their tokens.
-    await rename(north.tokenFile, `${north.tokenFile}.away`);
-    expect((await identity(cleanup)).code).toBe(0);
-    await rename(`${north.tokenFile}.away`, north.tokenFile);
-    // Nothing is left to remove, so there is no question.
+    // Nothing is left to delete, so there is no question.
     const { code, stdout, stderr } = await identity(cleanup);
     expect(code, stderr).toBe(0);
-    for (const { url, tokenFile } of [north, south]) {
-      expect(stdout).toMatch(
-        new RegExp(
-          `by hand: the service user \\d{18} on ${url}, with its tokens: if it was created for the migration, run identity service-user delete \\d{18} `,
-        ),
-      );
-      expect(stdout).toMatch(
-        new RegExp(
-          `the token in ${tokenFile} stays valid until .* \\(revoke it with identity pat revoke [0-9a-f]{32}, and --data or --firestore of its instance\\)`,
-        ),
-      );
-    }
-    expect(stdout).toContain(`kept: the result in ${directory}, without export and secrets; identity migrate report`);
-    expect(stdout).not.toContain('removed:');
-    expect(await identityJson(['migrate', 'cleanup', '--run-dir', directory])).toMatchObject({ removed: false });
-    expect(stdout).not.toContain(north.token);
+    const report = `identity migrate report --run-dir ${directory} --to FILE.html shows it`;
+    expect(stdout).toBe(`kept: the result in ${directory}, without export and secrets; ${report}\n`);
+    expect(await identityJson(cleanup)).toMatchObject({ removed: false, byHand: [] });
     const page = join(directory, '..', 'report.html');
     const reported = await identity(['migrate', 'report', '--run-dir', directory, '--to', page]);
     expect(reported.stdout).toBe(`the report of ${directory} is in ${page}\n`);
     expect(await readFile(page, 'utf8')).toContain('equal on both sides');
   });
 
-  it('names the users that prepare has created, whose tokens permit a migration and nothing more', async () => {
+  it('prints one command for each user that prepare has created, as the migration does at its end', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     await identity(['import', await exportFileWith(acme), '--to', north.database]);
     const prepare = async ({ location }: typeof north, ...only: string[]) => {
@@ -74,8 +64,10 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     const [source, target] = [await prepare(north, '--only', 'export'), await prepare(south)];
     const directory = await newRunDirectory();
     const places = betweenServers({ ...north, ...source }, { ...south, ...target });
-    await migrate([...places, '--with', 'none', '--run-dir', directory, '--yes'], await prepareMigration(north));
-    // Nothing is asked of their places.
+    const call = ['migrate', ...places, '--with', 'none', '--run-dir', directory, '--yes'];
+    const migrated = await identity(call, await prepareMigration(north));
+    expect(migrated.code, migrated.stderr).toBe(0);
+    // The places are not called.
     await rename(source.tokenFile, `${source.tokenFile}.away`);
     const { code, stdout, stderr } = await identity(['migrate', 'cleanup', '--run-dir', directory, '--yes']);
     await rename(`${source.tokenFile}.away`, source.tokenFile);
@@ -85,9 +77,10 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
       [north, source],
       [south, target],
     ] as const) {
-      const byHand = `by hand: the service user ${userId} of identity migrate prepare on ${served.url}: run identity `;
-      const [, command = '', options] = new RegExp(`${byHand}(\\S.*) with (.*) of ${served.url}\n`).exec(stdout) ?? [];
-      expect(options).toBe('--data or --firestore');
+      const command = `service-user delete ${userId}`;
+      const what = `delete the service user of identity migrate prepare on ${served.url}, with the database of that instance`;
+      const step = `\n  ${what}:\n  identity ${command} --data DIR\n`;
+      for (const text of [migrated.stdout, stdout]) expect(text).toContain(step);
       const undone = await identity([...command.split(' '), ...databaseOptions(served.location)]);
       expect(undone.code, undone.stderr).toBe(0);
       const refused = await identity(['inspect', served.url, '--token-file', tokenFile]);
@@ -120,7 +113,7 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     const state = JSON.parse(await readFile(file, 'utf8'));
     await writeFile(file, JSON.stringify({ ...state, confirmedAt: new Date().toISOString() }));
     const { code, stdout } = await identity(['migrate', 'cleanup', '--run-dir', 'run', '--yes'], migrating);
-    const stays = `by hand: records imported into ${database}: delete their organisations there\n`;
+    const stays = `\n\nBy hand\n  delete the organisations imported into ${database}, if they should not stay\n`;
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(stays) });
   });
 
@@ -151,13 +144,13 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     const refused = await identity([...cleanup, '--credentials-file', unknown], { env });
     expect(refused.code).toBe(3);
     expect(refused.stdout).toContain(
-      `failed: the object ${object}: ${object}: Cloud Storage rejected the service account's key: create a new key; by hand: run gcloud storage rm ${object}\n`,
+      `failed: the object ${object}: ${object}: Cloud Storage rejected the service account's key: create a new key\n\nBy hand\n  delete the object ${object}:\n  gcloud storage rm '${object}'\n`,
     );
     const interrupted = await newRunDirectory();
     await cp(directory, interrupted, { recursive: true });
     const removed = await identity(cleanup, { env });
     expect(removed.code, removed.stderr).toBe(0);
-    expect(removed.stdout).toContain(`removed: the object ${object}\nkept: the result in ${directory}`);
+    expect(removed.stdout).toContain(`deleted: the object ${object}\nkept: the result in ${directory}`);
     const after = await identity(['inspect', object, ...key], { env });
     expect(after.stderr).toContain('not found');
     // As an interruption between the object's removal and the directory's leaves it.
@@ -176,21 +169,21 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     return { zitadel, tokenFile, directory, args: ['migrate', 'cleanup', '--run-dir', directory] };
   }
 
-  it('leaves the service user of a ZITADEL to a person', async () => {
-    const { zitadel, tokenFile, directory, args } = await planned();
+  it('deletes the run directory of a migration given up, and nothing on its places', async () => {
+    const { zitadel, directory, args } = await planned();
     const requests = zitadel.requests.length;
     const { code, stdout } = await identity([...args, '--yes']);
-    expect(stdout).toContain(
-      `by hand: the service user owner on ${zitadel.url}, with its tokens: if it was created for the migration, delete it there; otherwise only its token\n`,
-    );
-    expect(stdout).toContain(`the token in ${tokenFile} stays valid until it expires or is revoked: delete the file`);
+    expect(stdout).toBe(`deleted: the run directory ${directory}\n`);
     expect({ code, requests: zitadel.requests.length }).toEqual({ code: 0, requests });
     expect(existsSync(directory)).toBe(false);
   });
 
   it('does not ask for --yes where that removes nothing', async () => {
     const { zitadel, directory, args } = await planned();
-    expect(await identity(['migrate', 'resume', '--run-dir', directory, '--yes'])).toMatchObject({ code: 0 });
+    const resumed = await identity(['migrate', 'resume', '--run-dir', directory, '--yes']);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    const user = `delete the user owner in the console of ${zitadel.url}, if it was created for the migration; otherwise only its token`;
+    expect(resumed.stdout).toContain(`\n\nBy hand\n  ${user}\n`);
     const { code, stdout } = await identity(args);
     expect({ code, isAdvised: stdout.includes('--yes') }, stdout).toEqual({ code: 0, isAdvised: false });
     expect(zitadel.contents.users.has('owner')).toBe(true);

@@ -33,7 +33,7 @@ export async function migrate(args: readonly string[], { env, cwd }: Migrating, 
 
 /** Reads the result in the last line of `--json`. */
 export function readResult(stdout: string): MigrationResult {
-  const { event, directory, ...result } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+  const { event, directory, byHand: _, ...result } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
   expect(event).toBe('result');
   expect(directory).toMatch(/^\//);
   return migrationResult.parse(result);
