@@ -193,8 +193,8 @@ describe('a migration', { timeout: 120_000 }, () => {
   });
 
   it('has nothing to confirm, and nothing to resume, where nothing moves', async () => {
-    const south = await servedPlace(sqlite);
-    const migrate = ['--from', await exportFileWith(), '--to', south.database, ...none];
+    const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
+    const migrate = ['--from', north.database, '--to', south.database, ...none];
     const planned = await identity(['migrate', 'plan', ...migrate, '--run-dir', await runDirectory()]);
     expect(planned, planned.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing to move: /) });
     expect(planned.stdout).not.toMatch(/resume|sha256:|0 records|log in as before/);
