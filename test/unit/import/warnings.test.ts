@@ -5,8 +5,8 @@ import { warningReasons } from '../../../shared/organisation/warnings.ts';
 
 it('has each reason of a warning in the specification', async () => {
   const specification = await readFile('docs/specification.md', 'utf8');
-  const [, table = ''] = specification.split('| `reason` | `type` | warns of |\n|---|---|---|\n');
-  const documented = [...(table.split('\n\n')[0] ?? '').matchAll(/^\| `(.+?)` \|/gm)];
+  const [, table = ''] = specification.split('| `reason` | warns of |\n|---|---|\n');
+  const documented = [...(table.split('\n\n')[0] ?? '').matchAll(/^\| `(\w+)`/gm)];
   expect(documented.map(([, reason]) => reason)).toEqual(warningReasons);
 });
 
