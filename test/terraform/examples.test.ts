@@ -8,11 +8,9 @@ import { whyNoTerraform } from './whyNoTerraform.ts';
 
 const TWENTY_MINUTES = 1_200_000;
 const SETTINGS = 'terraform.tfvars';
-const PIPELINE = 'pipeline';
 
 const entries = await readdir(join(terraformDirectory, 'examples'), { withFileTypes: true });
 const examples = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-const settings = examples.filter((name) => name !== PIPELINE);
 
 describe('the examples', () => {
   it('are listed', async () => {
@@ -31,7 +29,7 @@ describe('the examples', () => {
     for (const name of await readdir(tests)) {
       if (name.endsWith('.tftest.hcl')) await writeFile(join(tests, name), '');
     }
-    for (const name of settings) {
+    for (const name of examples) {
       const assignments = await readFile(join(copy.directory, 'examples', name, SETTINGS), 'utf8');
       await writeFile(join(tests, `${name}.tftest.hcl`), appliedBy(assignments));
     }
@@ -41,28 +39,5 @@ describe('the examples', () => {
       failed.filter((step) => step !== 'fmt'),
       output,
     ).toEqual([]);
-  });
-});
-
-describe('the example of a pipeline', () => {
-  it('uses a token of the run, and no stored key', async () => {
-    const workflow = await readTerraform(`examples/${PIPELINE}/deploy.yml`);
-    expect(workflow).toMatch(/^ {2}id-token: write$/m);
-    expect(workflow).not.toMatch(/credentials_json|secrets\./);
-    expect(workflow).toContain('-lockfile=readonly');
-  });
-
-  it('deploys only from the branch whose tokens are accepted', async () => {
-    const [, branch] = /branches: \[(\w+)\]/.exec(await readTerraform(`examples/${PIPELINE}/deploy.yml`)) ?? [];
-    expect(await readTerraform(`examples/${PIPELINE}/variables.tf`)).toContain(`default     = "${branch}"`);
-  });
-
-  it('names the outputs that the configuration has', async () => {
-    const outputs = await readTerraform(`examples/${PIPELINE}/outputs.tf`);
-    const workflow = await readTerraform(`examples/${PIPELINE}/deploy.yml`);
-    for (const name of ['workload_identity_provider', 'service_account']) {
-      expect(outputs).toContain(`output "${name}" {`);
-      expect(workflow).toContain(`${name}: \${{ vars.${name.toUpperCase()} }}`);
-    }
   });
 });

@@ -29,7 +29,7 @@ function exampleOf(readme: string): string {
   return /^```hcl\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? '';
 }
 
-describe.each(['.', ...modules, 'examples/pipeline'])('the README of terraform/%s', (directory) => {
+describe.each(['.', ...modules])('the README of terraform/%s', (directory) => {
   const path = join(directory, 'README.md');
 
   it("lists the configuration's inputs and outputs", async () => {

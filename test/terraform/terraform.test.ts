@@ -6,7 +6,6 @@ import { whyNoTerraform } from './whyNoTerraform.ts';
 const TWENTY_MINUTES = 1_200_000;
 
 const directories = [
-  'terraform/examples/pipeline',
   'terraform',
   'terraform/modules/edge',
   'terraform/modules/instance',
