@@ -32,14 +32,14 @@ export const patList = defineInstanceCommand({
   arguments: [],
   options: { user: required('USER_ID', 'the person or service user') },
   examples: ['pat list --user 330000000000000301 --data ./north'],
-  run: async ({ options: { user }, store }) => {
+  run: async ({ options: { user }, store, now }) => {
     const { requireUser } = await import('../../shared/accounts/users.ts');
     const { listTokens } = await import('../../shared/accounts/personalAccessTokens.ts');
     await requireUser(store, user);
     const tokens = await listTokens(store, user);
     return toList('tokens', tokens, {
       id: ({ tokenId }) => tokenId,
-      'valid until': ({ expiresAt }) => expiresAt,
+      'valid until': ({ expiresAt }) => `${expiresAt}${Date.parse(expiresAt) > now.getTime() ? '' : ' (expired)'}`,
       operations: ({ operations }) => operations?.join(',') ?? 'all',
     });
   },

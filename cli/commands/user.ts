@@ -4,7 +4,7 @@ const user = required('USER_ID', 'the person or service user');
 
 export const userList = defineInstanceCommand({
   name: 'user list',
-  summary: 'list people and service users with their state, factors, user name and e-mail address',
+  summary: 'list people and service users with their state, factors and user name',
   arguments: [],
   options: {
     org: optional('ORG_ID', 'the organisation; by default all of them'),
@@ -20,7 +20,6 @@ export const userList = defineInstanceCommand({
       state: ({ state }) => state,
       factors: ({ factors }) => factors.join(', '),
       'user name': ({ userName }) => userName,
-      'e-mail address': ({ email = '' }) => email,
     });
   },
 });

@@ -102,11 +102,14 @@ const described = z.looseObject({ message: z.string().optional() });
 export interface CalledInstance {
   readonly origin: string;
   readonly tokenOption: string;
+  /** Undefined for a token that a person has entered. */
+  readonly tokenFile?: string | undefined;
 }
 
 /** The errors of an instance, by what they ask of a person. */
 const faults = {
-  token: ({ origin, tokenOption }: CalledInstance, reason: string) => placeTokenRejected(origin, tokenOption, reason),
+  token: (instance: CalledInstance, reason: string, body: unknown) =>
+    placeTokenRejected(instance.origin, instance, reason, body),
   role: ({ origin, tokenOption }: CalledInstance, reason: string, body: unknown) =>
     placeTokenForbidden(origin, tokenOption, reason, body),
   repeat: ({ origin }: CalledInstance, reason: string, body: unknown) => placeFailed(origin, reason, body),

@@ -85,7 +85,7 @@ async function withToken(
     file === undefined
       ? checkToken(await askSecret(question, call), 'the answer')
       : await readTokenFile(file, option, call.stderr);
-  return { origin, token, tokenOption: option };
+  return { origin, token, tokenOption: option, tokenFile: file };
 }
 
 async function openDatabaseAt(

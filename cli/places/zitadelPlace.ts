@@ -9,8 +9,8 @@ import { importsStates, readCaller, readInstance } from '../zitadel/instance.ts'
 import type { InstanceSettings } from './instancePlace.ts';
 
 /** Opens a ZITADEL as a place: it exports organisation by organisation, and imports in steps. */
-export function openZitadel({ origin, token, tokenOption }: InstanceSettings, recognised: Recognised): DatabasePlace {
-  const connect = (signal: AbortSignal): ZitadelConnection => ({ baseUrl: origin, token, tokenOption, signal });
+export function openZitadel({ origin, ...credentials }: InstanceSettings, recognised: Recognised): DatabasePlace {
+  const connect = (signal: AbortSignal): ZitadelConnection => ({ baseUrl: origin, ...credentials, signal });
   return {
     takes: 'imports',
     name: origin,

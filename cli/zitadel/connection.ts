@@ -19,6 +19,8 @@ export interface ZitadelConnection {
   readonly token: string | undefined;
   /** The option that names the token's file. */
   readonly tokenOption: string;
+  /** Undefined for a token that a person has entered. */
+  readonly tokenFile?: string | undefined;
   readonly signal: AbortSignal;
   /** The retries of calls that a ZITADEL did not answer. */
   readonly retries?: RetryPolicy;
@@ -117,12 +119,13 @@ export async function request<Schema extends z.ZodType>(
 
 /** Creates the error for an answer that is none of the expected ones. */
 export function callError(
-  { baseUrl, tokenOption }: ZitadelConnection,
+  connection: ZitadelConnection,
   { method, path }: Pick<ZitadelCall, 'method' | 'path'>,
   { status, text }: Pick<ZitadelAnswer, 'status' | 'text'>,
 ): Error {
+  const { baseUrl, tokenOption } = connection;
   const message = messageIn(text);
-  if (status === 401) return placeTokenRejected(baseUrl, tokenOption, message);
+  if (status === 401) return placeTokenRejected(baseUrl, connection, message);
   // A caller without any membership gets 404 with this id.
   if (status === 403 || message.includes('AUTHZ-cdgFk')) return placeTokenForbidden(baseUrl, tokenOption, message);
   return zitadelCallFailed(baseUrl, `${method} ${path}`, status, message);

@@ -111,14 +111,11 @@ export function isGatewayTimeout(error: unknown): boolean {
 }
 
 /** Converts the error of a call over gRPC-Web; returns errors of other kinds as they are. */
-export function rpcError(
-  { baseUrl, tokenOption }: ZitadelConnection,
-  { parent, name }: DescMethod,
-  error: unknown,
-): unknown {
+export function rpcError(connection: ZitadelConnection, { parent, name }: DescMethod, error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;
+  const { baseUrl, tokenOption } = connection;
   const { code, rawMessage, cause } = error;
-  if (code === Code.Unauthenticated) return placeTokenRejected(baseUrl, tokenOption, rawMessage);
+  if (code === Code.Unauthenticated) return placeTokenRejected(baseUrl, connection, rawMessage);
   // A caller without any membership gets "not found" with this id.
   if (code === Code.PermissionDenied || rawMessage.includes('AUTHZ-cdgFk'))
     return placeTokenForbidden(baseUrl, tokenOption, rawMessage);

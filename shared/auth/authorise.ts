@@ -4,8 +4,11 @@ import {
   authHeaderMissing,
   operationDenied,
   organisationInactive,
+  tokenExpired,
   tokenForOtherOperation,
   tokenInvalid,
+  tokenNotFound,
+  tokenUserInactive,
   userDenied,
 } from '../errors/errors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
@@ -66,12 +69,12 @@ export async function authenticate(
   if (!isWellFormed(token)) throw tokenInvalid();
   const id = tokenId(token);
   const [stored] = await store.getMany([tokenKey(id)], tokenFields);
-  if (stored?.digest === undefined || stored.ownerId === undefined) throw tokenInvalid();
-  if (!matchesDigest(token, stored.digest)) throw tokenInvalid();
+  if (stored?.digest === undefined || stored.ownerId === undefined) throw tokenNotFound();
+  if (!matchesDigest(token, stored.digest)) throw tokenNotFound();
   onIdentified({ userId: stored.ownerId, tokenId: id });
-  if (stored.expiresAt !== undefined && Date.parse(stored.expiresAt) <= now.getTime()) throw tokenInvalid();
+  if (stored.expiresAt !== undefined && Date.parse(stored.expiresAt) <= now.getTime()) throw tokenExpired();
   const [user] = await store.getMany([userKey(stored.ownerId)], callerFields);
-  if (user === undefined || isBlocked(user.state)) throw tokenInvalid();
+  if (user === undefined || isBlocked(user.state)) throw tokenUserInactive();
   const [organisation] = await store.getMany([organisationKey(user.orgId ?? '')], organisationFields);
   if (blockedOrganisationStates.has(organisation?.state ?? '')) throw organisationInactive();
   checkOperation(parseRestriction(stored.body), operation);

@@ -12,9 +12,16 @@ export const authHeaderInvalid = defineError('UNAUTHENTICATED', 'AUTH_HEADER_INV
   text: 'invalid auth header',
 });
 
-export const tokenInvalid = defineError('UNAUTHENTICATED', 'TOKEN_INVALID', {
-  id: 'AUTH-7fs1e',
-  text: 'Errors.Token.Invalid',
+const invalidToken = { id: 'AUTH-7fs1e', text: 'Errors.Token.Invalid' } as const;
+
+export const tokenInvalid = defineError('UNAUTHENTICATED', 'TOKEN_INVALID', invalidToken);
+
+// Only the bearer of a well-formed token gets these names.
+export const tokenNotFound = defineError('UNAUTHENTICATED', 'TOKEN_NOT_FOUND', { ...invalidToken, isNamed: true });
+export const tokenExpired = defineError('UNAUTHENTICATED', 'TOKEN_EXPIRED', { ...invalidToken, isNamed: true });
+export const tokenUserInactive = defineError('UNAUTHENTICATED', 'TOKEN_USER_INACTIVE', {
+  ...invalidToken,
+  isNamed: true,
 });
 
 // ZITADEL has no error for this case: people of an inactive organisation can log in there (zitadel 9.4).

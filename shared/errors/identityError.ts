@@ -60,6 +60,8 @@ interface ErrorParts {
   readonly id?: string;
   /** Whether the text is ZITADEL's, although it has no id there. */
   readonly isZitadels?: boolean;
+  /** Whether the name accompanies ZITADEL's id, because several errors have that id. */
+  readonly isNamed?: boolean;
   /** What the message ends with. */
   readonly advice?: string;
   readonly details?: readonly ErrorDetail[];
@@ -95,11 +97,11 @@ export class IdentityError extends Error {
     this.httpStatus = parts.httpStatus ?? codes[code].httpStatus;
     this.retryAfterSeconds = parts.retryAfterSeconds;
     this.option = parts.option;
-    const isNamed = reason !== undefined && id === undefined && parts.isZitadels !== true;
+    const { isNamed = id === undefined && parts.isZitadels !== true } = parts;
     this.details = [
       ...(id === undefined ? [] : [{ '@type': 'type.googleapis.com/zitadel.v1.ErrorDetail', id, message: text }]),
       ...details,
-      ...(isNamed ? [{ '@type': ERROR_INFO, reason, domain: DOMAIN }] : []),
+      ...(isNamed && reason !== undefined ? [{ '@type': ERROR_INFO, reason, domain: DOMAIN }] : []),
     ];
   }
 
@@ -125,7 +127,7 @@ function withAdvice(text: string, advice: string | undefined): string {
 }
 
 /** The facts of an error that do not depend on its parameters. */
-type ErrorFacts = Pick<ErrorParts, 'id' | 'isZitadels' | 'advice' | 'httpStatus' | 'retryAfterSeconds'>;
+type ErrorFacts = Pick<ErrorParts, 'id' | 'isZitadels' | 'isNamed' | 'advice' | 'httpStatus' | 'retryAfterSeconds'>;
 
 /** An error's text, or a function of parameters, with example parameters for the documentation. */
 type Wording<Parameters extends readonly unknown[]> =

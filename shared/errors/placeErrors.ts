@@ -1,5 +1,5 @@
 import { shellWord } from '../shellWord.ts';
-import { tokenForOtherOperation } from './errors.ts';
+import { tokenExpired, tokenForOtherOperation, tokenNotFound, tokenUserInactive } from './errors.ts';
 import { defineError, reasonOf } from './identityError.ts';
 
 // Errors of the `identity` command about places, and migrations between them. No text holds a token.
@@ -27,11 +27,32 @@ export const placeNotKnown = defineError('FAILED_PRECONDITION', 'PLACE_NOT_RECOG
   example: ['https://www.example.com', '/openapi.json is answered with 404'],
 });
 
+/** A token's option, and the file that it names; undefined for a token that a person has entered. */
+interface TokenSource {
+  readonly tokenOption: string;
+  readonly tokenFile?: string | undefined;
+}
+
+/** Problems of tokens, by the names of an instance's errors. */
+const tokenProblems: ReadonlyMap<unknown, string> = new Map([
+  [tokenExpired.row.reason, 'it has expired'],
+  [tokenNotFound.row.reason, 'it is revoked, or of another instance'],
+  [tokenUserInactive.row.reason, 'its user is locked, deactivated or deleted'],
+]);
+
 export const placeTokenRejected = defineError('UNAUTHENTICATED', 'PLACE_TOKEN_REJECTED', {
-  text: (place: string, option: string, reason: string) =>
-    `${place} rejects the token of ${option} (${reason}): check that its user is active, or create another one there, and store it alone in that file`,
-  example: ['https://id.example.com', '--token-file', 'invalid token (AUTH-7fs1e)'],
-  carries: (_place, option) => ({ option }),
+  text: (place: string, { tokenOption, tokenFile }: TokenSource, reason: string, cause?: unknown) => {
+    const problem = tokenProblems.get(reasonOf(cause));
+    const token = `the token of ${tokenOption}${tokenFile === undefined ? '' : ` ${shellWord(tokenFile)}`}`;
+    const check = problem === undefined ? 'check that its user is active, or ' : '';
+    return `${place} rejects ${token} (${problem ?? reason}): ${check}create another token there, store it alone in a file, and specify it by ${tokenOption}`;
+  },
+  example: [
+    'https://id.example.com',
+    { tokenOption: '--token-file', tokenFile: 'owner.pat' },
+    'invalid token (AUTH-7fs1e)',
+  ],
+  carries: (_place, { tokenOption }) => ({ option: tokenOption }),
 });
 
 export const placeTokenForbidden = defineError('PERMISSION_DENIED', 'PLACE_TOKEN_FORBIDDEN', {

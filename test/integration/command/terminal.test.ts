@@ -13,10 +13,10 @@ describe.skipIf(terminalMissing !== undefined)('a list at a terminal', { timeout
     const args = ['user', 'list', '--data', location.kind === 'sqlite' ? location.directory : ''];
     const env = keyEnvironment(location);
     const { stdout } = await identity(args, { env });
-    const [[id = '', , kind, state, name = ''] = []] = stdout.split('\n').map((line) => line.split('\t'));
-    const cells = [id, orgId, kind, state, name].join('  ');
-    const wide = await identityAtTerminal(args, [], { env });
-    expect(seenLines(wide)).toEqual([expect.stringMatching(/^id +organisation +kind +state +user name$/), cells, '']);
+    const [[id = '', , kind, state, , name = ''] = []] = stdout.split('\n').map((line) => line.split('\t'));
+    const cells = [id, orgId, kind, state, '       ', name].join('  ');
+    const wide = await identityAtTerminal(args, [], { env, columns: 120 });
+    expect(seenLines(wide)).toEqual([expect.stringMatching(/^id +organisation +kind +state +factors +user name$/), cells, '']);
     expect(wide.stdout).toContain('\u001b[1mid');
     const narrow = await identityAtTerminal(args, [], { env: { ...env, NO_COLOR: '1' }, columns: 50 });
     expect(narrow.stdout.split('\r\n')).toEqual([
@@ -24,6 +24,7 @@ describe.skipIf(terminalMissing !== undefined)('a list at a terminal', { timeout
       `organisation  ${orgId}`,
       `kind          ${kind}`,
       `state         ${state}`,
+      'factors       ',
       `user name     ${name}`,
       '',
     ]);

@@ -254,7 +254,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(await identity(resume)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /rejects the token of --to-token-file \(.+\): check that its user is active, or create another one there, and store it alone in that file; continue with identity migrate resume --run-dir .*\n$/,
+        /rejects the token of --to-token-file \S+ \(.+\): (?:check that its user is active, or )?create another token there, store it alone in a file, and specify it by --to-token-file; continue with identity migrate resume --run-dir .*\n$/,
       ),
     });
     const { code, stderr } = await identity([...resume, '--to-token-file', south.tokenFile]);

@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { run, startProgram } from '../../../tools/program.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';
@@ -12,6 +13,8 @@ import { databaseOptions } from '../../support/places/locations.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { identityProcess, identityProgram } from '../../support/processes/programs.ts';
 import { sqlite } from '../../support/stores/stores.ts';
+
+const createdToken = z.looseObject({ tokenId: z.string() });
 
 async function tokenFile(text = 'some-token') {
   const file = join(await testDirectory(), 'token.pat');
@@ -25,6 +28,32 @@ function message(stderr: string): string {
 }
 
 describe('a call on places that fails', { timeout: 240_000 }, () => {
+  it('explains why a well-formed token is rejected', async () => {
+    const { url, location } = await servedPlace(sqlite);
+    const options = databaseOptions(location);
+    await identity(['service-user', 'create', 'mover', ...options]);
+    const user = await userNamed('mover', options);
+    const directory = await testDirectory();
+    const newFile = async (name: string, now = new Date()) => {
+      const file = join(directory, name);
+      const create = ['pat', 'create', '--user', user, '--expires', '1h', '--token-file', file];
+      return { file, ...createdToken.parse(await identityJson([...create, ...options], { now })) };
+    };
+    const problem = async (file: string) =>
+      (await identity(['export', url, '--token-file', file, '--to', join(directory, 'out.json')])).stderr;
+    const expired = await newFile('expired.pat', new Date(Date.now() - 2 * 3_600_000));
+    expect(await problem(expired.file)).toContain(
+      `rejects the token of --token-file ${expired.file} (it has expired): create another token there`,
+    );
+    expect((await identity(['pat', 'list', '--user', user, ...options])).stdout).toContain('Z (expired)');
+    const revoked = await newFile('revoked.pat');
+    await identityJson(['pat', 'revoke', revoked.tokenId, ...options]);
+    expect(await problem(revoked.file)).toContain('(it is revoked, or of another instance)');
+    const locked = await newFile('locked.pat');
+    await identityJson(['user', 'lock', user, ...options]);
+    expect(await problem(locked.file)).toContain('(its user is locked, deactivated or deleted)');
+  });
+
   it('says what is wrong with the token, and never repeats it', async () => {
     const { url, location } = await servedPlace(sqlite);
     const options = databaseOptions(location);
@@ -38,7 +67,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(
-        /identity: http\S+ rejects the token of --token-file \(.+\): check that its user is active, or create another one there, and store it alone in that file\n$/,
+        /identity: http\S+ rejects the token of --token-file \S+ \(.+\): check that its user is active, or create another token there, store it alone in a file, and specify it by --token-file\n$/,
       ),
     });
     const forbidden = await identity(['export', url, '--token-file', weak, ...target]);
@@ -269,7 +298,7 @@ async function userNamed(name: string, options: readonly string[]): Promise<stri
   return (
     stdout
       .split('\n')
-      .find((line) => line.endsWith(name))
+      .find((line) => line.split('\t').includes(name))
       ?.split('\t')[0] ?? ''
   );
 }

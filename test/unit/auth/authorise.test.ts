@@ -7,6 +7,8 @@ import {
   parseRoles,
   userKey,
 } from '../../../shared/auth/authorise.ts';
+import { tokenExpired, tokenInvalid } from '../../../shared/errors/errors.ts';
+import { reasonOf } from '../../../shared/errors/identityError.ts';
 import type { Write } from '../../../shared/store/store.ts';
 import { MemoryStore } from '../../support/stores/memoryStore.ts';
 
@@ -27,6 +29,12 @@ async function authenticateAs(user: object | undefined, organisation: object | u
   );
   const store = await MemoryStore.with([write, ...writes]);
   return authenticate(store, `Bearer ${created.token}`, 'otp-email', NOW).then(({ userId }) => userId, String);
+}
+
+/** Returns the name of the error for a token. */
+async function rejection(writes: readonly Write[], token: string): Promise<unknown> {
+  const store = await MemoryStore.with(writes);
+  return authenticate(store, `Bearer ${token}`, 'otp-email', NOW).then(({ userId }) => userId, reasonOf);
 }
 
 const active = { state: 'USER_STATE_ACTIVE', orgId: 'O' };
@@ -59,6 +67,27 @@ describe('a valid token', () => {
   it('is rejected from the millisecond of its expiry on', async () => {
     expect(await authenticateAs(active, open, new Date(NOW.getTime() - MINUTE_MS + 1))).toBe('ada');
     expect(await authenticateAs(active, open, new Date(NOW.getTime() - MINUTE_MS))).toBe(INVALID);
+  });
+});
+
+describe('the error for a token', () => {
+  const { created, write } = createPersonalAccessToken('ada', NOW, MINUTE_MS);
+  const expired = createPersonalAccessToken('ada', new Date(NOW.getTime() - MINUTE_MS), MINUTE_MS);
+  const locked: Write = { type: 'create', key: userKey('ada'), fields: { ...active, state: 'USER_STATE_LOCKED' } };
+
+  it('names the reason, although message and id are those of ZITADEL', async () => {
+    expect(await rejection([], 'malformed')).toBe('TOKEN_INVALID');
+    expect(await rejection([], created.token)).toBe('TOKEN_NOT_FOUND');
+    expect(await rejection([expired.write], expired.created.token)).toBe('TOKEN_EXPIRED');
+    expect(await rejection([write, locked], created.token)).toBe('TOKEN_USER_INACTIVE');
+  });
+
+  it('contains the name in its details only for well-formed tokens', () => {
+    expect(tokenExpired().toJson().details).toEqual([
+      expect.objectContaining({ id: 'AUTH-7fs1e' }),
+      expect.objectContaining({ reason: 'TOKEN_EXPIRED' }),
+    ]);
+    expect(tokenInvalid().toJson().details).toEqual([expect.objectContaining({ id: 'AUTH-7fs1e' })]);
   });
 });
 
