@@ -16,7 +16,11 @@ describe.skipIf(terminalMissing !== undefined)('a list at a terminal', { timeout
     const [[id = '', , kind, state, , name = ''] = []] = stdout.split('\n').map((line) => line.split('\t'));
     const cells = [id, orgId, kind, state, '       ', name].join('  ');
     const wide = await identityAtTerminal(args, [], { env, columns: 120 });
-    expect(seenLines(wide)).toEqual([expect.stringMatching(/^id +organisation +kind +state +factors +user name$/), cells, '']);
+    expect(seenLines(wide)).toEqual([
+      expect.stringMatching(/^id +organisation +kind +state +factors +user name$/),
+      cells,
+      '',
+    ]);
     expect(wide.stdout).toContain('\u001b[1mid');
     const narrow = await identityAtTerminal(args, [], { env: { ...env, NO_COLOR: '1' }, columns: 50 });
     expect(narrow.stdout.split('\r\n')).toEqual([
