@@ -47,7 +47,7 @@ describe('the run directory of a call', { timeout: 120_000 }, () => {
       expect(await call(...verb)).toMatchObject({ code: 64, stderr: `${problem}\n  ${first}\n  ${second}\n` });
     expect((await call('cleanup', '--run-dir', first, '--yes')).code).toBe(0);
     const last = await call('cleanup', '--yes');
-    expect(last).toMatchObject({ code: 0, stdout: expect.stringContaining(`removed: the run directory ${second}`) });
+    expect(last).toMatchObject({ code: 0, stdout: expect.stringContaining(`deleted: the run directory ${second}`) });
   });
 
   it('is a new one, also for two migrations that begin at the same time', async () => {
