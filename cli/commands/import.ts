@@ -57,13 +57,12 @@ export const importPlace = defineCommand({
     const isFile = source.takes === 'files';
     const takesAll = isFile && call.options.with === undefined;
     const given = { ...importOptions(call), withKeys: takesAll || selection.withKeys };
-    const fits = target.isRemote !== true || fitsQuery(given);
-    if (isFile && !fits)
+    if (isFile && target.isRemote === true && !fitsQuery(given))
       throw new UsageError(
         '--org and --exclude-org are too long for a request: name fewer organisations in each call, or export a file with only those to import',
       );
     // Another place has selected already.
-    const options = fits ? given : { ...given, orgIds: [], excludedOrgIds: [] };
+    const options = isFile ? given : { ...given, orgIds: [], excludedOrgIds: [] };
     return interruptible(signal, interruption(target.name, options), async () => {
       if (source.takes === 'imports') {
         const sourceFacts = await source.facts(['export'], signal);

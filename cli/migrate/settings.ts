@@ -101,10 +101,8 @@ export function stagedOptions(settings: MigrationSettings): ExportOptions {
   return { ...sourceOptions(settings), ...everything };
 }
 
-/** Returns how a migration imports its export. Organisations are named again: a token may be valid for them only. */
+/** Returns how a migration imports its export, which holds what moves and nothing else. */
 export function targetOptions(settings: MigrationSettings, dryRun: boolean): ImportOptions {
-  const { excludedOrgIds, withKeys, onConflict, newOrgsOnly, timeoutMs, unknownStates } = settings;
-  const orgIds = settings.orgIds.filter((orgId) => !excludedOrgIds.includes(orgId));
-  const scope = { ...everything, orgIds, withKeys, timeoutMs, unknownStates };
-  return { ...scope, onConflict, newOrgsOnly, dryRun, ids: false };
+  const { withKeys, onConflict, newOrgsOnly, timeoutMs, unknownStates } = settings;
+  return { ...everything, withKeys, timeoutMs, unknownStates, onConflict, newOrgsOnly, dryRun, ids: false };
 }

@@ -52,7 +52,7 @@ describe('a file that identity import sends to an instance', { timeout: 120_000 
 
   it('is not sent with more names of organisations than a query has space for, which another place selects itself', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
-    const orgIds = Array.from({ length: 700 }, (_, index) => `organisation ${index}`);
+    const orgIds = Array.from({ length: 700 }, (_, index) => `organisation number ${index}`);
     const orgs = orgIds.map((orgId) => organisation(orgId, { humanUsers: [person(`person of ${orgId}`)] }));
     await importFile({ ...north, database: undefined }, '', JSON.stringify({ orgs }));
     const file = join(await testDirectory(), 'north.json.gz');
@@ -67,6 +67,19 @@ describe('a file that identity import sends to an instance', { timeout: 120_000 
     expect((await imported(part)).summary).toMatchObject({ created: { org: 100, humanUsers: 100 }, proved: true });
     const all = ['import', north.url, '--from-token-file', north.tokenFile, ...toSouth, ...named];
     expect((await imported(all)).summary).toMatchObject({ created: { org: 500 }, proved: true });
+    const from = ['--from', north.url, '--from-token-file', north.tokenFile];
+    const runDirectory = ['--run-dir', join(await testDirectory(), 'run')];
+    const migrated = await identity([
+      'migrate',
+      ...from,
+      ...toSouth,
+      ...named,
+      '--with',
+      'none',
+      '--yes',
+      ...runDirectory,
+    ]);
+    expect(migrated, migrated.stderr).toMatchObject({ code: 0 });
     expect(south.requests().filter((line) => line.startsWith('/admin/v1/import'))).not.toContain(
       '/admin/v1/import 431',
     );
