@@ -125,7 +125,7 @@ export interface InstanceSettings extends CalledInstance {
 }
 
 /** What no export of this service holds (specification 8.4). */
-export const ownLosses: readonly string[] = ['sessions: each person logs in once after the migration'];
+export const ownLosses: readonly string[] = ['sessions'];
 
 /** Asks an instance of this service about itself and the token. */
 async function readFacts(

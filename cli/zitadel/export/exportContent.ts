@@ -134,5 +134,5 @@ export const exportLosses: readonly string[] = [
   'grants and memberships of the user of the token in organisations of others',
   'the states of projects, applications and actions: inactive ones are exported as if active',
   'the texts of passwordless registration: those of claimed domains are exported under their name',
-  'sessions: each person logs in once after the migration',
+  'sessions',
 ];
