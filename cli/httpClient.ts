@@ -33,6 +33,7 @@ export interface HttpResponse extends Disposable {
  * @throws IdentityError when there is no response; the errors of `body`; the signal's reason
  */
 export async function callServer(origin: string, call: HttpCall, signal: AbortSignal): Promise<HttpResponse> {
+  signal.throwIfAborted();
   const { method, path, token, accept = 'application/json', contentType = 'application/json', body = [] } = call;
   const url = new URL(path, origin);
   const headers = {

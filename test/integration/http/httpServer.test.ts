@@ -330,6 +330,13 @@ describe('an answer to a body that nobody read', () => {
   });
 });
 
+describe('a call of the command', () => {
+  it('ends at once if its signal has aborted before', async () => {
+    const call = { method: 'POST', path: '/echo', body: [Buffer.from('abc')] } as const;
+    await expect(callServer(server.url, call, AbortSignal.abort(new Error('ended')))).rejects.toThrow('ended');
+  });
+});
+
 describe('a draining server', () => {
   it('finishes what runs, refuses what comes on open connections, and accepts no new ones', async () => {
     const [slow, idle] = [await openConnection(server.url), await openConnection(server.url)];
