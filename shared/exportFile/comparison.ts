@@ -5,6 +5,7 @@ import { openTemporaryDatabase } from '../collections/temporaryDatabase.ts';
 import { textAt } from '../json/jsonObject.ts';
 import { type FieldDifference, fieldDifferences } from '../organisation/equality.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
+import type { OwnProviders } from '../organisation/section.ts';
 import { recordSection } from '../organisation/sections.ts';
 import {
   type ComparedRecord,
@@ -60,8 +61,6 @@ export interface ComparisonOptions {
    * @param first what the first side has of the record, if it has it
    */
   readonly explain?: (difference: RecordDifference, first?: RecordContent) => string | undefined;
-  /** Whether only the first of several records with one key counts. By default the others differ. */
-  readonly ignoresRepeats?: true;
   /** Takes the records of the first side, each with that of the second one. */
   readonly pairs?: PairVisitor | undefined;
 }
@@ -72,6 +71,16 @@ export interface ComparedPair extends Pick<ComparedRecord, 'section' | 'orgId' |
   readonly first: RecordContent;
   /** Undefined for a record that only the first side has. */
   readonly second: RecordContent | undefined;
+}
+
+/** What the first side has of a record. */
+export interface FoundRecord {
+  /** Identifies the record; undefined for one that is not compared. */
+  readonly key: Uint8Array | undefined;
+  /** Undefined if the first side does not have the record. */
+  readonly first?: RecordContent;
+  /** The differing fields of a record that both sides have. */
+  readonly fields?: readonly FieldDifference[];
 }
 
 /** A visitor of pairs. */
@@ -154,7 +163,7 @@ export class Comparison implements Disposable {
       if (record === undefined) return;
       const meets = (key: Uint8Array) => this.statements.meet.run(key).changes > 0;
       if (meets(record.key)) this.compare(record);
-      else if (this.options.ignoresRepeats !== true && this.isOther(record)) {
+      else if (this.isOther(record)) {
         const key = repeatKey(record);
         if (meets(key)) this.compare({ ...record, key }, true);
       }
@@ -167,10 +176,17 @@ export class Comparison implements Disposable {
     },
   };
 
-  /** Whether the first side has a record, equal or not. */
-  has(given: OrganisationRecord): boolean {
+  /**
+   * Compares a record with that of the first side, without counting it.
+   * @param isOwnProvider whether the second side has an identity provider of the record's organisation
+   */
+  find(given: OrganisationRecord, isOwnProvider: OwnProviders): FoundRecord {
     const record = comparedRecord(given, this.selection);
-    return record !== undefined && this.statements.find.get(record.key) !== undefined;
+    const found = record && this.findFirst(record.key);
+    if (record === undefined || found === undefined) return { key: record?.key };
+    const first = readContent(found);
+    const isSame = found === JSON.stringify(record.content);
+    return { key: record.key, first, fields: isSame ? [] : this.fieldDifferences(record, first, isOwnProvider) };
   }
 
   /** Adds the records that wait for both sides' identity providers, and those that only the first side has. */
@@ -233,8 +249,13 @@ export class Comparison implements Disposable {
     }
   }
 
-  private fieldDifferences(record: ComparedRecord, first: RecordContent): readonly FieldDifference[] {
-    const isOwnProvider = (idpId: string) => this.statements.findProvider.get(record.orgId, idpId) !== undefined;
+  private fieldDifferences(
+    record: ComparedRecord,
+    first: RecordContent,
+    isSecondProvider: OwnProviders = () => false,
+  ): readonly FieldDifference[] {
+    const isOwnProvider = (idpId: string) =>
+      this.statements.findProvider.get(record.orgId, idpId) !== undefined || isSecondProvider(idpId);
     const [one, other] = [comparedContent(first), comparedContent(record.content)];
     return fieldDifferences(recordSection(record.section), one, other, isOwnProvider);
   }

@@ -41,7 +41,8 @@ export interface Inspection {
 
 /** Takes the selected records of a file while it is validated, also those that other records hold. */
 export interface RecordVisitor {
-  add(record: OrganisationRecord): void;
+  /** @param holder the record of the file that contains this one */
+  add(record: OrganisationRecord, holder?: OrganisationRecord): void;
   /** Forgets all records, since the file is read again. */
   reset(): void;
 }
@@ -227,7 +228,7 @@ async function countRecords(
       visitor?.add(whole);
       for (const { record: one } of nestedRecords(record, path)) {
         take(one);
-        visitor?.add(one);
+        visitor?.add(one, whole);
         increase(nested, one.section.name);
       }
     } else increase(leftOut, record.section.name);

@@ -2,24 +2,18 @@ import { fromJsonString, toJsonString } from '@bufbuild/protobuf';
 import { ConnectError } from '@connectrpc/connect';
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
 import { z } from 'zod';
+import type { ImportError } from '../../../functions/import/contract.ts';
 import { codes } from '../../../shared/errors/identityError.ts';
 import { zitadelCallFailed, zitadelContextMissing, zitadelImportTooSlow } from '../../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../../shared/json/jsonObject.ts';
 import { recordSections } from '../../../shared/organisation/sections.ts';
 import { Backoff } from '../../../shared/retry.ts';
 import { callError, messageIn, send, type ZitadelAnswer, type ZitadelConnection } from '../connection.ts';
+import type { FileLosses } from '../fileLosses.ts';
 import { callMethod, hasContext, isGatewayTimeout, rpcError } from '../rpc.ts';
-import type { ImportPlan } from './importPlan.ts';
-import { importSteps } from './importSteps.ts';
-import { groupRecords, importBody, type OutgoingRecord, readStep, requestLimits } from './outgoingRecords.ts';
-
-/** An entry of the `errors` of ZITADEL's import. */
-export interface ImportError {
-  readonly type: string;
-  readonly id?: string | undefined;
-  /** `ID=<id> Message=<key>`, in older releases with a tail. */
-  readonly message: string;
-}
+import { importSteps, stepInContext } from './importSteps.ts';
+import type { Entry, ImportLedger, Outcome } from './ledger.ts';
+import { importBody, type OutgoingRecord, requestLimits, takeRequest } from './outgoingRecords.ts';
 
 /** How an error is to be taken. */
 export type ErrorKind =
@@ -32,51 +26,85 @@ export type ErrorKind =
   /** The record is missing, or is not as it should be. */
   | 'real';
 
-/** Learns the outcome of each record that is not left out of an import. */
-export interface ImportObserver {
-  onAnswer(records: readonly OutgoingRecord[], errors: readonly (ImportError & { readonly kind: ErrorKind })[]): void;
-  /** A record of an organisation that the ZITADEL refused, and which is therefore not sent. */
-  onRefused(record: OutgoingRecord): void;
-}
-
 /**
- * Imports an export file into a ZITADEL, in requests that it can take and in an order that it can follow. The file is
- * read once per step; memory holds one request.
+ * Sends the records of a ledger to a ZITADEL, in requests that it can take and in an order that it can follow, and settles
+ * them by its answers. Memory holds one request.
+ * @param losses what the ZITADEL cannot take of the file
+ * @param onSettled called after each request
  * @throws IdentityError for a ZITADEL that does not respond or denies the call
  */
 export async function importOrganisations(
   connection: ZitadelConnection,
-  plan: ImportPlan,
-  observer: ImportObserver,
+  ledger: ImportLedger,
+  losses: FileLosses,
+  onSettled: () => void,
 ): Promise<void> {
-  const sender = new ImportSender(connection);
-  const { hostname } = new URL(connection.baseUrl);
-  const refused = new Set<string>();
-  for (const step of importSteps) {
-    if (!plan.needs(step)) continue;
-    const isInContext = step.inContext === true;
-    async function* remaining(): AsyncGenerator<OutgoingRecord> {
-      for await (const record of readStep(plan, step, connection.signal))
-        if (refused.has(record.orgId)) observer.onRefused(record);
-        else yield record;
-    }
-    for await (const group of groupRecords(remaining(), () => sender.limits, isInContext)) {
-      for await (const answered of sender.send(group, isInContext ? group[0]?.orgId : undefined)) {
-        const { records, errors, isRepeat } = answered;
-        for (const error of errors) if (isRefusedOrganisation(error)) refused.add(error.id ?? '');
-        const creates = new Set(records.filter(({ json }) => json.org !== undefined).map(({ orgId }) => orgId));
-        const refusedLinks = new Set(records.flatMap(({ refusedLink }) => refusedLink ?? []));
-        const facts = { isRepeat, creates, refusedLinks, host: hostname };
-        observer.onAnswer(
-          records,
-          errors.map((error) => ({ ...error, kind: errorKind(error, facts) })),
-        );
-      }
+  const sender = new ImportSender(connection, ledger);
+  for (const step of importSteps.keys()) {
+    const isApart = step === stepInContext;
+    const next = () => takeRequest(ledger.unsent(step), { records: sender.records, losses, isApart });
+    for (let request = next(); request.length > 0; request = next()) {
+      await sender.send(request, isApart ? request[0]?.orgId : undefined);
+      onSettled();
     }
   }
 }
 
-const OTP_EXISTS = ['human_user_otp', 'COMMAND-do9se'] as const;
+/** An error, and how it is to be taken. */
+type Answer = ImportError & { readonly kind: ErrorKind };
+
+const SEED_TYPE = 'human_user_otp';
+/** The types of errors about a part of a record, which is there without that part. */
+const parts: Readonly<Record<string, readonly string[]>> = {
+  human_user: [SEED_TYPE],
+  domain: ['domain_isverified', 'domain_isprimary'],
+};
+
+function settleAnswer(ledger: ImportLedger, { records, errors, isRepeat }: AnsweredRequest, host: string): void {
+  const idsOf = (type: string, isWanted: (record: OutgoingRecord) => boolean) =>
+    new Set(records.filter((record) => record.type === type && isWanted(record)).map(({ id }) => id));
+  const creates = idsOf('org', () => true);
+  const refusedLinks = idsOf('user_link', ({ foreseen }) => foreseen === 'notCarried');
+  const answers = errors
+    .map((error) => ({ ...error, kind: errorKind(error, { isRepeat, creates, refusedLinks, host }) }))
+    .filter(({ kind }) => kind !== 'expected');
+  const pending = Map.groupBy(answers, ({ type, id = '' }) => `${type} ${id}`);
+  // Of several records with one id, ZITADEL takes the first.
+  for (const record of records.toReversed()) {
+    const take = (type: string) => pending.get(`${type} ${record.id}`)?.pop();
+    const own = take(record.type);
+    const ofParts = (parts[record.type] ?? []).flatMap((type) => take(type) ?? []);
+    ledger.enter(record, settlement(record, own, ofParts[0]));
+  }
+  for (const answer of [...pending.values()].flat()) ledger.addError(answer);
+  for (const { kind, type, id = '' } of answers) if (kind === 'real' && type === 'org') ledger.refuse(id);
+}
+
+/**
+ * Returns what an answer means for a record.
+ * @param own the error about it
+ * @param part the error about a part of it
+ */
+function settlement({ foreseen }: OutgoingRecord, own: Answer | undefined, part: Answer | undefined): Entry {
+  // Only the seed of this person was to be added: ZITADEL reports each person as existing.
+  if (foreseen === 'overwritten') {
+    const error = [own, part].find((answer) => answer?.kind === 'real');
+    if (error !== undefined) return { outcome: 'failed', ...error };
+    return { outcome: part?.kind === 'existing' ? 'unchanged' : 'overwritten' };
+  }
+  const error = own ?? part;
+  const outcome = own === undefined ? 'created' : outcomes[own.kind];
+  return error?.kind === 'real' ? { outcome, ...error } : { outcome };
+}
+
+const outcomes: Readonly<Record<ErrorKind, Outcome>> = {
+  expected: 'created',
+  existing: 'existing',
+  announced: 'notCarried',
+  real: 'failed',
+};
+
+const OTP_EXISTS = [SEED_TYPE, 'COMMAND-do9se'] as const;
 const ORGANISATION_CLAIMED = ['org', 'ORG-lapo2m'] as const;
 /** The types and ids of ZITADEL's errors that say that the record exists (zitadel 5.7). */
 const existing = new Set(
@@ -113,11 +141,6 @@ function saysExisting({ type, message }: ImportError): boolean {
   return existing.has(`${type} ${errorId}`);
 }
 
-/** Whether ZITADEL refuses an organisation, with all of its content. */
-function isRefusedOrganisation(error: ImportError): boolean {
-  return error.type === 'org' && !saysExisting(error);
-}
-
 interface AnsweredRequest {
   readonly records: readonly OutgoingRecord[];
   readonly errors: readonly ImportError[];
@@ -147,39 +170,47 @@ type ImportAnswer = Pick<ZitadelAnswer, 'status' | 'text' | 'attempts'>;
  * reports the records that exist, and leaves them.
  */
 class ImportSender {
-  limits = requestLimits;
+  /** The number of records in the next request, and in those after it. */
+  records = requestLimits.records;
+  private most = requestLimits.records;
+  /** The positions of records that were sent without an answer. */
+  private readonly begun = new Set<number>();
   private readonly connection: ZitadelConnection;
+  private readonly ledger: ImportLedger;
+  private readonly host: string;
 
-  constructor(connection: ZitadelConnection) {
+  constructor(connection: ZitadelConnection, ledger: ImportLedger) {
     this.connection = connection;
+    this.ledger = ledger;
+    this.host = new URL(connection.baseUrl).hostname;
   }
 
   /**
-   * Sends records in one request, or in halves of it.
+   * Sends records, and settles them, or makes the next request smaller.
    * @param orgId the organisation in whose context ZITADEL handles the request
    */
-  async *send(
-    records: readonly OutgoingRecord[],
-    orgId: string | undefined,
-    wasBegun = false,
-  ): AsyncGenerator<AnsweredRequest, void, void> {
+  async send(records: readonly OutgoingRecord[], orgId: string | undefined): Promise<void> {
     const answer = await this.attempt(records, orgId);
-    const isRepeat = wasBegun || answer === undefined || answer.attempts > 1;
+    const isRepeat = (answer?.attempts ?? 0) > 1 || records.some(({ position }) => this.begun.has(position));
     const found = answer?.status === 200 ? report.safeParse(parseIfJson(answer.text)) : undefined;
-    if (found?.success === true) return yield { records, errors: found.data.errors, isRepeat };
+    if (found?.success === true) return this.settle({ records, errors: found.data.errors, isRepeat });
     const refusal = refusalBy(answer);
     if (refusal === 'other' && answer !== undefined) throw callError(this.connection, call, answer);
     const [first, second] = records;
     if (first !== undefined && second === undefined) {
-      if (refusal === 'tooSlow') throw zitadelImportTooSlow(first.label, TIMEOUT_MS / 1_000);
-      const [type = '', id] = first.label.split(' ');
-      return yield { records, errors: [{ type, id, message: messageIn(answer?.text ?? '') }], isRepeat };
+      const { type, id } = first;
+      if (refusal === 'tooSlow') throw zitadelImportTooSlow(`${type} ${id}`, TIMEOUT_MS / 1_000);
+      return this.settle({ records, errors: [{ type, id, message: messageIn(answer?.text ?? '') }], isRepeat });
     }
-    const middle = Math.ceil(records.length / 2);
+    if (refusal === 'tooSlow') for (const { position } of records) this.begun.add(position);
+    this.records = Math.ceil(records.length / 2);
     // The next requests would fail like this one. A single invalid record says nothing of them.
-    if (refusal !== 'invalid') this.limits = { ...this.limits, records: Math.min(this.limits.records, middle) };
-    yield* this.send(records.slice(0, middle), orgId, isRepeat || refusal === 'tooSlow');
-    yield* this.send(records.slice(middle), orgId, isRepeat || refusal === 'tooSlow');
+    if (refusal !== 'invalid') this.most = this.records;
+  }
+
+  private settle(answered: AnsweredRequest): void {
+    settleAnswer(this.ledger, answered, this.host);
+    this.records = Math.min(2 * this.records, this.most);
   }
 
   /** Returns a ZITADEL's answer, or undefined where it gave none in time. */

@@ -1,25 +1,17 @@
 import { type DescMessage, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
-import { ExportFileReader } from '../../../shared/exportFile/reader.ts';
-import { isJsonObject, type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { isJsonObject, type JsonObject, putAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, recordSchema } from '../../../shared/organisation/record.ts';
 import { isList } from '../../../shared/organisation/section.ts';
-import { hasNoText } from '../../../shared/organisation/sections/texts.ts';
-import { yieldToEventLoop } from '../../../shared/turns.ts';
-import type { ImportPlan } from './importPlan.ts';
-import type { ImportStep } from './importSteps.ts';
+import { organisationSection } from '../../../shared/organisation/sections.ts';
+import type { FileLosses } from '../fileLosses.ts';
+import type { LedgerRecord } from './ledger.ts';
 
 /** A record in the form in which it is sent. */
-export interface OutgoingRecord {
+export interface OutgoingRecord extends Omit<LedgerRecord, 'record'> {
   readonly orgId: string;
-  /** The type and id by which ZITADEL reports it. */
-  readonly label: string;
-  /** The names of its section, and of that of each record inside it. */
-  readonly sections: readonly string[];
-  /** The person's id, where the ZITADEL has the person and lacks only the TOTP seed. */
-  readonly seedOwner: string | undefined;
-  /** The link's id, where ZITADEL may refuse it because the file lacks its identity provider. */
-  readonly refusedLink: string | undefined;
+  /** The type by which ZITADEL reports it. */
+  readonly type: string;
   /** The list of the organisation document that holds the record; undefined where `json` holds the document's fields. */
   readonly list: string | undefined;
   readonly json: JsonObject;
@@ -27,54 +19,59 @@ export interface OutgoingRecord {
   readonly bytes: number;
 }
 
-/** Reads the records of one step from the file, in its order. */
-export async function* readStep(
-  plan: ImportPlan,
-  step: ImportStep,
-  signal: AbortSignal,
-): AsyncGenerator<OutgoingRecord, void, void> {
-  const wanted = new Set([...step.sections, ...(step.createsOrganisations === true ? ['orgId', 'org'] : [])]);
-  const reader = new ExportFileReader((name) => wanted.has(name));
-  const created = new Set<string>();
-  for await (const chunk of plan.source.open(signal)) {
-    await yieldToEventLoop();
-    signal.throwIfAborted();
-    for (const item of reader.push(chunk)) {
-      const { orgId, record: organisation } = plan.headerOf(item) ?? {};
-      if (step.createsOrganisations === true && orgId !== undefined && !created.has(orgId)) {
-        created.add(orgId);
-        if (organisation !== undefined && !plan.exists(organisation)) yield outgoingOrganisation(organisation);
-      }
-      const record = plan.withholds(item) ? undefined : plan.readItem(item);
-      if (record !== undefined && isSent(plan, record)) yield outgoingItem(plan, record);
-    }
+/**
+ * The size of one request, in records and in bytes of protobuf. ZITADEL's limit is 4 MiB; 5,000 people take it 20 s to 45 s,
+ * and its gateways cut off after 60 s.
+ */
+export const requestLimits = { records: 5_000, bytes: 4_000_000 };
+
+/** The tag and the length of an embedded message. */
+const FRAME_BYTES = 8;
+/** The timeout and the envelope. */
+const ENVELOPE_BYTES = 64;
+
+/** What goes into a request. */
+interface RequestScope {
+  /** The number of records, at most. */
+  readonly records: number;
+  /** What the ZITADEL cannot take of the file. */
+  readonly losses: FileLosses;
+  /** Whether the request may have one organisation only. */
+  readonly isApart: boolean;
+}
+
+/** Takes the first records that fit into one request. */
+export function takeRequest(ledger: Iterable<LedgerRecord>, scope: RequestScope): readonly OutgoingRecord[] {
+  const request: OutgoingRecord[] = [];
+  const orgIds = new Set<string>();
+  let bytes = ENVELOPE_BYTES;
+  for (const one of ledger) {
+    const record = outgoing(one, scope.losses);
+    const isNew = !orgIds.has(record.orgId);
+    bytes += record.bytes + (isNew ? Buffer.byteLength(record.orgId) + 2 * FRAME_BYTES : 0);
+    if (request.length > 0 && (bytes > requestLimits.bytes || (scope.isApart && isNew))) break;
+    orgIds.add(record.orgId);
+    request.push(record);
+    if (request.length >= scope.records) break;
   }
+  return request;
 }
 
-function isSent(plan: ImportPlan, record: OrganisationRecord): boolean {
-  if (record.section.collection === 'texts' && hasNoText(record.json)) return false;
-  return !plan.exists(record) || plan.seedOwner(record) !== undefined;
-}
-
-function outgoingOrganisation({ orgId, section, json, state }: OrganisationRecord): OutgoingRecord {
-  const fields = encodeRecord(DataOrgSchema, { org: json.org, orgState: state });
-  const none = { seedOwner: undefined, refusedLink: undefined, list: undefined };
-  return { orgId, label: `org ${orgId}`, sections: [section.name], ...none, ...fields };
-}
-
-function outgoingItem(plan: ImportPlan, record: OrganisationRecord): OutgoingRecord {
+function outgoing({ record, ...known }: LedgerRecord, losses: FileLosses): OutgoingRecord {
   const { section, orgId } = record;
-  const { json, bytes } = encodeRecord(recordSchema(section), sentForm(plan, record));
-  const label = [section.error.type, ...section.error.id.map((path) => textAt(json, path, orgId))].join(' ');
-  const placed = isList(section) ? { list: section.name, json } : { list: undefined, json: { [section.name]: json } };
-  const sections = [section.name, ...nestedSections(record)];
-  const [seedOwner, refusedLink] = [plan.seedOwner(record), plan.refusedLink(record)];
-  return { orgId, label, sections, seedOwner, refusedLink, ...placed, bytes };
+  const facts = { ...known, orgId, type: section.error.type };
+  if (section === organisationSection) {
+    const fields = { org: record.json.org, orgState: record.state };
+    return { ...facts, list: undefined, ...encodeRecord(DataOrgSchema, fields) };
+  }
+  const { json, bytes } = encodeRecord(recordSchema(section), sentForm(record, losses));
+  return isList(section)
+    ? { ...facts, list: section.name, json, bytes }
+    : { ...facts, list: undefined, json: { [section.name]: json }, bytes };
 }
 
 /** Returns a record with its credentials, in the form that a ZITADEL imports without loss (zitadel 4.6). */
-function sentForm({ survey: { losses } }: ImportPlan, record: OrganisationRecord): JsonObject {
-  const { section, json, credentials, clearPassword, orgId } = record;
+function sentForm({ section, json, credentials, clearPassword, orgId }: OrganisationRecord, losses: FileLosses) {
   for (const { path, field, clear } of section.credentials ?? []) {
     if (credentials[field] !== undefined) putAt(json, path, credentials[field]);
     if (clear !== undefined && clearPassword !== undefined) putAt(json, clear, clearPassword);
@@ -93,27 +90,6 @@ function keepElements(json: JsonObject, path: string, isKept: (element: JsonObje
   if (Array.isArray(elements)) putAt(json, path, elements.filter(isJsonObject).filter(isKept));
 }
 
-/** Returns the section of each record inside one that is sent. */
-function nestedSections({ section: { nested }, json }: OrganisationRecord): string[] {
-  const held = nested === undefined ? [] : valueAt(json, nested.list);
-  return nested !== undefined && Array.isArray(held) ? held.map(() => nested.section.name) : [];
-}
-
-/** The size of one request. */
-interface RequestLimits {
-  readonly records: number;
-  /** Of the protobuf message, in bytes. */
-  readonly bytes: number;
-}
-
-/** ZITADEL's limit is 4 MiB of protobuf; 5,000 people take it 20 s to 45 s, and its gateways cut off after 60 s. */
-export const requestLimits: RequestLimits = { records: 5_000, bytes: 4_000_000 };
-
-/** The tag and the length of an embedded message. */
-const FRAME_BYTES = 8;
-/** The timeout and the envelope. */
-const ENVELOPE_BYTES = 64;
-
 /** Reduces a message to the fields of its definition, and measures it. */
 function encodeRecord(schema: DescMessage, json: JsonObject): { json: JsonObject; bytes: number } {
   // The value of JSON.parse or of toJson is always JSON.
@@ -121,36 +97,6 @@ function encodeRecord(schema: DescMessage, json: JsonObject): { json: JsonObject
   const encoded = toJson(schema, message);
   if (!isJsonObject(encoded)) throw new Error(`${schema.typeName} has no form of an object`);
   return { json: encoded, bytes: toBinary(schema, message).byteLength + FRAME_BYTES };
-}
-
-/**
- * Groups records into requests, in their order.
- * @param limits read before each record, because slow answers lower them
- * @param areApart whether each organisation needs requests of its own
- */
-export async function* groupRecords(
-  records: AsyncIterable<OutgoingRecord>,
-  limits: () => RequestLimits,
-  areApart: boolean,
-): AsyncGenerator<readonly OutgoingRecord[], void, void> {
-  let group: OutgoingRecord[] = [];
-  let bytes = ENVELOPE_BYTES;
-  const orgIds = new Set<string>();
-  const size = ({ orgId, bytes: own }: OutgoingRecord) =>
-    own + (orgIds.has(orgId) ? 0 : Buffer.byteLength(orgId) + 2 * FRAME_BYTES);
-  for await (const record of records) {
-    const most = limits();
-    const isFull = group.length >= most.records || bytes + size(record) > most.bytes;
-    if (group.length > 0 && (isFull || (areApart && !orgIds.has(record.orgId)))) {
-      yield group;
-      [group, bytes] = [[], ENVELOPE_BYTES];
-      orgIds.clear();
-    }
-    bytes += size(record);
-    orgIds.add(record.orgId);
-    group.push(record);
-  }
-  if (group.length > 0) yield group;
 }
 
 /** Writes the body of an import of some records. */

@@ -16,6 +16,8 @@ export interface ZitadelBehaviour {
   exportMs: number;
   /** Whether exports and imports have the states of organisations and users: releases 2 and 3 have not. */
   hasStates: boolean;
+  /** Whether the rules of requests reject a person, and with it the whole request. */
+  rejectsPerson: (userId: string) => boolean;
   /** Whether a search finds a user. */
   findsUser: (userId: string) => boolean;
   /** Whether the caller lacks the permission `user.read`. */
@@ -34,6 +36,7 @@ export const measured: Readonly<ZitadelBehaviour> = {
   deadMs: 100,
   exportMs: 0,
   hasStates: true,
+  rejectsPerson: () => false,
   findsUser: () => true,
   hidesUsers: false,
   losesContext: () => false,

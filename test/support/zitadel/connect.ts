@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ImportOptions } from '../../../cli/exports/place.ts';
+import type { ImportMeter, ImportOptions } from '../../../cli/exports/place.ts';
 import type { ZitadelConnection } from '../../../cli/zitadel/connection.ts';
 import { exportContent } from '../../../cli/zitadel/export/exportContent.ts';
 import { importIntoZitadel } from '../../../cli/zitadel/import/importFile.ts';
@@ -33,13 +33,22 @@ export function importIntoStandIn(
   zitadel: Pick<ZitadelStandIn, 'url'>,
   content: Parameters<typeof fileWith>[0],
   given: Partial<Pick<ImportOptions, 'onConflict' | 'newOrgsOnly' | 'dryRun'>> & {
-    readonly onStarted?: () => void;
+    readonly onOpened?: () => void;
+    readonly onStarted?: ImportMeter['onStarted'];
     readonly signal?: AbortSignal;
   } = {},
 ) {
   const { onConflict = 'report', newOrgsOnly = false, dryRun = false } = given;
-  const { onStarted = () => {}, signal = new AbortController().signal } = given;
-  const file = { ...fileWith(content), isRepeatable: true, [Symbol.asyncDispose]: async () => {} };
+  const { onOpened = () => {}, onStarted = () => {}, signal = new AbortController().signal } = given;
+  const { open } = fileWith(content);
+  const file = {
+    isRepeatable: true,
+    open: (ends: AbortSignal) => {
+      onOpened();
+      return open(ends);
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
   const scope = { orgIds: [], excludedOrgIds: [], newOrgsOnly, dryRun, timeoutMs: undefined };
   const options = { ...everything, ...scope, onConflict };
   const connect = (ends: AbortSignal) => ({ ...connectTo(zitadel), signal: ends });

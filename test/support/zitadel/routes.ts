@@ -234,6 +234,9 @@ async function importRoute(ports: RoutePorts, { message, contextId, callerId }: 
     return replies.invalid(
       'invalid ImportDataRequest.DataOrgs: embedded message failed validation | caused by: invalid AddOrgOIDCIDPRequest.ClientSecret: value length must be between 1 and 200 runes, inclusive',
     );
+  const people = orgs.flatMap((org) => elements(org.humanUsers));
+  if (people.some(({ userId }) => ports.behaviour.rejectsPerson(String(userId))))
+    return replies.invalid('invalid ImportDataRequest.DataOrgs: embedded message failed validation');
   let writes = 0;
   const most = (Number(seconds) / 1_000) * ports.behaviour.recordsPerSecond;
   const write = () => {

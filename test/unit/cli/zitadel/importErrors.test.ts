@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { errorKind, type ImportError } from '../../../../cli/zitadel/import/importOrganisations.ts';
+import { errorKind } from '../../../../cli/zitadel/import/importOrganisations.ts';
+import type { ImportError } from '../../../../functions/import/contract.ts';
 import { zitadelText } from '../../../support/fixtures/organisations.ts';
 
 const answer = z.looseObject({

@@ -1,0 +1,154 @@
+import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
+import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
+import { activationRule, equalButForCase, invitationsAlone } from '../../../shared/exportFile/leftToDoRules.ts';
+import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
+import { type OrganisationRecord, storedFields } from '../../../shared/organisation/record.ts';
+import { hasNoText } from '../../../shared/organisation/sections/texts.ts';
+import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
+import type { ImportOptions } from '../../exports/place.ts';
+import type { ZitadelConnection } from '../connection.ts';
+import { CaselessNames, FileLosses, lacksSecret } from '../fileLosses.ts';
+import { withoutTotp } from '../instance.ts';
+import { stepOf } from './importSteps.ts';
+import type { Entry, ImportLedger, LedgerRecord } from './ledger.ts';
+import type { TargetRecords } from './targetRecords.ts';
+
+/** What a whole file has, on which the decision about each of its records depends. */
+export class FileSurvey implements RecordVisitor {
+  readonly losses = new FileLosses();
+  /** Which secrets the file has. */
+  content = nothing;
+  /** The organisations of projects. */
+  readonly projects = new Map<string, string>();
+  /** The organisations with texts of passwordless registration. */
+  readonly passwordless = new Set<string>();
+
+  add(record: OrganisationRecord): void {
+    const { section, json, orgId, credentials, clearPassword, otpEmail } = record;
+    const { withPasswords, withOtp, withKeys } = this.content;
+    this.content = {
+      withPasswords: withPasswords || (credentials.passwordHash ?? clearPassword) !== undefined,
+      withOtp: withOtp || credentials.totpSeed !== undefined || otpEmail === true,
+      withKeys: withKeys || section.keys === true,
+    };
+    this.losses.add(record);
+    if (section.name === 'passwordlessRegistrationMessages') this.passwordless.add(orgId);
+    if (section.name === 'projects') this.projects.set(textAt(json, 'projectId', orgId), orgId);
+  }
+
+  reset(): void {
+    this.content = nothing;
+    this.losses.reset();
+    for (const known of [this.projects, this.passwordless]) known.clear();
+  }
+}
+
+const nothing = { withPasswords: false, withOtp: false, withKeys: false };
+
+/** A file that was read, what is known of it, and what the ZITADEL has of its records. */
+interface ReadFile {
+  readonly ledger: ImportLedger;
+  readonly survey: FileSurvey;
+  readonly target: TargetRecords;
+  readonly options: Pick<ImportOptions, 'withKeys' | 'onConflict'>;
+}
+
+/**
+ * Compares each record of a file with what the ZITADEL has, and decides whether it is sent.
+ * @returns the number of people whom the ZITADEL has, and of whom the file has passwords or TOTP seeds
+ */
+export async function decideAll(file: ReadFile, connection: ZitadelConnection): Promise<number> {
+  const { ledger } = file;
+  const names = new CaselessNames();
+  const withSeed = new Map<string, Pick<LedgerRecord, 'position'>>();
+  let [withSecrets, isHolderSent] = [0, false];
+  for await (const one of ledger.records(connection.signal)) {
+    const { position, record } = one;
+    const { section, json, orgId, credentials, clearPassword } = record;
+    const isKept = one.isHeld ? isHolderSent : !withholds(file, record, names);
+    const entry = decide(file, one, isKept);
+    if (!one.isHeld) isHolderSent = entry.outcome === undefined;
+    ledger.enter(one, entry);
+    if (section !== humanUserSection || entry.found === 'missing') continue;
+    const { passwordHash = clearPassword, totpSeed } = credentials;
+    if ((passwordHash ?? totpSeed) !== undefined) withSecrets++;
+    if (totpSeed !== undefined && entry.outcome === 'unchanged')
+      withSeed.set(textAt(json, 'userId', orgId), { position });
+  }
+  for (const userId of await withoutTotp(connection, [...withSeed.keys()])) {
+    const person = withSeed.get(userId);
+    if (person !== undefined) ledger.enter(person, { foreseen: 'overwritten', outcome: undefined });
+  }
+  return withSecrets;
+}
+
+/** @param isKept whether ZITADEL can take the record */
+function decide(file: ReadFile, { record, isHeld }: LedgerRecord, isKept: boolean): Entry {
+  const { ledger, survey, target, options } = file;
+  const { key, found, paths } = target.find(record);
+  const isRepeated = key !== undefined && ledger.hasKey(key);
+  const known = { key, found };
+  if (found !== 'missing') {
+    if (isRepeated) return { ...known, outcome: 'notCarried' };
+    if (found === 'equal') return { ...known, outcome: 'unchanged' };
+    if (options.onConflict !== 'report') return { ...known, outcome: 'skipped' };
+    return { ...known, outcome: 'failed', message: `exists with other content, and stays so: ${paths.join(', ')}` };
+  }
+  const lacksProvider = missingProviders(survey, record).length > 0;
+  if (!isKept || (isHeld && lacksProvider)) return { ...known, outcome: 'notCarried' };
+  // ZITADEL refuses the second record of an id, and a link to a provider that it does not have.
+  const isRefused = isRepeated || (isLink(record) && lacksProvider);
+  return { ...known, foreseen: isRefused ? 'notCarried' : 'created', outcome: undefined };
+}
+
+/** Whether ZITADEL cannot take a record. */
+function withholds({ survey, options }: ReadFile, record: OrganisationRecord, names: CaselessNames): boolean {
+  const { section, json, orgId } = record;
+  if (names.earlier(record) !== undefined || stepOf(section.name) === undefined) return true;
+  if (section.keys === true && !options.withKeys) return true;
+  // ZITADEL exports each project's members under every organisation, and imports them under the project's own only.
+  const isMember = section.name === 'projectMembers';
+  const owner = isMember ? survey.projects.get(textAt(json, 'projectId', orgId)) : undefined;
+  const isForeign = owner !== undefined && owner !== orgId;
+  const isEmpty = section.collection === 'texts' && hasNoText(json);
+  return isForeign || isEmpty || isLoneInvitation(survey, record) || lacksSecret(record);
+}
+
+function isLoneInvitation({ passwordless }: FileSurvey, { section, orgId }: OrganisationRecord): boolean {
+  return section.name === 'inviteUserMessages' && !passwordless.has(orgId);
+}
+
+/** Whether a record is a link to an identity provider, without which ZITADEL refuses it. */
+function isLink({ section: { exported } }: OrganisationRecord): boolean {
+  return exported?.providers !== undefined && exported.keepProviders === undefined;
+}
+
+/** Returns the identity providers that a record names and ZITADEL will not have. */
+function missingProviders({ losses }: FileSurvey, { section, json, orgId }: OrganisationRecord): string[] {
+  const held = section.nested === undefined ? [] : textsAt(json, `${section.nested.list}[].configId`, '');
+  const named = section.exported?.providers?.(json) ?? [];
+  return [...named, ...held].filter((id) => !losses.hasProvider(orgId, id));
+}
+
+/** Lists what remains to be done by hand after an import. */
+export async function listLeftToDo(
+  { ledger, survey, target, options }: ReadFile,
+  signal: AbortSignal,
+): Promise<LeftToDo> {
+  const { importsStates } = target;
+  const withKeys = options.withKeys && survey.content.withKeys;
+  const leftToDo = new LeftToDo({ ...survey.content, withKeys, importsStates, forZitadel: true, inSteps: true });
+  const names = new CaselessNames();
+  for await (const { record, isHeld, found } of ledger.records(signal)) {
+    if (isHeld || found === 'taken') continue;
+    const { section, state } = record;
+    const document = { id: '', ...storedFields(record) };
+    leftToDo.addRecord(section, document);
+    const rule = importsStates ? undefined : activationRule(section.name, state);
+    if (rule !== undefined && !target.find(record).isClosed) leftToDo.add(rule, section, document);
+    leftToDo.addMissingProviders(section, document, missingProviders(survey, record));
+    if (isLoneInvitation(survey, record)) leftToDo.add(invitationsAlone, section, document);
+    if (names.earlier(record) !== undefined) leftToDo.add(equalButForCase, section, document);
+  }
+  return leftToDo;
+}

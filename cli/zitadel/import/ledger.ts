@@ -1,0 +1,240 @@
+import type { SQLInputValue, StatementSync } from 'node:sqlite';
+import { z } from 'zod';
+import type { ImportError } from '../../../functions/import/contract.ts';
+import { BoundedList } from '../../../shared/collections/boundedList.ts';
+import type { Counts } from '../../../shared/collections/counts.ts';
+import { openTemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
+import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
+import { putAt } from '../../../shared/json/jsonObject.ts';
+import { type OrganisationRecord, toRecord } from '../../../shared/organisation/record.ts';
+import { reportedId } from '../../../shared/organisation/recordPlan.ts';
+import { recordSection, recordSections } from '../../../shared/organisation/sections.ts';
+import { temporaryKeyring } from '../../../shared/store/secrets/keyring.ts';
+import { seal, unseal } from '../../../shared/store/secrets/masterKey.ts';
+import { yieldToEventLoop } from '../../../shared/turns.ts';
+import { stepOf } from './importSteps.ts';
+
+/** What a ZITADEL has of a record: `taken` where only another record has its id. */
+const found = z.enum(['missing', 'equal', 'different', 'taken']);
+/** What became of a record: `existing` where the ZITADEL has it, and had not shown it when the import began. */
+const outcome = z.enum(['created', 'unchanged', 'overwritten', 'skipped', 'failed', 'notCarried', 'existing']);
+
+export type Outcome = z.infer<typeof outcome>;
+
+const row = z.object({
+  position: z.int(),
+  parent: z.int().nullable(),
+  section: z.string(),
+  orgId: z.string(),
+  id: z.string(),
+  found,
+  foreseen: outcome,
+  record: z.string(),
+});
+const countRow = z.object({ section: z.string(), records: z.int() });
+const errorRow = z.object({ section: z.string(), id: z.string(), type: z.string().nullable(), message: z.string() });
+const progressRow = z.object({ records: z.int(), total: z.int() });
+const organisationRow = z.object({ orgId: z.string() });
+/** A record's JSON with its credentials, and what the file has beside that. */
+const recordContent = z.object({
+  json: z.record(z.string(), z.unknown()),
+  hasState: z.boolean(),
+  otpEmail: z.boolean().optional(),
+});
+
+/** A record of the file, and what is known of it. */
+export interface LedgerRecord extends Pick<z.infer<typeof row>, 'position' | 'id' | 'found' | 'foreseen'> {
+  /** Whether another record of the file holds it, and is sent with it. */
+  readonly isHeld: boolean;
+  readonly record: OrganisationRecord;
+}
+
+/** What becomes known of a record. */
+export interface Entry {
+  /** Identifies the record among those that are compared. */
+  readonly key?: Uint8Array | undefined;
+  readonly found?: LedgerRecord['found'];
+  /** The outcome if the ZITADEL takes the record, which a dry run reports. */
+  readonly foreseen?: Outcome;
+  /** Undefined for a record that is to be sent. */
+  readonly outcome: Outcome | undefined;
+  /** The message of an error. */
+  readonly message?: string | undefined;
+  /** The type of an error about a part of the record. */
+  readonly type?: string | undefined;
+}
+
+const TABLE = `
+  CREATE TABLE records (position INTEGER PRIMARY KEY, parent INTEGER, section TEXT, orgId TEXT, id TEXT, step INTEGER,
+    key BLOB, found TEXT, foreseen TEXT, outcome TEXT, type TEXT, message TEXT, record TEXT) STRICT;
+  CREATE INDEX steps ON records (step, orgId, position);
+  CREATE INDEX keys ON records (key);
+  CREATE INDEX parents ON records (parent)`;
+const COLUMNS = Object.keys(row.shape).join(', ');
+const PAGE = 500;
+/** The number of errors that are listed, as in the responses of this service. */
+const MAX_LISTED = 10_000;
+
+/**
+ * The records of a file and their outcomes, in an unnamed temporary file, which the operating system removes. The records
+ * are encrypted with a key that only this process has, because the disk may keep the file's blocks.
+ */
+export class ImportLedger implements RecordVisitor, Disposable {
+  private readonly keyring = temporaryKeyring();
+  private readonly database = openTemporaryDatabase(TABLE);
+  private readonly statements = new Map<string, StatementSync>();
+  /** The positions of the last record, and of the last one that no other holds. */
+  private readonly last = { position: 0, holder: 0 };
+  /** The organisations that the ZITADEL refused, with all of their records. */
+  readonly refused = new Set<string>();
+
+  /** Adds a record of the file, which is to be sent. */
+  add(record: OrganisationRecord, holder?: OrganisationRecord): void {
+    const { section, orgId } = record;
+    const position = ++this.last.position;
+    if (holder === undefined) this.last.holder = position;
+    const parent = holder === undefined ? null : this.last.holder;
+    const id = reportedId(record) || orgId;
+    const sealed = seal(this.keyring.newest(), recordText(record), placeOf(position));
+    const sql = `INSERT INTO records (${COLUMNS}, step) VALUES (?, ?, ?, ?, ?, 'missing', 'created', ?, ?)`;
+    this.run(sql, position, parent, section.name, orgId, id, sealed, stepOf(section.name) ?? null);
+  }
+
+  reset(): void {
+    this.run('DELETE FROM records');
+  }
+
+  /** Yields the records in the order of the file, those of the organisations themselves last. */
+  async *records(signal: AbortSignal, only?: 'existing'): AsyncGenerator<LedgerRecord, void, void> {
+    const selected = only === undefined ? 'record IS NOT NULL' : `outcome = '${only}'`;
+    const sql = `SELECT ${COLUMNS} FROM records WHERE position > ? AND ${selected} ORDER BY position LIMIT ${PAGE}`;
+    for (let last = 0, page = this.all(sql, last); page.length > 0; page = this.all(sql, last)) {
+      await yieldToEventLoop();
+      signal.throwIfAborted();
+      for (const columns of page) {
+        const one = this.read(columns);
+        yield one;
+        last = one.position;
+      }
+    }
+  }
+
+  /** Yields the records of a step that are still to be sent, those of one organisation after those of another. */
+  *unsent(step: number): Generator<LedgerRecord, void, void> {
+    const sql = `SELECT ${COLUMNS} FROM records WHERE step = ? AND parent IS NULL AND outcome IS NULL
+      ORDER BY orgId, position`;
+    for (const columns of this.statement(sql).iterate(step)) yield this.read(columns);
+  }
+
+  /** Whether an entry has this key. */
+  hasKey(key: Uint8Array): boolean {
+    return this.all('SELECT 1 FROM records WHERE key = ?', key).length > 0;
+  }
+
+  /** Enters what became known of a record. The records that it holds share its outcome. */
+  enter({ position }: Pick<LedgerRecord, 'position'>, entry: Entry): void {
+    const {
+      key = null,
+      found: is = null,
+      foreseen = null,
+      outcome: settled = null,
+      type = null,
+      message = null,
+    } = entry;
+    const known = 'key = coalesce(?, key), found = coalesce(?, found), foreseen = coalesce(?, foreseen)';
+    const sql = `UPDATE records SET ${known}, outcome = ?, type = ?, message = ? WHERE position = ?`;
+    this.run(sql, key, is, foreseen, settled, type, message, position);
+    this.run('UPDATE records SET outcome = ? WHERE parent = ? AND outcome IS NULL', settled, position);
+  }
+
+  /** Settles each record that is to be sent as if the ZITADEL took it. */
+  foresee(): void {
+    this.run('UPDATE records SET outcome = foreseen WHERE outcome IS NULL');
+  }
+
+  /** Settles the records of an organisation that the ZITADEL refuses. */
+  refuse(orgId: string): void {
+    this.refused.add(orgId);
+    this.run("UPDATE records SET outcome = 'failed' WHERE orgId = ? AND outcome IS NULL", orgId);
+  }
+
+  /** Adds an error that is about no record of the file. */
+  addError({ type, id = '', message }: ImportError): void {
+    const section = recordSections.find(({ error }) => error.type === type)?.name ?? type;
+    const sql = "INSERT INTO records (section, id, outcome, type, message) VALUES (?, ?, 'failed', ?, ?)";
+    this.run(sql, section, id, type, message);
+  }
+
+  /** The numbers of records that are carried, and of those among them whose outcome is known. */
+  get progress(): z.infer<typeof progressRow> {
+    const sql = "SELECT count(*) AS total, count(outcome) AS records FROM records WHERE outcome IS NOT 'notCarried'";
+    return progressRow.parse(this.statement(sql).get());
+  }
+
+  /** The organisations of the existing records. */
+  get organisationsOfExisting(): string[] {
+    const rows = this.all("SELECT DISTINCT orgId FROM records WHERE outcome = 'existing'");
+    return rows.map((columns) => organisationRow.parse(columns).orgId);
+  }
+
+  /** Returns the numbers of records with an outcome, by section. */
+  counts(settled: Outcome): Counts {
+    const sql = 'SELECT section, count(*) AS records FROM records WHERE outcome = ? GROUP BY section';
+    const rows = this.all(sql, settled).map((columns) => countRow.parse(columns));
+    return Object.fromEntries(rows.map(({ section, records }) => [section, records]));
+  }
+
+  /** The errors, in the order of the file. */
+  get errors(): BoundedList<ImportError> {
+    const sql = 'SELECT section, id, type, message FROM records WHERE message IS NOT NULL ORDER BY position';
+    const errors = new BoundedList<ImportError>(MAX_LISTED);
+    for (const columns of this.statement(sql).iterate()) {
+      const { section, id, type, message } = errorRow.parse(columns);
+      errors.add({ type: type ?? recordSection(section).error.type, ...(id === '' ? {} : { id }), message });
+    }
+    return errors;
+  }
+
+  [Symbol.dispose](): void {
+    this.database.close();
+  }
+
+  private statement(sql: string): StatementSync {
+    const statement = this.statements.get(sql) ?? this.database.prepare(sql);
+    this.statements.set(sql, statement);
+    return statement;
+  }
+
+  private run(sql: string, ...values: readonly SQLInputValue[]): void {
+    this.statement(sql).run(...values);
+  }
+
+  private all(sql: string, ...values: readonly SQLInputValue[]): unknown[] {
+    return this.statement(sql).all(...values);
+  }
+
+  private read(columns: unknown): LedgerRecord {
+    const { parent, section, orgId, record, ...known } = row.parse(columns);
+    const text = unseal(this.keyring, record, placeOf(known.position));
+    const { json, hasState, otpEmail } = recordContent.parse(JSON.parse(text));
+    return {
+      ...known,
+      isHeld: parent !== null,
+      record: { ...toRecord(recordSection(section), json, orgId), hasState, otpEmail },
+    };
+  }
+}
+
+function placeOf(position: number): string {
+  return `record ${position} of an import`;
+}
+
+/** Returns a record as text, with its credentials. */
+function recordText({ section, json, credentials, givenPassword, hasState, otpEmail }: OrganisationRecord): string {
+  const whole = structuredClone(json);
+  for (const { path, field, clear } of section.credentials ?? []) {
+    if (credentials[field] !== undefined) putAt(whole, path, credentials[field]);
+    if (clear !== undefined && givenPassword !== undefined) putAt(whole, clear, givenPassword);
+  }
+  return JSON.stringify({ json: whole, hasState, otpEmail });
+}

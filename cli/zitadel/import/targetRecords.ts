@@ -1,0 +1,117 @@
+import { organisationsExist } from '../../../shared/errors/errors.ts';
+import type { RecordContent } from '../../../shared/exportFile/comparedRecord.ts';
+import { Comparison } from '../../../shared/exportFile/comparison.ts';
+import { inspect } from '../../../shared/exportFile/inspection.ts';
+import { isClosed } from '../../../shared/exportFile/leftToDoRules.ts';
+import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { reportedId } from '../../../shared/organisation/recordPlan.ts';
+import { repeatable } from '../../exports/content.ts';
+import type { ExportContent, ImportOptions } from '../../exports/place.ts';
+import type { ZitadelConnection } from '../connection.ts';
+import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
+import { exportContent, listOrganisations } from '../export/exportContent.ts';
+import { requireStates } from '../export/states.ts';
+import type { FileLosses } from '../fileLosses.ts';
+import { importsStates, readCaller, readInstance } from '../instance.ts';
+
+/** An import on its way, with what all of its steps need. */
+export interface ZitadelImport {
+  readonly connect: (signal: AbortSignal) => ZitadelConnection;
+  readonly connection: ZitadelConnection;
+  readonly file: ExportContent;
+  readonly options: ImportOptions;
+  readonly isSelected: (orgId: string) => boolean;
+}
+
+/** What a ZITADEL has of a record. */
+export interface TargetRecord {
+  /** Identifies the record; undefined for one that is not compared. */
+  readonly key: Uint8Array | undefined;
+  /** Whether its content is equal, as far as the ZITADEL's exports show that. */
+  readonly found: 'missing' | 'equal' | 'different';
+  /** The paths of the fields that should not differ. */
+  readonly paths: readonly string[];
+  /** Whether it is an organisation or user without access. */
+  readonly isClosed: boolean;
+}
+
+/** The export that shows what a ZITADEL has: without secrets, which are not compared. */
+const withoutSecrets = { withPasswords: false, withOtp: false };
+
+/** The records of organisations in a ZITADEL, with which those of a file are compared. */
+export class TargetRecords implements Disposable {
+  private readonly comparison: Comparison;
+  private readonly zitadel: ZitadelSide;
+  private readonly losses: FileLosses;
+
+  private constructor(zitadel: ZitadelSide, losses: FileLosses, withKeys: boolean) {
+    this.zitadel = { ...zitadel, losses };
+    this.losses = losses;
+    this.comparison = new Comparison({ ...withoutSecrets, withKeys }, 0);
+  }
+
+  /**
+   * Reads what a ZITADEL has of some organisations. Secrets are left out: a ZITADEL never changes them, and exports without
+   * them are four times as fast.
+   * @param losses what the ZITADEL cannot take of the file
+   * @throws IdentityError if only new organisations are to be imported, and the ZITADEL has others
+   */
+  static async read(
+    { connect, connection, options }: ZitadelImport,
+    orgIds: readonly string[],
+    losses: FileLosses,
+  ): Promise<TargetRecords> {
+    const { withKeys, newOrgsOnly, unknownStates } = options;
+    const inTarget = await listOrganisations(connection);
+    const existing = orgIds.filter((id) => inTarget.has(id));
+    if (newOrgsOnly && existing.length > 0) throw organisationsExist(existing);
+    const zitadel = await describeTarget(connection, existing.length > 0);
+    // Who is active after the import is known only by a search.
+    if (!zitadel.importsStates) await requireStates({ connection, unknownStates }, await readCaller(connection));
+    using resources = new DisposableStack();
+    const target = resources.use(new TargetRecords(zitadel, losses, withKeys));
+    if (existing.length > 0) {
+      const scope = { orgIds: existing, excludedOrgIds: [], forZitadel: false, timeoutMs: undefined };
+      const content = exportContent(connect, { ...withoutSecrets, ...scope, withKeys, unknownStates });
+      await using exported = await repeatable(content, connection.signal);
+      await inspect(exported, connection.signal, { visitor: target.comparison.first });
+    }
+    resources.move();
+    return target;
+  }
+
+  /** Whether the ZITADEL imports states. */
+  get importsStates(): boolean {
+    return this.zitadel.importsStates;
+  }
+
+  find(record: OrganisationRecord): TargetRecord {
+    const { section, orgId } = record;
+    const { key, first, fields = [] } = this.comparison.find(record, (id) => this.losses.hasProvider(orgId, id));
+    if (first === undefined) return { key, found: 'missing', paths: [], isClosed: false };
+    const id = reportedId(record) || orgId;
+    const difference = { outcome: 'different', section: section.name, orgId, id, fields } as const;
+    const isEqual = fields.length === 0 || zitadelReason(difference, this.zitadel) !== undefined;
+    const paths = isEqual ? [] : fields.map(({ path }) => path);
+    return { key, found: isEqual ? 'equal' : 'different', paths, isClosed: isWithoutAccess(first) };
+  }
+
+  [Symbol.dispose](): void {
+    this.comparison[Symbol.dispose]();
+  }
+}
+
+function isWithoutAccess({ body }: RecordContent): boolean {
+  const record = parseObject(body);
+  const state = textAt(record, 'state', '') || textAt(record, 'orgState', '');
+  return state !== '' && isClosed(state);
+}
+
+/** Describes a ZITADEL, as far as it explains what it has besides the file. */
+async function describeTarget(connection: ZitadelConnection, hasContent: boolean): Promise<ZitadelSide> {
+  const states = { importsStates: await importsStates(connection) };
+  if (!hasContent) return { side: 'first', domains: [], ...states };
+  const { domains } = await readInstance(connection);
+  return { side: 'first', domains, ...states };
+}

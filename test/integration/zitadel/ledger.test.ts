@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import type { ImportSettled } from '../../../cli/exports/place.ts';
+import { organisation, person, zitadelRequest } from '../../support/fixtures/organisations.ts';
+import { importIntoStandIn } from '../../support/zitadel/connect.ts';
+import { people } from '../../support/zitadel/files.ts';
+import { importsOf, startZitadel } from '../../support/zitadel/standIn.ts';
+
+const TIMEOUT_MS = 120_000;
+const text = (language: string, title?: string) => ({ language, title });
+const provider = (idpId: string) => ({
+  idpId,
+  idp: { name: idpId, clientId: 'c', clientSecret: 's', issuer: 'https://idp.example' },
+});
+
+describe('an import into a ZITADEL', { timeout: TIMEOUT_MS }, () => {
+  it('reads a file of 10,000 people with records of every kind once, although some ids are taken', async () => {
+    const zitadel = await startZitadel({ lagMs: 0 });
+    await importIntoStandIn(zitadel, [organisation('other', { humanUsers: people(5) })]);
+    const content = [...zitadelRequest('import-request'), organisation('acme', { humanUsers: people(10_000) })];
+    let passes = 0;
+    const { summary } = await importIntoStandIn(zitadel, content, { onOpened: () => passes++ });
+    expect(summary).toMatchObject({ created: { org: 3, humanUsers: 10_005 }, failed: { humanUsers: 5 } });
+    expect(passes).toBe(1);
+  });
+
+  it('reads a v1 file twice, whose lists of the login policy follow the policy', async () => {
+    const zitadel = await startZitadel();
+    const content = [
+      organisation('acme', { loginPolicy: { allowUsernamePassword: true }, secondFactors: [{ type: 1 }] }),
+    ];
+    let passes = 0;
+    const { errors, summary } = await importIntoStandIn(zitadel, content, { onOpened: () => passes++ });
+    expect({ errors, ...summary }).toMatchObject({ errors: undefined, created: { org: 1, loginPolicy: 1 } });
+    expect(zitadel.contents.find('acme', 'loginPolicy', 'acme')).toMatchObject({
+      secondFactors: ['SECOND_FACTOR_TYPE_OTP'],
+    });
+    expect(passes).toBe(2);
+  });
+
+  it('names the one person whom the rules of requests reject, and imports all others', async () => {
+    const [, refused] = people(2);
+    const zitadel = await startZitadel({ lagMs: 0, rejectsPerson: (userId) => userId === refused?.userId });
+    const content = [organisation('acme', { humanUsers: people(100) })];
+    const { errors, summary } = await importIntoStandIn(zitadel, content);
+    expect(errors).toMatchObject([
+      { type: 'human_user', id: refused?.userId, message: expect.stringContaining('failed validation') },
+    ]);
+    expect(summary).toMatchObject({ created: { org: 1, humanUsers: 99 }, failed: { humanUsers: 1 } });
+  });
+
+  it('counts the links that a person holds by what became of the person', async () => {
+    const zitadel = await startZitadel({ lagMs: 0, rejectsPerson: (userId) => userId === 'ben' });
+    const linked = (userId: string) =>
+      person(userId, { idps: [{ configId: '51', externalUserId: userId, displayName: userId }] });
+    const content = [organisation('acme', { humanUsers: [linked('ada'), linked('ben')], oidcIdps: [provider('51')] })];
+    const { errors, summary } = await importIntoStandIn(zitadel, content);
+    expect(errors).toMatchObject([{ type: 'human_user', id: 'ben' }]);
+    expect(summary).toMatchObject({
+      created: { org: 1, oidcIdps: 1, humanUsers: 1, userLinks: 1 },
+      failed: { humanUsers: 1, userLinks: 1 },
+    });
+    const again = await importIntoStandIn(zitadel, content);
+    expect(again.summary).toMatchObject({
+      created: {},
+      unchanged: { org: 1, oidcIdps: 1, humanUsers: 1, userLinks: 1 },
+      failed: { humanUsers: 1, userLinks: 1 },
+    });
+  });
+
+  it('sends nothing of an organisation that the ZITADEL refuses, and counts all of it as failed', async () => {
+    const zitadel = await startZitadel();
+    zitadel.contents.deletedIds.add('acme');
+    const domains = [{ domainName: 'acme.example', isVerified: true }];
+    const content = [organisation('acme', { domains, humanUsers: people(2) })];
+    const { errors, success, summary } = await importIntoStandIn(zitadel, content);
+    expect(errors).toMatchObject([{ type: 'org', id: 'acme' }]);
+    expect(success).toEqual({});
+    expect(summary).toMatchObject({ created: {}, failed: { org: 1, domains: 1, humanUsers: 2 } });
+    expect(importsOf(zitadel)).toHaveLength(1);
+  });
+
+  it('foretells in a dry run that it does not carry texts without content', async () => {
+    const zitadel = await startZitadel();
+    const content = [organisation('acme', { initMessages: [text('en', 'Welcome'), text('de')] })];
+    for (const dryRun of [true, false])
+      expect((await importIntoStandIn(zitadel, content, { dryRun })).summary).toMatchObject({
+        created: { org: 1, initMessages: 1 },
+        notCarried: { initMessages: 1 },
+      });
+  });
+
+  it('reports after each request how many of the records that it carries are settled', async () => {
+    const zitadel = await startZitadel({ lagMs: 0 });
+    await importIntoStandIn(zitadel, [organisation('acme', { humanUsers: people(20) })]);
+    let settled = (): ImportSettled | undefined => undefined;
+    let first: ImportSettled | undefined;
+    const content = [organisation('acme', { humanUsers: people(30), verifyPhoneMessages: [text('en', 'Verify')] })];
+    await importIntoStandIn(zitadel, content, {
+      onStarted: (read) => {
+        settled = read;
+        first = read();
+      },
+    });
+    expect(first).toEqual({ records: 21, unchanged: 21, total: 31 });
+    expect(settled()).toEqual({ records: 31, unchanged: 21, total: 31 });
+  });
+});

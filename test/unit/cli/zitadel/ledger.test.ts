@@ -1,0 +1,110 @@
+import { StatementSync } from 'node:sqlite';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ImportLedger, type LedgerRecord } from '../../../../cli/zitadel/import/ledger.ts';
+import { type OrganisationRecord, readRecord } from '../../../../shared/organisation/record.ts';
+import { recordSection } from '../../../../shared/organisation/sections.ts';
+
+const { signal } = new AbortController();
+
+function record(section: string, json: object, orgId = 'acme'): OrganisationRecord {
+  return readRecord(recordSection(section), structuredClone(json), orgId);
+}
+
+function person(userId: string, more: object = {}, beside: object = {}): OrganisationRecord {
+  const profile = { firstName: 'Ada', lastName: 'Lovelace' };
+  const user = { userName: userId, profile, email: { email: `${userId}@acme.example` }, ...more };
+  return record('humanUsers', { userId, user, ...beside });
+}
+
+const link = (userId: string) => record('userLinks', { userId, idpId: '51', providedUserId: 'x' });
+const project = (projectId: string) => record('projects', { projectId, project: { name: projectId } });
+const all = (ledger: ImportLedger): Promise<LedgerRecord[]> => Array.fromAsync(ledger.records(signal));
+
+async function entered(ledger: ImportLedger, id: string): Promise<LedgerRecord> {
+  const one = (await all(ledger)).find((candidate) => candidate.id === id);
+  if (one === undefined) throw new Error(`the ledger has no ${id}`);
+  return one;
+}
+
+afterEach(() => void vi.restoreAllMocks());
+
+describe('the ledger of an import into a ZITADEL', () => {
+  it.each([
+    ['with its secrets', person('ada', { hashedPassword: { value: '$2a$10$hash' }, otpCode: 'SEED' })],
+    ['with a clear password', person('ada', { password: 'Secret-1' })],
+    ['with a clear password beside a hash', person('ada', { password: 'Secret-1', hashedPassword: { value: 'h' } })],
+    ['with its state and factor', person('ada', {}, { state: 'USER_STATE_LOCKED', otpEmail: true })],
+    [
+      'with the usual state',
+      record('projects', { projectId: '5', project: { name: 'a' }, state: 'PROJECT_STATE_ACTIVE' }),
+    ],
+    ['without a state', project('5')],
+  ])('returns a record %s as the file has it', async (_what, given) => {
+    using ledger = new ImportLedger();
+    ledger.add(given);
+    const [one] = await all(ledger);
+    expect(one?.record).toEqual(given);
+  });
+
+  it('encrypts all that it keeps of a record', () => {
+    const run = vi.spyOn(StatementSync.prototype, 'run');
+    using ledger = new ImportLedger();
+    ledger.add(person('ada', { hashedPassword: { value: '$2a$10$hash' }, otpCode: 'SEED' }));
+    const kept: unknown[] = run.mock.calls.flat();
+    expect(kept).toContain('ada');
+    for (const secret of ['$2a$10$hash', 'SEED', 'Lovelace']) expect(JSON.stringify(kept)).not.toContain(secret);
+  });
+
+  it('yields the unsent records of a step, those of one organisation together', async () => {
+    using ledger = new ImportLedger();
+    for (const [id, orgId] of [
+      ['1', 'b'],
+      ['2', 'a'],
+      ['3', 'b'],
+      ['4', 'a'],
+    ] as const)
+      ledger.add(record('projects', { projectId: id, project: { name: id } }, orgId));
+    ledger.enter(await entered(ledger, '3'), { outcome: 'created' });
+    const step = 7;
+    expect([...ledger.unsent(step)].map(({ id }) => id)).toEqual(['2', '4', '1']);
+    expect([...ledger.unsent(step + 1)]).toEqual([]);
+  });
+
+  it('gives the records that another one holds its outcome, and sends none of them alone', async () => {
+    using ledger = new ImportLedger();
+    const [ada, ben] = [person('ada'), person('ben')];
+    for (const holder of [ada, ben]) {
+      ledger.add(holder);
+      ledger.add(link(String(holder.json.userId)), holder);
+    }
+    expect(Array.from({ length: 20 }, (_, step) => [...ledger.unsent(step)].map(({ id }) => id)).flat()).toEqual([
+      'ada',
+      'ben',
+    ]);
+    ledger.enter(await entered(ledger, 'ben_51'), { outcome: 'notCarried' });
+    ledger.enter(await entered(ledger, 'ada'), { outcome: 'failed', message: 'refused' });
+    ledger.enter(await entered(ledger, 'ben'), { outcome: 'created' });
+    expect(ledger.counts('failed')).toEqual({ humanUsers: 1, userLinks: 1 });
+    expect(ledger.counts('notCarried')).toEqual({ userLinks: 1 });
+    expect(ledger.errors.entries).toEqual([{ type: 'human_user', id: 'ada', message: 'refused' }]);
+    expect(ledger.progress).toEqual({ records: 3, total: 3 });
+  });
+
+  it('lists errors in the order of the file, those about a part by its type, and those about no record last', async () => {
+    using ledger = new ImportLedger();
+    for (const id of ['1', '2']) ledger.add(project(id));
+    ledger.add(person('ada'));
+    ledger.addError({ type: 'unknown_type', id: '9', message: 'of no record' });
+    ledger.enter(await entered(ledger, 'ada'), { outcome: 'created', type: 'human_user_otp', message: 'no seed' });
+    ledger.enter(await entered(ledger, '1'), { outcome: 'failed', message: 'refused' });
+    ledger.foresee();
+    expect(ledger.errors.entries).toEqual([
+      { type: 'project', id: '1', message: 'refused' },
+      { type: 'human_user_otp', id: 'ada', message: 'no seed' },
+      { type: 'unknown_type', id: '9', message: 'of no record' },
+    ]);
+    expect(ledger.counts('created')).toEqual({ projects: 1, humanUsers: 1 });
+    expect(ledger.counts('failed')).toEqual({ projects: 1, unknown_type: 1 });
+    expect((await all(ledger)).map(({ id }) => id)).toEqual(['1', '2', 'ada']);
+  });
+});
