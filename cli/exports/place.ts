@@ -1,14 +1,18 @@
-import type { ExportSelection } from '../../functions/export/operation.ts';
-import type { ImportResponse, OnConflict } from '../../functions/import/contract.ts';
+import type { ExportRequestOptions } from '../../functions/export/contract.ts';
+import type { ImportRequestOptions, ImportResponse } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { UsageError } from '../command.ts';
 
-/** What a place with a database exports. A file is always read whole. */
-export interface ExportOptions extends Omit<ExportSelection, 'ignored'> {
+/** The options of a call of a place that no request has. */
+interface CallOptions {
   /** Milliseconds; by default the longest that the place allows. */
-  readonly timeoutMs: number | undefined;
+  readonly timeoutMs?: number | undefined;
   /** What states count as that a ZITADEL does not return; by default, the export ends with an error. */
   readonly unknownStates?: 'active' | undefined;
+}
+
+/** What a place with a database exports. A file is always read whole. */
+export interface ExportOptions extends ExportRequestOptions, CallOptions {
   /** Takes an organisation that the place fails to export; by default, the export ends with that error. */
   readonly onUnexported?: (organisation: UnexportedOrganisation) => void;
 }
@@ -21,14 +25,7 @@ export interface UnexportedOrganisation {
 }
 
 /** How an instance or a database imports. */
-export interface ImportOptions
-  extends Omit<ExportOptions, 'withPasswords' | 'withOtp' | 'forZitadel' | 'onUnexported'> {
-  readonly onConflict: OnConflict;
-  readonly newOrgsOnly: boolean;
-  readonly dryRun: boolean;
-  /** Whether the response lists the ids of the written records; by default it does. */
-  readonly ids?: false;
-}
+export interface ImportOptions extends ImportRequestOptions, CallOptions {}
 
 /** An export file that a place provides. The caller disposes of it. */
 export interface ExportContent extends AsyncDisposable {

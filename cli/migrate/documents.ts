@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { importWarning } from '../../functions/import/contract.ts';
 import { leftToDoEntry } from '../../shared/exportFile/leftToDo.ts';
+import { shownSettings } from './settings.ts';
 
 const count = z.int().nonnegative();
 /** Numbers of records by section, without zeros. */
@@ -136,12 +137,9 @@ export const migrationResult = z.strictObject({
   source: migrationSide,
   target: migrationSide,
   options: z.strictObject({
-    orgIds: z.array(z.string()),
-    excludedOrgIds: z.array(z.string()),
+    ...shownSettings.shape,
     /** Some of `passwords`, `otp` and `keys`. */
     secrets: z.array(z.string()),
-    onConflict: z.enum(['report', 'skip', 'overwrite']),
-    newOrgsOnly: z.boolean(),
   }),
   /** Organisations of the source that were left out, each with the reason. */
   leftOut: z.array(z.strictObject({ orgId: z.string(), reason: z.string() })),

@@ -14,7 +14,7 @@ import { type MigrationPlan, type MigrationResult, migrationResult } from './doc
 import type { Proved } from './proof.ts';
 import { type MigrationRun, readState } from './run.ts';
 import { readJson, resumeCommand, writeJson } from './runDirectory.ts';
-import type { MigrationSettings } from './settings.ts';
+import { type MigrationSettings, shownSettings } from './settings.ts';
 import type { Side } from './sides.ts';
 
 const NAME = 'result.json';
@@ -36,7 +36,6 @@ export async function makeResult(
   const { summary } = response ?? {};
   const imported = summary && importedCounts(summary);
   const notices = sortNotices(response, [plan.source, target], plan.leftToDo);
-  const { orgIds, excludedOrgIds, onConflict, newOrgsOnly } = settings;
   const { place: _, ...object } = stored ?? { place: '' };
   const result: MigrationResult = {
     version: 1,
@@ -46,7 +45,7 @@ export async function makeResult(
     finishedAt: new Date().toISOString(),
     source: { ...plan.source, digest: sourceDigest },
     target: { ...plan.target, ...object, ...(targetDigest === undefined ? {} : { digest: targetDigest }) },
-    options: { orgIds, excludedOrgIds, secrets: [...selectedKinds(settings)], onConflict, newOrgsOnly },
+    options: { ...shownSettings.parse(settings), secrets: [...selectedKinds(settings)] },
     leftOut,
     organisations,
     organisationsOmitted,

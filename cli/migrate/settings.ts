@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { onConflicts } from '../../functions/import/contract.ts';
+import { exportOptions as exportFields } from '../../functions/export/contract.ts';
+import { importOptions as importFields } from '../../functions/import/contract.ts';
 import { UsageError } from '../command.ts';
 import type { ExportOptions, ImportOptions } from '../exports/place.ts';
 import { exportOptions, importOptions, type SecretFiles } from '../places/callOptions.ts';
@@ -9,19 +10,20 @@ import type { PlanningCall } from './callOptions.ts';
 
 const path = z.string();
 
+/** The settings of a call that no request has. */
+const ofCalls = { timeoutMs: z.number().optional(), unknownStates: z.literal('active').optional() };
+const exported = z.object({ ...exportFields, ...ofCalls }).omit({ timeout: true, forZitadel: true });
+const imported = z.object({ ...importFields, ...ofCalls }).omit({ timeout: true, dryRun: true, ids: true });
+
+/** The settings of the import that a result shows, beside the secrets that moved. */
+export const shownSettings = imported.omit({ withKeys: true, timeoutMs: true, unknownStates: true });
+
 /** The schema of what a migration was told to do. Files of secrets are named, never read into it. */
 export const migrationSettings = z.strictObject({
   from: z.string(),
   to: z.string(),
-  orgIds: z.array(z.string()),
-  excludedOrgIds: z.array(z.string()),
-  withPasswords: z.boolean(),
-  withOtp: z.boolean(),
-  withKeys: z.boolean(),
-  onConflict: onConflicts,
-  newOrgsOnly: z.boolean(),
-  timeoutMs: z.number().optional(),
-  unknownStates: z.literal('active').optional(),
+  ...exported.shape,
+  ...imported.shape,
   report: path.optional(),
   /** The files of tokens and keys, by the options that name them. */
   secretFiles: z.record(z.string(), path),
@@ -36,8 +38,8 @@ const kindsOfSecrets = ['token-file', 'credentials-file'] as const;
  * @throws UsageError
  */
 export function readSettings(call: PlanningCall): MigrationSettings {
-  const { orgIds, excludedOrgIds, withPasswords, withOtp, timeoutMs, unknownStates } = exportOptions(call);
-  const { withKeys, onConflict, newOrgsOnly } = importOptions(call);
+  const options = { ...exported.parse(exportOptions(call)), ...imported.parse(importOptions(call)) };
+  const { orgIds, excludedOrgIds } = options;
   const [from, to] = [parsePlace(call.options.from).name, parsePlace(call.options.to).name];
   requireRereadable(from, to);
   requireOther(from, to);
@@ -49,15 +51,9 @@ export function readSettings(call: PlanningCall): MigrationSettings {
   return {
     from,
     to,
+    ...options,
     orgIds: [...new Set(orgIds)],
     excludedOrgIds: [...new Set(excludedOrgIds)],
-    withPasswords,
-    withOtp,
-    withKeys,
-    onConflict,
-    newOrgsOnly,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(unknownStates === undefined ? {} : { unknownStates }),
     ...(report === undefined ? {} : { report: resolve(report) }),
     secretFiles: givenSecretFiles(call.options),
   };
@@ -90,8 +86,7 @@ function givenSecretFiles(options: SecretFiles): Record<string, string> {
 
 /** Returns what a migration exports from the source. */
 export function sourceOptions(settings: MigrationSettings): ExportOptions {
-  const { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys, timeoutMs, unknownStates } = settings;
-  return { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys, forZitadel: false, timeoutMs, unknownStates };
+  return { ...exported.parse(settings), forZitadel: false };
 }
 
 const everything = { orgIds: [], excludedOrgIds: [] };
@@ -103,6 +98,5 @@ export function stagedOptions(settings: MigrationSettings): ExportOptions {
 
 /** Returns how a migration imports its export, which holds what moves and nothing else. */
 export function targetOptions(settings: MigrationSettings, dryRun: boolean): ImportOptions {
-  const { withKeys, onConflict, newOrgsOnly, timeoutMs, unknownStates } = settings;
-  return { ...everything, withKeys, timeoutMs, unknownStates, onConflict, newOrgsOnly, dryRun, ids: false };
+  return { ...imported.parse(settings), ...everything, dryRun, ids: false };
 }

@@ -52,36 +52,49 @@ export type SecretFiles = Partial<Values<ReturnType<typeof secretsOfTwo>>>;
 export const toOption = (meaning: string) => ({ to: required('PLACE', meaning) });
 
 type ExportValues = Values<typeof exportChoices> & { readonly 'for-zitadel'?: boolean };
-type ImportValues = ExportValues & Values<typeof importChoices> & { readonly 'dry-run'?: boolean };
+type ImportValues = Values<typeof importChoices> & { readonly 'dry-run'?: boolean };
+
+/** What is left of declared options when all are read: an option without effect does not compile. */
+type AllRead = Readonly<Record<string, never>>;
 
 /** Returns what a call exports from a place with a database. */
 export function exportOptions({ options }: { readonly options: ExportValues }): ExportOptions {
-  const { org: orgIds, 'exclude-org': excludedOrgIds } = options;
+  const {
+    org: orgIds,
+    'exclude-org': excludedOrgIds,
+    with: secrets,
+    timeout,
+    'unknown-states': unknownStates,
+    'for-zitadel': forZitadel = false,
+    ...others
+  } = options;
+  others satisfies AllRead;
   if (orgIds.length > 0 && orgIds.every((orgId) => excludedOrgIds.includes(orgId)))
     throw new UsageError('--exclude-org names every organisation of --org: correct one of them');
   return {
     orgIds,
     excludedOrgIds,
-    ...secretSelection(options.with),
-    forZitadel: options['for-zitadel'] ?? false,
-    timeoutMs: options.timeout?.milliseconds,
-    unknownStates: options['unknown-states'],
+    ...secretSelection(secrets),
+    forZitadel,
+    timeoutMs: timeout?.milliseconds,
+    unknownStates,
   };
 }
 
 /** Returns how a call imports. */
-export function importOptions(call: { readonly options: ImportValues }): ImportOptions {
-  const { orgIds, excludedOrgIds, withKeys, timeoutMs, unknownStates } = exportOptions(call);
-  return {
-    orgIds,
-    excludedOrgIds,
-    withKeys,
-    timeoutMs,
-    unknownStates,
-    onConflict: call.options['on-conflict'] ?? 'report',
-    newOrgsOnly: call.options['new-orgs-only'],
-    dryRun: call.options['dry-run'] ?? false,
-  };
+export function importOptions(call: { readonly options: ExportValues & ImportValues }): ImportOptions {
+  return { ...exportOptions(call), ...ofImport(call.options), ids: true };
+}
+
+function ofImport(options: ImportValues) {
+  const {
+    'on-conflict': onConflict = 'report',
+    'new-orgs-only': newOrgsOnly,
+    'dry-run': dryRun = false,
+    ...others
+  } = options;
+  others satisfies AllRead;
+  return { onConflict, newOrgsOnly, dryRun };
 }
 
 /** Returns where a call shows its progress: with `--json` beside the result, else on standard error. */

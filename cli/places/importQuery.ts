@@ -1,20 +1,28 @@
+import { importOptions } from '../../functions/import/contract.ts';
 import { snakeCase } from '../../shared/wire/requestMessage.ts';
 import type { ExportOptions, ImportOptions } from '../exports/place.ts';
 
 /** Proxies such as nginx reject a request line of more than 8 KB. */
 const MAX_CHARACTERS = 8_000;
 
-/** Returns options as the fields of a request. */
-export function toRequest({ timeoutMs, ...options }: ExportOptions | ImportOptions): Record<string, unknown> {
-  const fields = Object.entries(options).map(([name, value]) => [snakeCase(name), value]);
+/**
+ * Returns options as the fields of a request.
+ * @param shape the schemas of the request's options
+ */
+export function toRequest(
+  { timeoutMs, ...options }: ExportOptions | ImportOptions,
+  shape: object,
+): Record<string, unknown> {
+  const known = Object.entries(options).filter(([name]) => Object.hasOwn(shape, name));
+  const fields = known.map(([name, value]) => [snakeCase(name), value]);
   return { ...(timeoutMs === undefined ? {} : { timeout: `${timeoutMs}ms` }), ...Object.fromEntries(fields) };
 }
 
 /** Returns the options of an import as a query: the body is the file alone, so that nothing in it can set an option. */
 export function importQuery(options: ImportOptions): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(toRequest(options)))
-    for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) query.append(name, String(one));
+  for (const [name, value] of Object.entries(toRequest(options, importOptions)))
+    for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
   return query.toString();
 }
 

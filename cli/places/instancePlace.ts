@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { exportOptions } from '../../functions/export/contract.ts';
 import { EXPORT_FILE, type ImportResponse } from '../../functions/import/contract.ts';
 import { hasCode, type IdentityError } from '../../shared/errors/identityError.ts';
 import { exportDamaged, placeBroke, placeRefused } from '../../shared/errors/placeErrors.ts';
@@ -41,7 +42,7 @@ const OLDER = `its release does not take ${EXPORT_FILE}: upgrade the instance fi
 
 async function readContent(settings: InstanceSettings, options: ExportOptions): Promise<ExportContent> {
   async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const body = [Buffer.from(JSON.stringify({ ...toRequest(options), response_output: true }))];
+    const body = [Buffer.from(JSON.stringify({ ...toRequest(options, exportOptions), response_output: true }))];
     using response = await post(settings, { operation: 'export', body }, signal);
     yield* proved(settings, response, signal);
   }

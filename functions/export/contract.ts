@@ -5,6 +5,7 @@ import type { JsonSchema } from '../../shared/openapi/jsonSchema.ts';
 import {
   bucketRequest,
   describeRequest,
+  type RequestOptions,
   requestMessage,
   spellings,
   timeout,
@@ -12,7 +13,8 @@ import {
   writtenObject,
 } from '../../shared/wire/requestMessage.ts';
 
-const shape = {
+/** The options of an export: what the file contains. */
+export const exportOptions = {
   orgIds: z.array(z.string()).default([]).describe('Organisations to export; an empty list exports all.'),
   excludedOrgIds: z.array(z.string()).default([]).describe('Organisations to skip.'),
   withPasswords: z.boolean().default(false).describe('Whether to export password hashes and client secrets.'),
@@ -23,6 +25,10 @@ const shape = {
     .default(false)
     .describe('Whether to write the file in the form that ZITADEL imports without loss.'),
   timeout: timeout.optional(),
+};
+
+const shape = {
+  ...exportOptions,
   responseOutput: z.boolean().default(false).describe('Whether to return the export file as the response.'),
   gcsOutput: bucketRequest
     .optional()
@@ -42,6 +48,9 @@ export const exportFields: ReadonlyMap<string, string> = spellings(shape);
 
 /** A parsed export request, with defaults applied. */
 export type ExportRequest = z.output<typeof exportRequest>;
+
+/** What an export contains, as its request says. */
+export type ExportRequestOptions = RequestOptions<typeof exportOptions>;
 
 /** The export response (specification 4.2): the export file or, for an export to a bucket only, the written object. */
 export const exportResponse = z.union([

@@ -7,16 +7,16 @@ import { type Credential, isList, type Section } from '../../shared/organisation
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { InstanceDescription } from '../../shared/store/instance.ts';
 import type { Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';
+import type { ExportRequestOptions } from './contract.ts';
 import { type Entry, ExportedRecords } from './exportedRecords.ts';
 import {
-  type ExportContent,
   openMergedReader,
   openSeparateReader,
   type RecordReader,
   type SectionFilter,
   type SectionRecords,
 } from './recordReader.ts';
-import { isReadSeparately, type OrganisationSelection, readOrganisations, selector } from './selection.ts';
+import { isReadSeparately, readOrganisations, selector } from './selection.ts';
 
 /**
  * Opens a snapshot that can be read until the export's timeout.
@@ -38,9 +38,7 @@ export async function openSnapshot(
 }
 
 /** What to export. */
-export interface ExportSelection extends ExportContent, OrganisationSelection {
-  /** Whether the file has the form that a ZITADEL imports without loss (zitadel 4.6). */
-  readonly forZitadel: boolean;
+export interface ExportSelection extends ExportRequestOptions {
   /** The fields of the request that the service does not know, for the manifest. */
   readonly ignored?: readonly IgnoredField[];
 }

@@ -1,21 +1,18 @@
 import { type AuditFacts, organisationFacts, recordedObject } from '../../shared/audit/auditEvent.ts';
 import { setFlags } from '../../shared/wire/requestMessage.ts';
-import type { ImportRequest } from './contract.ts';
+import type { ImportRequestOptions } from './contract.ts';
 import type { InspectedFile } from './operation.ts';
 import type { FoundSource } from './request/envelope.ts';
 
-/** What an import's first event says of its request. */
-type RecordedRequest = Pick<ImportRequest, 'withKeys' | 'dryRun' | 'newOrgsOnly' | 'onConflict'>;
-
-/** Returns the facts of an import's first event. */
+/** Returns the facts of an import's first event: of its request, all flags except that of the response's lists. */
 export function importFacts(
-  { withKeys, dryRun, newOrgsOnly, onConflict }: RecordedRequest,
+  { ids: _, onConflict, ...flags }: ImportRequestOptions,
   { location }: FoundSource,
   { digest, orgIds }: InspectedFile,
 ): AuditFacts {
   return {
     ...organisationFacts(orgIds),
-    flags: [...setFlags({ withKeys, dryRun, newOrgsOnly }), `on_conflict=${onConflict}`],
+    flags: [...setFlags(flags), `on_conflict=${onConflict}`],
     digest,
     object: recordedObject(location),
   };

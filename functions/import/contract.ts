@@ -9,6 +9,7 @@ import { type RecordWarning, warningReasons } from '../../shared/organisation/wa
 import {
   bucketRequest,
   describeRequest,
+  type RequestOptions,
   requestMessage,
   snakeCase,
   spellings,
@@ -64,6 +65,9 @@ export const importFields: ReadonlyMap<string, string> = spellings(shape);
 
 /** A parsed import request, with defaults applied. */
 export type ImportRequest = z.output<typeof importRequest>;
+
+/** The options of an import, as its request has them. */
+export type ImportRequestOptions = RequestOptions<typeof importOptions>;
 
 /** The handling of records that exist with other content. */
 export type OnConflict = ImportRequest['onConflict'];

@@ -13,17 +13,10 @@ import { defaultPasswordHashing, type PasswordHashing } from '../../shared/passw
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
 import { inTurns } from '../../shared/turns.ts';
-import type { ImportRequest, ImportResponse } from './contract.ts';
+import type { ImportRequestOptions, ImportResponse } from './contract.ts';
 import { fileWarnings, ImportReport, ignoredWarning } from './results/report.ts';
 import type { Progress } from './results/responses.ts';
-import {
-  carriedSections,
-  countNotCarried,
-  type ImportSelection,
-  parents,
-  selector,
-  warnOfMissing,
-} from './selection.ts';
+import { carriedSections, countNotCarried, parents, selector, warnOfMissing } from './selection.ts';
 import { type BatchContext, isCreatedByThisImport } from './write/batchContext.ts';
 import { ReservedNames } from './write/claimedNames.ts';
 import { RemovalWatch } from './write/guardedStore.ts';
@@ -42,7 +35,7 @@ export interface InspectedFile {
 }
 
 /** The options of an import. */
-export interface ImportOptions extends ImportSelection, Partial<Pick<ImportRequest, 'dryRun' | 'ids'>> {
+export interface ImportOptions extends Partial<ImportRequestOptions> {
   /** The calling user, whom the import must not lock out. */
   readonly caller?: Pick<Caller, 'userId'>;
   /** How clear passwords are hashed; by default as every ZITADEL can verify. */

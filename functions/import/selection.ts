@@ -1,29 +1,20 @@
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
-import type { ImportRequest } from './contract.ts';
+import type { ImportRequestOptions } from './contract.ts';
 import type { ImportReport } from './results/report.ts';
 
-/** The options that select what of a file is imported, and how it meets existing records. */
-export interface ImportSelection extends Partial<Pick<ImportRequest, 'newOrgsOnly' | 'onConflict'>> {
-  /** The organisations to import; all if it is absent or empty. */
-  readonly orgIds?: readonly string[];
-  /** The organisations to leave out. */
-  readonly excludedOrgIds?: readonly string[];
-  /** Whether machine and application keys are imported. */
-  readonly withKeys: boolean;
-}
-
-type Organisations = Pick<ImportSelection, 'orgIds' | 'excludedOrgIds'>;
+/** The options that select what of a file is imported. */
+type ImportSelection = Partial<ImportRequestOptions>;
 
 /** Returns whether a request selects an organisation, by its id. */
-export function selector({ orgIds = [], excludedOrgIds = [] }: Organisations): (orgId: string) => boolean {
+export function selector({ orgIds = [], excludedOrgIds = [] }: ImportSelection): (orgId: string) => boolean {
   const [selected, excluded] = [new Set(orgIds), new Set(excludedOrgIds)];
   return (orgId) => (selected.size === 0 || selected.has(orgId)) && !excluded.has(orgId);
 }
 
 /** Warns of selected organisations that the file does not have, since their ids may be mistyped. */
-export function warnOfMissing({ organisations }: Inspection, selection: Organisations, report: ImportReport): void {
+export function warnOfMissing({ organisations }: Inspection, selection: ImportSelection, report: ImportReport): void {
   const found = new Set(organisations.map(({ orgId }) => orgId));
   const { type } = organisationSection.error;
   for (const id of new Set(selection.orgIds))
@@ -55,7 +46,7 @@ export function parents(carried: ReadonlySet<Section>, inspection: Inspection): 
   return sections.filter(({ nested }) => nested !== undefined && names.has(nested.section.name));
 }
 
-function isCarried(section: Section, withKeys: boolean): boolean {
+function isCarried(section: Section, withKeys = false): boolean {
   return section.keys !== true || withKeys;
 }
 

@@ -37,6 +37,13 @@ export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
   );
 }
 
+/** The options of a parsed request, by the schemas of its fields. The time limit is the call's, not the operation's. */
+export type RequestOptions<Shape extends z.ZodRawShape> = {
+  readonly [Name in Exclude<keyof Shape, 'timeout'>]: ReadonlyList<z.output<Shape[Name]>>;
+};
+
+type ReadonlyList<Value> = Value extends (infer Item)[] ? readonly Item[] : Value;
+
 /** Maps both spellings of each field, JSON name and snake_case, to its JSON name. */
 export function spellings(shape: z.ZodRawShape): ReadonlyMap<string, string> {
   return new Map(Object.keys(shape).flatMap((name) => [name, snakeCase(name)].map((alias) => [alias, name])));
@@ -60,10 +67,8 @@ export function snakeCase(name: string): string {
 }
 
 /** Returns the interface's names of the fields that are true. */
-export function setFlags(fields: Readonly<Record<string, boolean>>): readonly string[] {
-  return Object.keys(fields)
-    .filter((name) => fields[name] === true)
-    .map(snakeCase);
+export function setFlags(fields: object): readonly string[] {
+  return Object.entries(fields).flatMap(([name, value]) => (value === true ? [snakeCase(name)] : []));
 }
 
 function toViolation(issue: z.core.$ZodIssue): FieldViolation {

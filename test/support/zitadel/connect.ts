@@ -50,7 +50,7 @@ export function importIntoStandIn(
     [Symbol.asyncDispose]: async () => {},
   };
   const scope = { orgIds: [], excludedOrgIds: [], newOrgsOnly, dryRun, timeoutMs: undefined };
-  const options = { ...everything, ...scope, onConflict };
+  const options = { ...everything, ...scope, onConflict, ids: true };
   const connect = (ends: AbortSignal) => ({ ...connectTo(zitadel), signal: ends });
   return importIntoZitadel(connect, file, options, { onBegun: () => {}, onStarted }, signal);
 }
