@@ -1,7 +1,7 @@
 import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { attributesTable, inputsTable, outputsTable, readInputs, withTable } from './interfaceTables.ts';
+import { attributesTable, inputsTable, outputsTable, withTable } from './interfaceTables.ts';
 import { readTerraform, terraformDirectory } from './terraformFiles.ts';
 
 const modules = ['modules/edge', 'modules/instance', 'modules/monitoring'];
@@ -46,14 +46,6 @@ describe.each(['.', ...modules])('the README of terraform/%s', (directory) => {
 });
 
 describe.each(modules)('the README of terraform/%s', (directory) => {
-  it('shows an example that sets exactly the inputs', async () => {
-    const example = exampleOf(await readTerraform(join(directory, 'README.md')));
-    const [source, ...set] = [...example.matchAll(/^ {2}(\w+) += /gm)].map(([, name]) => name);
-    const inputs = readInputs(await readAll(directory, 'variables')).map(({ name }) => name);
-    expect(source).toBe('source');
-    expect(set.toSorted()).toEqual(inputs.toSorted());
-  });
-
   it('names the versions that it requires', async () => {
     const versions = await readTerraform(join(directory, 'versions.tf'));
     const [, terraform] = /required_version = "(.*)"/.exec(versions) ?? [];
