@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { pipeline } from 'node:stream/promises';
+import { placeTimedOut } from '../shared/errors/placeErrors.ts';
 import { connectionError, trustSystem } from './tls.ts';
 
 /** A call of an instance or a ZITADEL. */
@@ -75,6 +76,29 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
     signal.throwIfAborted();
     if (call.body === undefined && trustSystem(error)) return callServer(origin, call, signal);
     throw sourceFailure ?? (await connectionError(origin, error));
+  }
+}
+
+/** The time limit of a call that takes a server little work, in milliseconds. */
+export const RESPONSE_LIMIT_MS = 30_000;
+
+/**
+ * Sends a request that takes a server little work, and reads the response, both within a time limit.
+ * @throws IdentityError PLACE_TIMED_OUT; what `callServer` and `read` throw
+ */
+export async function callBriefly<Result>(
+  origin: string,
+  call: HttpCall,
+  signal: AbortSignal,
+  read: (response: HttpResponse) => Promise<Result>,
+): Promise<Result> {
+  const limit = AbortSignal.timeout(RESPONSE_LIMIT_MS);
+  try {
+    using response = await callServer(origin, call, AbortSignal.any([signal, limit]));
+    return await read(response);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw limit.aborted ? placeTimedOut(origin, `${call.method} ${call.path}`, RESPONSE_LIMIT_MS / 1_000) : error;
   }
 }
 

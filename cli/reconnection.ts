@@ -1,11 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
-import { placeBroke, placeLost, placeUnreachable } from '../shared/errors/placeErrors.ts';
+import { placeBroke, placeLost, placeTimedOut, placeUnreachable } from '../shared/errors/placeErrors.ts';
 import type { ProgressOutput } from './progress.ts';
 
 const INITIAL_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
 /** A process that was killed is back by then, where something starts it again. */
 const DEFAULT_LIMIT_MS = 60_000;
+/** How long a place has been waited for that did not respond in time. */
+const TIMED_OUT_MS = 60_000;
 
 interface Reconnecting {
   readonly output: Pick<ProgressOutput, 'retry'>;
@@ -31,6 +33,7 @@ export async function reconnecting<Result>(
     } catch (error) {
       signal.throwIfAborted();
       if (performance.now() - startedAt > MAX_DELAY_MS) delayMs = INITIAL_DELAY_MS;
+      if (placeTimedOut.is(error)) leftMs -= TIMED_OUT_MS;
       if (!isLost(error) || leftMs <= 0) throw error;
       delayMs = Math.min(delayMs, leftMs);
       output.retry(error.message, delayMs / 1_000);
@@ -43,5 +46,5 @@ export async function reconnecting<Result>(
 
 /** Whether a place did not answer at all, or not to the end. What it answers with a status is its answer. */
 function isLost(error: unknown): error is Error {
-  return placeUnreachable.is(error) || placeBroke.is(error) || placeLost.is(error);
+  return [placeUnreachable, placeBroke, placeLost, placeTimedOut].some((kind) => kind.is(error));
 }

@@ -33,12 +33,15 @@ export interface Sides {
 export async function openSides(call: Surroundings, settings: MigrationSettings): Promise<Sides> {
   const [from, to] = await openPlaces(call, settings.secretFiles, settings.from, settings.to);
   return interruptible(call.signal, NOTHING_CHANGED, async () => {
-    const source = await examine('from', settings.from, from, call.signal);
-    const target = await examine('to', settings.to, to, call.signal);
+    const source = await examine('from', settings.from, from, call);
+    const target = await examine('to', settings.to, to, call);
     requireOtherInstance(source, target);
     return { source, target };
   });
 }
+
+/** How long a place may take before the command says that it waits for it. */
+const SILENT_MS = 5_000;
 
 /** What each side of a migration does. Both are exported at its end, to compare them. */
 const operations = { from: ['export'], to: ['export', 'import'] } as const;
@@ -47,10 +50,16 @@ const operations = { from: ['export'], to: ['export', 'import'] } as const;
  * Asks a place about itself and its token.
  * @throws IdentityError for a place that cannot be reached, is another service, or whose token lacks a permission
  */
-async function examine(side: keyof typeof operations, text: string, place: Place, signal: AbortSignal): Promise<Side> {
+async function examine(
+  side: keyof typeof operations,
+  text: string,
+  place: Place,
+  { signal, stderr }: Surroundings,
+): Promise<Side> {
   const { kind } = parsePlace(text);
   if (place.takes === 'files') return { place, kind, facts: undefined };
-  const facts = await place.facts(operations[side], signal);
+  const notice = setTimeout(() => stderr.write(`waiting for ${place.name} to respond\n`), SILENT_MS);
+  const facts = await place.facts(operations[side], signal).finally(() => clearTimeout(notice));
   const [missing] = facts.denied;
   if (missing !== undefined) throw migrationTokenTooNarrow(place.name, missing);
   return { place, kind: facts.service === 'zitadel' ? 'zitadel' : kind === 'instance' ? kind : 'database', facts };

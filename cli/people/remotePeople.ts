@@ -6,7 +6,7 @@ import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { type Surroundings, UsageError } from '../command.ts';
 import { inspectPlace } from '../exports/inspectPlace.ts';
 import type { DatabasePlace, ExportOptions } from '../exports/place.ts';
-import { callServer, readText } from '../httpClient.ts';
+import { callBriefly, readText } from '../httpClient.ts';
 import type { InstanceSettings } from '../places/instancePlace.ts';
 import { responseError } from '../places/instanceResponses.ts';
 import { openRemote } from '../places/remotePlace.ts';
@@ -42,11 +42,12 @@ function userPath(userId: string): string {
 }
 
 /** @throws IdentityError for a status other than 200 */
-async function callUser(settings: InstanceSettings, method: 'GET' | 'DELETE', path: string, signal: AbortSignal) {
+function callUser(settings: InstanceSettings, method: 'GET' | 'DELETE', path: string, signal: AbortSignal) {
   const { origin, token } = settings;
-  using response = await callServer(origin, { method, path, token }, signal);
-  if (response.status !== 200) throw await responseError(settings, response);
-  return userAnswer.parse(parseIfJson(await readText(response.body, MAX_BYTES)));
+  return callBriefly(origin, { method, path, token }, signal, async (response) => {
+    if (response.status !== 200) throw await responseError(settings, response);
+    return userAnswer.parse(parseIfJson(await readText(response.body, MAX_BYTES)));
+  });
 }
 
 const everythingWithoutSecrets: ExportOptions = {

@@ -18,7 +18,7 @@ import {
   type PlaceFacts,
   type Recognised,
 } from '../exports/place.ts';
-import { callServer, type HttpCall, type HttpResponse, readText } from '../httpClient.ts';
+import { callBriefly, callServer, type HttpCall, type HttpResponse, readText } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
 import { importQuery, toRequest } from './importQuery.ts';
 import { ACCEPT, type CalledInstance, readImportResponse, responseError } from './instanceResponses.ts';
@@ -105,19 +105,15 @@ type OperationCall = Pick<HttpCall, 'accept' | 'asksFirst' | 'contentType' | 'bo
 
 /** @throws IdentityError for a response other than 200 */
 async function post(settings: InstanceSettings, call: OperationCall, signal: AbortSignal): Promise<HttpResponse> {
-  const response = await callOperation(settings, call, signal);
+  const response = await callServer(settings.origin, operationCall(settings, call), signal);
   if (response.status === 200) return response;
   using failed = response;
   throw await responseError(settings, failed);
 }
 
-function callOperation(
-  { origin, token }: InstanceSettings,
-  { operation, query, ...call }: OperationCall,
-  signal: AbortSignal,
-): Promise<HttpResponse> {
+function operationCall({ token }: InstanceSettings, { operation, query, ...call }: OperationCall): HttpCall {
   const path = `/admin/v1/${operation}${query === undefined ? '' : `?${query}`}`;
-  return callServer(origin, { method: 'POST', path, token, ...call }, signal);
+  return { method: 'POST', path, token, ...call };
 }
 
 /** An instance with the token for it. */
@@ -172,17 +168,12 @@ interface Trial extends z.output<typeof trialAnswer> {
  * Finds out whether a token permits an operation.
  * @throws IdentityError for an answer that is no export
  */
-export async function tryOperation(
-  settings: InstanceSettings,
-  operation: Operation,
-  signal: AbortSignal,
-): Promise<Trial> {
+export function tryOperation(settings: InstanceSettings, operation: Operation, signal: AbortSignal): Promise<Trial> {
   const body = [Buffer.from(JSON.stringify(trials[operation]))];
-  using response = await callOperation(settings, { operation, body }, signal);
-  if (response.status === 200) {
+  return callBriefly(settings.origin, operationCall(settings, { operation, body }), signal, async (response) => {
+    if (response.status !== 200) return { denial: await responseError(settings, response) };
     const answer = operation === 'export' ? proved(settings, response, signal) : response.body;
     const text = await readText(answer, MAX_TRIAL_BYTES);
     return trialAnswer.safeParse(parseIfJson(text)).data ?? {};
-  }
-  return { denial: await responseError(settings, response) };
+  });
 }

@@ -3,7 +3,7 @@ import { EXPORT_FILE } from '../../functions/import/contract.ts';
 import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { clockAhead, type DatabasePlace, type Recognised } from '../exports/place.ts';
-import { callServer, readText } from '../httpClient.ts';
+import { callBriefly, type HttpResponse, readText } from '../httpClient.ts';
 import { plainToTls } from '../tls.ts';
 import { recogniseZitadel } from '../zitadel/instance.ts';
 import type { InstanceSettings } from './instancePlace.ts';
@@ -35,16 +35,18 @@ async function recognise(origin: string, signal: AbortSignal): Promise<Recognise
 }
 
 /** @returns for another service, why it is none of ours */
-async function recogniseOurs(origin: string, signal: AbortSignal): Promise<Recognised | string> {
-  using response = await callServer(origin, { method: 'GET', path: PATH }, signal);
-  const { status, headers } = response;
+function recogniseOurs(origin: string, signal: AbortSignal): Promise<Recognised | string> {
+  return callBriefly(origin, { method: 'GET', path: PATH }, signal, (response) => recogniseBy(origin, response));
+}
+
+async function recogniseBy(origin: string, { status, headers, body }: HttpResponse): Promise<Recognised | string> {
   if (status >= 300 && status < 400)
     throw placeNotKnown(origin, `it redirects to ${redirectOrigin(origin, headers.location)}`);
   // Go's servers and nginx answer a plain request to a port with TLS.
   const isPlain = status === 400 ? await plainToTls(origin) : undefined;
   if (isPlain !== undefined) throw isPlain;
   if (status !== 200) return `${PATH} is answered with ${status}`;
-  const document = ours.safeParse(parseIfJson(await readText(response.body, MAX_BYTES))).data;
+  const document = ours.safeParse(parseIfJson(await readText(body, MAX_BYTES))).data;
   const hasOperations = document?.paths['/admin/v1/export'] ?? document?.paths['/admin/v1/import'];
   if (document === undefined || hasOperations === undefined) return `${PATH} describes another service`;
   const takesFiles = fileImport.safeParse(document.paths['/admin/v1/import']).success;

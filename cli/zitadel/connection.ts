@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import {
+  placeTimedOut,
   placeTokenForbidden,
   placeTokenRejected,
   placeUnreachable,
@@ -8,7 +9,7 @@ import {
 } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { Backoff, type RetryPolicy } from '../../shared/retry.ts';
-import { callServer, readBytes } from '../httpClient.ts';
+import { callServer, RESPONSE_LIMIT_MS, readBytes } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
 
 /** How to reach a ZITADEL. */
@@ -24,6 +25,8 @@ export interface ZitadelConnection {
   readonly signal: AbortSignal;
   /** The retries of calls that a ZITADEL did not answer. */
   readonly retries?: RetryPolicy;
+  /** The time limit of one attempt at a call without its own, in milliseconds; by default 30 s. */
+  readonly responseLimitMs?: number;
 }
 
 /** A call of ZITADEL's REST interface. Calls with an id in the path or in a header go over gRPC-Web instead. */
@@ -31,7 +34,7 @@ export interface ZitadelCall {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: string;
-  /** The time limit of one attempt, in milliseconds. */
+  /** The call's own time limit, in milliseconds, after which it is not repeated. */
   readonly timeoutMs?: number;
 }
 
@@ -46,9 +49,10 @@ export interface ZitadelAnswer {
 }
 
 /** A ZITADEL restarts in under 5 s. Before that, its gateway answers 503 or nobody answers. */
-export const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, maxDelayMs: 8_000 };
+const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, maxDelayMs: 8_000 };
+/** Twice the time limit of a call is about as long as the retries of a lost connection take. */
+const TIMED_OUT_ATTEMPTS = 2;
 const UNAVAILABLE = new Set([502, 503]);
-export const CALL_TIMEOUT_MS = 30_000;
 /** An export of one organisation over REST has 4 MiB of protobuf; its JSON is larger. */
 export const MAX_ANSWER_BYTES = 64_000_000;
 
@@ -56,19 +60,50 @@ const errorBody = z.looseObject({ code: z.number().optional(), message: z.string
 
 /**
  * Sends a call, again where a ZITADEL does not answer or is not ready. Only send calls that may be repeated.
- * @throws IdentityError UNAVAILABLE, or for a response that is too large; `DOMException` TimeoutError after the call's time
- * limit
+ * @throws IdentityError UNAVAILABLE, or for a response that is too large; `DOMException` TimeoutError after the call's own
+ * time limit
  */
 export async function send(connection: ZitadelConnection, call: ZitadelCall): Promise<ZitadelAnswer> {
-  const { baseUrl, signal, retries = defaultRetries } = connection;
-  const backoff = new Backoff(retries, signal);
+  const { baseUrl } = connection;
+  const backoff = backoffOf(connection);
   for (let attempts = 1; ; attempts++) {
     const { answer, problem } = await attempt(connection, call);
     if (answer !== undefined && !UNAVAILABLE.has(answer.status)) return { ...answer, attempts };
     const reason = answer === undefined ? connectionReason(problem) : `${answer.status} ${messageIn(answer.text)}`;
-    if (!(await backoff.failed(reason)))
+    if (!(await backoff.failed(problem)))
       throw problem instanceof IdentityError ? problem : placeUnreachable(baseUrl, reason);
   }
+}
+
+/** Returns the delays between attempts at a call. */
+export function backoffOf({ signal, retries = defaultRetries }: ZitadelConnection): Backoff {
+  const attempts = (problem: unknown) => (placeTimedOut.is(problem) ? TIMED_OUT_ATTEMPTS : retries.attempts(problem));
+  return new Backoff({ ...retries, attempts }, signal);
+}
+
+/** A time limit of an attempt at a call. */
+interface AttemptLimit {
+  /** Ends the attempt. */
+  readonly signal: AbortSignal;
+  /**
+   * Returns the error of an attempt that was ended; undefined for one that failed by itself.
+   * @throws the reason of the connection's signal, or of the call's own time limit
+   */
+  readonly error: (call: string) => Error | undefined;
+}
+
+/** Limits an attempt at a call, by the call's own time limit if it has one. */
+export function limitAttempt(connection: ZitadelConnection, timeoutMs: number | undefined): AttemptLimit {
+  const { baseUrl, responseLimitMs = RESPONSE_LIMIT_MS } = connection;
+  const limit = AbortSignal.timeout(timeoutMs ?? responseLimitMs);
+  return {
+    signal: AbortSignal.any([connection.signal, limit]),
+    error: (call) => {
+      connection.signal.throwIfAborted();
+      if (timeoutMs !== undefined) limit.throwIfAborted();
+      return limit.aborted ? placeTimedOut(baseUrl, call, responseLimitMs / 1_000) : undefined;
+    },
+  };
 }
 
 /** The result of one attempt: an answer, or why there is none. */
@@ -79,20 +114,20 @@ interface Attempt {
 
 async function attempt(connection: ZitadelConnection, call: ZitadelCall): Promise<Attempt> {
   const { baseUrl, token } = connection;
-  const { method, path, body, timeoutMs = CALL_TIMEOUT_MS } = call;
-  const signal = AbortSignal.any([connection.signal, AbortSignal.timeout(timeoutMs)]);
+  const { method, path, body, timeoutMs } = call;
+  const limit = limitAttempt(connection, timeoutMs);
   const content = body === undefined ? {} : { body: [Buffer.from(body)] };
   try {
-    using response = await callServer(baseUrl, { method, path, token, ...content }, signal);
+    using response = await callServer(baseUrl, { method, path, token, ...content }, limit.signal);
     const { status, headers: answered } = response;
     const bytes = await readBytes(response.body, MAX_ANSWER_BYTES);
     if (bytes.length > MAX_ANSWER_BYTES)
       throw zitadelCallFailed(baseUrl, `${method} ${path}`, status, excess(MAX_ANSWER_BYTES));
     return { answer: { status, text: bytes.toString(), date: answered.date } };
   } catch (error) {
-    signal.throwIfAborted();
-    if (zitadelCallFailed.is(error)) throw error;
-    return { problem: error };
+    const problem = limit.error(`${method} ${path}`) ?? error;
+    if (zitadelCallFailed.is(problem)) throw problem;
+    return { problem };
   }
 }
 

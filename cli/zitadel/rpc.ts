@@ -11,10 +11,9 @@ import {
   zitadelCallFailed,
   zitadelContextMissing,
 } from '../../shared/errors/placeErrors.ts';
-import { Backoff } from '../../shared/retry.ts';
 import { callServer, type HttpResponse } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
-import { CALL_TIMEOUT_MS, defaultRetries, MAX_ANSWER_BYTES, PAGE, type ZitadelConnection } from './connection.ts';
+import { backoffOf, limitAttempt, MAX_ANSWER_BYTES, PAGE, type ZitadelConnection } from './connection.ts';
 
 // Calls that name a record or an organisation go over gRPC-Web: the gateway of REST rejects ids with slashes or with
 // characters other than printable ASCII in paths, and ignores such ids in the header of the organisation, so that it
@@ -24,7 +23,7 @@ import { CALL_TIMEOUT_MS, defaultRetries, MAX_ANSWER_BYTES, PAGE, type ZitadelCo
 interface RpcOptions {
   /** The organisation in whose context ZITADEL handles the call; by default that of the token's user. */
   readonly orgId?: string | undefined;
-  /** The time limit of one attempt, in milliseconds. */
+  /** The call's own time limit, in milliseconds, after which it is not repeated. */
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
 }
@@ -36,30 +35,32 @@ type RpcResponse<Input extends DescMessage, Output extends DescMessage> = UnaryR
 
 /**
  * Calls a method, again where a ZITADEL does not answer or is not ready. Only call methods that may be repeated.
- * @throws ConnectError as the ZITADEL returns it; `DOMException` TimeoutError after the call's time limit; IdentityError
- * for an organisation whose id no header can contain
+ * @throws ConnectError as the ZITADEL returns it; `DOMException` TimeoutError after the call's own time limit; IdentityError
+ * PLACE_TIMED_OUT, or for an organisation whose id no header can contain
  */
 export async function callMethod<Input extends DescMessage, Output extends DescMessage>(
   connection: ZitadelConnection,
   method: DescMethodUnary<Input, Output>,
   message: MessageInitShape<Input>,
-  { orgId, timeoutMs = CALL_TIMEOUT_MS, maxBytes = MAX_ANSWER_BYTES }: RpcOptions = {},
+  { orgId, timeoutMs, maxBytes = MAX_ANSWER_BYTES }: RpcOptions = {},
 ): Promise<RpcResponse<Input, Output>> {
-  const { signal, retries = defaultRetries } = connection;
   const headers = contextHeader(connection, orgId);
   const transport = webTransport(connection, maxBytes);
-  const backoff = new Backoff(retries, signal);
+  const backoff = backoffOf(connection);
   for (let attempts = 1; ; attempts++) {
-    const limit = AbortSignal.timeout(timeoutMs);
+    const limit = limitAttempt(connection, timeoutMs);
     try {
-      const ends = AbortSignal.any([signal, limit]);
-      return { ...(await transport.unary(method, ends, undefined, headers, message)), attempts };
+      return { ...(await transport.unary(method, limit.signal, undefined, headers, message)), attempts };
     } catch (error) {
-      signal.throwIfAborted();
-      limit.throwIfAborted();
-      if (!(error instanceof ConnectError && isUnavailable(error) && (await backoff.failed(error)))) throw error;
+      const timeout = limit.error(callName(method));
+      const isTransient = timeout !== undefined || (error instanceof ConnectError && isUnavailable(error));
+      if (!(isTransient && (await backoff.failed(timeout ?? error)))) throw timeout ?? error;
     }
   }
+}
+
+function callName({ parent, name }: DescMethod): string {
+  return `POST /${parent.typeName}/${name}`;
 }
 
 const MEDIA_TYPE = 'application/grpc-web+proto';
@@ -111,7 +112,7 @@ export function isGatewayTimeout(error: unknown): boolean {
 }
 
 /** Converts the error of a call over gRPC-Web; returns errors of other kinds as they are. */
-export function rpcError(connection: ZitadelConnection, { parent, name }: DescMethod, error: unknown): unknown {
+export function rpcError(connection: ZitadelConnection, method: DescMethod, error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;
   const { baseUrl, tokenOption } = connection;
   const { code, rawMessage, cause } = error;
@@ -122,7 +123,7 @@ export function rpcError(connection: ZitadelConnection, { parent, name }: DescMe
   if (cause instanceof IdentityError) return cause;
   if (isUnavailable(error))
     return placeUnreachable(baseUrl, cause === undefined ? rawMessage : connectionReason(cause));
-  return zitadelCallFailed(baseUrl, `POST /${parent.typeName}/${name}`, code, rawMessage);
+  return zitadelCallFailed(baseUrl, callName(method), code, rawMessage);
 }
 
 /** What all calls of a client have in common. */

@@ -10,6 +10,12 @@ export const placeUnreachable = defineError('UNAVAILABLE', 'PLACE_UNREACHABLE', 
   example: ['https://id.example.com', 'ECONNREFUSED'],
 });
 
+export const placeTimedOut = defineError('UNAVAILABLE', 'PLACE_TIMED_OUT', {
+  text: (place: string, call: string, seconds: number) =>
+    `${place} did not respond to ${call} within ${seconds} s: check that it and its database run, and are not overloaded`,
+  example: ['https://id.example.com', 'GET /openapi.json', 30],
+});
+
 export const placeUntrusted = defineError('FAILED_PRECONDITION', 'PLACE_UNTRUSTED', {
   text: (place: string, code: string) =>
     `the certificate of ${place} is not trusted (${code}): correct it there, or set NODE_EXTRA_CA_CERTS to the PEM file of its authority`,

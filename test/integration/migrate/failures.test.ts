@@ -318,7 +318,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     await asked.promise;
     expect(await running.stop('SIGINT')).toMatchObject({
       code: 130,
-      stderr: 'identity: interrupted: nothing was changed; repeat the command\n',
+      stderr: expect.stringMatching(/identity: interrupted: nothing was changed; repeat the command\n$/),
     });
     await waiting.clientLeft;
     expect(existsSync(directory)).toBe(false);
@@ -375,6 +375,23 @@ describe('a migration', { timeout: 120_000 }, () => {
       ),
     });
     await south.start();
+    expect((await identity(resume)).code).toBe(0);
+  });
+
+  it('says that it waits for a target that does not respond, gives up, and goes on when it responds', async () => {
+    const [north, south] = [await filledPlace(), await restartablePlace(sqlite)];
+    const directory = await runDirectory();
+    const planning = ['migrate', 'plan', ...betweenServers(north, south), ...none, '--run-dir', directory];
+    expect((await identity(planning)).code).toBe(0);
+    south.signal('SIGSTOP');
+    const resume = ['migrate', 'resume', '--run-dir', directory, '--yes'];
+    const { code, stderr } = await identity(resume);
+    south.signal('SIGCONT');
+    expect(code).toBe(1);
+    expect(stderr).toContain(`waiting for ${south.url} to respond\n`);
+    expect(message(stderr)).toBe(
+      `identity: ${south.url} did not respond to GET /openapi.json within 30 s: check that it and its database run, and are not overloaded; continue with identity migrate resume --run-dir ${directory}`,
+    );
     expect((await identity(resume)).code).toBe(0);
   });
 

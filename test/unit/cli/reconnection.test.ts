@@ -1,7 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
 import { progressEvents, progressLines } from '../../../cli/progress.ts';
 import { reconnecting } from '../../../cli/reconnection.ts';
-import { placeBroke, placeFailed, placeLost, placeUnreachable } from '../../../shared/errors/placeErrors.ts';
+import {
+  placeBroke,
+  placeFailed,
+  placeLost,
+  placeTimedOut,
+  placeUnreachable,
+} from '../../../shared/errors/placeErrors.ts';
 
 // Modules that an earlier test file has loaded do not know the mocks.
 vi.hoisted(() => vi.resetModules());
@@ -52,6 +58,12 @@ describe('work on a place whose connection is lost', () => {
     const { result, attempts, written } = await attempt(Array(1_000).fill(lost), limitMs, true);
     expect({ result, attempts }).toEqual({ result: lost, attempts: waits.length + 1 });
     expect(written.map((line) => JSON.parse(line).seconds)).toEqual(waits);
+  });
+
+  it('ends with the error of a place that has not responded for a minute, or for its limit', async () => {
+    const silent = placeTimedOut('https://id.example.com', 'GET /openapi.json', 30);
+    expect(await attempt([silent])).toMatchObject({ result: silent, attempts: 1, written: [] });
+    expect(await attempt(Array(1_000).fill(silent), 150_000)).toMatchObject({ result: silent, attempts: 3 });
   });
 
   it('ends at once with what a place answers', async () => {
