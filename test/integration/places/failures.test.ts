@@ -205,7 +205,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     await waiting.clientLeft;
     expect(await readdir(directory)).toEqual([]);
     const file = join(directory, 'in.json');
-    await writeFile(file, '{"orgs":[]}');
+    await writeFile(file, JSON.stringify({ orgs: [organisation('acme')] }));
     const stuck = await startFakeInstance(() => {});
     const importing = [script, 'import', file, '--to', stuck.url, '--token-file', token, '--json'];
     const ended = await (await startProgram(command, importing, /"event":"progress"/)).stop('SIGINT');
