@@ -1,6 +1,7 @@
 import { parseObject, valueAt } from '../json/jsonObject.ts';
 import { passwordHashWarning } from '../organisation/passwords.ts';
-import type { Section } from '../organisation/section.ts';
+import { type Section, usualState } from '../organisation/section.ts';
+import { sections } from '../organisation/sections.ts';
 import type { WarningReason } from '../organisation/warnings.ts';
 import type { StoredDocument } from '../store/store.ts';
 
@@ -90,20 +91,19 @@ const forEveryTarget: readonly LeftToDoRule[] = [
   },
 ];
 
-const messageTexts = ['initMessages', 'passwordResetMessages', 'verifyEmailMessages', 'domainClaimedMessages'];
 /** The sections whose records have states in ZITADEL's files from release 4 on. */
 const stateSections = ['org', 'humanUsers', 'machineUsers'];
 const keptStates = new Set(['USER_STATE_ACTIVE', 'USER_STATE_INACTIVE', 'USER_STATE_LOCKED', 'USER_STATE_INITIAL']);
 
 /** The sections whose records ZITADEL activates when it imports them. */
-export const activatedSections = ['projects', 'apiApps', 'oidcApps', 'actions', 'projectGrants', 'userGrants'];
+export const activatedSections: readonly string[] = namesOf((section) => usualState(section) !== undefined);
 
 /** The sections that ZITADEL accepts in an import, and drops. */
-export const droppedSections: readonly string[] = [
-  'verifyPhoneMessages',
-  'verifySmsOtpMessages',
-  'verifyEmailOtpMessages',
-];
+export const droppedSections: readonly string[] = namesOf(({ zitadelStep }) => zitadelStep === 'dropped');
+
+function namesOf(isWanted: (section: Section) => boolean): readonly string[] {
+  return sections.filter(isWanted).map(({ name }) => name);
+}
 
 /** What a ZITADEL does otherwise when it imports the file (zitadel 9). */
 const forTargetZitadel: readonly LeftToDoRule[] = [
@@ -194,7 +194,7 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
     applies: ({ body }) => parseObject(body).validationType !== undefined,
   },
   {
-    sections: [...messageTexts, 'passwordlessRegistrationMessages', 'inviteUserMessages'],
+    sections: namesOf(({ zitadelStep }) => zitadelStep === 'message texts'),
     scope: 'organisation',
     message:
       "ZITADEL writes message texts to the caller's organisation: import them once more with the header `x-zitadel-orgid`, which REST ignores unless the id is printable ASCII, and remove them there",

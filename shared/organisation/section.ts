@@ -8,6 +8,31 @@ import type { RecordWarning } from './warnings.ts';
 export const phases = [1, 2, 3, 4] as const;
 
 /**
+ * The steps of an import into a ZITADEL, in an order in which each record's references exist: ZITADEL neither sorts nor tries
+ * again (zitadel 5.4).
+ */
+export const zitadelSteps = [
+  'organisations',
+  'policies and domains',
+  'identity providers',
+  'login policies',
+  'people',
+  'service users',
+  'parts of users',
+  'projects',
+  'project roles',
+  'applications',
+  'application keys',
+  'actions',
+  'flows',
+  'project grants',
+  'user grants',
+  'members',
+  'login texts',
+  'message texts',
+] as const;
+
+/**
  * Converts a field's value to the one that ZITADEL stores; undefined unsets the field, or drops the element of a list.
  * Returns an issue for a value that ZITADEL rejects.
  */
@@ -119,6 +144,8 @@ export interface Section {
   readonly inner?: string;
   /** The phase that writes the section. Its records refer only to records of earlier phases. */
   readonly phase: (typeof phases)[number];
+  /** The step in which an import into a ZITADEL sends the section, or whether ZITADEL accepts and drops its records. */
+  readonly zitadelStep: (typeof zitadelSteps)[number] | 'dropped';
   /** The parts of a record's key within its collection. */
   readonly key: readonly FieldPath[];
   readonly unique?: readonly UniqueName[];

@@ -22,6 +22,7 @@ export const organisationSection: Section = {
   name: 'org',
   collection: 'organisations',
   phase: 1,
+  zitadelStep: 'organisations',
   key: ['$orgId'],
   canonicalise: (json) => {
     json.orgState ??= 'ORG_STATE_ACTIVE';

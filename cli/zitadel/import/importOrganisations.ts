@@ -6,12 +6,13 @@ import type { ImportError } from '../../../functions/import/contract.ts';
 import { codes } from '../../../shared/errors/identityError.ts';
 import { zitadelCallFailed, zitadelContextMissing, zitadelImportTooSlow } from '../../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../../shared/json/jsonObject.ts';
+import { zitadelSteps } from '../../../shared/organisation/section.ts';
 import { recordSections } from '../../../shared/organisation/sections.ts';
 import { Backoff } from '../../../shared/retry.ts';
 import { callError, messageIn, send, type ZitadelAnswer, type ZitadelConnection } from '../connection.ts';
 import type { FileLosses } from '../fileLosses.ts';
 import { callMethod, hasContext, isGatewayTimeout, rpcError } from '../rpc.ts';
-import { importSteps, stepInContext } from './importSteps.ts';
+import { stepInContext } from './importSteps.ts';
 import type { Entry, ImportLedger, Outcome } from './ledger.ts';
 import { importBody, type OutgoingRecord, requestLimits, takeRequest } from './outgoingRecords.ts';
 
@@ -40,7 +41,7 @@ export async function importOrganisations(
   onSettled: () => void,
 ): Promise<void> {
   const sender = new ImportSender(connection, ledger);
-  for (const step of importSteps.keys()) {
+  for (const step of zitadelSteps.keys()) {
     const isApart = step === stepInContext;
     const next = () => takeRequest(ledger.unsent(step), { records: sender.records, losses, isApart });
     for (let request = next(); request.length > 0; request = next()) {

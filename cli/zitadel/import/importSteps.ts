@@ -1,36 +1,11 @@
-/**
- * The sections that each step of an import into a ZITADEL sends, of all organisations, before those of the next step: in an
- * order in which each record's references exist. ZITADEL neither sorts nor tries again (zitadel 5.4).
- */
-export const importSteps: readonly (readonly string[])[] = [
-  ['org'],
-  ['domainPolicy', 'domains', 'labelPolicy', 'lockoutPolicy', 'passwordComplexityPolicy', 'privacyPolicy'],
-  ['oidcIdps', 'jwtIdps'],
-  ['loginPolicy'],
-  ['humanUsers'],
-  ['machineUsers'],
-  ['userMetadata', 'userLinks', 'machineKeys'],
-  ['projects'],
-  ['projectRoles'],
-  ['oidcApps', 'apiApps'],
-  ['appKeys'],
-  ['actions'],
-  ['triggerActions'],
-  ['projectGrants'],
-  ['userGrants'],
-  ['orgMembers', 'projectMembers', 'projectGrantMembers'],
-  ['loginTexts'],
-  [
-    'initMessages',
-    'passwordResetMessages',
-    'verifyEmailMessages',
-    'domainClaimedMessages',
-    'passwordlessRegistrationMessages',
-    'inviteUserMessages',
-  ],
-];
+import { zitadelSteps } from '../../../shared/organisation/section.ts';
+import { recordSections } from '../../../shared/organisation/sections.ts';
 
-const positions = new Map(importSteps.flatMap((sections, step) => sections.map((name) => [name, step])));
+const positions = new Map(
+  recordSections.flatMap(({ name, zitadelStep }) =>
+    zitadelStep === 'dropped' ? [] : [[name, zitadelSteps.indexOf(zitadelStep)] as const],
+  ),
+);
 
 /** Returns the step that sends a section; undefined for a section that ZITADEL does not take. */
 export function stepOf(section: string): number | undefined {
@@ -38,7 +13,7 @@ export function stepOf(section: string): number | undefined {
 }
 
 /** The texts of messages, which ZITADEL writes to the organisation in whose context it handles the request. */
-export const stepInContext = stepOf('initMessages');
+export const stepInContext = zitadelSteps.indexOf('message texts');
 
 /** What a ZITADEL does otherwise with every import, as a migration's plan says it beside what is left to do. */
 export const importChanges: readonly string[] = [

@@ -9,6 +9,7 @@ export const domainSection: Section = {
   name: 'domains',
   collection: 'domains',
   phase: 1,
+  zitadelStep: 'policies and domains',
   key: ['$orgId', 'domainName'],
   canonicalise: nameOrganisation,
   values: { domainName: trimmedText({ id: 'ORG-r3h4J', key: 'Errors.Invalid.Argument' }) },

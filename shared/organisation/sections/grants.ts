@@ -21,6 +21,7 @@ export const projectGrantSection: Section = {
   inner: 'projectGrant',
   collection: 'projectGrants',
   phase: 3,
+  zitadelStep: 'project grants',
   key: ['grantId'],
   ...deactivatable('PROJECT_GRANT_STATE'),
   unique: [
@@ -57,6 +58,7 @@ export const userGrantSection: Section = {
   name: 'userGrants',
   collection: 'userGrants',
   phase: 4,
+  zitadelStep: 'user grants',
   key: ['$orgId', 'userId', 'projectId', 'projectGrantId'],
   exported: { ofProject: 'projectId' },
   fills: {

@@ -25,6 +25,7 @@ const userLinkSection: Section = {
   name: 'userLinks',
   collection: 'userLinks',
   phase: 3,
+  zitadelStep: 'parts of users',
   key: ['idpId', 'providedUserId'],
   // ZITADEL's exports have the numbers of its own types here.
   values: { idpType: asGiven },
@@ -66,6 +67,7 @@ export const identityProviderSections: readonly Section[] = [
     inner: 'idp',
     collection: 'identityProviders',
     phase: 1,
+    zitadelStep: 'identity providers',
     key: ['idpId'],
     unique: [providerName],
     exported: { providerType: 'IDP_TYPE_OIDC' },
@@ -78,6 +80,7 @@ export const identityProviderSections: readonly Section[] = [
     inner: 'idp',
     collection: 'identityProviders',
     phase: 1,
+    zitadelStep: 'identity providers',
     key: ['idpId'],
     unique: [providerName],
     // ZITADEL writes its own number of this type, which its definition does not have.

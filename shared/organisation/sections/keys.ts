@@ -10,6 +10,7 @@ export const keySections: readonly Section[] = [
     name: 'appKeys',
     collection: 'applicationKeys',
     phase: 3,
+    zitadelStep: 'application keys',
     key: ['id'],
     references: [
       {
@@ -34,6 +35,7 @@ export const keySections: readonly Section[] = [
     name: 'machineKeys',
     collection: 'machineKeys',
     phase: 3,
+    zitadelStep: 'parts of users',
     key: ['keyId'],
     references: [own(user('userId', 'COMMAND-bnipwm1'))],
     check: checkMachineKey,

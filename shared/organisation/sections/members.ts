@@ -31,6 +31,7 @@ export const orgMemberSection: Section = {
   name: 'orgMembers',
   collection: 'members',
   phase: 3,
+  zitadelStep: 'members',
   key: ['=organisation', '$orgId', 'userId'],
   check: rolesCheck(
     'organisation',
@@ -54,6 +55,7 @@ export const memberSections: readonly Section[] = [
     name: 'projectMembers',
     collection: 'members',
     phase: 3,
+    zitadelStep: 'members',
     key: ['=project', 'projectId', 'userId'],
     check: rolesCheck(
       'project',
@@ -78,6 +80,7 @@ export const memberSections: readonly Section[] = [
     name: 'projectGrantMembers',
     collection: 'members',
     phase: 4,
+    zitadelStep: 'members',
     key: ['=projectGrant', 'projectId', 'grantId', 'userId'],
     check: rolesCheck(
       'projectGrant',

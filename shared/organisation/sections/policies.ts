@@ -76,6 +76,7 @@ export const policySections: readonly Section[] = [
         withoutFilled: withoutOwnerTypes,
         keepProviders: keepIdps,
       },
+      zitadelStep: 'login policies',
       warnings: warnOfInstanceProviders,
       // Exports do not contain the instance's own providers: the policy keeps its references to them unchecked.
       references: [
@@ -106,6 +107,7 @@ function policy(name: string, type: string, exists: RecordIssue, options: Partia
     name,
     collection: 'settings',
     phase: options.references === undefined ? 1 : 2,
+    zitadelStep: 'policies and domains',
     key: ['$orgId', `=${name}`],
     ...options,
     error: { type, id: ['$orgId'], exists },

@@ -28,6 +28,7 @@ export const projectSections: readonly Section[] = [
     inner: 'project',
     collection: 'projects',
     phase: 1,
+    zitadelStep: 'projects',
     key: ['projectId'],
     canonicalise: (json, orgId) => {
       if (json.projectId !== undefined) return;
@@ -46,6 +47,7 @@ export const projectSections: readonly Section[] = [
     name: 'projectRoles',
     collection: 'projectRoles',
     phase: 2,
+    zitadelStep: 'project roles',
     key: ['projectId', 'roleKey'],
     unique: [
       { type: 'projectRole', parts: ['projectId', 'roleKey'], taken: taken('Errors.Project.Role.AlreadyExists') },
@@ -80,6 +82,7 @@ function application(name: string, type: string, existsId: string, successField:
     inner: 'app',
     collection: 'applications',
     phase: 2,
+    zitadelStep: 'applications',
     key: ['appId'],
     unique: [
       { type: 'application', parts: ['app.projectId', 'app.name'], taken: taken('Errors.Project.App.AlreadyExists') },

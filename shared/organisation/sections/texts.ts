@@ -6,11 +6,17 @@ import { textLanguage } from '../valueRules.ts';
  * Creates a section of texts, with one record for each language. The error id is ours: ZITADEL replaces texts at each
  * import and has no error for them.
  */
-function texts(name: string, type: string, exported?: Section['exported']): Section {
+function texts(
+  name: string,
+  type: string,
+  zitadelStep: Section['zitadelStep'],
+  exported?: Section['exported'],
+): Section {
   return {
     name,
     collection: 'texts',
     phase: 1,
+    zitadelStep,
     key: ['$orgId', `=${name}`, 'language'],
     values: { language: textLanguage },
     ...(exported === undefined ? {} : { exported }),
@@ -25,20 +31,20 @@ function texts(name: string, type: string, exported?: Section['exported']): Sect
 
 /** The sections of texts. */
 export const textSections: readonly Section[] = [
-  texts('loginTexts', 'login_texts', { withoutFilled: withoutEmptyScreens }),
-  texts('initMessages', 'init_message'),
-  texts('passwordResetMessages', 'password_reset_message'),
-  texts('verifyEmailMessages', 'verify_email_message'),
-  texts('verifyPhoneMessages', 'verify_phone_message'),
-  texts('domainClaimedMessages', 'domain_claimed_message'),
-  texts('passwordlessRegistrationMessages', 'passwordless_registration_message'),
+  texts('loginTexts', 'login_texts', 'login texts', { withoutFilled: withoutEmptyScreens }),
+  texts('initMessages', 'init_message', 'message texts'),
+  texts('passwordResetMessages', 'password_reset_message', 'message texts'),
+  texts('verifyEmailMessages', 'verify_email_message', 'message texts'),
+  texts('verifyPhoneMessages', 'verify_phone_message', 'dropped'),
+  texts('domainClaimedMessages', 'domain_claimed_message', 'message texts'),
+  texts('passwordlessRegistrationMessages', 'passwordless_registration_message', 'message texts'),
 ];
 
 /** The sections of texts that ZITADEL added later, at the end of the document. */
 export const laterTextSections: readonly Section[] = [
-  texts('verifySmsOtpMessages', 'verify_sms_otp_message'),
-  texts('verifyEmailOtpMessages', 'verify_email_otp_message'),
-  texts('inviteUserMessages', 'invite_user_messages'),
+  texts('verifySmsOtpMessages', 'verify_sms_otp_message', 'dropped'),
+  texts('verifyEmailOtpMessages', 'verify_email_otp_message', 'dropped'),
+  texts('inviteUserMessages', 'invite_user_messages', 'message texts'),
 ];
 
 /** Removes the screens without texts: ZITADEL exports all. */

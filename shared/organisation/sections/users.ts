@@ -45,6 +45,7 @@ export const humanUserSection: Section = {
   inner: 'user',
   collection: 'users',
   phase: 2,
+  zitadelStep: 'people',
   key: ['userId'],
   canonicalise: canonicalisePerson,
   unique: userName,
@@ -78,6 +79,7 @@ export const machineUserSection: Section = {
   inner: 'user',
   collection: 'users',
   phase: 2,
+  zitadelStep: 'service users',
   key: ['userId'],
   exported: { innerId: { from: 'userId', inner: 'user' } },
   canonicalise: canonicaliseServiceUser,
@@ -95,6 +97,7 @@ export const userMetadataSection: Section = {
   name: 'userMetadata',
   collection: 'userMetadata',
   phase: 3,
+  zitadelStep: 'parts of users',
   key: ['id', 'key'],
   references: [own(user('id', 'COMMAND-uXHNj'))],
   error: {

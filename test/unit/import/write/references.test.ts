@@ -13,7 +13,14 @@ const issue = (id: string): RecordIssue => ({ id, key: `Errors.${id}` });
 const error = { type: 'thing', id: ['id'], exists: issue('exists') };
 
 /** Records that others refer to. */
-const targets: Section = { name: 'targets', collection: 'projects', phase: 1, key: ['id'], error };
+const targets: Section = {
+  name: 'targets',
+  collection: 'projects',
+  phase: 1,
+  zitadelStep: 'projects',
+  key: ['id'],
+  error,
+};
 const target = (id: string, more: object = {}, orgId = 'O') => planned(targets, { id, ...more }, orgId);
 
 const toTarget: Reference = { collection: 'projects', key: ['target'], missing: issue('missing') };
@@ -24,7 +31,10 @@ function planned(section: Section, json: object, orgId = 'O'): RecordPlan {
 
 /** A record of the organisation `O` that refers to others. */
 function referring(json: object, ...references: readonly Reference[]): RecordPlan {
-  return planned({ name: 'things', collection: 'actions', phase: 2, key: ['id'], references, error }, json);
+  return planned(
+    { name: 'things', collection: 'actions', phase: 2, zitadelStep: 'actions', key: ['id'], references, error },
+    json,
+  );
 }
 
 const storeWith = (...plans: readonly RecordPlan[]) =>
@@ -209,6 +219,7 @@ describe('a reserved name', () => {
     name: 'people',
     collection: 'users',
     phase: 2,
+    zitadelStep: 'people',
     key: ['id'],
     reserved: [{ type: 'domain', suffixOf: 'name', reserved: issue('reserved') }],
     error,
@@ -217,6 +228,7 @@ describe('a reserved name', () => {
     name: 'domains',
     collection: 'domains',
     phase: 1,
+    zitadelStep: 'policies and domains',
     key: ['$orgId', 'name'],
     unique: [{ type: 'domain', parts: ['name'], taken: issue('taken') }],
     error,
