@@ -13,7 +13,7 @@ module "instance" {
   cors_origins = each.value.cors_origins
   log_level    = each.value.log_level
   master_key = {
-    secret  = coalesce(each.value.master_key_secret, "${each.key}-master-key")
+    secret  = "${each.key}-master-key"
     version = each.value.master_key_version
   }
   min_instances = each.value.min_instances

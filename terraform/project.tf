@@ -17,7 +17,7 @@ resource "terraform_data" "place" {
 }
 
 resource "google_project_service" "this" {
-  for_each = toset(concat(var.budget == null ? [] : ["billingbudgets.googleapis.com"], [
+  for_each = toset([
     "artifactregistry.googleapis.com",
     "certificatemanager.googleapis.com",
     "cloudbuild.googleapis.com",
@@ -32,7 +32,7 @@ resource "google_project_service" "this" {
     "run.googleapis.com",
     "secretmanager.googleapis.com",
     "storage.googleapis.com",
-  ]))
+  ])
 
   service            = each.key
   disable_on_destroy = false

@@ -98,21 +98,6 @@ variable "data_access_logs" {
   nullable    = false
 }
 
-variable "budget" {
-  description = "The monthly amount of the project, in whole units of the billing account's currency, and that account. Google notifies at 50, 90 and 100 %, and stops nothing."
-  type        = object({ billing_account = string, amount = number, currency = string })
-  default     = null
-
-  validation {
-    condition = var.budget == null ? true : alltrue([
-      can(regex("^[0-9A-F]{6}-[0-9A-F]{6}-[0-9A-F]{6}$", var.budget.billing_account)),
-      can(regex("^[A-Z]{3}$", var.budget.currency)),
-      var.budget.amount >= 1 && floor(var.budget.amount) == var.budget.amount,
-    ])
-    error_message = "budget must have a billing_account such as \"012345-6789AB-CDEF01\", a whole amount of at least 1 and a currency such as \"EUR\"."
-  }
-}
-
 variable "kms_key" {
   description = "The key that encrypts archives, images, functions and transfer buckets, in the region; by default they have Google's own."
   type        = string

@@ -11,8 +11,7 @@ variable "instances" {
       cors_origins   origins whose pages may call the functions from a browser, by default none
       log_level      the functions' log level: debug, info, warn, error or silent
       min_instances  the minimum number of removeOtpEmail processes; with 0, the first request waits for a cold start
-      master_key_secret   the Secret Manager secret with the key that encrypts the database's secrets, by default ID-master-key
-      master_key_version  the secret's version
+      master_key_version  the version of the Secret Manager secret ID-master-key, which encrypts the database's secrets
   EOT
   type = map(object({
     domain             = string
@@ -24,7 +23,6 @@ variable "instances" {
     cors_origins       = optional(set(string), [])
     log_level          = optional(string, "info")
     min_instances      = optional(number, 0)
-    master_key_secret  = optional(string)
     master_key_version = optional(string, "1")
   }))
   nullable = false
@@ -114,12 +112,8 @@ variable "instances" {
   }
 
   validation {
-    condition = alltrue([
-      for instance in values(var.instances) :
-      can(regex("^[1-9][0-9]*$", instance.master_key_version)) &&
-      (instance.master_key_secret == null ? true : can(regex("^[A-Za-z0-9_-]{1,255}$", instance.master_key_secret)))
-    ])
-    error_message = "master_key_secret must name a secret of the project, such as \"north-master-key\", and master_key_version the number of its version, such as \"2\": with \"latest\", processes of one function could have different keys."
+    condition     = alltrue([for instance in values(var.instances) : can(regex("^[1-9][0-9]*$", instance.master_key_version))])
+    error_message = "master_key_version must be the number of a version, such as \"2\": with \"latest\", processes of one function could have different keys."
   }
 
   validation {

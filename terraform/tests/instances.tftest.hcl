@@ -268,36 +268,6 @@ run "uses_a_service_when_it_answers" {
   }
 }
 
-run "has_a_budget_where_one_is_given" {
-  variables {
-    budget = { billing_account = "012345-6789AB-CDEF01", amount = 100, currency = "EUR" }
-  }
-
-  assert {
-    condition = [for budget in google_billing_budget.this : [
-      budget.billing_account, budget.amount[0].specified_amount[0].units, budget.amount[0].specified_amount[0].currency_code, tolist(budget.budget_filter[0].projects)[0],
-    ]] == [["012345-6789AB-CDEF01", "100", "EUR", "projects/123456789012"]]
-    error_message = "The budget must be of this project."
-  }
-  assert {
-    condition     = [for rule in google_billing_budget.this[0].threshold_rules : [rule.threshold_percent, rule.spend_basis]] == [[0.5, "CURRENT_SPEND"], [0.9, "CURRENT_SPEND"], [1, "CURRENT_SPEND"], [1, "FORECASTED_SPEND"]]
-    error_message = "Google must notify at 50, 90 and 100 %, and of a forecast above the amount."
-  }
-  assert {
-    condition     = contains(keys(google_project_service.this), "billingbudgets.googleapis.com")
-    error_message = "A budget needs its service."
-  }
-}
-
-run "has_no_budget_by_default" {
-  command = plan
-
-  assert {
-    condition     = length(google_billing_budget.this) == 0 && !contains(keys(google_project_service.this), "billingbudgets.googleapis.com")
-    error_message = "A budget needs rights on the billing account."
-  }
-}
-
 run "sends_requests_to_the_services_of_the_functions" {
   command = plan
 
@@ -358,7 +328,6 @@ run "gives_each_instance_its_own_settings" {
         cors_origins       = ["https://console.example.com"]
         log_level          = "debug"
         min_instances      = 3
-        master_key_secret  = "south-secret"
         master_key_version = "2"
       }
     }
@@ -393,7 +362,7 @@ run "gives_each_instance_its_own_settings" {
     error_message = "Only an instance that asks for idle processes may have them."
   }
   assert {
-    condition     = [for id in ["north", "south"] : module.instance[id].settings.master_keys["import"]] == [["north-master-key@1"], ["south-secret@2"]]
+    condition     = [for id in ["north", "south"] : module.instance[id].settings.master_keys["import"]] == [["north-master-key@1"], ["south-master-key@2"]]
     error_message = "The functions must have their instance's own key, in the version of its entry."
   }
 }

@@ -28,14 +28,6 @@ run "rejects_a_master_key_whose_version_can_change" {
   expect_failures = [var.instances]
 }
 
-run "rejects_a_master_key_with_the_path_of_a_secret" {
-  command = plan
-  variables {
-    instances = { north = { domain = "north.example.com", master_key_secret = "projects/1/secrets/key" } }
-  }
-  expect_failures = [var.instances]
-}
-
 run "rejects_an_id_that_is_too_short" {
   command = plan
   variables {
@@ -402,22 +394,6 @@ run "rejects_a_key_of_another_region" {
     kms_key = "projects/acme-keys/locations/us-east1/keyRings/identity/cryptoKeys/identity"
   }
   expect_failures = [var.kms_key]
-}
-
-run "rejects_a_budget_without_a_billing_account" {
-  command = plan
-  variables {
-    budget = { billing_account = "acme", amount = 100, currency = "EUR" }
-  }
-  expect_failures = [var.budget]
-}
-
-run "rejects_a_budget_of_nothing" {
-  command = plan
-  variables {
-    budget = { billing_account = "012345-6789AB-CDEF01", amount = 0, currency = "EUR" }
-  }
-  expect_failures = [var.budget]
 }
 
 run "rejects_a_label_with_capitals" {

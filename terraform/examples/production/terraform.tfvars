@@ -3,7 +3,6 @@ region     = "europe-west1"
 
 notification_channels = ["projects/acme-identity/notificationChannels/1234567890"]
 labels                = { team = "identity", environment = "production" }
-budget                = { billing_account = "012345-6789AB-CDEF01", amount = 500, currency = "EUR" }
 
 # The organisation forbids allUsers.
 public_access = "unchecked"
@@ -29,7 +28,6 @@ instances = {
   south = {
     domain             = "south.example.com"
     database_kms_key   = "projects/acme-keys/locations/europe-west1/keyRings/identity/cryptoKeys/south"
-    master_key_secret  = "shared-master-key"
     master_key_version = "2"
     log_level          = "warn"
   }
