@@ -68,7 +68,7 @@ export async function trackPhase<Result>(
     return { phase, records, unchanged: records - moved, seconds, perSecond, secondsLeft, isEnding };
   };
   measure();
-  const timer = setInterval(() => output.show(measure()), output.intervalMs);
+  const timers = [setInterval(measure, SAMPLE_MS), setInterval(() => output.show(measure()), output.intervalMs)];
   let final: ReturnType<NonNullable<typeof count>> | undefined;
   let hasSucceeded = false;
   try {
@@ -77,7 +77,7 @@ export async function trackPhase<Result>(
     hasSucceeded = true;
     return result;
   } finally {
-    clearInterval(timer);
+    for (const timer of timers) clearInterval(timer);
     const last = measure();
     const counts = final ?? { records: last.records, unchanged: last.unchanged };
     // At the end, the speed of the whole phase says more than that of its last seconds.
@@ -87,6 +87,8 @@ export async function trackPhase<Result>(
 }
 
 const WINDOW_MS = 10_000;
+/** Milliseconds between two measurements: a speed must not depend on how often it is shown. */
+const SAMPLE_MS = 250;
 
 interface Sample {
   readonly atMs: number;
@@ -94,17 +96,27 @@ interface Sample {
   readonly fraction: number | undefined;
 }
 
-/** The speed of the last ten seconds, from which the time left follows: a phase may start slowly, or slow down. */
+/** The share of the remaining work that must be done before the time left is estimated. */
+const MIN_MEASURED_SHARE = 0.01;
+
+/**
+ * The speed of the last ten seconds, from which the time left follows: a phase may start slowly, or slow down. Where
+ * progress comes in larger steps, as the answers of a ZITADEL do, it is the speed of the last step.
+ */
 class RollingRate {
+  /** The first measurement, and those at which something had changed. */
   private readonly samples: Sample[] = [];
+  private startFraction = 0;
+  private nowMs = 0;
 
   /** Adds a measurement, later than the ones before. */
   add(sample: Sample): void {
+    this.nowMs = sample.atMs;
     const last = this.samples.at(-1);
-    // Waiting for the end, once everything has passed, is no speed.
-    if (last?.fraction === 1 && last.records === sample.records) return;
+    if (last === undefined) this.startFraction = sample.fraction ?? 0;
+    else if (last.records === sample.records && last.fraction === sample.fraction) return;
     this.samples.push(sample);
-    while (this.samples.length > 2 && sample.atMs - (this.samples[1]?.atMs ?? 0) >= WINDOW_MS) this.samples.shift();
+    while (this.samples.length > 2 && sample.atMs - (this.samples[0]?.atMs ?? 0) > WINDOW_MS) this.samples.shift();
   }
 
   /** Records per second. */
@@ -112,18 +124,23 @@ class RollingRate {
     return this.slope(({ records }) => records);
   }
 
-  /** Undefined while nothing says how much there is, nothing moves, or everything has passed. */
+  /** Undefined while too little is measured, nothing moves, or everything has passed. */
   get secondsLeft(): number | undefined {
-    const fraction = this.samples.at(-1)?.fraction;
+    const { fraction, atMs = 0 } = this.samples.at(-1) ?? {};
+    // What remains once everything is passed on is not measured.
+    if (fraction === undefined || fraction === 1) return undefined;
+    const share = (fraction - this.startFraction) / (1 - this.startFraction);
     const perSecond = this.slope((sample) => sample.fraction ?? 0);
-    // What remains once everything is passed on, nobody has measured.
-    return fraction === undefined || fraction === 1 || perSecond <= 0 ? undefined : (1 - fraction) / perSecond;
+    if (share < MIN_MEASURED_SHARE || perSecond <= 0) return undefined;
+    const secondsLeft = (1 - fraction) / perSecond - (this.nowMs - atMs) / 1000;
+    return secondsLeft > 0 ? secondsLeft : undefined;
   }
 
   private slope(value: (sample: Sample) => number): number {
     const [first, last] = [this.samples[0], this.samples.at(-1)];
     if (first === undefined || last === undefined || last.atMs <= first.atMs) return 0;
-    return ((value(last) - value(first)) * 1000) / (last.atMs - first.atMs);
+    const isStalled = last.fraction !== 1 && this.nowMs - last.atMs > last.atMs - first.atMs;
+    return ((value(last) - value(first)) * 1000) / ((isStalled ? this.nowMs : last.atMs) - first.atMs);
   }
 }
 

@@ -166,13 +166,16 @@ const projected = { attempts: () => 12, initialDelayMs: 250, maxDelayMs: 2_000 }
 /** The response of an import, as over REST. */
 type ImportAnswer = Pick<ZitadelAnswer, 'status' | 'text' | 'attempts'>;
 
+/** A ZITADEL takes 2 s to 5 s for them. */
+const FIRST_RECORDS = 500;
+
 /**
  * A sender of import requests, which halves those that are too large or too slow. Requests may be repeated: a ZITADEL
  * reports the records that exist, and leaves them.
  */
 class ImportSender {
-  /** The number of records in the next request, and in those after it. */
-  records = requestLimits.records;
+  /** The number of records in the next request. Each full one doubles it: the first ones soon show the speed. */
+  records = FIRST_RECORDS;
   private most = requestLimits.records;
   /** The positions of records that were sent without an answer. */
   private readonly begun = new Set<number>();
@@ -211,7 +214,7 @@ class ImportSender {
 
   private settle(answered: AnsweredRequest): void {
     settleAnswer(this.ledger, answered, this.host);
-    this.records = Math.min(2 * this.records, this.most);
+    if (answered.records.length >= this.records) this.records = Math.min(2 * this.records, this.most);
   }
 
   /** Returns a ZITADEL's answer, or undefined where it gave none in time. */

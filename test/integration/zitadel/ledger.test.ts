@@ -89,6 +89,13 @@ describe('an import into a ZITADEL', { timeout: TIMEOUT_MS }, () => {
       });
   });
 
+  it('begins with requests that are soon answered, and doubles them up to the limit', async () => {
+    const zitadel = await startZitadel();
+    await importIntoStandIn(zitadel, [organisation('acme', { humanUsers: people(9_000) })]);
+    const sizes = importsOf(zitadel).flatMap(({ records = 0 }) => (records > 0 ? [records] : []));
+    expect(sizes).toEqual([500, 1_000, 2_000, 4_000, 1_500]);
+  });
+
   it('reports after each request how many of the records that it carries are settled', async () => {
     const zitadel = await startZitadel({ lagMs: 0 });
     await importIntoStandIn(zitadel, [organisation('acme', { humanUsers: people(20) })]);

@@ -96,6 +96,36 @@ describe('the progress of a phase', () => {
     expect(passed.written.filter((line) => line.includes('left'))).toEqual([]);
   });
 
+  it('has no time left before a hundredth of the work is measured, and then that of the last step', async () => {
+    const target = stream();
+    const startedAt = performance.now();
+    // The organisations are settled in half a second, then 5,000 people every 20 seconds.
+    const records = () => {
+      const elapsed = performance.now() - startedAt;
+      return elapsed < 500 ? 0 : 2 + 5_000 * Math.min(3, Math.floor(elapsed / 20_000));
+    };
+    const meter = { records, fraction: () => records() / 15_002 };
+    const work = () => new Promise<void>((resolve) => setTimeout(resolve, 61_000));
+    const phase = trackPhase(progressLines(target), 'importing', meter, work);
+    await vi.advanceTimersByTimeAsync(61_000);
+    await phase;
+    expect(target.written).toEqual([
+      'importing: 2 records, 5s so far\n',
+      'importing: 2 records, 10s so far\n',
+      'importing: 2 records, 15s so far\n',
+      'importing: 5,002 records, 256/s, 39s left\n',
+      'importing: 5,002 records, 256/s, 34s left\n',
+      'importing: 5,002 records, 256/s, 29s left\n',
+      'importing: 5,002 records, 256/s, 24s left\n',
+      'importing: 10,002 records, 250/s, 20s left\n',
+      'importing: 10,002 records, 250/s, 15s left\n',
+      'importing: 10,002 records, 250/s, 10s left\n',
+      'importing: 10,002 records, 250/s, 5s left\n',
+      'importing: 15,002 records, 250/s\n',
+      'importing: 15,002 records, 246/s, done in 1m 1s\n',
+    ]);
+  });
+
   it('keeps its speed, and says no time, once everything has passed', async () => {
     const target = stream();
     const startedAt = performance.now();
