@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { RecordContent } from '../shared/exportFile/comparedRecord.ts';
 import type { Comparison, RecordDifference } from '../shared/exportFile/comparison.ts';
-import type { RecordVisitor } from '../shared/exportFile/inspection.ts';
+import type { Inspection, RecordVisitor } from '../shared/exportFile/inspection.ts';
 import { inspectPlace, type PlaceInspection } from './exports/inspectPlace.ts';
-import type { ExportOptions, Place, PlaceFacts } from './exports/place.ts';
+import { type ExportOptions, NO_ORGANISATION, type Place, type PlaceFacts } from './exports/place.ts';
 import type { ProgressOutput } from './progress.ts';
 import { LAG_MS, type ZitadelSide, zitadelReason } from './zitadel/expectedDifferences.ts';
 import type { FileLosses } from './zitadel/fileLosses.ts';
@@ -49,6 +49,30 @@ export async function compareSides(
     before = found;
     await setTimeout(LAG_MS, undefined, { signal });
   }
+}
+
+/** The most organisations that are named in a request; of more, a place exports all, and the others are skipped here. */
+export const MAX_NAMED = 1_000;
+
+/**
+ * Returns a place with a database as a side of a comparison, with the organisations of the other side only.
+ * @param options those of the other side's export
+ */
+export function onlyOrganisationsOf(
+  place: Place,
+  options: ExportOptions,
+): { readonly place: Place; readonly options: (other: Pick<Inspection, 'organisations'>) => ExportOptions } {
+  return {
+    options: ({ organisations }) => {
+      const orgIds = organisations.length === 0 ? [NO_ORGANISATION] : organisations.map(({ orgId }) => orgId);
+      return { ...options, orgIds, excludedOrgIds: [] };
+    },
+    place: {
+      ...place,
+      readExport: (named, signal) =>
+        place.readExport(named.orgIds.length <= MAX_NAMED ? named : { ...named, orgIds: [] }, signal),
+    },
+  };
 }
 
 /** Passes records on to several visitors. */

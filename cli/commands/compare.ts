@@ -1,9 +1,10 @@
 import type { Comparison, RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { missingKinds } from '../../shared/exportFile/secretSelection.ts';
 import { defineCommand, interruptible, NOTHING_CHANGED, type Output, optional, required } from '../command.ts';
-import type { ExportOptions } from '../exports/place.ts';
+import type { ExportOptions, Place } from '../exports/place.ts';
 import { recordNoun, words } from '../nouns.ts';
 import { eventsOption, exportChoices, exportOptions, progressOutput, secretsOfTwo } from '../places/callOptions.ts';
+import type { ProgressOutput } from '../progress.ts';
 import { type Line, section } from '../terminal.ts';
 import {
   counted,
@@ -23,7 +24,7 @@ const DEFAULT_LIMIT = 100;
 export const compare = defineCommand({
   name: 'compare',
   summary:
-    'compare two places field by field: organisations, sections and records, as an import would store them; exit code 3 if they differ',
+    'compare two places record by record, field by field, as an import would store them; with a file, its organisations only; exit code 3 if they differ',
   arguments: [required('PLACE', 'the first place'), required('PLACE', 'the second place')],
   options: {
     ...exportChoices,
@@ -54,22 +55,38 @@ export const compare = defineCommand({
       const losses = new FileLosses();
       const explain = explainZitadels([firstFacts, secondFacts], losses);
       using comparison = new Compared(options, call.options.limit ?? DEFAULT_LIMIT, { explain });
+      const run = { output: progressOutput(call), signal };
+      const compared = await selectOrganisations([first, second], options, run);
       const sides = {
-        first: { place: first, options, isLagging: firstFacts?.service === 'zitadel' },
-        second: { place: second, options: () => options, isLagging: secondFacts?.service === 'zitadel' },
+        first: { ...compared.first, isLagging: firstFacts?.service === 'zitadel' },
+        second: { ...compared.second, isLagging: secondFacts?.service === 'zitadel' },
       };
-      const read = await compareSides(
-        { comparison, ...sides, visitors: [losses] },
-        { output: progressOutput(call), signal },
-      );
+      const read = await compareSides({ comparison, ...sides, visitors: [losses] }, run);
       const { requireOrganisations } = await import('../exports/recordCounter.ts');
       requireOrganisations(`neither ${first.name} nor ${second.name} has`, options, read);
       const missingStates = read.flatMap((side) => side.missingStates);
-      return compared(comparison, options, [first.name, second.name], missingStates);
+      return result(comparison, options, [first.name, second.name], missingStates);
     }),
 });
 
-function compared(
+/** Returns both sides with what is read of them: beside a file, a database is compared by the file's organisations. */
+async function selectOrganisations(
+  [first, second]: readonly [Place, Place],
+  options: ExportOptions,
+  { output, signal }: { readonly output: ProgressOutput; readonly signal: AbortSignal },
+) {
+  const { onlyOrganisationsOf } = await import('../compareSides.ts');
+  if (first.takes === second.takes)
+    return { first: { place: first, options }, second: { place: second, options: () => options } };
+  if (first.takes === 'files')
+    return { first: { place: first, options }, second: onlyOrganisationsOf(second, options) };
+  const { inspectPlace } = await import('../exports/inspectPlace.ts');
+  const file = await inspectPlace(second, options, undefined, output, signal);
+  const only = onlyOrganisationsOf(first, options);
+  return { first: { ...only, options: only.options(file) }, second: { place: second, options: () => options } };
+}
+
+function result(
   { isEqual, counts, differences, expected }: Comparison,
   options: ExportOptions,
   names: readonly [string, string],

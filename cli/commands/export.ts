@@ -17,7 +17,7 @@ const FORMS =
 
 export const exportPlace = defineCommand({
   name: 'export',
-  summary: `export organisations from a place to a new file or object. A place is ${FORMS}`,
+  summary: `export organisations from a place to a new file or object, without the default organisation unless --org names it. A place is ${FORMS}`,
   arguments: [required('PLACE', 'the source')],
   options: {
     ...toOption('the file, object or standard output to write'),
@@ -51,6 +51,7 @@ export const exportPlace = defineCommand({
     const progress = progressOutput(call, call[stream]);
     requireSelectable(source, options, given.with !== undefined);
     await target.requireFree?.(signal);
+    const { defaultOrganisation, withoutOrganisation } = await import('../exports/defaultOrganisation.ts');
     const { RecordCounter: Counter, requestLines, trackStore } = await import('../exports/recordCounter.ts');
     const counter = new Counter(source.name, options);
     const unexported: UnexportedOrganisation[] = [];
@@ -59,11 +60,16 @@ export const exportPlace = defineCommand({
       counter.missing.delete(one.orgId);
     };
     return interruptible(signal, `interrupted: ${leftBehind(target)}; repeat the command`, async () => {
-      await using content = await source.readExport({ ...options, onUnexported }, signal);
+      const facts = source.takes === 'imports' ? await source.facts(['export'], signal) : undefined;
+      const stays = defaultOrganisation(facts, options.orgIds);
+      await using content = await source.readExport({ ...withoutOrganisation(options, stays), onUnexported }, signal);
       const read = { name: source.name, content, counter };
       const stored = await trackStore(target, read, 'exporting', progress, signal);
       const { losses = [], missingStates = [] } = content;
-      const found = { requested: requestLines(counter.request), unexported, losses, missingStates };
+      const left =
+        stays === undefined ? [] : [`not exported: ${stays}, the default organisation (--org ${stays} exports it)`];
+      const requested = [...left, ...requestLines(counter.request)];
+      const found = { requested, unexported, losses, missingStates };
       return { ...exported(stored, counter, found), stream };
     });
   },

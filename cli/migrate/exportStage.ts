@@ -3,6 +3,7 @@ import type { ImportResponse } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { organisationsExist } from '../../shared/errors/errors.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
+import { withoutOrganisation } from '../exports/defaultOrganisation.ts';
 import { requireSelected } from '../exports/fileSecrets.ts';
 import { FileFacts, inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { DatabasePlace, ExportOptions, ImportOptions, Place } from '../exports/place.ts';
@@ -59,10 +60,6 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
 export function currentOptions(run: MigrationRun): ExportOptions {
   const { settings, leftOut = [] } = run.state;
   return { ...sourceOptions(settings), excludedOrgIds: leftOut.map(({ orgId }) => orgId) };
-}
-
-function withoutOrganisation(options: ExportOptions, orgId: string | undefined): ExportOptions {
-  return orgId === undefined ? options : { ...options, excludedOrgIds: [...options.excludedOrgIds, orgId] };
 }
 
 /**

@@ -4,6 +4,7 @@ import { hasCode } from '../../shared/errors/identityError.ts';
 import { placeTokenRejected } from '../../shared/errors/placeErrors.ts';
 import { objectForbidden } from '../../shared/errors/storageErrors.ts';
 import { type Output, type Surroundings, UsageError } from '../command.ts';
+import { defaultOrganisation } from '../exports/defaultOrganisation.ts';
 import type { FilePlace, StoredFile } from '../exports/place.ts';
 import { trackStore } from '../exports/recordCounter.ts';
 import { askConfirmation, askText, canAsk } from '../questions.ts';
@@ -21,7 +22,7 @@ import { type MigrationRun, workAlone, writeState } from './run.ts';
 import { createRunDirectory, removeExport, resumeCommand } from './runDirectory.ts';
 import { chooseSecrets, requireSecrets } from './secrets.ts';
 import { readSettings, replaceSecretFiles } from './settings.ts';
-import { defaultOrganisation, openSides, type Side, type Sides } from './sides.ts';
+import { openSides, type Side, type Sides } from './sides.ts';
 import { sourceChanges } from './sourceChanges.ts';
 import { isEmpty, planText, resultText } from './texts.ts';
 
@@ -137,7 +138,7 @@ async function plan(run: MigrationRun, { source, target }: Sides): Promise<Migra
   if (isPlanned || moved !== undefined) return readPlan(run.directory);
   // A plan of another export is void, and so is its confirmation.
   await run.advance({ plannedAt: undefined, confirmedAt: undefined });
-  await stageExport(run, source, defaultOrganisation(source, settings));
+  await stageExport(run, source, defaultOrganisation(source.facts, settings.orgIds));
   const made = await makePlan(run, source, target);
   await run.advance({ plannedAt: new Date().toISOString() });
   return made;

@@ -4,7 +4,7 @@ import { dryRunTooLarge } from '../../shared/errors/errors.ts';
 import { Comparison } from '../../shared/exportFile/comparison.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
-import { combine, compareSides, explainZitadels } from '../compareSides.ts';
+import { combine, compareSides, explainZitadels, onlyOrganisationsOf } from '../compareSides.ts';
 import { FileFacts, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { DatabasePlace } from '../exports/place.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
@@ -18,7 +18,7 @@ import { sortNotices } from './result.ts';
 import type { MigrationRun } from './run.ts';
 import { readJson, writeJson } from './runDirectory.ts';
 import { stagedOptions } from './settings.ts';
-import { describeSide, listChecks, onlyThese, type Side } from './sides.ts';
+import { describeSide, listChecks, type Side } from './sides.ts';
 import { OrganisationTally, recordCounts } from './tallies.ts';
 
 const NAME = 'plan.json';
@@ -127,7 +127,7 @@ async function readSides(
   const options = stagedOptions(run.state.settings);
   const first = { place: run.export, options, isLagging: false };
   if (target.place.takes === 'imports') {
-    const second = { ...onlyThese(target, options), isLagging: false };
+    const second = { ...onlyOrganisationsOf(target.place, options), isLagging: false };
     const [read] = await run.reconnecting(() => compareSides({ comparison, first, second, visitors }, run));
     return read;
   }

@@ -4,7 +4,7 @@ import { comparedContent, type RecordContent } from '../../shared/exportFile/com
 import { Comparison, type PairVisitor, type RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { type FieldDifference, isOmission } from '../../shared/organisation/equality.ts';
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
-import { compareSides, explainZitadels } from '../compareSides.ts';
+import { compareSides, explainZitadels, MAX_NAMED, onlyOrganisationsOf } from '../compareSides.ts';
 import type { Place } from '../exports/place.ts';
 import { counted, valueText } from '../texts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
@@ -14,7 +14,7 @@ import { currentOptions } from './exportStage.ts';
 import { loginTally } from './logins.ts';
 import type { MigrationRun } from './run.ts';
 import type { MigrationSettings } from './settings.ts';
-import { MAX_NAMED, onlyThese, type Sides } from './sides.ts';
+import type { Sides } from './sides.ts';
 import { nothing, OrganisationTally, recordCounts } from './tallies.ts';
 
 /** What the proof adds to a result. */
@@ -61,7 +61,8 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
     pairs: target.kind === 'zitadel' ? combinePairs([activations, logins]) : logins,
   });
   const first = { place: source.place, options: currentOptions(run), isLagging: false };
-  const sides = { comparison, first, second: onlyThese(target, first.options), visitors: [organisations, losses] };
+  const second = { ...onlyOrganisationsOf(target.place, first.options), isLagging: target.kind === 'zitadel' };
+  const sides = { comparison, first, second, visitors: [organisations, losses] };
   const [before, after] = await run.reconnecting(() => compareSides(sides, run));
   const { differences, expected } = comparison;
   const sections = [...comparison.counts].map(

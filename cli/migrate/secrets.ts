@@ -3,6 +3,7 @@ import { type SecretKind, type SecretSelection, secretSelection } from '../../sh
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { UsageError } from '../command.ts';
+import { defaultOrganisation } from '../exports/defaultOrganisation.ts';
 import { FileFacts, inspectPlace } from '../exports/inspectPlace.ts';
 import { progressOutput } from '../places/callOptions.ts';
 import { askChoice, canAsk } from '../questions.ts';
@@ -10,7 +11,7 @@ import { counted } from '../texts.ts';
 import { SECRET_CHOICES } from '../values.ts';
 import type { PlanningCall } from './callOptions.ts';
 import { isFile, type MigrationSettings, sourceOptions } from './settings.ts';
-import { defaultOrganisation, type Side } from './sides.ts';
+import type { Side } from './sides.ts';
 
 /**
  * Requires that a migration is told which secrets move, unless its source is a file, or a person can be asked.
@@ -68,7 +69,7 @@ async function countPeople(call: PlanningCall, settings: MigrationSettings, sour
   const people = new PeopleTally();
   try {
     await inspectPlace(source.place, sourceOptions(settings), people, progressOutput(call), signal);
-    return people.countWithout(defaultOrganisation(source, settings));
+    return people.countWithout(defaultOrganisation(source.facts, settings.orgIds));
   } catch (error) {
     if (limit.aborted && !call.signal.aborted) return undefined;
     throw error;

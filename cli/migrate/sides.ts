@@ -1,14 +1,6 @@
 import { migrationTokenTooNarrow } from '../../shared/errors/placeErrors.ts';
-import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import { interruptible, NOTHING_CHANGED, type Surroundings } from '../command.ts';
-import {
-  compareClocks,
-  type DescribedPlace,
-  type ExportOptions,
-  NO_ORGANISATION,
-  type Place,
-  requireOtherInstance,
-} from '../exports/place.ts';
+import { compareClocks, type DescribedPlace, type Place, requireOtherInstance } from '../exports/place.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
 import type { MigrationPlan, MigrationSide } from './documents.ts';
@@ -86,31 +78,4 @@ export function listChecks({ place: { name }, facts }: Side): MigrationPlan['che
     ...(facts.clockAheadMs === undefined ? [] : [compareClocks(facts.clockAheadMs, name)]),
     ...(facts.limits ?? []).map((limit) => ({ status: 'ok' as const, message: `${name}: ${limit}` })),
   ];
-}
-
-/** The most organisations that are named in a request; of more, a place exports all, and the others are skipped here. */
-export const MAX_NAMED = 1_000;
-
-/** Returns a target as the second side of a comparison, with the organisations that the first side holds. */
-export function onlyThese({ place, kind }: Side, firstOptions: ExportOptions) {
-  return {
-    isLagging: kind === 'zitadel',
-    options: ({ organisations }: Pick<Inspection, 'organisations'>) => {
-      const orgIds = organisations.length === 0 ? [NO_ORGANISATION] : organisations.map(({ orgId }) => orgId);
-      return { ...firstOptions, orgIds, excludedOrgIds: [] };
-    },
-    place: {
-      ...place,
-      readExport: (options: ExportOptions, signal: AbortSignal) =>
-        place.readExport(options.orgIds.length <= MAX_NAMED ? options : { ...options, orgIds: [] }, signal),
-    },
-  };
-}
-
-/**
- * Returns the organisation of the source that a migration leaves out unless it is named: the default one, in which the
- * migrating service user usually is.
- */
-export function defaultOrganisation({ facts }: Side, settings: MigrationSettings): string | undefined {
-  return settings.orgIds.length > 0 ? undefined : facts?.defaultOrgId;
 }

@@ -145,11 +145,20 @@ describe.skipIf(process.platform === 'win32')('identity audit --follow', () => {
   });
 });
 
+const organisations = z.object({ organisations: z.tuple([z.object({ orgId: z.string() })]) });
+
+/** Returns the only organisation of a new instance. */
+async function defaultOrganisationOf(data: string): Promise<string> {
+  const [{ orgId }] = organisations.parse(await identityJson(['org', 'list', '--data', data])).organisations;
+  return orgId;
+}
+
 describe('a database as a place', () => {
   it('has the calls on it on record', async () => {
     const data = await newInstance();
     const file = `${data}.json`;
-    expect((await identity(['export', `sqlite:${data}`, '--to', file])).code).toBe(0);
+    const orgId = await defaultOrganisationOf(data);
+    expect((await identity(['export', `sqlite:${data}`, '--org', orgId, '--to', file])).code).toBe(0);
     expect((await identity(['import', file, '--to', `sqlite:${data}`, '--dry-run'])).code).toBe(0);
     const events = (await eventsIn(data)).slice(2).map(({ event, outcome }) => `${event} ${outcome}`);
     expect(events).toEqual([

@@ -17,10 +17,10 @@ const hashed = (value: string) => ({ hashedPassword: { value } });
 
 describe('identity compare', () => {
   it('proves an import by the database and by the server', { timeout: 240_000 }, async () => {
-    const { database, url, tokenFile, orgId } = await servedPlace(sqlite);
+    const { database, url, tokenFile } = await servedPlace(sqlite);
     const file = await fileWith('a.json', organisation('acme', { humanUsers: [person('ada', hashed(HASH))] }));
     expect(await identity(['import', file, '--to', database])).toMatchObject({ code: 0 });
-    const options = ['--exclude-org', orgId, '--with', 'passwords,otp,keys'];
+    const options = ['--with', 'passwords,otp,keys'];
     const equal = { code: 0, equal: true, notCompared: [], differences: [], counts: { humanUsers: { equal: 1 } } };
     expect(await identityResult(['compare', file, database, ...options])).toMatchObject(equal);
     const server = ['compare', url, file, '--token-file', tokenFile, ...options];
@@ -32,6 +32,25 @@ describe('identity compare', () => {
       hashFormats: { bcrypt: 1 },
       manifest: { version: 1 },
     });
+  });
+
+  it('ends with equal after an export and an import, although both instances have a default organisation', async () => {
+    const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
+    const given = await fileWith('a.json', organisation('acme', { humanUsers: [person('ada', hashed(HASH))] }));
+    expect(await identity(['import', given, '--to', north.database])).toMatchObject({ code: 0 });
+    const file = join(await testDirectory(), 'north.json');
+    const exported = await identity(['export', north.database, '--to', file, '--with', 'all']);
+    expect(exported.stdout).toContain(`not exported: ${north.orgId}, the default organisation (--org ${north.orgId} `);
+    expect(await identity(['import', file, '--to', south.database])).toMatchObject({ code: 0 });
+    for (const places of [
+      [file, south.database],
+      [south.database, file],
+      [file, north.database],
+    ])
+      expect(await identity(['compare', ...places, '--with', 'all'])).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^equal\n/),
+      });
   });
 
   it('calls equal what an import calls unchanged, also where a file states that there is no factor', async () => {

@@ -71,7 +71,8 @@ describe('an organisation with an id that no header can have', { timeout: TIMEOU
     expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringMatching(/^not exported: /m) });
     expect(stdout).toContain(`; exclude it with --exclude-org ${word}\n`);
     const { orgs } = JSON.parse(await readFile(file, 'utf8'));
-    expect(orgs).toMatchObject([{ orgId: DEFAULT_ORGANISATION }, { orgId: '2' }]);
+    expect(orgs).toMatchObject([{ orgId: '2' }]);
+    expect(stdout).toContain(`not exported: ${DEFAULT_ORGANISATION}, the default organisation (--org `);
     expect(await identity([...from, '--to', others, '--exclude-org', orgId])).toMatchObject({ code: 0 });
   });
 
