@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { RecordContent } from '../shared/exportFile/comparedRecord.ts';
-import type { Comparison, RecordDifference } from '../shared/exportFile/comparison.ts';
+import type { Comparison, PairVisitor, RecordDifference } from '../shared/exportFile/comparison.ts';
 import type { Inspection, RecordVisitor } from '../shared/exportFile/inspection.ts';
 import { inspectPlace, type PlaceInspection } from './exports/inspectPlace.ts';
 import { type ExportOptions, NO_ORGANISATION, type Place, type PlaceFacts } from './exports/place.ts';
@@ -104,4 +104,17 @@ export function explainZitadels(
   });
   return (difference, first) =>
     zitadels.map((zitadel) => zitadelReason(difference, zitadel, first)).find((reason) => reason !== undefined);
+}
+
+/** Passes pairs on to several visitors. */
+export function combinePairs(given: readonly (PairVisitor | undefined)[]): PairVisitor {
+  const visitors = given.filter((visitor) => visitor !== undefined);
+  return {
+    addPair: (pair) => {
+      for (const visitor of visitors) visitor.addPair(pair);
+    },
+    reset: () => {
+      for (const visitor of visitors) visitor.reset();
+    },
+  };
 }

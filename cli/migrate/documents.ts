@@ -178,6 +178,17 @@ export const migrationResult = z.strictObject({
 
 export type MigrationResult = z.infer<typeof migrationResult>;
 
+const undonePerson = z.strictObject({
+  orgId: z.string(),
+  id: z.string(),
+  name: z.string(),
+  /** Phrases such as `gets back the OTP e-mail factor`. */
+  changes: z.array(z.string()),
+});
+
+/** A person whose factors, password or state in the target an overwrite replaces. */
+export type UndonePerson = z.infer<typeof undonePerson>;
+
 /** The schema of a plan: what a migration would do, tried and measured. It is `plan.json` of the run directory. */
 export const migrationPlan = z.strictObject({
   source: migrationSide,
@@ -205,6 +216,9 @@ export const migrationPlan = z.strictObject({
   hashFormats: z.record(z.string(), count),
   /** Who can log in as before, if all arrive. */
   logins: logins.optional(),
+  /** The people whom an overwrite gives back what the target has changed. */
+  undone: z.array(undonePerson),
+  undoneOmitted: count,
   /** What the target's dry run refuses, and warns of. */
   refused: z.array(notice),
   refusedOmitted: count,

@@ -4,7 +4,7 @@ import { dryRunTooLarge } from '../../shared/errors/errors.ts';
 import { Comparison } from '../../shared/exportFile/comparison.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
-import { combine, compareSides, explainZitadels, onlyOrganisationsOf } from '../compareSides.ts';
+import { combine, combinePairs, compareSides, explainZitadels, onlyOrganisationsOf } from '../compareSides.ts';
 import { FileFacts, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { DatabasePlace } from '../exports/place.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
@@ -17,9 +17,10 @@ import { explain } from './proof.ts';
 import { sortNotices } from './result.ts';
 import type { MigrationRun } from './run.ts';
 import { readJson, writeJson } from './runDirectory.ts';
-import { stagedOptions } from './settings.ts';
+import { type MigrationSettings, stagedOptions } from './settings.ts';
 import { describeSide, listChecks, type Side } from './sides.ts';
 import { OrganisationTally, recordCounts } from './tallies.ts';
+import { UndoneChanges } from './undone.ts';
 
 const NAME = 'plan.json';
 /** The plan that the user has seen. An interrupted run may have replaced `plan.json` without showing it. */
@@ -48,6 +49,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   const { leftOut = [] } = state;
   const [facts, organisations] = [new FileFacts(), new OrganisationTally()];
   const logins = loginTally(target, state.settings.onConflict);
+  const undone = overwrites(target, state.settings) ? new UndoneChanges() : undefined;
   const losses = new FileLosses();
   const byZitadels = explainZitadels([source.facts, target.facts], losses);
   // Only records that both sides have can be in conflict.
@@ -56,7 +58,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
       found.outcome === 'different'
         ? (byZitadels(found, first) ?? explain(found, state.settings, undefined, first))
         : 'no conflict',
-    pairs: logins,
+    pairs: combinePairs([logins, undone]),
   });
   const inspection = await readSides(run, target, comparison, [facts, organisations, losses]);
   const trial = target.place.takes === 'imports' ? await tryImport(run, target.place) : undefined;
@@ -97,6 +99,8 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
       ...logins.logins,
       secondFactors: secondFactors(inspection.request, facts, state.settings.withOtp),
     },
+    undone: undone?.people.entries ?? [],
+    undoneOmitted: undone?.people.omitted ?? 0,
     refused,
     refusedOmitted,
     ...notices,
@@ -106,6 +110,11 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   };
   await writeJson(run.directory, NAME, plan);
   return plan;
+}
+
+/** Whether the target takes the export's content for records that exist. A ZITADEL overwrites nothing. */
+function overwrites({ place, kind }: Side, { onConflict }: MigrationSettings): boolean {
+  return onConflict === 'overwrite' && place.takes === 'imports' && kind !== 'zitadel';
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import { comparedContent, type RecordContent } from '../../shared/exportFile/comparedRecord.ts';
-import { Comparison, type PairVisitor, type RecordDifference } from '../../shared/exportFile/comparison.ts';
+import { Comparison, type RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { type FieldDifference, isOmission } from '../../shared/organisation/equality.ts';
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
-import { compareSides, explainZitadels, MAX_NAMED, onlyOrganisationsOf } from '../compareSides.ts';
+import { combinePairs, compareSides, explainZitadels, MAX_NAMED, onlyOrganisationsOf } from '../compareSides.ts';
 import type { Place } from '../exports/place.ts';
 import { counted, valueText } from '../texts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
@@ -96,19 +96,6 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
     activations,
     targetDigest: after.organisations.length <= MAX_NAMED ? after.tally.digest : undefined,
     targetCaller: target.facts?.caller?.userId ?? after.manifest?.exportedBy?.userId,
-  };
-}
-
-/** Passes pairs on to several visitors. */
-function combinePairs(given: readonly (PairVisitor | undefined)[]): PairVisitor {
-  const visitors = given.filter((visitor) => visitor !== undefined);
-  return {
-    addPair: (pair) => {
-      for (const visitor of visitors) visitor.addPair(pair);
-    },
-    reset: () => {
-      for (const visitor of visitors) visitor.reset();
-    },
   };
 }
 

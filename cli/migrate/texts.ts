@@ -48,8 +48,14 @@ export function planText(plan: MigrationPlan): Line[] {
     ...noticeSection('left to do', byHand, plan.leftToDoOmitted),
     ...noticeSection('error', plan.refused, plan.refusedOmitted, conflicts),
     ...noticeSection('warning', plan.warnings, plan.warningsOmitted, cautions),
+    ...section('Undone by --on-conflict overwrite', undoneLines(plan)),
     ...section('Logins, if all arrive', loginLines(plan.logins)),
   ];
+}
+
+function undoneLines({ undone, undoneOmitted }: MigrationPlan): string[] {
+  const lines = undone.map(({ id, name, orgId, changes }) => `${named(id, name)} of ${orgId} ${changes.join(', ')}`);
+  return firstLines(lines, 'person', undoneOmitted);
 }
 
 function planHeadline({ source, sections, before, organisations, organisationsOmitted }: MigrationPlan): string {

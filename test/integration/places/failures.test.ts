@@ -195,7 +195,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     const target = join(directory, 'out.json');
     const token = await tokenFile();
     const [command, script] = identityProgram;
-    const args = [script, 'export', waiting.url, '--token-file', token, '--to', target, '--json'];
+    const args = [script, 'export', waiting.url, '--org', 'acme', '--token-file', token, '--to', target, '--json'];
     const exporting = await startProgram(command, args, /"event":"progress"/);
     const { code, stderr } = await exporting.stop('SIGINT');
     expect({ code, stderr }).toEqual({

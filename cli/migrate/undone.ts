@@ -1,0 +1,49 @@
+import { BoundedList } from '../../shared/collections/boundedList.ts';
+import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparison.ts';
+import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
+import { stateWord } from '../texts.ts';
+import type { UndonePerson } from './documents.ts';
+
+const MAX_LISTED = 1_000;
+const { password, totp } = personCredentials;
+
+/**
+ * Lists the people whose factors, passwords and states in the target an overwrite replaces by those of the export. The
+ * target may have changed them since an earlier migration: a removed factor comes back.
+ */
+export class UndoneChanges implements PairVisitor {
+  readonly people = new BoundedList<UndonePerson>(MAX_LISTED);
+
+  addPair({ section, orgId, id, outcome, first, second }: ComparedPair): void {
+    if (section !== humanUserSection.name || outcome !== 'different' || second === undefined) return;
+    const person = parseObject(second.body);
+    const states = [first, second].map(({ body }) => textAt(parseObject(body), 'state', ''));
+    const changes = [
+      ...secretChange('password', first.secrets[password.path], second.secrets[password.path]),
+      ...secretChange('TOTP seed', first.secrets[totp.path], second.secrets[totp.path]),
+      ...factorChange(first.otpEmail, second.otpEmail),
+      ...(first.omitsState === true ? [] : stateChange(states)),
+    ];
+    if (changes.length > 0) this.people.add({ orgId, id, name: textAt(person, 'user.userName', id), changes });
+  }
+
+  reset(): void {
+    this.people.clear();
+  }
+}
+
+function secretChange(name: string, source: string | undefined, target: string | undefined): string[] {
+  if (source === undefined || source === target) return [];
+  return [target === undefined ? `gets back the ${name}` : `gets the ${name} of the source`];
+}
+
+function factorChange(source: boolean | undefined, target: boolean | undefined): string[] {
+  if (source === undefined || source === (target === true)) return [];
+  return [source ? 'gets back the OTP e-mail factor' : 'loses the OTP e-mail factor'];
+}
+
+function stateChange(states: readonly string[]): string[] {
+  const [source = '', target = ''] = states.map(stateWord);
+  return source === target ? [] : [`becomes ${source} (now ${target})`];
+}
