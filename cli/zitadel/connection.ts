@@ -11,6 +11,7 @@ import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { Backoff, type RetryPolicy } from '../../shared/retry.ts';
 import { callServer, RESPONSE_LIMIT_MS, readBytes } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
+import { hasErrorId } from './errorIds.ts';
 
 /** How to reach a ZITADEL. */
 export interface ZitadelConnection {
@@ -161,8 +162,8 @@ export function callError(
   const { baseUrl, tokenOption } = connection;
   const message = messageIn(text);
   if (status === 401) return placeTokenRejected(baseUrl, connection, message);
-  // A caller without any membership gets 404 with this id.
-  if (status === 403 || message.includes('AUTHZ-cdgFk')) return placeTokenForbidden(baseUrl, tokenOption, message);
+  // A caller without any membership gets 404.
+  if (status === 403 || hasErrorId(message, 'noMembership')) return placeTokenForbidden(baseUrl, tokenOption, message);
   return zitadelCallFailed(baseUrl, `${method} ${path}`, status, message);
 }
 
@@ -170,7 +171,12 @@ const SHOWN_CHARACTERS = 300;
 
 /** Returns the message of an error body; of another text its beginning. */
 export function messageIn(text: string): string {
-  return errorBody.safeParse(parseIfJson(text)).data?.message ?? text.slice(0, SHOWN_CHARACTERS);
+  return plainMessage(errorBody.safeParse(parseIfJson(text)).data?.message ?? text.slice(0, SHOWN_CHARACTERS));
+}
+
+/** Returns a message without the parentheses in which the releases of 2026 have no id. */
+export function plainMessage(message: string): string {
+  return message.replace(/ \(\)$/, '');
 }
 
 /** The number of results that a search returns at once. */

@@ -1,10 +1,13 @@
-import { createClient } from '@connectrpc/connect';
-import { AuthenticationMethodType, UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
+import {
+  AuthenticationMethodType,
+  AuthenticationMethodTypeSchema,
+  UserService,
+} from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { z } from 'zod';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { clockAhead, type PlaceFacts } from '../exports/place.ts';
 import { messageIn, request, send, type ZitadelConnection } from './connection.ts';
-import { rpcTransport } from './rpc.ts';
+import { callMethod, isUnknownMethod, rpcError } from './rpc.ts';
 
 /** A ZITADEL's instance, as it describes itself to a caller who may read it. */
 type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'instanceId' | 'defaultOrgId' | 'defaultOrgName'> &
@@ -88,15 +91,36 @@ const ASKED_AT_ONCE = 8;
 
 /** Returns those of some people for whom a ZITADEL does not name TOTP as a way to log in. */
 export async function withoutTotp(connection: ZitadelConnection, userIds: readonly string[]): Promise<Set<string>> {
-  const users = createClient(UserService, rpcTransport(connection));
   const found = new Set<string>();
   const remaining = userIds.values();
   const ask = async () => {
-    for (const userId of remaining) {
-      const { authMethodTypes } = await users.listAuthenticationMethodTypes({ userId });
-      if (!authMethodTypes.includes(AuthenticationMethodType.TOTP)) found.add(userId);
-    }
+    for (const userId of remaining) if (!(await hasTotp(connection, userId))) found.add(userId);
   };
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, ask));
   return found;
+}
+
+/** Whether a ZITADEL returns TOTP for a person: over gRPC-Web, which takes every id, or over REST where it has no such call. */
+async function hasTotp(connection: ZitadelConnection, userId: string): Promise<boolean> {
+  const { listAuthenticationMethodTypes } = UserService.method;
+  try {
+    const { message } = await callMethod(connection, listAuthenticationMethodTypes, { userId });
+    return message.authMethodTypes.includes(AuthenticationMethodType.TOTP);
+  } catch (error) {
+    if (isUnknownMethod(error)) return hasTotpOverRest(connection, userId);
+    throw rpcError(connection, listAuthenticationMethodTypes, error);
+  }
+}
+
+/** The ids that REST takes in a path. */
+const PATH_ID = /^(?!\.{1,2}$)[!-.0-~]+$/;
+const methodsAnswer = z.looseObject({ authMethodTypes: z.array(z.string()).default([]) });
+
+/** A person whom REST cannot reach counts as one without TOTP: sent a second time, a ZITADEL refuses the seed. */
+async function hasTotpOverRest(connection: ZitadelConnection, userId: string): Promise<boolean> {
+  if (!PATH_ID.test(userId)) return false;
+  const path = `/v2/users/${encodeURIComponent(userId)}/authentication_methods`;
+  const { authMethodTypes } = await request(connection, { method: 'GET', path }, methodsAnswer);
+  const totp = AuthenticationMethodTypeSchema.value[AuthenticationMethodType.TOTP]?.name;
+  return authMethodTypes.some((name) => name === totp);
 }

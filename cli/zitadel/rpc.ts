@@ -13,7 +13,8 @@ import {
 } from '../../shared/errors/placeErrors.ts';
 import { callServer, type HttpResponse } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
-import { backoffOf, limitAttempt, MAX_ANSWER_BYTES, PAGE, type ZitadelConnection } from './connection.ts';
+import { backoffOf, limitAttempt, MAX_ANSWER_BYTES, PAGE, plainMessage, type ZitadelConnection } from './connection.ts';
+import { hasErrorId } from './errorIds.ts';
 
 // Calls that name a record or an organisation go over gRPC-Web: the gateway of REST rejects ids with slashes or with
 // characters other than printable ASCII in paths, and ignores such ids in the header of the organisation, so that it
@@ -111,19 +112,24 @@ export function isGatewayTimeout(error: unknown): boolean {
   return error instanceof ConnectError && error.rawMessage === 'HTTP 504';
 }
 
+/** Whether a ZITADEL does not have a method over gRPC-Web. */
+export function isUnknownMethod(error: unknown): boolean {
+  return error instanceof ConnectError && error.code === Code.Unimplemented;
+}
+
 /** Converts the error of a call over gRPC-Web; returns errors of other kinds as they are. */
 export function rpcError(connection: ZitadelConnection, method: DescMethod, error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;
   const { baseUrl, tokenOption } = connection;
-  const { code, rawMessage, cause } = error;
-  if (code === Code.Unauthenticated) return placeTokenRejected(baseUrl, connection, rawMessage);
-  // A caller without any membership gets "not found" with this id.
-  if (code === Code.PermissionDenied || rawMessage.includes('AUTHZ-cdgFk'))
-    return placeTokenForbidden(baseUrl, tokenOption, rawMessage);
+  const { code, cause } = error;
+  const message = plainMessage(error.rawMessage);
+  if (code === Code.Unauthenticated) return placeTokenRejected(baseUrl, connection, message);
+  // A caller without any membership gets "not found".
+  if (code === Code.PermissionDenied || hasErrorId(message, 'noMembership'))
+    return placeTokenForbidden(baseUrl, tokenOption, message);
   if (cause instanceof IdentityError) return cause;
-  if (isUnavailable(error))
-    return placeUnreachable(baseUrl, cause === undefined ? rawMessage : connectionReason(cause));
-  return zitadelCallFailed(baseUrl, callName(method), code, rawMessage);
+  if (isUnavailable(error)) return placeUnreachable(baseUrl, cause === undefined ? message : connectionReason(cause));
+  return zitadelCallFailed(baseUrl, callName(method), code, message);
 }
 
 /** What all calls of a client have in common. */
@@ -157,7 +163,7 @@ export async function hasContext(connection: ZitadelConnection, orgId: string): 
     requireOwner(connection, orgId, message.org?.id);
     return true;
   } catch (error) {
-    if (error instanceof ConnectError && error.rawMessage.includes('AUTH-Bs7Ds')) return false;
+    if (error instanceof ConnectError && hasErrorId(error.rawMessage, 'noOrganisation')) return false;
     throw rpcError(connection, getMyOrg, error);
   }
 }

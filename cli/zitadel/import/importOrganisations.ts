@@ -7,9 +7,9 @@ import { codes } from '../../../shared/errors/identityError.ts';
 import { zitadelCallFailed, zitadelContextMissing, zitadelImportTooSlow } from '../../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../../shared/json/jsonObject.ts';
 import { zitadelSteps } from '../../../shared/organisation/section.ts';
-import { recordSections } from '../../../shared/organisation/sections.ts';
 import { Backoff } from '../../../shared/retry.ts';
 import { callError, messageIn, send, type ZitadelAnswer, type ZitadelConnection } from '../connection.ts';
+import { hasErrorId, reportsExisting } from '../errorIds.ts';
 import type { FileLosses } from '../fileLosses.ts';
 import { callMethod, hasContext, isGatewayTimeout, rpcError } from '../rpc.ts';
 import { stepInContext } from './importSteps.ts';
@@ -105,15 +105,6 @@ const outcomes: Readonly<Record<ErrorKind, Outcome>> = {
   real: 'failed',
 };
 
-const OTP_EXISTS = [SEED_TYPE, 'COMMAND-do9se'] as const;
-const ORGANISATION_CLAIMED = ['org', 'ORG-lapo2m'] as const;
-/** The types and ids of ZITADEL's errors that say that the record exists (zitadel 5.7). */
-const existing = new Set(
-  [...recordSections.map(({ error: { type, exists } }) => [type, exists.id]), OTP_EXISTS, ORGANISATION_CLAIMED].map(
-    (pair) => pair.join(' '),
-  ),
-);
-
 /** What the command knows of the request that an error answers. */
 export interface RequestFacts {
   /** Whether the request, or a part of it, was sent before without an answer. */
@@ -130,16 +121,11 @@ export interface RequestFacts {
 export function errorKind(error: ImportError, { isRepeat, creates, refusedLinks, host }: RequestFacts): ErrorKind {
   const { type, id = '', message } = error;
   // With the default policy, adding a domain verifies it, and verifying it once more fails.
-  if (type === 'domain_isverified' && message.startsWith('ID=V3-DKcYh')) return 'expected';
-  if (type === 'user_link' && message.startsWith('ID=COMMAND-39nf2') && refusedLinks.has(id)) return 'announced';
-  if (!saysExisting(error)) return 'real';
+  if (type === 'domain_isverified' && hasErrorId(message, 'taken')) return 'expected';
+  if (type === 'user_link' && hasErrorId(message, 'noProvider') && refusedLinks.has(id)) return 'announced';
+  if (!reportsExisting(error)) return 'real';
   const isAutomaticDomain = type === 'domain' && id.endsWith(`.${host}`);
   return isRepeat || isAutomaticDomain || (type === 'org' && !creates.has(id)) ? 'expected' : 'existing';
-}
-
-function saysExisting({ type, message }: ImportError): boolean {
-  const [, errorId = ''] = /^ID=(\S+)/.exec(message) ?? [];
-  return existing.has(`${type} ${errorId}`);
 }
 
 interface AnsweredRequest {

@@ -29,7 +29,7 @@ const closed = organisation('ünï', { humanUsers: people(1, 10), orgState: 'ORG
 
 /** A ZITADEL of release 2 or 3, as if it had been for long. */
 const oldZitadel = (given: Partial<ZitadelBehaviour> = {}) =>
-  filledZitadel([acme, closed], { hasStates: false, ...given });
+  filledZitadel([acme, closed], { release: '2.71', ...given });
 const searches = ({ requests }: ZitadelStandIn) => requests.filter(({ path }) => path.endsWith('/ListUsers'));
 
 const exportedStates = [
@@ -53,7 +53,7 @@ describe('an export from a ZITADEL that exports no states', { timeout: TIMEOUT_M
   it('has those of an organisation that it returns over gRPC-Web only, and of more users than one search takes', async () => {
     const humanUsers = people(501).map((person) => ({ ...person, state: 'USER_STATE_LOCKED' }));
     const { zitadel } = await filledZitadel([organisation('large', { humanUsers })], {
-      hasStates: false,
+      release: '2.71',
       maxMessageBytes: 10_000,
     });
     const [large] = (await exportFromZitadel(zitadel, ['large'])).orgs;
@@ -62,7 +62,7 @@ describe('an export from a ZITADEL that exports no states', { timeout: TIMEOUT_M
   });
 
   it('does not search where the export has states', async () => {
-    const { zitadel } = await oldZitadel({ hasStates: true });
+    const { zitadel } = await oldZitadel({ release: '4.0' });
     expect((await exportFromZitadel(zitadel, ['acme', 'ünï'])).orgs).toMatchObject(exportedStates);
     expect(searches(zitadel)).toEqual([]);
   });
@@ -174,7 +174,7 @@ describe('a migration to a ZITADEL that imports no states', { timeout: TIMEOUT_M
   ];
 
   it('lists in its plan what must be deactivated there, and in its result what still is active', async () => {
-    const { zitadel, tokenFile } = await filledZitadel([], { hasStates: false });
+    const { zitadel, tokenFile } = await filledZitadel([], { release: '2.71' });
     const file = await exportFileWith(acme, closed);
     const migrating = { env: {}, cwd: await testDirectory() };
     const places = ['--from', file, '--to', zitadel.url, '--to-token-file', tokenFile, ...all];
@@ -202,7 +202,7 @@ describe('a migration to a ZITADEL that imports no states', { timeout: TIMEOUT_M
   });
 
   it('lists nothing any more once that is done by hand, which the same migration finds equal', async () => {
-    const { zitadel, tokenFile } = await filledZitadel([], { hasStates: false });
+    const { zitadel, tokenFile } = await filledZitadel([], { release: '2.71' });
     const file = await exportFileWith(acme, closed);
     await importIntoStandIn(zitadel, await readFile(file, 'utf8'));
     for (const [section, one] of [
@@ -228,7 +228,7 @@ describe('a migration to a ZITADEL that imports no states', { timeout: TIMEOUT_M
   });
 
   it('stops before anything is written where it could not be seen who is active there', async () => {
-    const zitadel = await startZitadel({ hasStates: false, hidesUsers: true });
+    const zitadel = await startZitadel({ release: '2.71', hidesUsers: true });
     const file = JSON.stringify({ orgs: [acme] });
     for (const dryRun of [true, false])
       await expect(importIntoStandIn(zitadel, file, { dryRun })).rejects.toThrow('--unknown-states active');

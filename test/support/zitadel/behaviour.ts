@@ -1,3 +1,6 @@
+/** A release, by its number or by the month of its build. */
+export type Release = '2.71' | '4.0' | '2026-07';
+
 /** The limits and delays of a stand-in. The defaults are those measured of a ZITADEL, unless a test could not wait. */
 export interface ZitadelBehaviour {
   /** The records that an import writes per second, by which it meets its timeout. No test waits for them. */
@@ -14,8 +17,8 @@ export interface ZitadelBehaviour {
   deadMs: number | undefined;
   /** How long an export takes at least. */
   exportMs: number;
-  /** Whether exports and imports have the states of organisations and users: releases 2 and 3 have not. */
-  hasStates: boolean;
+  /** The release whose responses it has. */
+  release: Release;
   /** Whether the rules of requests reject a person, and with it the whole request. */
   rejectsPerson: (userId: string) => boolean;
   /** Whether a search finds a user. */
@@ -35,12 +38,17 @@ export const measured: Readonly<ZitadelBehaviour> = {
   stallsAtWrite: Infinity,
   deadMs: 100,
   exportMs: 0,
-  hasStates: true,
+  release: '4.0',
   rejectsPerson: () => false,
   findsUser: () => true,
   hidesUsers: false,
   losesContext: () => false,
 };
+
+/** Whether exports and imports have the states of organisations and users: releases 2 and 3 have not. */
+export function hasStates(release: Release): boolean {
+  return release !== '2.71';
+}
 
 /** A request that the stand-in received. */
 export interface ReceivedRequest {

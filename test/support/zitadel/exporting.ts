@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { zitadelExport } from '../fixtures/organisations.ts';
+import { hasStates, type Release } from './behaviour.ts';
 import { type Contents, elements } from './contents.ts';
 
 /** An export request, as far as ZITADEL reads it. */
@@ -9,8 +10,7 @@ export interface ExportFlags {
   readonly excludedOrgIds: readonly string[];
   readonly withPasswords: boolean;
   readonly withOtp: boolean;
-  /** Whether the release exports states. */
-  readonly hasStates: boolean;
+  readonly release: Release;
 }
 
 /** The failure of an export by an organisation that ZITADEL cannot export. */
@@ -48,7 +48,7 @@ export const loginScreens = Object.fromEntries(
 /** Exports organisations as ZITADEL does (zitadel 4): what names something outside of the export is left out. */
 export function exportFrom(
   contents: Contents,
-  { orgIds, excludedOrgIds, hasStates, ...secrets }: ExportFlags,
+  { orgIds, excludedOrgIds, release, ...secrets }: ExportFlags,
 ): JsonObject[] {
   const visible = [...contents.organisations.values()].filter(({ visibleAt }) => visibleAt <= performance.now());
   const asked = visible.filter(({ orgId }) => orgIds.length === 0 || orgIds.includes(orgId));
@@ -62,8 +62,8 @@ export function exportFrom(
   const isProjectIn = (json: JsonObject) => projects.has(projectId(json));
   return asked.map(({ orgId, name, state }) => {
     const records = (section: string) =>
-      contents.visible(orgId, section).map((record) => exportedForm(section, record, hasStates));
-    const organisation: JsonObject = { orgId, ...(hasStates ? { orgState: state } : {}), org: { name } };
+      contents.visible(orgId, section).map((record) => exportedForm(section, record, release));
+    const organisation: JsonObject = { orgId, ...(hasStates(release) ? { orgState: state } : {}), org: { name } };
     for (const section of whole) organisation[section] = records(section)[0];
     for (const section of lists) organisation[section] = records(section);
     organisation.humanUsers = records('humanUsers').map((person) => withoutSecrets(person, secrets));
@@ -85,9 +85,9 @@ export function exportFrom(
   });
 }
 
-function exportedForm(section: string, record: JsonObject, hasStates: boolean): JsonObject {
+function exportedForm(section: string, record: JsonObject, release: Release): JsonObject {
   const copy = structuredClone(record);
-  if (!hasStates) delete copy.state;
+  if (!hasStates(release)) delete copy.state;
   else if (section === 'humanUsers' || section === 'machineUsers') copy.state ??= 'USER_STATE_ACTIVE';
   const [, ...lost] = lostFields.find(([name]) => name === section) ?? [];
   for (const path of lost) if (valueAt(copy, path) !== undefined) putAt(copy, path, undefined);

@@ -1,5 +1,6 @@
 import { type JsonObject, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { fillIn } from '../../../shared/organisation/filledFields.ts';
+import { hasStates, type Release } from './behaviour.ts';
 import { type Contents, elements, newId } from './contents.ts';
 
 /** One import as ZITADEL works it off: in three phases over all organisations, in their order, without trying again. */
@@ -10,8 +11,7 @@ export interface ImportRun {
   readonly host: string;
   /** Whose token it is: owner of each organisation that the import creates. Undefined for what others imported. */
   readonly callerId?: string;
-  /** Whether the release imports states. */
-  readonly keepsStates: boolean;
+  readonly release: Release;
   /** Called before each write; ends the import by throwing. */
   readonly write: () => void;
 }
@@ -235,8 +235,8 @@ export const thirdPhase: readonly Row[] = [
 ];
 
 /** Returns a user as a release reads it: one that does not import states skips the field. */
-function withState({ keepsStates }: ImportRun, { state, ...json }: JsonObject): JsonObject {
-  return keepsStates && state !== undefined ? { ...json, state } : json;
+function withState({ release }: ImportRun, { state, ...json }: JsonObject): JsonObject {
+  return hasStates(release) && state !== undefined ? { ...json, state } : json;
 }
 
 /**

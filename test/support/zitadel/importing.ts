@@ -1,4 +1,5 @@
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { hasStates, type Release } from './behaviour.ts';
 import { elements } from './contents.ts';
 import { ALREADY, firstPhase, type ImportRun, type Row, secondPhase, thirdPhase } from './importRows.ts';
 
@@ -41,19 +42,20 @@ export function importAll(run: ImportRun, orgs: readonly JsonObject[]): { errors
 }
 
 function createOrganisation(
-  { contents, write, host, callerId, keepsStates }: ImportRun,
+  { contents, write, host, callerId, release }: ImportRun,
   org: JsonObject,
 ): Fault | undefined {
   const id = textAt(org, 'orgId', '');
   const name = textAt(org, 'org.name', '');
   const fault = (message: string) => ({ type: 'org', id, message });
   if (contents.deletedIds.has(id)) return fault('ID=COMMA-Bd2jj Message=Errors.Org.Domain.AlreadyExists');
-  if (contents.organisations.has(id)) return fault('ID=ORG-lapo2n Message=Errors.Org.AlreadyExisting');
+  if (contents.organisations.has(id))
+    return fault(`ID=${release === '2.71' ? 'ORG-lapo2m' : 'ORG-lapo2n'} Message=Errors.Org.AlreadyExisting`);
   if (name === '') return fault('ID=COMM-deLSk Message=Errors.Org.Invalid');
   if ([...contents.organisations.values()].some((other) => other.name === name))
     return fault('ID=V3-DKcYh Message=Errors.Org.AlreadyExists');
   write();
-  const state = keepsStates ? textAt(org, 'orgState', '') : '';
+  const state = hasStates(release) ? textAt(org, 'orgState', '') : '';
   contents.create(id, name, state || 'ORG_STATE_ACTIVE');
   const domainName = `${name
     .toLowerCase()
@@ -77,7 +79,7 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
       ? contents.users.has(named(key)) || contents.deletedIds.has(named(key))
       : exists !== '' && contents.find(orgId, section, named(key)) !== undefined;
     // The seed follows as a write of its own, also for a person who exists.
-    if (isTaken) return [fault(exists), ...importSeed(run, orgId, json)];
+    if (isTaken) return [fault(existsIn(run.release, row) ?? exists), ...importSeed(run, orgId, json)];
     const refusal = refuses?.(given);
     if (refusal !== undefined) return [fault(refusal)];
     run.write();
@@ -91,6 +93,11 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
     const domainFault = { ...fault(`${ALREADY}.Org.Domain.AlreadyExists`), type: 'domain_isverified' };
     return [...seedFaults, ...(isVerifiedTwice ? [domainFault] : [])];
   });
+}
+
+/** Returns the error about an existing record, where a release has another one. */
+function existsIn(release: Release, { section }: Row): string | undefined {
+  return release === '2.71' && section === 'projectGrantMembers' ? `${ALREADY}.AlreadyExists` : undefined;
 }
 
 /** Adds the TOTP seed of a person, if the record has one. */

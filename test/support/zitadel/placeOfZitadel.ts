@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { testDirectory } from '../places/servedPlace.ts';
 import { elements } from './contents.ts';
 import { importAll } from './importing.ts';
+import type { ImportRun } from './importRows.ts';
 import { startZitadel, type ZitadelStandIn } from './standIn.ts';
 
 /** A stand-in with content, as if it had been for long, and the file with its owner's token. */
@@ -12,7 +13,13 @@ export async function filledZitadel(
   given: Parameters<typeof startZitadel>[0] = {},
 ): Promise<{ zitadel: ZitadelStandIn; tokenFile: string }> {
   const zitadel = await startZitadel({ lagMs: 0, ...given });
-  const run = { contents: zitadel.contents, contextOrgId: '', host: 'localhost', keepsStates: true, write: () => {} };
+  const run: ImportRun = {
+    contents: zitadel.contents,
+    contextOrgId: '',
+    host: 'localhost',
+    release: '4.0',
+    write: () => {},
+  };
   expect(importAll(run, elements(orgs)).errors).toEqual([]);
   return { zitadel, tokenFile: await tokenFileWith('owner-token') };
 }

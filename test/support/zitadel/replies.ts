@@ -1,19 +1,24 @@
 import { type DescMessage, fromJson, toBinary } from '@bufbuild/protobuf';
 import { z } from 'zod';
+import type { Release } from './behaviour.ts';
+import { elements } from './contents.ts';
 
 /** A response of the stand-in. */
 export interface Reply {
   readonly status: number;
   readonly type: string;
   readonly content: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 function json(status: number, body: unknown): Reply {
   return { status, type: 'application/json', content: JSON.stringify(body) };
 }
 
+const ERROR_DETAIL = 'type.googleapis.com/zitadel.v1.ErrorDetail';
+
 function fault(status: number, code: number, words: string, id: string): Reply {
-  const details = [{ '@type': 'type.googleapis.com/zitadel.v1.ErrorDetail', id, message: words }];
+  const details = [{ '@type': ERROR_DETAIL, id, message: words }];
   return json(status, { code, message: `${words} (${id})`, details });
 }
 
@@ -43,10 +48,25 @@ export const replies = {
   invalid: (message: string) => json(400, { code: 3, message }),
 } as const;
 
-const failure = z.object({ code: z.number(), message: z.string() });
+const failure = z.object({ code: z.number(), message: z.string(), details: z.array(z.unknown()).optional() });
+
+/** Returns a response in the form of a release. */
+export function inRelease(release: Release, reply: Reply): Reply {
+  if (release !== '2026-07' || reply.type !== 'application/json') return reply;
+  const body: unknown = JSON.parse(reply.content.toString());
+  const { details, message } = failure.safeParse(body).data ?? {};
+  const isWithoutId = message !== undefined && details === undefined;
+  const idless = { message: `${message} ()`, details: [{ '@type': ERROR_DETAIL, message }] };
+  return { ...reply, content: spaced(isWithoutId ? { ...elements(body)[0], ...idless } : body) };
+}
+
+/** Returns JSON with blanks, which differ between builds. */
+function spaced(body: unknown): string {
+  return JSON.stringify(body, undefined, 1).replaceAll(/\n\s*/g, ' ');
+}
 
 /** Converts a response to one of gRPC-Web, whose status follows the message. */
-export function grpcWeb(schema: DescMessage, { status, content }: Reply): Reply {
+export function grpcWeb(schema: DescMessage, { status, content }: Reply, release: Release): Reply {
   const body = z.json().parse(JSON.parse(content.toString()));
   const type = 'application/grpc-web+proto';
   if (status === 200) {
@@ -58,6 +78,14 @@ export function grpcWeb(schema: DescMessage, { status, content }: Reply): Reply 
     };
   }
   const { code, message } = failure.parse(body);
+  // Those before the authentication have no body.
+  if (release === '2026-07' && status === 401)
+    return {
+      status: 200,
+      type,
+      content: '',
+      headers: { 'grpc-status': String(code), 'grpc-message': encodeURIComponent(message) },
+    };
   const trailers = `grpc-status: ${code}\r\ngrpc-message: ${encodeURIComponent(message)}\r\n`;
   return { status: 200, type, content: frame(0x80, Buffer.from(trailers)) };
 }

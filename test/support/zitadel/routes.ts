@@ -11,11 +11,17 @@ import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { z } from 'zod';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
-import { DEFAULT_ORGANISATION, type ReceivedRequest, type ZitadelBehaviour } from './behaviour.ts';
+import {
+  DEFAULT_ORGANISATION,
+  hasStates,
+  type ReceivedRequest,
+  type Release,
+  type ZitadelBehaviour,
+} from './behaviour.ts';
 import { type Contents, elements } from './contents.ts';
 import { exportFrom, UnexportableError } from './exporting.ts';
 import { DeadlineError, importAll } from './importing.ts';
-import { grpcWeb, type Reply, replies } from './replies.ts';
+import { grpcWeb, inRelease, type Reply, replies } from './replies.ts';
 
 /** What the routes of a stand-in work on. */
 interface RoutePorts {
@@ -143,19 +149,22 @@ interface Resolved {
 export async function handle(ports: RoutePorts, routed: Routed): Promise<Reply> {
   const isRpc = routed.contentType.startsWith('application/grpc-web');
   const arrived = ports.behaviour.losesContext(routed.path) ? { ...routed, orgId: undefined } : routed;
-  const resolved = isRpc ? resolveRpc(arrived) : resolveRest(arrived);
-  const reply = 'status' in resolved ? resolved : await answer(ports, routed, resolved, isRpc);
+  const { release } = ports.behaviour;
+  const resolved = isRpc ? resolveRpc(arrived, release) : resolveRest(arrived);
+  const answered = 'status' in resolved ? resolved : await answer(ports, routed, resolved, isRpc);
+  const reply = inRelease(release, answered);
   const { orgId, route: { rpc = undefined } = {}, message } = 'status' in resolved ? {} : resolved;
   const isReadable = message !== undefined && unreadableField(message, ports.behaviour) === undefined;
   const measured = rpc === importData && isReadable ? measure(message) : {};
   ports.requests.push({ path: routed.path, orgId, status: reply.status, ...measured });
-  return isRpc && rpc !== undefined ? grpcWeb(rpc.output, reply) : reply;
+  return isRpc && rpc !== undefined ? grpcWeb(rpc.output, reply, release) : reply;
 }
 
 /** gRPC-Web hands the header's bytes on as they are. */
-function resolveRpc({ path, body, orgId = '' }: Routed): Resolved | Reply {
+function resolveRpc({ path, body, orgId = '' }: Routed, release: Release): Resolved | Reply {
   const route = routes.find(({ rpc }) => path === `/${rpc?.parent.typeName}/${rpc?.name}`);
-  if (route?.rpc === undefined) return replies.notFound;
+  const isMissing = release === '2.71' && route?.rpc?.parent === UserService;
+  if (route?.rpc === undefined || isMissing) return replies.notFound;
   const [message = {}] = elements(toJson(route.rpc.input, fromBinary(route.rpc.input, body.subarray(5))));
   return { route, message, orgId: Buffer.from(orgId, 'latin1').toString() || undefined };
 }
@@ -203,9 +212,9 @@ async function answer(ports: RoutePorts, routed: Routed, resolved: Resolved, isR
 }
 
 /** Returns the first field of an import that JSON cannot have as a boolean. Fields that a release does not know are skipped. */
-function unreadableField(message: JsonObject, { hasStates }: ZitadelBehaviour): string | undefined {
+function unreadableField(message: JsonObject, { release }: ZitadelBehaviour): string | undefined {
   const states = elements(valueAt(message, 'dataOrgs.orgs')).map(({ orgState }) => orgState);
-  if (hasStates && states.includes(true)) return 'enum field orgState';
+  if (hasStates(release) && states.includes(true)) return 'enum field orgState';
   return message.timeout === true ? 'string field timeout' : undefined;
 }
 
@@ -247,8 +256,8 @@ async function importRoute(ports: RoutePorts, { message, contextId, callerId }: 
   };
   try {
     const { contents, host } = ports;
-    const { hasStates: keepsStates } = ports.behaviour;
-    const run = { contents, contextOrgId: contextId, host, callerId, keepsStates, write };
+    const { release } = ports.behaviour;
+    const run = { contents, contextOrgId: contextId, host, callerId, release, write };
     const { errors, reached } = importAll(run, orgs);
     if (ports.behaviour.stallsAtWrite <= 0) await new Promise(() => {});
     const success = reached.length === 0 ? {} : { orgs: reached.map((id) => ({ orgId: id })) };
@@ -262,7 +271,7 @@ async function importRoute(ports: RoutePorts, { message, contextId, callerId }: 
 async function exportRoute({ contents, behaviour }: RoutePorts, { message, isRpc }: Called): Promise<Reply> {
   await setTimeout(behaviour.exportMs);
   const flags = fromJson(ExportDataRequestSchema, jsonValue(message), lenient);
-  const orgs = exportFrom(contents, { ...flags, hasStates: behaviour.hasStates });
+  const orgs = exportFrom(contents, { ...flags, release: behaviour.release });
   const exported = fromJson(ExportDataResponseSchema, jsonValue({ orgs }), lenient);
   const { byteLength } = toBinary(ExportDataResponseSchema, exported);
   if (!isRpc && byteLength > behaviour.maxMessageBytes) return replies.tooLarge(byteLength, behaviour.maxMessageBytes);
@@ -383,9 +392,9 @@ function matches(person: JsonObject, query: JsonObject): boolean {
   return equals('user.email.email', 'emailQuery.emailAddress');
 }
 
-function removeOtpEmail({ contents }: RoutePorts, { message }: Called): Reply {
+function removeOtpEmail({ contents, behaviour }: RoutePorts, { message }: Called): Reply {
   const userId = textAt(message, 'userId', '');
-  if (!contents.users.has(userId)) return replies.userUnknown;
+  if (!contents.users.has(userId)) return behaviour.release === '2.71' ? replies.otpEmailNotSet : replies.userUnknown;
   if (!contents.otpEmail.delete(userId)) return replies.otpEmailNotSet;
   return replies.found({ details: { sequence: '7', resourceOwner: contents.users.get(userId) } });
 }

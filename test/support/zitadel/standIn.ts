@@ -79,7 +79,12 @@ async function respond(
   const { method = '', url: path = '', headers } = request;
   const body = await buffer(request);
   const orgId = headers['x-zitadel-orgid'];
-  const { status, type, content } = await answer({
+  const {
+    status,
+    type,
+    content,
+    headers: more,
+  } = await answer({
     method,
     path,
     body,
@@ -90,5 +95,5 @@ async function respond(
     if (error instanceof SyntaxError) return replies.json(400, { code: 3, message: error.message });
     throw error;
   });
-  response.writeHead(status, { 'content-type': type }).end(content);
+  response.writeHead(status, { 'content-type': type, ...more }).end(content);
 }

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { readCaller } from '../../../cli/zitadel/instance.ts';
+import { hasContext } from '../../../cli/zitadel/rpc.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import type { Release } from '../../support/zitadel/behaviour.ts';
+import { connectTo, importIntoStandIn } from '../../support/zitadel/connect.ts';
+import { people } from '../../support/zitadel/files.ts';
+import { startZitadel } from '../../support/zitadel/standIn.ts';
+
+const releases: readonly Release[] = ['2.71', '4.0', '2026-07'];
+
+const [template] = people(1);
+/** No path of REST takes the id. */
+const unusual = { ...template, userId: 'auth0|ä/b', user: { ...template?.user, userName: 'unusual' } };
+const shop = { projectId: '5', project: { name: 'Shop' } };
+const grant = { grantId: '7', projectGrant: { projectId: '5', grantedOrgId: 'guest' } };
+const member = { userId: unusual.userId, projectId: '5', grantId: '7', roles: ['PROJECT_GRANT_OWNER'] };
+const organisations = [
+  organisation('guest'),
+  organisation('acme', {
+    humanUsers: [...people(21), unusual],
+    projects: [shop],
+    projectGrants: [grant],
+    projectGrantMembers: [member],
+  }),
+];
+
+describe.each(releases)('a ZITADEL of release %s', (release) => {
+  it('has every record of an import that is sent twice, also while it does not show them', async () => {
+    const zitadel = await startZitadel({ release, lagMs: 1_500 });
+    const counts = { org: 2, humanUsers: 22, projects: 1, projectGrants: 1, projectGrantMembers: 1 };
+    const first = await importIntoStandIn(zitadel, organisations);
+    expect({ errors: first.errors, ...first.summary }).toMatchObject({ created: counts, failed: {} });
+    for (const attempt of ['hidden', 'shown']) {
+      const { errors, summary } = await importIntoStandIn(zitadel, organisations);
+      expect([attempt, errors, summary]).toMatchObject([attempt, undefined, { created: {}, unchanged: counts }]);
+    }
+  });
+
+  it('has its errors recognised over REST and gRPC-Web', async () => {
+    const zitadel = await startZitadel({ release });
+    expect(await hasContext(connectTo(zitadel), 'unknown')).toBe(false);
+    const rejection = /rejects the token of --token-file \(Errors\.Token\.Invalid \(AUTH-7fs1e\)\): /;
+    await expect(readCaller(connectTo(zitadel, 'wrong'))).rejects.toThrow(rejection);
+    await expect(hasContext(connectTo(zitadel, 'wrong'), 'acme')).rejects.toThrow(rejection);
+    zitadel.tokens.set('guest', 'guest-token');
+    const denial = /does not permit this to the token of --token-file \(membership not found \(AUTHZ-cdgFk\)\): /;
+    await expect(hasContext(connectTo(zitadel, 'guest-token'), 'acme')).rejects.toThrow(denial);
+  });
+
+  it('imports in smaller requests what takes it too long', async () => {
+    const zitadel = await startZitadel({ release, recordsPerSecond: 1 });
+    const { errors, summary } = await importIntoStandIn(zitadel, [
+      organisation('acme', { humanUsers: Array.from({ length: 80 }, (_, index) => person(`person-${index}`)) }),
+    ]);
+    expect([errors, summary]).toMatchObject([undefined, { created: { humanUsers: 80 } }]);
+  });
+});
