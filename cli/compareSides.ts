@@ -102,8 +102,12 @@ export function explainZitadels(
     const side = { domains, importsStates };
     return [index === 0 ? { side: 'first', ...side } : { side: 'second', ...side, losses }];
   });
+  // Of two, the second one is the target, which has changed what it imported.
   return (difference, first) =>
-    zitadels.map((zitadel) => zitadelReason(difference, zitadel, first)).find((reason) => reason !== undefined);
+    zitadels
+      .toReversed()
+      .map((zitadel) => zitadelReason(difference, zitadel, first))
+      .find((reason) => reason !== undefined);
 }
 
 /** Passes pairs on to several visitors. */

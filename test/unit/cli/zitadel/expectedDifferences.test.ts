@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { explainZitadels } from '../../../../cli/compareSides.ts';
 import { zitadelReason } from '../../../../cli/zitadel/expectedDifferences.ts';
 import { FileLosses } from '../../../../cli/zitadel/fileLosses.ts';
 import type { RecordDifference } from '../../../../shared/exportFile/comparison.ts';
@@ -98,6 +99,19 @@ describe('a difference between a ZITADEL and another side', () => {
     }
     const closed = changed('humanUsers', { path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_LOCKED' });
     expect(zitadelReason(closed, given)).toBeUndefined();
+  });
+
+  it('is explained by the second one of two, which has imported the record', () => {
+    const facts = { service: 'zitadel', domains: [], importsStates: true, denied: [], exportLosses: [] } as const;
+    const unknown = { version: undefined, instance: undefined, defaultOrgId: undefined };
+    const both = [
+      { ...facts, ...unknown },
+      { ...facts, ...unknown },
+    ] as const;
+    const state = { path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_INITIAL' };
+    expect(explainZitadels(both, new FileLosses())(changed('humanUsers', state))).toBe(
+      'ZITADEL makes people without password hash, or with an unverified e-mail address, initial',
+    );
   });
 
   it('is seen from the side that the ZITADEL is', () => {
