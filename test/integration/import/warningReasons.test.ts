@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { warningReasons } from '../../../shared/organisation/warnings.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
+import { openTestStore, sqlite } from '../../support/stores/stores.ts';
+
+const warnings = z.array(z.looseObject({ reason: z.enum(warningReasons) }));
+
+it('gives each warning a reason of the list', async () => {
+  const instance = await testInstance(await openTestStore(sqlite));
+  const domain = { isVerified: true, isPrimary: true };
+  const bot = { userId: 'bot', user: { userName: 'bot', name: 'Bot' } };
+  const withHash = (value: string) => ({ hashedPassword: { value } });
+  const first = organisation('a', { machineUsers: [bot], humanUsers: [person('holder', { userName: 'held' })] });
+  await instance.import({ data_orgs: { orgs: [first] } });
+  const file = organisation('a', {
+    domains: [
+      { ...domain, domainName: 'a.example' },
+      { ...domain, domainName: 'b.example' },
+    ],
+    machineUsers: [{ ...bot, state: 'USER_STATE_LOCKED' }],
+    orgMembers: [{ userId: 'bot', roles: ['ORG_OWNER'] }],
+    humanUsers: [
+      person('twice'),
+      person('twice'),
+      person('md5', withHash('5f4dcc3b5aa765d61d8327deb882cf99')),
+      person('text', withHash('not a hash')),
+      person('seed', { otpCode: 'not base32' }),
+      person('gender', { profile: { firstName: 'A', lastName: 'B', gender: 'GENDER_ANOTHER' } }),
+      person('x'.repeat(201), { userName: 'long' }),
+      person('taker', { userName: 'held' }),
+    ],
+    loginPolicy: {
+      idps: [
+        { idpId: 'global', ownerType: 'IDP_OWNER_TYPE_SYSTEM' },
+        { idpId: 'own', ownerType: 'IDP_OWNER_TYPE_ORG' },
+      ],
+    },
+  });
+  const { summary } = await instance.import({
+    comment: 'unknown',
+    org_ids: ['a', 'missing'],
+    on_conflict: 'overwrite',
+    data_orgs: { orgs: [file] },
+  });
+  expect(new Set(warnings.parse(summary.warnings).map(({ reason }) => reason))).toEqual(
+    new Set([
+      'field_ignored',
+      'manifest_missing',
+      'organisation_missing',
+      'privilege_added',
+      'domain_added',
+      'state_changed',
+      'record_repeated',
+      'name_taken',
+      'value_unknown',
+      'primary_repeated',
+      'id_too_long',
+      'hash_unverified',
+      'hash_unsupported',
+      'seed_unusable',
+      'reference_missing',
+      'providers_not_exported',
+    ]),
+  );
+});
