@@ -9,7 +9,7 @@ import { bundledFiles, bundleOptions, bundleWorker, optionalPackages } from './b
 import { type LockFile, nodeMajor, toJson } from './deployedPackage.ts';
 import { thirdPartyNotice } from './thirdParty.ts';
 
-/** The name of the installable package: `identity` is another one's. */
+/** The name of the installable package: `identity` is taken. */
 export const packageName = '@identity-service/cli';
 
 /** The files of the installable package. */

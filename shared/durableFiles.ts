@@ -6,13 +6,13 @@ import { dirname, resolve } from 'node:path';
 /** The mode of files with secrets or personal data. */
 export const OWNER_ONLY = 0o600;
 
-/** A file's content, or a function that fills the empty file: by its handle, which nobody can replace, or by its path. */
+/** A file's content, or a function that fills the empty file: by its handle, which cannot be replaced, or by its path. */
 type FileContent = string | Uint8Array | ((file: FileHandle, path: string) => Promise<void>);
 
 /**
  * Writes a file that only its owner can read. It appears under its name when it is complete and durable: a crash leaves
  * what was there before.
- * @param appearance whether the file must be a new one, or may replace another one
+ * @param appearance whether the file must be new, or may replace an existing file
  * @param partial the name under which it is written
  * @throws Error of the file system, EEXIST where a new file's name is taken, EPERM where others have replaced it; the errors
  * of `content`

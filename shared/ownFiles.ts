@@ -12,7 +12,7 @@ const exposures = {
   read: (path: string) => `others can read ${path}: run chmod 600 ${path}`,
 };
 
-type Rule = Readonly<Partial<Record<keyof typeof exposures, 'refused' | 'said'>>>;
+type Rule = Readonly<Partial<Record<keyof typeof exposures, 'refused' | 'reported'>>>;
 
 const refused: Rule = { link: 'refused', foreign: 'refused', written: 'refused' };
 
@@ -23,11 +23,11 @@ const rules = {
   /** A data directory, its database and master key. Those that others can read are mended. */
   data: refused,
   /** A file with a token, a key or a backup. */
-  secret: { ...refused, read: 'said' },
+  secret: { ...refused, read: 'reported' },
   /** A file of organisations, for which whoever imports it vouches. */
-  export: { link: 'said', foreign: 'said', written: 'said' },
+  export: { link: 'reported', foreign: 'reported', written: 'reported' },
   /** The same where a person asks about it. */
-  examined: { link: 'said', foreign: 'said', written: 'said', read: 'said' },
+  examined: { link: 'reported', foreign: 'reported', written: 'reported', read: 'reported' },
 } as const satisfies Readonly<Record<string, Rule>>;
 
 /** A kind of files that the service believes. */
@@ -35,32 +35,32 @@ export type FileKind = keyof typeof rules;
 
 /**
  * Checks who else could have written or read a file or directory, before anything in it is believed.
- * @param say needed where the kind's rule says something
+ * @param report required if the kind's rule reports a problem
  * @throws IdentityError PERMISSION_DENIED; Error of the file system, ENOENT where there is none
  */
-export function checkOwn(path: string, kind: FileKind, say?: (problem: string) => void): void {
-  checkStatus(path, kind, kind === 'run' ? lstatSync(path) : statSync(path), say);
+export function checkOwn(path: string, kind: FileKind, report?: (problem: string) => void): void {
+  checkStatus(path, kind, kind === 'run' ? lstatSync(path) : statSync(path), report);
 }
 
-/** Checks the same of a file whose status is known, such as that of a descriptor, which nobody can replace. */
-export function checkStatus(path: string, kind: FileKind, status: Stats, say?: (problem: string) => void): void {
+/** Checks the same of a file whose status is known, such as an open descriptor, which cannot be replaced. */
+export function checkStatus(path: string, kind: FileKind, status: Stats, report?: (problem: string) => void): void {
   const exposure = findExposure(path, status);
   if (exposure === undefined) return;
   const rule: Rule = rules[kind];
   const problem = exposures[exposure](path, kind);
   if (rule[exposure] === 'refused') throw fileNotOwn(problem);
-  if (rule[exposure] === 'said') say?.(problem);
+  if (rule[exposure] === 'reported') report?.(problem);
 }
 
 /**
  * Reads a file that a call names, after a check of what was opened.
  * @throws the errors of `checkOwn`
  */
-export async function readOwnFile(path: string, kind: FileKind, say?: (problem: string) => void): Promise<string> {
+export async function readOwnFile(path: string, kind: FileKind, report?: (problem: string) => void): Promise<string> {
   // To open a pipe waits for its other end.
   checkStatus(path, kind, await stat(path));
   await using file = await open(path);
-  checkStatus(path, kind, await file.stat(), say);
+  checkStatus(path, kind, await file.stat(), report);
   return file.readFile('utf8');
 }
 
@@ -71,7 +71,7 @@ function findExposure(path: string, status: Stats): keyof typeof exposures | und
     const link = lstatSync(part, { throwIfNoEntry: false });
     if (link?.isSymbolicLink() && isForeign(link)) return 'link';
   }
-  // Nobody else could have planted a terminal, or a pipe that the command was started with: `<(…)` is /dev/fd/63.
+  // No other user can plant a terminal, or a pipe that the command was started with: `<(…)` is /dev/fd/63.
   const isPlanted =
     status.isFile() ||
     status.isDirectory() ||

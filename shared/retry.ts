@@ -68,7 +68,7 @@ export async function retry<Result>(
     try {
       return await attempt();
     } catch (reason) {
-      // After the deadline too: the error of a precondition tells what the database has.
+      // After the deadline too: a precondition's error shows what the database contains.
       const isPermanent = policy.attempts(reason) <= 1;
       if (isPermanent || !(await backoff.failed(reason))) throw reason;
     }

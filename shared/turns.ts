@@ -15,7 +15,7 @@ export function noteRequest(): void {
   requestedAt = performance.now();
 }
 
-/** Whether somebody is likely to wait for this process, apart from its bulk work. */
+/** Whether requests other than bulk work are likely to wait for this process. */
 export function isAttended(): boolean {
   return performance.now() - requestedAt < ATTENDED_MS;
 }

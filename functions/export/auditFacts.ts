@@ -13,7 +13,7 @@ export interface ExportProgress {
   object: ObjectLocation | WrittenObject | undefined;
 }
 
-/** What an export's first event says of its request. */
+/** The part of a request that an export's first event records. */
 interface RecordedRequest
   extends Pick<ExportRequest, 'withPasswords' | 'withOtp' | 'withKeys' | 'forZitadel' | 'responseOutput'> {
   readonly orgIds: readonly string[];

@@ -49,7 +49,7 @@ export const exportFields: ReadonlyMap<string, string> = spellings(shape);
 /** A parsed export request, with defaults applied. */
 export type ExportRequest = z.output<typeof exportRequest>;
 
-/** What an export contains, as its request says. */
+/** The content of an export, as requested. */
 export type ExportRequestOptions = RequestOptions<typeof exportOptions>;
 
 /** The export response (specification 4.2): the export file or, for an export to a bucket only, the written object. */

@@ -118,7 +118,7 @@ async function importInto(run: ImportRun): Promise<ImportResponse> {
   }
 }
 
-/** Validates the whole file, and tells the caller what it holds. Writes nothing. */
+/** Validates the whole file, and passes its content to the caller. Writes nothing. */
 async function inspectFile({ source, options, signal, report }: ImportRun): Promise<Inspection> {
   const limits = fileLimits(options);
   const inspection = await inspect(source, signal, { isSelected: selector(options), limits });

@@ -33,7 +33,7 @@ export interface Stored {
   readonly stored: StoredDocument;
 }
 
-/** The fields that tell on what a document depends, and which claims it has. */
+/** The fields that contain a document's references and claims. */
 export const dependentFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'body'];
 
 /** Reads the documents that exist. */

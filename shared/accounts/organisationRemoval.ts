@@ -105,7 +105,7 @@ export async function removeOrganisations(
   return deleted + orgIds.length;
 }
 
-/** Marks the organisations, and ends the epoch of checkpoints which say that their records are there. */
+/** Marks the organisations as being removed. */
 function begin(store: Store, orgIds: readonly string[]): Promise<void> {
   return store.transaction(async (transaction) => {
     const stored = await transaction.getMany(orgIds.map(organisationKey), ['partition']);
@@ -157,7 +157,7 @@ function finish(store: Store, orgIds: readonly string[]): Promise<void> {
   });
 }
 
-/** Requires that nobody else has ended the removal: the ids may have new organisations since. */
+/** Requires that no other call has completed the removal: the ids may belong to new organisations since. */
 async function holdRemoval(transaction: Transaction, orgIds: readonly string[]): Promise<void> {
   const { orgIds: inRemoval } = await holdRemovals(transaction);
   const ended = orgIds.find((orgId) => !inRemoval.has(orgId));

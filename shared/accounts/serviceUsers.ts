@@ -26,7 +26,7 @@ export function createServiceUser(store: Store, name: string, orgId: string | un
   });
 }
 
-/** The ids of service users for migrations begin so: what cleans a migration up tells them from others. */
+/** The ids of service users for migrations begin so: the clean-up of a migration recognises them. */
 const MIGRATION_USER = 'migration-';
 
 /** Whether a user was created for a migration. */

@@ -74,7 +74,7 @@ export function commandEvent(name: string): string {
   return `command.${camelCase}`;
 }
 
-/** Facts that are known at the end only. `isComplete` says whether the call succeeded. */
+/** Facts that are known only at the end. `isComplete` is whether the call succeeded. */
 type LateFacts = (isComplete: boolean) => AuditFacts;
 
 /** One call on record: an event before its first effect, and one at its end, whatever ends it. */

@@ -16,7 +16,7 @@ const event = z.object({
   event: z.string(),
   /** `started`, `ok`, or the code of an error. */
   outcome: z.string(),
-  /** The caller; absent where no valid token says who it is. */
+  /** The caller; absent without a valid token. */
   userId: z.string().optional(),
   tokenId: z.string().optional(),
   /** The account of the operating system that ran a command. */
@@ -65,7 +65,7 @@ export function organisationFacts(orgIds: readonly string[]): Pick<AuditFacts, '
   return { orgIds: listed, ...(listed.length < orgIds.length ? { orgCount: orgIds.length } : {}) };
 }
 
-/** Returns what the trail says of an object: not the account that reads or writes it. */
+/** Returns the recorded facts about an object, without the account that reads or writes it. */
 export function recordedObject(object: AuditFacts['object']): AuditFacts['object'] {
   return object && { bucket: object.bucket, path: object.path, generation: object.generation };
 }

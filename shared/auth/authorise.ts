@@ -22,7 +22,7 @@ export interface Caller {
   readonly userId: string;
   readonly tokenId: string;
   readonly orgId: string;
-  /** The store's partition of the user, which tells whether it is a person. */
+  /** The store's partition of the user: it differs for people and service users. */
   readonly partition: string;
 }
 

@@ -28,7 +28,7 @@ const INTERVAL_MS = 3_000;
 
 /**
  * Checks a caller's authorisation again and again while a long call runs, until it is disposed of.
- * @param check throws when the caller is no longer authorised, or when the database cannot tell
+ * @param check throws when the caller is no longer authorised, or when the database does not answer
  * @param end receives that error, once, to end the call
  */
 export function watchAuthorisation(check: () => Promise<unknown>, end: (error: unknown) => void): Disposable {

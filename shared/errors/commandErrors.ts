@@ -50,7 +50,7 @@ export const notServiceUser = defineError('FAILED_PRECONDITION', 'NOT_A_SERVICE_
 });
 
 export const userNameTaken = defineError('ALREADY_EXISTS', 'USER_NAME_TAKEN', {
-  text: (name: string) => `user name ${name} is already in use: choose another one`,
+  text: (name: string) => `user name ${name} is already in use: choose another name`,
   example: ['migration'],
 });
 

@@ -33,7 +33,7 @@ export interface Inspection {
   /** Whether the file had a manifest, which proved it complete and unchanged. */
   readonly proved: boolean;
   readonly manifest: Manifest | undefined;
-  /** What a manifest of the whole file says of its records. */
+  /** The counts and the digest that a manifest of the whole file has. */
   readonly tally: Pick<Manifest, 'counts' | 'digest'>;
   /** SHA-256 of the file's bytes, base64url. */
   readonly digest: string;

@@ -39,7 +39,7 @@ export class LeftToDo {
   private readonly rules: ReadonlyMap<string, readonly LeftToDoRule[]>;
   private readonly listed = new Map<LeftToDoRule, BoundedList<LeftToDoEntry>>();
   private readonly last = new Map<LeftToDoRule, string>();
-  /** How many entries that are not listed say the same as a listed one, and are about the same type of record. */
+  /** The number of entries that are not listed, with the message and the record type of a listed one. */
   private readonly further = new Map<LeftToDoEntry, number>();
 
   constructor(content: FileContent) {
@@ -88,7 +88,7 @@ export class LeftToDo {
   }
 
   /**
-   * Returns the entries for a file of which only its end tells what it contains. The list must have been created for a file
+   * Returns the entries for a file whose content is known only at its end. The list must have been created for a file
    * that contains no more.
    */
   entriesFor(content: FileContent): LeftToDoEntry[] {

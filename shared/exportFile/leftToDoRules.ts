@@ -232,9 +232,9 @@ export const omittedOrganisations = recordRule(
   'import the organisations to which this record refers, and which the file does not contain, before this file',
 );
 
-/** The rule for a record whose name or key differs from that of another one by case only. */
+/** The rule for a record whose name or key differs from another record's by case only. */
 export const equalButForCase = recordRule(
-  'ZITADEL does not distinguish this record from another one whose name or key differs by case only: it is not imported, create it under another name',
+  'ZITADEL does not distinguish this record from one whose name or key differs by case only: it is not imported, create it under another name',
 );
 
 /** The rule for the texts of invitations, which ZITADEL takes only beside those of passwordless registration. */

@@ -53,7 +53,7 @@ export const exportedManifest = manifestSchema.extend({
     .string()
     .optional()
     .describe('The exporting instance’s id, the same at all its addresses; absent in a file for a ZITADEL.'),
-  secrets: carriedSecrets.describe('The secrets that the export was told to carry: no others are in the file.'),
+  secrets: carriedSecrets.describe('The secrets that the request selected: the file contains no others.'),
   ignored: z
     .array(ignoredField)
     .describe('The first fields of the request that the service does not know, and therefore ignored.'),

@@ -32,7 +32,7 @@ export interface OrganisationHeader {
   readonly hasLoginNames: boolean;
   /** The policy for clear-text passwords; undefined if the file has none. */
   readonly passwordComplexity: PasswordComplexity | undefined;
-  /** Whether the file's domain policy says that domains are validated; undefined if the file has none. */
+  /** Whether the file's domain policy requires validated domains; undefined if the file has no policy. */
   readonly validatesDomains: boolean | undefined;
   /** The path of the file's last record with each mark of its section. */
   readonly lastMarked: ReadonlyMap<string, string>;
@@ -124,7 +124,7 @@ export class OrganisationDraft {
   }
 
   /**
-   * Adds what another entry of the file says about the same organisation.
+   * Adds the content of another entry for the same organisation.
    * @returns the values that contradict this draft's
    */
   merge(later: OrganisationDraft): Contradiction[] {

@@ -10,7 +10,7 @@ const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HE
 /** Returns a method for log lines and metrics. Over HTTP/2, a client may send a text of any length as its method. */
 const knownMethod = (method: string) => (METHODS.includes(method) ? method : 'other');
 
-/** Is told of every request, such as for metrics. */
+/** Observes every request, for example to measure it. */
 export interface RequestObserver {
   started(): void;
   finished(line: RequestLine): void;

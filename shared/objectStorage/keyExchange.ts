@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { raceAbort } from '../async.ts';
 import type { ServiceAccount } from './objectStorage.ts';
 
-/** Google's token endpoint. A key file may name another one, which is never used. */
+/** Google's token endpoint. An endpoint in a key file is never used. */
 export const GOOGLE_TOKEN_URI = 'https://oauth2.googleapis.com/token';
 
 /** A token for requests with the rights of a service account. */
@@ -71,7 +71,7 @@ async function post(url: string, assertion: string, signal: AbortSignal): Promis
     validateStatus: () => true,
   });
   try {
-    // Not with the signal itself: an abort before the request is sent makes the library emit an error that nobody handles.
+    // Not with the signal itself: an abort before the request is sent makes the library emit an unhandled error.
     return await raceAbort(request, signal);
   } catch {
     // The error contains the request, whose assertion is as good as a token for an hour.

@@ -69,7 +69,7 @@ export function readMessage(
 }
 
 /**
- * Parses a message, however it is written. It says what is wrong, and takes several times as long as finding out that a
+ * Parses a message, however it is written. It returns the problems, and takes several times as long as finding out that a
  * message is in canonical form already.
  */
 export function decodeMessage(

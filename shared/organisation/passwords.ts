@@ -76,7 +76,7 @@ export function bcryptCost(hash: string): number | undefined {
 
 /**
  * The password hash formats with known verifiers (zitadel 5.6), by name. Hashes in other formats can be imported, but
- * nobody can log in with them.
+ * no login accepts them.
  */
 const formats: ReadonlyMap<string, RegExp> = new Map([
   ['bcrypt', bcryptHash],

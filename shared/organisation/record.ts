@@ -141,7 +141,7 @@ export function toRecord(section: Section, json: JsonObject, orgId: string): Org
   return createRecord(section, json, orgId, { hasState: false, otpEmail: undefined, unknown: nothingUnknown });
 }
 
-/** @param beside what the file says of the record beside its JSON */
+/** @param beside facts of the file about the record, besides its JSON */
 function createRecord(
   section: Section,
   json: JsonObject,

@@ -80,7 +80,7 @@ interface V1Form {
   readonly convert?: (value: unknown) => unknown;
 }
 
-/** The privilege that a record gives in another one: a user's manager roles, or an organisation's verified domain. */
+/** The privilege that a record gives: a user's manager roles, or an organisation's verified domain. */
 export interface GivenPrivilege {
   /** The type of the warnings. */
   readonly type: 'privilege' | 'domain';
@@ -191,13 +191,13 @@ export interface Section {
   readonly nested?: NestedRecords;
   /** A reference that a record may omit, because the store determines it. */
   readonly fills?: FilledField;
-  /** The privilege that a record gives, of which warnings tell where an import adds it to what existed before. */
+  /** The privilege that a record gives. An import warns if it adds the privilege to an existing record. */
   readonly privilege?: GivenPrivilege;
   /** The reserved names; checked only when login names do not carry the organisation's domain (zitadel 3.4). */
   readonly reserved?: readonly ReservedName[];
 }
 
-/** What an organisation's policies say of its records. */
+/** The rules that an organisation's policies set for its records. */
 export interface OrganisationFacts {
   readonly validatesDomains: boolean;
 }

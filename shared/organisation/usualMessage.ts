@@ -3,7 +3,7 @@ import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { compileRules } from './rules.ts';
 
-/** How the fields of usual values stand: in the order in which they are written, or in another one. */
+/** How the fields of usual values stand: in the order in which they are written, or in a different order. */
 type Order = 'written' | 'other';
 
 /** Returns the order of a value that is as exports write it, and keeps its field's rules if they are to be checked. */

@@ -8,7 +8,7 @@ import { MAX_NAME_CHARACTERS, nearestName } from '../../../shared/wire/ignoredFi
 import { readRequest, snakeCase, spellings } from '../../../shared/wire/requestMessage.ts';
 import { EXPORT_FILE, type ImportRequest, importFields, importOptions, importRequest } from '../contract.ts';
 
-/** Whether a request's body is the export file alone, as its media type says. */
+/** Whether a request's body is the export file alone, according to its media type. */
 export function isFileRequest({ headers }: Request): boolean {
   const [type = ''] = (headers.get('content-type') ?? '').split(';');
   return type.trim().toLowerCase() === EXPORT_FILE;

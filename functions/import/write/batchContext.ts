@@ -17,7 +17,7 @@ export interface BatchContext {
   readonly passwordHashing: PasswordHashing;
   /** Stops the import; derivations of passwords end at once. */
   readonly signal: AbortSignal;
-  /** What the database takes best at present, where it tells. */
+  /** The batch size that suits the database at present, if the database reports one. */
   readonly pace?: Pick<Store, 'commitsInFlight' | 'recordsPerCommit'>;
   /** The path of the calling user's record. */
   readonly callerPath?: string | undefined;

@@ -35,7 +35,7 @@ function primaryMarks({ isPrimary, isVerified }: JsonObject): readonly string[] 
 }
 
 /**
- * An organisation has one primary domain: the last one of the file that says so. Where it validates its domains, an
+ * An organisation has one primary domain: the last domain that the file marks as primary. Where it validates its domains, an
  * unverified domain cannot be primary.
  */
 function keepOnePrimary(

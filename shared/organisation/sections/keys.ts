@@ -78,7 +78,7 @@ const supportedTypes: ReadonlyMap<string | undefined, readonly string[] | undefi
 ]);
 
 /**
- * Whether a text's first PEM block is a public key: SubjectPublicKeyInfo or PKCS #1, whatever its label says. ZITADEL
+ * Whether a text's first PEM block is a public key: SubjectPublicKeyInfo or PKCS #1, whatever its label is. ZITADEL
  * itself labels SubjectPublicKeyInfo as `RSA PUBLIC KEY`.
  */
 export function isPublicKey(pem: string): boolean {
@@ -105,7 +105,7 @@ function parse(type: 'spki' | 'pkcs1', der: Buffer): KeyObject | undefined {
   try {
     return createPublicKey({ key: der, format: 'der', type });
   } catch {
-    return undefined; // Node tells bytes that are no key from a key by throwing only.
+    return undefined; // Node throws for bytes that are not a key; it has no other check.
   }
 }
 

@@ -77,7 +77,7 @@ type Expectation = { readonly version: Version } | undefined;
 function encodePrecondition({ type, key }: Write, expected: Expectation): Pick<WriteMessage, 'currentDocument'> {
   if (type === 'create') return { currentDocument: { exists: false } };
   if (expected !== undefined && expected.version === undefined) {
-    // No precondition of an update says that the document is missing.
+    // An update cannot have the precondition that the document is missing.
     if (type === 'update') throw new WriteConflictError(`update of ${documentPath(key)}: the document is missing`);
     return { currentDocument: { exists: false } };
   }
@@ -92,7 +92,7 @@ function encodeHold(name: string, { version }: NonNullable<Expectation>): WriteM
   return { update: { name, fields: {} }, updateMask: { fieldPaths: [] }, currentDocument };
 }
 
-// A missing database also gives NOT_FOUND, so the status alone does not tell.
+// A missing database also gives NOT_FOUND, so the status alone is ambiguous.
 function isConflict(reason: unknown, messages: readonly WriteMessage[]): boolean {
   const { status } = grpc;
   const preconditions = messages.flatMap(({ currentDocument }) => currentDocument ?? []);

@@ -35,7 +35,7 @@ export async function isCommitted(
   const hasMark = (document: DocumentMessage | undefined) => document?.fields?.[COMMIT_FIELD]?.stringValue === id;
   const marked = messages.find(({ update }) => hasMark(update ?? undefined));
   if (marked !== undefined) return everWas(connection, marked, hasMark);
-  // Deletes leave nothing that tells whose they were: the commit counts as applied where each document was missing since.
+  // Deletes leave no trace of their commit: the commit counts as applied where each document was missing since.
   const keys = writes.map(({ key }) => key);
   const { documents } = await readMany(connection, keys, []);
   const present = new Set(keys.filter((_, index) => documents[index]).map((key) => documentName(connection, key)));
@@ -90,7 +90,7 @@ async function readState(
   }
 }
 
-/** Returns the moment before another one: timestamps have microseconds. */
+/** Returns the moment before a timestamp, which has microseconds. */
 function justBefore({ seconds, nanos }: Timestamp): Timestamp {
   const earlier = (nanos ?? 0) - 1_000;
   return earlier >= 0

@@ -5,7 +5,7 @@ import { isOverload } from './call.ts';
 
 const START = 4;
 const MAX = 16;
-/** Smaller commits say little about the latency of bulk work. */
+/** The latency of smaller commits is not that of bulk work. */
 const MEASURED_WRITES = 100;
 /** The latency of a write holds as long as it is below this multiple of the lowest. */
 const TOLERANCE = 2;

@@ -21,7 +21,7 @@ const keyRecord = z.object({
   ids: z.tuple([z.string()], z.string()),
 });
 
-/** The master keys of a database, by their ids. Ids are derived from the keys, so they tell the right ones from others. */
+/** The master keys of a database, by their ids. Ids are derived from the keys, so they identify the right ones. */
 export type KeyRecord = z.infer<typeof keyRecord>;
 
 /** Reads the record; undefined before a database's first secret. */

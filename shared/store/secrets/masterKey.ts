@@ -22,7 +22,7 @@ export function generateMasterKey(): MasterKey {
   return deriveMasterKey(randomBytes(KEY_BYTES));
 }
 
-/** Derives the id and the encryption key from a master key's bytes, so that neither tells anything about the other. */
+/** Derives the id and the encryption key from a master key's bytes, so that neither reveals the other. */
 function deriveMasterKey(bytes: Buffer): MasterKey {
   const derive = (purpose: string, length: number) =>
     Buffer.from(hkdfSync('sha256', bytes, '', `identity master key: ${purpose}`, length));

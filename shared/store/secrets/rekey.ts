@@ -20,7 +20,7 @@ export const KEY_FENCE_MILLISECONDS = CHECK_INTERVAL_MILLISECONDS + 15_000;
 /** The options of a rotation. */
 export interface RekeyOptions {
   readonly signal: AbortSignal;
-  /** Is told what the rotation waits for. */
+  /** Takes the reason for which the rotation waits. */
   readonly onStep: (name: string) => void;
   /** The milliseconds after which no process writes with an earlier key; 0 where commits hold the key. */
   readonly fenceMs: number;

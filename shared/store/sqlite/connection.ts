@@ -21,7 +21,7 @@ export interface Connection {
 /** The options of a connection. */
 export interface ConnectionOptions {
   readonly file: string;
-  /** The milliseconds for which SQLite blocks this process while another one holds a lock. */
+  /** The milliseconds for which SQLite blocks this process while another process holds a lock. */
   readonly busyTimeout: number;
   readonly readOnly?: boolean;
 }

@@ -61,7 +61,7 @@ function openWritable(file: string): void {
 const READ_ONLY: readonly string[] = ['EACCES', 'EPERM', 'EROFS'];
 
 /**
- * Checks that nobody else could have written the files beside a database, as far as they exist, and that only their owner
+ * Checks that no other user could have written the files beside a database, as far as they exist, and that only their owner
  * can read them.
  * @throws IdentityError PERMISSION_DENIED
  */
@@ -161,7 +161,7 @@ export interface CopyOptions {
   readonly keyring: Keyring;
   /** Changes the copy before it appears. */
   readonly complete?: (copy: Connection) => void;
-  /** Whether the source is a backup: a log beside it is nobody's, or planted, and is not read. */
+  /** Whether the source is a backup: a log beside it is not its own, and is not read. */
   readonly isBackup?: boolean;
 }
 
@@ -183,7 +183,7 @@ export async function copyDatabase(source: string, target: string, options: Copy
   try {
     checkSource(read, options.keyring);
     makeDirectory(dirname(target));
-    // SQLite opens a file by its name, with a log beside it: in this directory nobody else can make one.
+    // SQLite opens a file by its name, with a log beside it: no other user can create files in this directory.
     const folder = await mkdtemp(`${target}.partial-`);
     await completeFile(target, write, 'new', join(folder, 'copy')).finally(() => rm(folder, { recursive: true }));
   } catch (reason) {
@@ -191,7 +191,7 @@ export async function copyDatabase(source: string, target: string, options: Copy
   }
 }
 
-/** Where a database's header says whether it has a log beside it (2) or not (1). */
+/** The position in a database's header of the journal version: 2 with a log beside the file, 1 without. */
 const WRITE_VERSION = 18;
 
 async function requireNoLog(file: string): Promise<void> {
@@ -229,7 +229,7 @@ function makeSelfContained(file: string, { complete }: CopyOptions): void {
   }
 }
 
-/** Makes the instance of a copied database another one than that of the original. */
+/** Gives the instance of a copied database an id of its own. */
 export function makeOtherInstance(copy: Connection): void {
   const [instance] = readMany(copy, [instanceKey], ['body']).documents;
   if (instance !== undefined) applyWrites(copy, [newIdWrite(instance)], nextVersion(copy));

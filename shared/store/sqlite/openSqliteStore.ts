@@ -31,7 +31,7 @@ interface SqliteStoreOptions {
  * open it at once. Writes run one at a time, and fail as UNAVAILABLE after waiting some seconds for another process.
  * Snapshots throw ABORTED after concurrent writes have outgrown the write-ahead log's limit.
  * @throws IdentityError UNAVAILABLE when another process keeps the file locked, or its master key is missing or wrong,
- * or its format is another one; INTERNAL when it is no database
+ * or it has another format; INTERNAL when it is no database
  */
 export function openSqliteStore(file: string, options: SqliteStoreOptions): UnsealedStore {
   const { logMarginBytes = LOG_MARGIN_BYTES, keyring } = options;

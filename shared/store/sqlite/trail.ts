@@ -17,7 +17,7 @@ const BATCH = 500;
 // A position can exceed the integers that JavaScript has.
 const SELECT = `SELECT CAST(position AS TEXT), event FROM trail WHERE position > CAST(? AS INTEGER)
                 ORDER BY position LIMIT ${BATCH}`;
-// Without the newest event, the next one could get a position that another one had.
+// Without the newest event, the next event could get the position of a deleted one.
 const DELETE = `DELETE FROM trail WHERE position IN
                 (SELECT position FROM trail WHERE position < CAST(? AS INTEGER) * 1000 AND position < (${NEWEST}) ORDER BY position LIMIT ${BATCH})`;
 

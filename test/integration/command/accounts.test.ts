@@ -214,7 +214,7 @@ describe('a command on accounts', () => {
     const taken = await identity(['service-user', 'create', 'temporary', ...database]);
     expect(taken).toMatchObject({
       code: 1,
-      stderr: 'identity: user name temporary is already in use: choose another one\n',
+      stderr: 'identity: user name temporary is already in use: choose another name\n',
     });
     expect(await identityJson(['service-user', 'delete', userId, ...database])).toEqual({ userId });
     expectError(await post({ ...instance, token }, 'export', { response_output: true }), 401, 16);
