@@ -117,7 +117,10 @@ export class LoginTally implements PairVisitor {
     const { hashFormat } = source;
     if (hashFormat === undefined) return 'with a clear password, which the target hashes: not compared';
     if (target.hashFormat === undefined) return 'without a password in the target';
-    if (source.secrets[password.path] !== target.secrets[password.path]) return 'with another password in the target';
+    if (source.secrets[password.path] !== target.secrets[password.path])
+      return this.isZitadel
+        ? 'with another hash in the target, of the same password since a login there or of another one'
+        : 'with another password in the target';
     // By default ZITADEL verifies hashes of one format only.
     const isVerified = this.isZitadel ? hashFormat === 'bcrypt' : hashFormat !== 'unknown';
     return isVerified ? undefined : `with a hash that the target does not verify (${hashFormat})`;

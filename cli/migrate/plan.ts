@@ -13,7 +13,7 @@ import { FileLosses } from '../zitadel/fileLosses.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
 import { inspectStaged, rehearseImport } from './exportStage.ts';
 import { loginTally } from './logins.ts';
-import { explain } from './proof.ts';
+import { explain, explainBesideHash } from './proof.ts';
 import { sortNotices } from './result.ts';
 import type { MigrationRun } from './run.ts';
 import { readJson, writeJson } from './runDirectory.ts';
@@ -56,7 +56,8 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   using comparison = new Comparison(state.settings, 0, {
     explain: (found, first) =>
       found.outcome === 'different'
-        ? (byZitadels(found, first) ?? explain(found, state.settings, undefined, first))
+        ? (explainBesideHash(found, target.kind === 'zitadel', (others) => byZitadels(others, first)) ??
+          explain(found, state.settings, undefined, first))
         : 'no conflict',
     pairs: combinePairs([logins, undone]),
   });

@@ -3,7 +3,7 @@ import { hasCode } from '../../shared/errors/identityError.ts';
 import { comparedContent, type RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import { Comparison, type RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { type FieldDifference, isOmission } from '../../shared/organisation/equality.ts';
-import { personCredentials } from '../../shared/organisation/sections/users.ts';
+import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { combinePairs, compareSides, explainZitadels, MAX_NAMED, onlyOrganisationsOf } from '../compareSides.ts';
 import type { Place } from '../exports/place.ts';
 import { counted, valueText } from '../texts.ts';
@@ -57,7 +57,10 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
   const losses = new FileLosses();
   const byZitadels = explainZitadels([source.facts, target.facts], losses);
   using comparison = new Comparison(settings, MAX_LISTED, {
-    explain: (found, content) => byZitadels(found, content) ?? explain(found, settings, moved?.response, content),
+    explain: (found, content) =>
+      explainBesideHash(found, target.kind === 'zitadel' && hasUnchangedPeople(moved?.response), (others) =>
+        byZitadels(others, content),
+      ) ?? explain(found, settings, moved?.response, content),
     pairs: target.kind === 'zitadel' ? combinePairs([activations, logins]) : logins,
   });
   const first = { place: source.place, options: currentOptions(run), isLagging: false };
@@ -142,6 +145,35 @@ function proveByChecksum({ state: { moved, exported } }: MigrationRun, plan: Mig
 }
 
 const { password } = personCredentials;
+
+const HASHED_ANEW =
+  'the ZITADEL has another hash of the password: it hashes a password anew at a login, or the password was changed there; hashes do not show which';
+
+/**
+ * Explains a difference, of which another hash may be a part, if the person existed in a ZITADEL before.
+ * @param mayBeHashedAnew whether that may be so
+ * @param explainOthers explains the other fields
+ */
+export function explainBesideHash(
+  difference: RecordDifference,
+  mayBeHashedAnew: boolean,
+  explainOthers: (difference: RecordDifference) => string | undefined,
+): string | undefined {
+  const { section, fields = [] } = difference;
+  const isHash = (field: FieldDifference) =>
+    field.path === password.path && 'secret' in field && field.secret === 'different';
+  const others = fields.filter((field) => !isHash(field));
+  const isOther = !mayBeHashedAnew || section !== humanUserSection.name || others.length === fields.length;
+  if (isOther) return explainOthers(difference);
+  if (others.length === 0) return HASHED_ANEW;
+  const reason = explainOthers({ ...difference, fields: others });
+  return reason === undefined ? undefined : `${reason}; ${HASHED_ANEW}`;
+}
+
+/** Whether an import has found people: the hashes of those whom it has created are the ones that it sent. */
+function hasUnchangedPeople(response: ImportResponse | undefined): boolean {
+  return (response?.summary.unchanged[humanUserSection.name] ?? 0) > 0;
+}
 
 /**
  * Returns why a record may differ after a migration; undefined for a difference that should not be.

@@ -50,6 +50,13 @@ function said(tally: LoginTally, ...pairs: readonly ComparedPair[]): string {
 }
 
 describe('the people who log in as before', () => {
+  it('lack those with another hash in a ZITADEL, which hashes passwords anew at logins', () => {
+    const reason = 'with another hash in the target, of the same password since a login there or of another one';
+    expect(said(new LoginTally(true), pair({ first: content(), second: content({ hash: 'b' }) }))).toContain(
+      ` | 1 ${reason}: ada`,
+    );
+  });
+
   it.each<[string | undefined, RecordContent, RecordContent | undefined]>([
     [undefined, content(), content()],
     [undefined, content({ state: 'INITIAL', seed: 's' }), content({ seed: 's' })],

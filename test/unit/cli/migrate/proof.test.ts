@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explain } from '../../../../cli/migrate/proof.ts';
+import { explain, explainBesideHash } from '../../../../cli/migrate/proof.ts';
 import type { ImportResponse } from '../../../../functions/import/contract.ts';
 import type { RecordContent } from '../../../../shared/exportFile/comparedRecord.ts';
 import type { RecordDifference } from '../../../../shared/exportFile/comparison.ts';
@@ -72,5 +72,25 @@ describe('a difference after a migration', () => {
     expect(reason({ ...changed, fields: [...fields, { path: 'user.userName' }] }, 'report')).toBeUndefined();
     const lost = [{ path: 'user.hashedPassword.value', secret: 'onlyFirst' as const }];
     expect(reason({ ...changed, fields: lost }, 'report')).toBeUndefined();
+  });
+});
+
+describe('another hash of a person', () => {
+  const hash = { path: 'user.hashedPassword.value', secret: 'different' } as const;
+  const explainState = ({ fields = [] }: RecordDifference) =>
+    fields.every(({ path }) => path === 'state') ? 'the state is expected' : undefined;
+  const reasonOf = (fields: NonNullable<RecordDifference['fields']>, existed = true) =>
+    explainBesideHash({ ...changed, fields }, existed, explainState);
+
+  it('is explained by a login if the person existed before, beside other differences that are explained', () => {
+    expect(reasonOf([hash])).toMatch(/^the ZITADEL has another hash of the password: it hashes a password anew/);
+    expect(reasonOf([hash, { path: 'state' }])).toMatch(/^the state is expected; the ZITADEL has another hash/);
+    expect(reasonOf([hash, { path: 'user.userName' }])).toBeUndefined();
+    expect(reasonOf([{ path: 'state' }])).toBe('the state is expected');
+  });
+
+  it('is not explained after the import of a new person, nor where a side has no hash', () => {
+    expect(reasonOf([hash], false)).toBeUndefined();
+    expect(reasonOf([{ ...hash, secret: 'onlyFirst' }])).toBeUndefined();
   });
 });
