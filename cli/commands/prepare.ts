@@ -70,7 +70,7 @@ function zitadelSteps(origin: string, file: string): Output {
     text: [
       ...section(`In the console of ${origin}, if it is a ZITADEL`, steps),
       ...section('Next', ['for a source; for a target --to and --to-token-file:', commandLine(next)]),
-      'After the migration, delete the user there, which ends its token.',
+      'After the migration, identity migrate cleanup prints the command that deletes the user and its token.',
       'For an instance of this service, name its database instead: --data DIR or --firestore PROJECT[/DATABASE].',
     ],
   };

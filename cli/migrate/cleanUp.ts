@@ -8,7 +8,8 @@ import { parsePlace } from '../places/parsePlace.ts';
 import { askConfirmation } from '../questions.ts';
 import type { MigrationCall } from './callOptions.ts';
 import { describeRun, type ExistingRun } from './chooseRun.ts';
-import { type ManualStep, manualSection, preparedUsers } from './manualSteps.ts';
+import { listUserDeletions, type ManualStep, manualSection } from './manualSteps.ts';
+import { readShownPlan } from './plan.ts';
 import { type MigrationState, readState } from './run.ts';
 import { lockRunDirectory, removeExport } from './runDirectory.ts';
 import { isFile, replaceSecretFiles } from './settings.ts';
@@ -33,7 +34,9 @@ export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Ou
   if (!call.options.json) call.stderr.write(`cleaning up the migration ${describeRun(run)}: ${directory}\n`);
   const isFinished = state.finishedAt !== undefined;
   const object = await interruptible(call.signal, NOTHING_CHANGED, () => openObject(call, state));
-  const byHand = [...importedRecords(state), ...preparedUsers(state)];
+  const planned = await readShownPlan(directory);
+  const users = planned === undefined ? [] : listUserDeletions(state, planned);
+  const byHand = [...importedRecords(state), ...users];
   const removable = object?.remove === undefined ? [] : [`delete the object ${object.name}`];
   const lines = [
     ...(isFinished ? [] : ['the migration is not finished: it cannot be resumed then']),

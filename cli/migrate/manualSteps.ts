@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { isMigrationUser } from '../../shared/accounts/serviceUsers.ts';
 import { isWellFormed, tokenId } from '../../shared/auth/token.ts';
 import { shellWord } from '../../shared/shellWord.ts';
-import { parsePlace } from '../places/parsePlace.ts';
 import { commandLine, type Line, section } from '../terminal.ts';
 import type { MigrationPlan } from './documents.ts';
 import type { MigrationState } from './run.ts';
@@ -24,26 +23,21 @@ export function manualSection(steps: readonly ManualStep[]): Line[] {
 }
 
 /** Lists what only a person can do after a migration: about its users, and the files of its tokens and keys. */
-export async function listManualSteps(
-  { settings, callers = {}, exported }: MigrationState,
-  { source, target }: Pick<MigrationPlan, 'source' | 'target'>,
-): Promise<ManualStep[]> {
-  const { from, to, secretFiles } = settings;
-  const tokenFile = (side: 'from' | 'to') => secretFiles[`${side}-token-file`] ?? secretFiles['token-file'];
-  const sides = [
-    { place: from, kind: source.kind, userId: callers.from, file: tokenFile('from') },
-    { place: to, kind: target.kind, userId: callers.to, file: tokenFile('to') },
-  ];
-  const files = [...new Set(Object.values(secretFiles))].filter((file) => existsSync(file));
+export async function listManualSteps(state: MigrationState, described: Described): Promise<ManualStep[]> {
+  const { settings, exported } = state;
+  const files = [...new Set(Object.values(settings.secretFiles))].filter((file) => existsSync(file));
   return [
-    ...movedUser(exported?.exportedBy, to),
-    ...(await Promise.all(sides.map(accountSteps))).flat(),
+    ...movedUser(exported?.exportedBy, settings.to),
+    ...(await Promise.all(accounts(state, described).map(accountSteps))).flat(),
     ...files.map((file) => ({
       what: `delete ${file}, unless something else needs the secret in it`,
       command: `rm ${shellWord(file)}`,
     })),
   ];
 }
+
+/** What is known of both sides. */
+type Described = Pick<MigrationPlan, 'source' | 'target'>;
 
 interface Account {
   readonly place: string;
@@ -52,16 +46,21 @@ interface Account {
   readonly file: string | undefined;
 }
 
-async function accountSteps({ place, kind, userId, file }: Account): Promise<ManualStep[]> {
-  if (kind === 'zitadel')
-    return [
-      {
-        what: `delete the user ${userId ?? 'of the token'} in the console of ${place}, if it was created for the migration; otherwise only its token`,
-      },
-    ];
+/** Returns the users of a migration's tokens. */
+function accounts({ settings, callers = {} }: MigrationState, { source, target }: Described): Account[] {
+  const { from, to, secretFiles } = settings;
+  const tokenFile = (side: 'from' | 'to') => secretFiles[`${side}-token-file`] ?? secretFiles['token-file'];
+  return [
+    { place: from, kind: source.kind, userId: callers.from, file: tokenFile('from') },
+    { place: to, kind: target.kind, userId: callers.to, file: tokenFile('to') },
+  ];
+}
+
+async function accountSteps(account: Account): Promise<ManualStep[]> {
+  const { place, kind, file } = account;
+  const deletion = userDeletion(account);
+  if (deletion !== undefined) return [deletion];
   if (kind !== 'instance') return [];
-  const prepared = preparedUser(place, userId);
-  if (prepared !== undefined) return [prepared];
   const token = file !== undefined && existsSync(file) ? (await readFile(file, 'utf8')).trim() : '';
   if (!isWellFormed(token)) return [];
   const what = `revoke the token for ${place} if it was created for the migration, with the database of that instance`;
@@ -74,15 +73,29 @@ function movedUser(userId: string | undefined, to: string): ManualStep[] {
   return [{ what: `delete the user ${userId}, who exported the source, in ${to} if it served the export only` }];
 }
 
-/** Lists the service users of `identity migrate prepare`, which the command cannot delete over HTTPS. */
-export function preparedUsers({ settings: { from, to }, callers = {} }: MigrationState): ManualStep[] {
-  return [preparedUser(from, callers.from), preparedUser(to, callers.to)].filter((step) => step !== undefined);
+/** Lists the users to delete: those of `identity migrate prepare`, and those of tokens for ZITADELs. */
+export function listUserDeletions(state: MigrationState, described: Described): ManualStep[] {
+  return accounts(state, described).flatMap((account) => userDeletion(account) ?? []);
 }
 
-function preparedUser(place: string, userId: string | undefined): ManualStep | undefined {
-  if (userId === undefined || !isMigrationUser(userId) || parsePlace(place).kind !== 'instance') return undefined;
+function userDeletion({ place, kind, userId, file }: Account): ManualStep | undefined {
+  if (kind === 'zitadel') return zitadelUserDeletion(place, userId, file);
+  if (userId === undefined || !isMigrationUser(userId) || kind !== 'instance') return undefined;
   return {
     what: `delete the service user of identity migrate prepare on ${place}, with the database of that instance`,
     command: `identity service-user delete ${userId} --data DIR`,
+  };
+}
+
+/** A ZITADEL lets a user delete itself. */
+function zitadelUserDeletion(place: string, userId: string | undefined, file: string | undefined): ManualStep {
+  const otherwise = 'if it was created for the migration; otherwise only its token, in the console';
+  if (userId === undefined || file === undefined || !existsSync(file))
+    return { what: `delete the user ${userId ?? 'of the token'} of ${place} in the console, ${otherwise}` };
+  const header = `"Authorization: Bearer $(cat ${shellWord(file)})"`;
+  const url = shellWord(`${place}/v2/users/${encodeURIComponent(userId)}`);
+  return {
+    what: `delete the user ${userId} of ${place} ${otherwise}`,
+    command: `curl --fail --request DELETE --header ${header} ${url}`,
   };
 }

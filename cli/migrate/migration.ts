@@ -133,7 +133,9 @@ function changeSection(changes: readonly string[]): Line[] {
 
 /** Exports the source and makes the plan, unless both are done. */
 async function plan(run: MigrationRun, { source, target }: Sides): Promise<MigrationPlan> {
-  const { plannedAt, moved, settings } = run.state;
+  const { plannedAt, moved, settings, callers = {} } = run.state;
+  const [from, to] = [source, target].map(({ facts }) => facts?.caller?.userId);
+  await run.change({ callers: { from: from ?? callers.from, to: to ?? callers.to } });
   const isPlanned = plannedAt !== undefined && run.hasExport;
   if (isPlanned || moved !== undefined) return readPlan(run.directory);
   // A plan of another export is void, and so is its confirmation.

@@ -3,6 +3,7 @@ import { cp, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createServiceAccount } from '../../../local/storage/serviceAccountKey.ts';
+import { run } from '../../../tools/program.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
@@ -173,18 +174,29 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     const { zitadel, directory, args } = await planned();
     const requests = zitadel.requests.length;
     const { code, stdout } = await identity([...args, '--yes']);
-    expect(stdout).toBe(`deleted: the run directory ${directory}\n`);
+    expect(stdout).toMatch(new RegExp(`^deleted: the run directory ${directory}\n\nBy hand\n`));
     expect({ code, requests: zitadel.requests.length }).toEqual({ code: 0, requests });
     expect(existsSync(directory)).toBe(false);
   });
 
-  it('does not ask for --yes where that removes nothing', async () => {
+  it.skipIf(process.platform === 'win32')('prints a command that deletes the user of a ZITADEL', async () => {
     const { zitadel, directory, args } = await planned();
+    expect((await identity(['migrate', 'resume', '--run-dir', directory, '--yes'])).code).toBe(0);
+    const [command = ''] = /curl .*/.exec((await identity(args)).stdout) ?? [];
+    const pasted = await run('/bin/sh', ['-c', command]);
+    expect(pasted.code, pasted.stderr).toBe(0);
+    expect(zitadel.contents.users.has('owner')).toBe(false);
+  });
+
+  it('does not ask for --yes where that removes nothing', async () => {
+    const { zitadel, tokenFile, directory, args } = await planned();
     const resumed = await identity(['migrate', 'resume', '--run-dir', directory, '--yes']);
     expect(resumed.code, resumed.stderr).toBe(0);
-    const user = `delete the user owner in the console of ${zitadel.url}, if it was created for the migration; otherwise only its token`;
-    expect(resumed.stdout).toContain(`\n\nBy hand\n  ${user}\n`);
+    const user = `delete the user owner of ${zitadel.url} if it was created for the migration; otherwise only its token, in the console`;
+    const command = `curl --fail --request DELETE --header "Authorization: Bearer $(cat ${tokenFile})" '${zitadel.url}/v2/users/owner'`;
     const { code, stdout } = await identity(args);
+    for (const printed of [resumed.stdout, stdout])
+      expect(printed).toContain(`\n\nBy hand\n  ${user}:\n  ${command}\n`);
     expect({ code, isAdvised: stdout.includes('--yes') }, stdout).toEqual({ code: 0, isAdvised: false });
     expect(zitadel.contents.users.has('owner')).toBe(true);
   });

@@ -135,6 +135,7 @@ const routes: readonly Route[] = [
   },
   { method: 'POST', path: '/v2/users', handler: findUsers },
   { method: 'DELETE', path: '/v2/users/(?<userId>[^/]+)/otp_email', handler: removeOtpEmail },
+  { method: 'DELETE', path: '/v2/users/(?<userId>[^/]+)', handler: deleteUser },
 ];
 
 /** A request with its route. */
@@ -397,4 +398,10 @@ function removeOtpEmail({ contents, behaviour }: RoutePorts, { message }: Called
   if (!contents.users.has(userId)) return behaviour.release === '2.71' ? replies.otpEmailNotSet : replies.userUnknown;
   if (!contents.otpEmail.delete(userId)) return replies.otpEmailNotSet;
   return replies.found({ details: { sequence: '7', resourceOwner: contents.users.get(userId) } });
+}
+
+function deleteUser({ contents }: RoutePorts, { message }: Called): Reply {
+  const userId = textAt(message, 'userId', '');
+  if (!contents.users.delete(userId)) return replies.userUnknown;
+  return replies.found({ details: { sequence: '9' } });
 }
