@@ -4,6 +4,9 @@ import type { Store } from '../shared/store/store.ts';
 import type { Line, TerminalStream } from './terminal.ts';
 import type { Value, ValueName } from './values.ts';
 
+/** The heading of the help under which an option is listed. */
+export type OptionGroup = 'Instance (one of)' | 'Places and credentials' | 'Selection and conflicts' | 'Run and output';
+
 /** An argument, or an option with values. */
 export interface Parameter {
   /** The kind of its values. */
@@ -12,11 +15,13 @@ export interface Parameter {
   readonly isRequired: boolean;
   /** Whether it may be repeated. Of the arguments only the last one may. */
   readonly isRepeatable: boolean;
+  readonly group?: OptionGroup | undefined;
 }
 
 interface Flag {
   readonly value?: undefined;
   readonly meaning: string;
+  readonly group?: OptionGroup | undefined;
 }
 
 /** An option of a command. */
@@ -26,18 +31,18 @@ export type Option = Parameter | Flag;
 export type Options = Readonly<Record<string, Option>>;
 
 /** Describes an argument or option that a call must have. */
-export function required<const Name extends ValueName>(value: Name, meaning: string) {
-  return { value, meaning, isRequired: true, isRepeatable: false } as const;
+export function required<const Name extends ValueName>(value: Name, meaning: string, group?: OptionGroup) {
+  return { value, meaning, isRequired: true, isRepeatable: false, group } as const;
 }
 
 /** Describes an argument or option that a call may omit. */
-export function optional<const Name extends ValueName>(value: Name, meaning: string) {
-  return { value, meaning, isRequired: false, isRepeatable: false } as const;
+export function optional<const Name extends ValueName>(value: Name, meaning: string, group?: OptionGroup) {
+  return { value, meaning, isRequired: false, isRepeatable: false, group } as const;
 }
 
 /** Describes an argument or option that a call may have any number of times. */
-export function repeatable<const Name extends ValueName>(value: Name, meaning: string) {
-  return { value, meaning, isRequired: false, isRepeatable: true } as const;
+export function repeatable<const Name extends ValueName>(value: Name, meaning: string, group?: OptionGroup) {
+  return { value, meaning, isRequired: false, isRepeatable: true, group } as const;
 }
 
 /** Describes an argument that a call must have, and may repeat. */
@@ -46,8 +51,8 @@ export function oneOrMore<const Name extends ValueName>(value: Name, meaning: st
 }
 
 /** Describes an option without a value. */
-export function flag(meaning: string): Flag {
-  return { meaning };
+export function flag(meaning: string, group?: OptionGroup): Flag {
+  return { meaning, group };
 }
 
 /** The type of a described value; unknown where the description is not. */
@@ -148,7 +153,10 @@ type Result = Promise<Output | ListOutput | undefined>;
 interface Description<Arguments, Own> {
   /** The words that select the command, such as `pat create`. */
   readonly name: string;
+  /** One sentence, which fits its line of the help of all commands. */
   readonly summary: string;
+  /** What only the help of the command itself adds to the summary. */
+  readonly details?: string;
   readonly arguments: Arguments;
   readonly options: Own;
   /** Calls without the word `identity`, each a whole one. */

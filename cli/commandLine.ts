@@ -17,9 +17,8 @@ import {
   type Surroundings,
   UsageError,
 } from './command.ts';
-import { commandTables, families } from './commands.ts';
+import { commands, families } from './commands.ts';
 import { commandUsage, commonOptions, exampleText, helpFormat } from './help.ts';
-import { valueKind } from './values.ts';
 
 /**
  * Parses a command line and runs its command. Errors are printed.
@@ -123,18 +122,18 @@ type RunCommand = (command: Command, given: GivenValues) => Promise<void>;
 export function createProgram(
   run: RunCommand,
   output: Pick<OutputConfiguration, 'writeOut' | 'writeErr'> = {},
-  tables = commandTables,
+  all = commands,
 ): Commander {
   const program = new Commander('identity')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help, or that of a command')
     .helpCommand(false)
-    .configureHelp(helpFormat(tables))
+    .configureHelp(helpFormat(all))
     // A command and its subcommands may have options of the same name.
     .enablePositionalOptions()
     .configureOutput({ ...output, outputError: () => {} })
     .exitOverride();
-  for (const { commands } of tables) for (const command of commands) addCommand(program, command, run);
+  for (const command of all) addCommand(program, command, run);
   return program;
 }
 
@@ -155,14 +154,15 @@ function addCommand(program: Commander, command: Command, run: RunCommand): Comm
   const parent = second === undefined ? program : findFamily(program, first);
   const added = parent
     .command(second ?? first)
-    .description(command.summary)
+    .summary(command.summary)
+    .description([command.summary, command.details ?? []].flat().join('\n'))
     .usage(commandUsage(command))
     .helpCommand(false);
   for (const argument of command.arguments) added.addArgument(describeArgument(argument));
   for (const [name, option] of Object.entries({ ...command.options, ...commonOptions(command) }))
     added.addOption(describeOption(name, option));
   return added
-    .addHelpText('after', exampleText(command))
+    .addHelpText('after', (context) => exampleText(command, context.command.configureOutput().getOutHelpWidth?.()))
     .action(() => run(command, { positionals: added.args, options: givenOptions(added) }));
 }
 
@@ -175,19 +175,18 @@ function findFamily(program: Commander, name: string): Commander {
 
 function describeArgument({ value, meaning, isRequired, isRepeatable }: Parameter): Argument {
   const name = isRepeatable ? `${value}...` : value;
-  const argument = new Argument(isRequired ? `<${name}>` : `[${name}]`, meaning);
-  const { choices } = valueKind(value);
-  if (choices !== undefined) argument.argChoices = [...choices];
-  return argument;
+  return new Argument(isRequired ? `<${name}>` : `[${name}]`, meaning);
 }
 
 function describeOption(name: string, option: Option): CommanderOption {
-  const { value, meaning } = option;
-  if (value === undefined) return new CommanderOption(`--${name}`, meaning);
-  const described = new CommanderOption(`--${name} <${value}>`, meaning).argParser(collect(option.isRepeatable));
-  const { choices } = valueKind(value);
-  if (choices !== undefined) described.argChoices = [...choices];
-  return described;
+  const { value, meaning, group = 'Options' } = option;
+  const described =
+    value === undefined
+      ? new CommanderOption(`--${name}`, meaning)
+      : new CommanderOption(`--${name} <${value}>${option.isRepeatable ? '...' : ''}`, meaning).argParser(
+          collect(option.isRepeatable),
+        );
+  return described.helpGroup(`${group}:`);
 }
 
 /** Collects the values of one option. Commander would silently take the last one. */

@@ -15,7 +15,6 @@ import { migratePrepare } from './commands/prepare.ts';
 import { rekey } from './commands/rekey.ts';
 import { serve } from './commands/serve.ts';
 import { serviceUserCreate, serviceUserDelete, userList, userLock, userUnlock } from './commands/user.ts';
-import type { CommandTable } from './help.ts';
 
 /** What the commands with a common first word are about. */
 export const families: Readonly<Record<string, string>> = {
@@ -27,30 +26,37 @@ export const families: Readonly<Record<string, string>> = {
   user: 'manage people and service users',
 };
 
-/** The tables of all commands, in the order of the help. Their definitions are light: each loads what it needs as it runs. */
-export const commandTables: readonly CommandTable[] = [
-  { title: 'Instances', commands: [init, serve, rekey, backup, restore, audit] },
-  {
-    title: 'Migrations',
-    commands: [migrate, migratePrepare, migratePlan, migrateResume, migrateReport, migrateCleanup],
-  },
-  { title: 'Places', commands: [exportPlace, importPlace, compare, inspect] },
-  { title: 'Tokens and roles', commands: [patCreate, patList, patRevoke, memberAdd, memberRemove, memberList] },
-  {
-    title: 'Organisations and users',
-    commands: [
-      orgList,
-      orgDelete,
-      userList,
-      userLock,
-      userUnlock,
-      otpEmailRemove,
-      otpEmailEnable,
-      serviceUserCreate,
-      serviceUserDelete,
-    ],
-  },
+/** All commands of `identity`, in the order of the help. Their definitions are light: each loads what it needs as it runs. */
+export const commands: readonly Command[] = [
+  init,
+  serve,
+  rekey,
+  backup,
+  restore,
+  audit,
+  migrate,
+  migratePrepare,
+  migratePlan,
+  migrateResume,
+  migrateReport,
+  migrateCleanup,
+  exportPlace,
+  importPlace,
+  compare,
+  inspect,
+  otpEmailRemove,
+  otpEmailEnable,
+  userList,
+  userLock,
+  userUnlock,
+  serviceUserCreate,
+  serviceUserDelete,
+  patCreate,
+  patList,
+  patRevoke,
+  memberAdd,
+  memberRemove,
+  memberList,
+  orgList,
+  orgDelete,
 ];
-
-/** All commands of `identity`. */
-export const commands: readonly Command[] = commandTables.flatMap((table) => table.commands);

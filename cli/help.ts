@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 import { type Command as Commander, Help, type HelpConfiguration } from 'commander';
-import { type Command, exitCodes, flag, type Option, type Options } from './command.ts';
+import { type Command, exitCodes, flag, type Options } from './command.ts';
 import { instanceOptions } from './instanceLocation.ts';
-import { layOut, section } from './terminal.ts';
+import { commandLine, DEFAULT_COLUMNS, layOut, section } from './terminal.ts';
 
 const bold = (text: string) => styleText('bold', text, { validateStream: false });
 
@@ -14,24 +14,12 @@ export function commonOptions({ instance }: Command): Options {
   return instance === 'none' ? {} : { ...instanceOptions, ...jsonOption };
 }
 
-/** Returns what follows a command's name in a call. */
+/** Returns what follows a command's name in a call: what each call must have, and that there are options. */
 export function commandUsage(command: Command): string {
-  const location = Object.entries(instanceOptions).map(([name, option]) => optionUsage(name, option));
-  const common = command.instance === 'none' ? [] : [`(${location.join(' | ')})`, '[--json]'];
-  const own = Object.entries(command.options).map(([name, option]) => quantifiedUsage(name, option));
-  return [...argumentUsage(command), ...own, ...common].join(' ');
-}
-
-/** Returns an option with its value, such as `--user USER_ID`. */
-function optionUsage(name: string, { value }: Option): string {
-  return value === undefined ? `--${name}` : `--${name} ${value}`;
-}
-
-function quantifiedUsage(name: string, option: Option): string {
-  const usage = optionUsage(name, option);
-  if (option.value === undefined || !option.isRequired)
-    return option.value !== undefined && option.isRepeatable ? `[${usage}]...` : `[${usage}]`;
-  return usage;
+  const needed = Object.entries(command.options).flatMap(([name, option]) =>
+    option.value !== undefined && option.isRequired ? [`--${name} ${option.value}`] : [],
+  );
+  return [...argumentUsage(command), ...needed, '[OPTIONS]'].join(' ');
 }
 
 function argumentUsage(command: Command): string[] {
@@ -41,24 +29,18 @@ function argumentUsage(command: Command): string[] {
   });
 }
 
-/** The commands under one heading of the help. */
-export interface CommandTable {
-  readonly title: string;
-  readonly commands: readonly Command[];
-}
-
-const DEFAULT_WIDTH = 80;
-
 /**
- * Returns how commander prints help: all commands on one screen, one command with all its words, usage wrapped, values
- * without brackets, titles in bold on a terminal.
+ * Returns how commander prints help: all commands on one screen, one command with all its words, options under headings,
+ * values without brackets, titles in bold on a terminal.
  */
-export const helpFormat = (tables: readonly CommandTable[]): HelpConfiguration => ({
+export const helpFormat = (all: readonly Command[]): HelpConfiguration => ({
   formatHelp: (command, helper) => {
-    const { helpWidth: columns = DEFAULT_WIDTH } = helper;
-    if (command.parent === null) return overview(tables, columns);
+    const { helpWidth: columns = DEFAULT_COLUMNS } = helper;
+    if (command.parent === null) return overview(all, columns);
     const changed = {
-      visibleCommands: descendants,
+      visibleCommands: (one: Commander) => (isRunnable(one) ? [] : [...one.commands]),
+      commandDescription: described,
+      visibleOptions: (one: Commander) => [...one.options],
       commandUsage: (one: Commander) => wrapUsage(Help.prototype.commandUsage.call(helper, one), columns),
       boxWrap: (text: string, width: number) => Help.prototype.boxWrap.call(helper, breakWords(text, width), width),
     };
@@ -72,68 +54,53 @@ export const helpFormat = (tables: readonly CommandTable[]): HelpConfiguration =
 });
 
 /** Writes a command's examples for the end of its help. */
-export function exampleText({ examples }: Command): string {
-  const lines = examples.map((example) => `  identity ${example}`);
-  return `\n${bold(lines.length === 1 ? 'Example:' : 'Examples:')}\n${lines.join('\n')}`;
+export function exampleText({ examples }: Command, columns = DEFAULT_COLUMNS): string {
+  const lines = examples.map((example) => commandLine(`identity ${example}`));
+  return `\n${layOut(section(lines.length === 1 ? 'Example:' : 'Examples:', lines), { columns, isColoured: true })}`;
 }
 
-/** The first calls of somebody who has just installed the command. */
-const firstCalls = [
-  'identity init --data ./north --token-file owner.pat',
-  'identity serve --data ./north',
-  'identity migrate --from https://old.example.com --to https://new.example.com',
-];
+/** The forms of PLACE, which fit three lines of 80 columns. */
+const places =
+  'PLACE: https://HOST (an instance or a ZITADEL), FILE.json, FILE.json.gz, gs://BUCKET/PATH, - (standard input or output), or a database without a server: sqlite:DIR, firestore:PROJECT[/DATABASE]';
 
-/** Writes the help of the whole command, which fits a screen of 80 columns and 24 lines. */
-function overview(tables: readonly CommandTable[], columns: number): string {
+/** Writes the help of the whole command, which fits a screen of 80 columns and 40 lines. */
+function overview(all: readonly Command[], columns: number): string {
   const codes = Object.values(exitCodes).map(({ code, meaning }) => `${code} ${meaning.split(':')[0]}`);
+  const widest = Math.max(...all.map(({ name }) => name.length));
   const lines = [
-    'Usage: identity COMMAND',
-    'Serve an instance, manage its accounts, and move organisations between places.',
-    ...section(
-      'Start here:',
-      firstCalls.map((text) => ({ text, isCommand: true })),
-    ),
-    ...section(
-      'Commands:',
-      tables.map(({ title, commands }) => `${title}: ${families(commands).join(', ')}`),
-    ),
+    "Usage: identity COMMAND; identity help COMMAND prints a command's options",
     '',
-    'identity help COMMAND prints the options and examples of a command.',
+    ...all.map(({ name, summary }) => ({ text: `${name.padEnd(widest)}  ${summary}`, depth: 1 })),
+    '',
+    places,
     `Exit codes: ${codes.join('; ')}`,
   ];
-  return `${layOut(lines, { columns, isColoured: true })}\n`;
+  return `${layOut(lines, { columns, isColoured: true })}\n`.replace(/^(?:Usage|PLACE|Exit codes):/gm, bold);
 }
 
-/** Lists commands with a common first word together, such as `pat create|list|revoke`. */
-function families(commands: readonly Command[]): string[] {
-  const found = new Map<string, string[]>();
-  for (const { name } of commands) {
-    const [first = '', ...more] = name.split(' ');
-    found.set(first, [...(found.get(first) ?? []), more.join(' ')]);
-  }
-  return [...found].map(([first, all]) => {
-    const below = all.filter((word) => word !== '').join('|');
-    if (below === '') return first;
-    return all.includes('') ? `${first} [${below}]` : `${first} ${below}`;
-  });
+/** Whether a command does something by itself, and not only its subcommands. */
+function isRunnable({ options }: Commander): boolean {
+  return options.length > 0;
+}
+
+/** Returns the description of a command, in which one that runs names its subcommands. */
+function described(command: Commander): string {
+  const names = command.commands.map((below) => below.name());
+  const isShort = names.length > 0 && isRunnable(command);
+  return `${command.description()}${isShort ? `\nSubcommands: ${names.join(', ')}.` : ''}`;
 }
 
 const USAGE = 'Usage: ';
 
 /** Wraps a usage between its arguments and options, each of which stays whole. */
 function wrapUsage(usage: string, columns: number): string {
-  const whole = usage.replace(/\([^)]*\)|\[[^\]]*\]|--\S+ [A-Z]\S*/g, (part) => part.replaceAll(' ', '\u00a0'));
+  const whole = usage.replace(/--\S+ [A-Z]\S*/g, (part) => part.replaceAll(' ', '\u00a0'));
   return layOut([whole], { columns: columns - USAGE.length, isColoured: false }).replaceAll('\u00a0', ' ');
 }
 
 /** Breaks the words of meanings that are longer than their column. */
 function breakWords(text: string, width: number): string {
   return text.replace(new RegExp(`\\S{${width}}(?=\\S)`, 'g'), '$& ');
-}
-
-function descendants({ commands }: Commander): Commander[] {
-  return commands.flatMap((command) => [command, ...descendants(command)]);
 }
 
 /** Returns the words that select a command, without that of the program. */

@@ -5,8 +5,8 @@ import { optional, UsageError } from './command.ts';
 
 /** The options that name an instance, in every command on one. */
 export const instanceOptions = {
-  data: optional('DIR', 'the directory of a self-hosted instance'),
-  firestore: optional('PROJECT[/DATABASE]', 'the Firestore database of a cloud-hosted instance'),
+  data: optional('DIR', 'the directory of a self-hosted instance', 'Instance (one of)'),
+  firestore: optional('PROJECT[/DATABASE]', 'the database of a cloud-hosted instance', 'Instance (one of)'),
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -7,8 +7,6 @@ type Zod = typeof import('zod');
 
 /** The values of an argument or option. */
 export interface ValueKind {
-  /** The only values. */
-  readonly choices?: readonly string[];
   /** What to specify instead of an invalid value. */
   readonly remedy: string;
   /** Returns the schema that checks and parses a value. Zod is loaded by the first call that has values, not by the help. */
@@ -34,12 +32,11 @@ function parseSpan(text: string): Span {
 export const SECRET_CHOICES = 'passwords,otp,keys, or some of them, all or none';
 
 function choice<const Choice extends string>(choices: readonly Choice[]) {
-  return { choices, remedy: `choose one of ${choices.join(', ')}`, schema: ({ z }: Zod) => z.enum(choices) };
+  return { remedy: `choose one of ${choices.join(', ')}`, schema: ({ z }: Zod) => z.enum(choices) };
 }
 
 function someOf<const Choice extends string>(choices: readonly Choice[]) {
   return {
-    choices,
     remedy: `specify some of ${choices.join(', ')}, separated by commas`,
     schema: ({ z }: Zod) =>
       z
@@ -103,7 +100,6 @@ const valueKinds = {
   },
   ROLE: choice([...knownRoles('instance'), ...knownRoles('organisation')]),
   SECRETS: {
-    choices: [...secretNames, 'all', 'none'],
     remedy: `specify ${SECRET_CHOICES}`,
     schema: ({ z }: Zod) =>
       z

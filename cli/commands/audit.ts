@@ -13,12 +13,13 @@ const POLL_MS = 500;
 
 export const audit = defineInstanceCommand({
   name: 'audit',
-  summary: 'list the audited calls of a self-hosted instance: exports, imports, removals and commands',
+  summary: 'list the audited calls of a self-hosted instance',
+  details: 'These are exports, imports, removals and commands.',
   arguments: [],
   options: {
     since: optional('DURATION', 'how far to go back; by default 24h'),
-    after: optional('CURSOR', 'list what was recorded after an event, whose cursor --json shows; 0 lists all'),
-    follow: flag('print further events as they are recorded, one a line, until a signal'),
+    after: optional('CURSOR', 'list what followed an event (--json shows its cursor); 0 lists all'),
+    follow: flag('print further events as they are recorded, until a signal'),
   },
   examples: ['audit --since 7d --data ./north', 'audit --follow --json --after 0 --data ./north'],
   run: async ({ store: { trail }, location, options: { since, after, follow }, now, signal, stderr }) => {

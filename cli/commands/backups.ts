@@ -4,8 +4,8 @@ import { warnOn } from '../terminal.ts';
 
 export const backup = defineInstanceCommand({
   name: 'backup',
-  summary:
-    'copy the database and the audit trail of a self-hosted instance, running or not, to a new file; the copy does not contain the master key: back it up separately',
+  summary: 'copy a self-hosted instance, running or not, to a file',
+  details: 'The copy does not contain the master key: back it up separately.',
   isAudited: true,
   arguments: [required('FILE', 'the file to create')],
   options: {},
@@ -23,15 +23,12 @@ export const backup = defineInstanceCommand({
 
 export const restore = defineInstanceCommand({
   name: 'restore',
-  summary: 'create a self-hosted instance from a backup, in a directory without an instance',
+  summary: 'create a self-hosted instance from a backup',
   instance: 'created',
   isAudited: true,
   arguments: [required('FILE', 'the backup')],
   options: {
-    key: optional(
-      'FILE',
-      "a copy of the instance's master.key, unless the directory has it or IDENTITY_MASTER_KEY is set",
-    ),
+    key: optional('FILE', 'copy of master.key; by default that of the directory, or IDENTITY_MASTER_KEY'),
   },
   examples: ['restore north.backup --data ./restored --key north.key'],
   prepare: async ({ arguments: [file], options: { key }, stderr }, location) => {

@@ -3,7 +3,14 @@ import { missingKinds } from '../../shared/exportFile/secretSelection.ts';
 import { defineCommand, interruptible, NOTHING_CHANGED, type Output, optional, required } from '../command.ts';
 import type { ExportOptions, Place } from '../exports/place.ts';
 import { recordNoun, words } from '../nouns.ts';
-import { eventsOption, exportChoices, exportOptions, progressOutput, secretsOfTwo } from '../places/callOptions.ts';
+import {
+  eventsOption,
+  exportChoices,
+  exportOptions,
+  placeDetails,
+  progressOutput,
+  secretsOfTwo,
+} from '../places/callOptions.ts';
 import type { ProgressOutput } from '../progress.ts';
 import { type Line, section } from '../terminal.ts';
 import {
@@ -17,20 +24,18 @@ import {
   numberText,
   valueText,
 } from '../texts.ts';
-import { SECRET_CHOICES } from '../values.ts';
 
 const DEFAULT_LIMIT = 100;
 
 export const compare = defineCommand({
   name: 'compare',
-  summary:
-    'compare two places record by record, field by field, as an import would store them; with a file, its organisations only; exit code 3 if they differ',
+  summary: 'compare two places record by record, field by field',
+  details: `${placeDetails} Records are compared as an import would store them, with a file those of its organisations only. The exit code is 3 if they differ.`,
   arguments: [required('PLACE', 'the first place'), required('PLACE', 'the second place')],
   options: {
-    ...exportChoices,
-    with: { ...exportChoices.with, meaning: `the secrets to compare: ${SECRET_CHOICES}; by default none` },
-    limit: optional('COUNT', `how many differing records to list; by default ${DEFAULT_LIMIT}`),
     ...secretsOfTwo('the first place', 'the second place'),
+    ...exportChoices,
+    limit: optional('COUNT', `differing records to list; by default ${DEFAULT_LIMIT}`, 'Run and output'),
     ...eventsOption,
   },
   examples: [

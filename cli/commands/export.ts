@@ -5,6 +5,7 @@ import {
   eventsOption,
   exportChoices,
   exportOptions,
+  placeDetails,
   progressOutput,
   secretsOfTwo,
   toOption,
@@ -12,28 +13,21 @@ import {
 import { section } from '../terminal.ts';
 import { counted, missingStatesLines, noticeSection } from '../texts.ts';
 
-const FORMS =
-  'https://HOST (an instance, or ZITADEL), FILE.json, FILE.json.gz, - (standard input or output), gs://BUCKET/PATH, sqlite:DIR or firestore:PROJECT[/DATABASE] (a database, without a server)';
-
 export const exportPlace = defineCommand({
   name: 'export',
-  summary: `export organisations from a place to a new file or object, without the default organisation unless --org names it. A place is ${FORMS}`,
+  summary: 'export organisations to a new file or object',
+  details: `${placeDetails} The default organisation is left out unless --org names it.`,
   arguments: [required('PLACE', 'the source')],
   options: {
-    ...toOption('the file, object or standard output to write'),
+    ...toOption('the new file or object, or standard output'),
     ...exportChoices,
-    with: {
-      ...exportChoices.with,
-      meaning: `${exportChoices.with.meaning}; a file or object is copied with all it has`,
-    },
-    'for-zitadel': flag('write the file in the form that ZITADEL imports without loss'),
+    'for-zitadel': flag('the form that a ZITADEL imports without loss', 'Run and output'),
     ...secretsOfTwo('the source', 'the target'),
     ...eventsOption,
   },
   examples: [
     'export https://id.example.com --token-file owner.pat --to north.json.gz --with passwords,otp,keys',
     'export sqlite:./north --to gs://exports/north.json --credentials-file exporter.json',
-    'export firestore:my-project/north --to gs://exports/north.json --with all --timeout 24h',
   ],
   run: async (call) => {
     const { openPlaces } = await import('../places/openPlaces.ts');

@@ -9,6 +9,7 @@ import {
   exportOptions,
   importChoices,
   importOptions,
+  placeDetails,
   progressOutput,
   secretsOfTwo,
   toOption,
@@ -19,18 +20,18 @@ import { SECRET_CHOICES } from '../values.ts';
 
 export const importPlace = defineCommand({
   name: 'import',
-  summary:
-    'import organisations from a place into an instance or a database; repeat the command if it was interrupted: it resumes',
+  summary: 'import organisations into an instance or a database',
+  details: `${placeDetails} If the command was interrupted, repeat it: it resumes.`,
   arguments: [required('PLACE', 'the source')],
   options: {
     ...toOption('the instance or the database'),
     ...exportChoices,
     with: {
       ...exportChoices.with,
-      meaning: `the secrets to import: ${SECRET_CHOICES}; by default all of a file, and none of another place; a file must have no others`,
+      meaning: `${SECRET_CHOICES}; by default all of a file`,
     },
     ...importChoices,
-    'dry-run': flag('report what would be done, and write nothing'),
+    'dry-run': flag('report what would be done, and write nothing', 'Run and output'),
     ...secretsOfTwo('the source', 'the target'),
     ...eventsOption,
   },

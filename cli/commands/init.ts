@@ -5,12 +5,13 @@ import { commandLine, section } from '../terminal.ts';
 
 export const init = defineInstanceCommand({
   name: 'init',
-  summary: 'create the default organisation, an IAM_OWNER service user and its token',
+  summary: "create an instance, its owner and the owner's token",
+  details: 'The owner is a service user with the role IAM_OWNER in the default organisation.',
   instance: 'created',
   isAudited: true,
   arguments: [],
   options: {
-    name: optional('NAME', 'name of the instance and its organisation; by default that of the directory or database'),
+    name: optional('NAME', 'name of the instance; by default that of its location'),
     expires: optional('DURATION', 'lifetime of the token; by default 30d'),
     ...newTokenFile,
   },

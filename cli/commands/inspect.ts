@@ -3,7 +3,14 @@ import { defineCommand, type Output, required } from '../command.ts';
 import type { FileFacts, PlaceInspection } from '../exports/inspectPlace.ts';
 import type { Place, UnexportedOrganisation } from '../exports/place.ts';
 import { words } from '../nouns.ts';
-import { eventsOption, exportChoices, exportOptions, progressOutput, secretOptions } from '../places/callOptions.ts';
+import {
+  eventsOption,
+  exportChoices,
+  exportOptions,
+  placeDetails,
+  progressOutput,
+  secretOptions,
+} from '../places/callOptions.ts';
 import { section } from '../terminal.ts';
 import {
   counted,
@@ -17,10 +24,10 @@ import {
 
 export const inspect = defineCommand({
   name: 'inspect',
-  summary:
-    'validate what a place exports, and list its content: counts, sizes, hash formats, secrets, and what an instance or ZITADEL must be given by hand',
+  summary: 'validate the export of a place, and list its content',
+  details: `${placeDetails} The content: counts, sizes, hash formats, secrets, and what an instance or a ZITADEL must be given by hand.`,
   arguments: [required('PLACE', 'the place')],
-  options: { ...exportChoices, ...secretOptions, ...eventsOption },
+  options: { ...secretOptions, ...exportChoices, ...eventsOption },
   examples: ['inspect north.json.gz', 'inspect https://id.example.com --token-file owner.pat --with passwords,otp'],
   run: async (call) => {
     const { openOnlyPlace } = await import('../places/openPlaces.ts');

@@ -1,14 +1,15 @@
+import { knownRoles } from '../../shared/organisation/roles.ts';
 import { type Call, defineInstanceCommand, flag, type OpenInstance, optional, required, toList } from '../command.ts';
 
 const membership = {
   user: required('USER_ID', 'the person or service user'),
-  role: required('ROLE', 'the role'),
+  role: required('ROLE', `one of ${[...knownRoles('instance'), ...knownRoles('organisation')].join(', ')}`),
   org: optional('ORG_ID', 'the organisation; by default the instance'),
 };
 
 export const memberAdd = defineInstanceCommand({
   name: 'member add',
-  summary: 'grant a user a role on the instance, or on an organisation',
+  summary: 'grant a user a role on the instance or an organisation',
   isAudited: true,
   arguments: [],
   options: membership,
@@ -21,7 +22,7 @@ export const memberAdd = defineInstanceCommand({
 
 export const memberRemove = defineInstanceCommand({
   name: 'member remove',
-  summary: "revoke a user's role on the instance, or on an organisation",
+  summary: "revoke a user's role on the instance or an organisation",
   isAudited: true,
   arguments: [],
   options: { ...membership, force: flag("also the last IAM_OWNER's") },
@@ -41,7 +42,7 @@ async function changeMembership(
 
 export const memberList = defineInstanceCommand({
   name: 'member list',
-  summary: 'list who holds which roles, on the instance and in organisations',
+  summary: 'list the holders of roles',
   arguments: [],
   options: { org: optional('ORG_ID', 'the organisation; by default the instance and all organisations') },
   examples: ['member list --data ./north'],

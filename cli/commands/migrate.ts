@@ -1,23 +1,23 @@
 import { defineCommand, required } from '../command.ts';
 import { existingDirectory, planning, secrets, yes } from '../migrate/callOptions.ts';
-import { eventsOption } from '../places/callOptions.ts';
+import { eventsOption, placeDetails } from '../places/callOptions.ts';
 
 export const migrate = defineCommand({
   name: 'migrate',
-  summary:
-    'move organisations from one place to another: plan, confirm, export, import, verify. An interrupted migration is resumed',
+  summary: 'move organisations from one place to another, and verify',
+  details: `${placeDetails} An interrupted migration is resumed.`,
   arguments: [],
   options: { ...planning, ...yes, ...eventsOption },
   examples: [
     'migrate --from https://old.example.com --from-token-file old.pat --to https://new.example.com --to-token-file new.pat --with passwords,otp,keys',
-    'migrate --from sqlite:./north --to gs://exports/north.json.gz --credentials-file exporter.json --with all --yes',
   ],
   run: async (call) => (await import('../migrate/migration.ts')).migrate(call),
 });
 
 export const migratePlan = defineCommand({
   name: 'migrate plan',
-  summary: 'show what a migration would do, after a trial on the target; changes nothing',
+  summary: 'show what a migration would do; changes nothing',
+  details: `${placeDetails} The target makes a trial of the import.`,
   arguments: [],
   options: { ...planning, ...eventsOption },
   examples: ['migrate plan --from sqlite:./north --to https://new.example.com --to-token-file new.pat --with all'],
@@ -35,9 +35,10 @@ export const migrateResume = defineCommand({
 
 export const migrateReport = defineCommand({
   name: 'migrate report',
-  summary: "write a finished migration's result as an HTML page, at any time, also after cleanup",
+  summary: "write a finished migration's result as an HTML page",
+  details: 'It can be written at any time, also after cleanup.',
   arguments: [],
-  options: { ...existingDirectory, to: required('FILE', 'the new page: one file, without scripts'), ...eventsOption },
+  options: { ...existingDirectory, to: required('FILE', 'the new page', 'Run and output'), ...eventsOption },
   examples: ['migrate report --to report.html', 'migrate report --run-dir ./north-migration --to report.html'],
   run: async ({ options }) => {
     const { chooseRun } = await import('../migrate/chooseRun.ts');
@@ -49,7 +50,8 @@ export const migrateReport = defineCommand({
 
 export const migrateCleanup = defineCommand({
   name: 'migrate cleanup',
-  summary: "delete a migration's export and the object that it has read; keep the result",
+  summary: "delete a migration's export; keep its result",
+  details: 'The object that it has read is deleted too.',
   arguments: [],
   options: { ...existingDirectory, ...secrets, ...yes, ...eventsOption },
   examples: ['migrate cleanup', 'migrate cleanup --run-dir ./north-migration --yes'],

@@ -25,11 +25,12 @@ const MAX_ORGANISATIONS = 200;
 
 export const orgDelete = defineInstanceCommand({
   name: 'org delete',
-  summary:
-    'delete organisations with all their records, and the tokens, roles and grants of their users elsewhere, while the instance runs; this undoes a migration; repeat the command if it was interrupted',
+  summary: 'delete organisations with all their records',
+  details:
+    "This undoes a migration. The tokens, roles and grants of the organisations' users elsewhere are deleted too. The instance may run. If the command was interrupted, repeat it.",
   isAudited: true,
   arguments: [oneOrMore('ORG_ID', `the organisations, at most ${MAX_ORGANISATIONS}`)],
-  options: { yes: flag('delete without asking') },
+  options: { yes: flag('skip the confirmation') },
   examples: ['org delete 330000000000000001 330000000000000002 --data ./north'],
   run: async (call) => {
     const {

@@ -30,9 +30,10 @@ export const otpEmailEnable = defineInstanceCommand({
 
 export const otpEmailRemove = defineInstanceCommand({
   name: 'otp-email remove',
-  summary: 'remove the OTP e-mail factor of people, also at an instance or a ZITADEL by its address',
+  summary: 'remove the OTP e-mail factor of people',
+  details: 'The people are those of an instance, or of a ZITADEL at its address.',
   arguments: [
-    repeatable('USER', 'a person: id, user name or e-mail address; or https://HOST, instead of --data or --firestore'),
+    repeatable('USER', 'id, user name or e-mail address of a person; or https://HOST instead of --data or --firestore'),
   ],
   options: {
     file: optional('FILE', 'file with further people, one per line'),

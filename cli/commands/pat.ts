@@ -1,16 +1,17 @@
+import { operations } from '../../shared/auth/token.ts';
 import { defineInstanceCommand, flag, optional, repeatable, required, toList, UsageError } from '../command.ts';
 import { createToken, newTokenFile, tokenText } from '../newToken.ts';
 import { counted } from '../texts.ts';
 
 export const patCreate = defineInstanceCommand({
   name: 'pat create',
-  summary: 'create a personal access token for a person or service user, which is shown only once',
+  summary: 'create a personal access token, which is shown only once',
   isAudited: true,
   arguments: [],
   options: {
     user: required('USER_ID', 'the person or service user'),
     expires: optional('DURATION', 'lifetime of the token; by default 30d'),
-    only: repeatable('OPERATIONS', 'restrict the token to some operations, such as export,import'),
+    only: repeatable('OPERATIONS', `restrict the token to some of ${operations.join(',')}`),
     ...newTokenFile,
   },
   examples: ['pat create --user 330000000000000301 --expires 12h --only export --token-file north.pat --data ./north'],

@@ -9,15 +9,13 @@ const day = { text: '1d', milliseconds: DAY_MS };
 
 export const migratePrepare = defineInstanceCommand({
   name: 'migrate prepare',
-  summary: 'create a service user for a migration, with the role IAM_OWNER and a token for a day',
+  summary: 'create a service user and a token for a migration',
+  details: 'The user has the role IAM_OWNER; the token is valid for a day.',
   isAudited: true,
-  arguments: [optional('PLACE', "instead of an instance: a ZITADEL's address, to print the steps in its console")],
+  arguments: [optional('PLACE', "a ZITADEL's address, to print the steps in its console")],
   options: {
     'token-file': required('FILE', 'the new file for the token'),
-    only: repeatable(
-      'OPERATIONS',
-      'what the token permits: export for a source; by default export,import, for a target',
-    ),
+    only: repeatable('OPERATIONS', 'permissions of the token: export for a source; by default export,import'),
   },
   examples: [
     'migrate prepare --only export --token-file north.pat --data ./north',

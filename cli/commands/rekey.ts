@@ -3,8 +3,9 @@ import { counted } from '../texts.ts';
 
 export const rekey = defineInstanceCommand({
   name: 'rekey',
-  summary:
-    'rotate the master key of a running instance: encrypt all secrets with the new master.key, or with the first key in IDENTITY_MASTER_KEY; repeat the command if it was interrupted',
+  summary: 'encrypt all secrets with a new master key',
+  details:
+    'The new key is in master.key, or the first one in IDENTITY_MASTER_KEY. The instance may run. If the command was interrupted, repeat it.',
   isAudited: true,
   arguments: [],
   options: {},

@@ -2,15 +2,15 @@ import { defineInstanceCommand, flag, optional } from '../command.ts';
 
 export const serve = defineInstanceCommand({
   name: 'serve',
-  summary: 'serve the three functions on one port, until SIGINT or SIGTERM',
+  summary: 'serve an instance on one port, until SIGINT or SIGTERM',
   arguments: [],
   options: {
     host: optional(
       'HOST',
-      'address to listen on; default 127.0.0.1; other than loopback addresses need TRUSTED_PROXIES',
+      'address to listen on; by default 127.0.0.1; others than loopback addresses need TRUSTED_PROXIES',
     ),
     port: optional('PORT', 'port to listen on; by default 8080'),
-    docs: flag('add the interactive documentation of the functions at /docs'),
+    docs: flag('add interactive documentation at /docs'),
   },
   examples: ['serve --data ./north --port 8080 --docs'],
   run: async (call) => {

@@ -4,7 +4,7 @@ const user = required('USER_ID', 'the person or service user');
 
 export const userList = defineInstanceCommand({
   name: 'user list',
-  summary: 'list people and service users with their state, factors and user name',
+  summary: 'list people and service users, with states and factors',
   arguments: [],
   options: {
     org: optional('ORG_ID', 'the organisation; by default all of them'),
@@ -26,7 +26,8 @@ export const userList = defineInstanceCommand({
 
 export const userLock = defineInstanceCommand({
   name: 'user lock',
-  summary: "lock a person or service user, which suspends the user's tokens",
+  summary: 'lock a person or service user',
+  details: "The user's tokens are suspended.",
   isAudited: true,
   arguments: [user],
   options: { force: flag('also the last IAM_OWNER') },
@@ -68,7 +69,8 @@ export const serviceUserCreate = defineInstanceCommand({
 
 export const serviceUserDelete = defineInstanceCommand({
   name: 'service-user delete',
-  summary: 'delete a service user with its tokens, memberships and grants; repeat the command if it was interrupted',
+  summary: 'delete a service user with its tokens',
+  details: 'Its memberships and grants are deleted too. If the command was interrupted, repeat it.',
   isAudited: true,
   arguments: [required('USER_ID', 'the service user')],
   options: { force: flag('also the last IAM_OWNER') },

@@ -2,39 +2,28 @@ import { flag, optional, required, type Surroundings, type Values } from '../com
 import { type eventsOption, exportChoices, importChoices, secretsOfTwo, toOption } from '../places/callOptions.ts';
 import { SECRET_CHOICES } from '../values.ts';
 
+const RUN = 'Run and output';
+
 /** The option of a migration that exists. */
 export const existingDirectory = {
-  'run-dir': optional('DIR', "the migration's directory; by default the only ./identity-migration-* directory"),
+  'run-dir': optional('DIR', 'by default the only ./identity-migration-*', RUN),
 };
 /** The option that confirms. */
-export const yes = { yes: flag('do not ask') };
+export const yes = { yes: flag('skip the confirmation', RUN) };
 /** The options for the secrets of both sides. */
 export const secrets = secretsOfTwo('the source', 'the target');
 
 /** The options that say what moves, and how. */
 export const planning = {
-  from: required('PLACE', 'the source'),
-  ...toOption('the target: an instance, a database, a new file or a new object'),
+  from: required('PLACE', 'the source', 'Places and credentials'),
+  ...toOption('the target; a file or an object is new'),
   ...exportChoices,
-  org: { ...exportChoices.org, meaning: `${exportChoices.org.meaning}; not for a file or object` },
-  'exclude-org': {
-    ...exportChoices['exclude-org'],
-    meaning: `${exportChoices['exclude-org'].meaning}; not for a file or object`,
-  },
-  timeout: optional(
-    'DURATION',
-    'time limit of each call such as 30m, by default as long as the place allows; and of the waits for a lost connection, by default 1m',
-  ),
-  with: optional(
-    'SECRETS',
-    `the secrets that move: ${SECRET_CHOICES}; a terminal is asked; of a file by default all, and it must have no others`,
-  ),
+  org: { ...exportChoices.org, meaning: 'by default all but the default organisation' },
+  timeout: optional('DURATION', 'limit of each call and reconnection, such as 30m', RUN),
+  with: { ...exportChoices.with, meaning: `${SECRET_CHOICES}; of a file by default all` },
   ...importChoices,
-  'run-dir': optional(
-    'DIR',
-    "the new directory for the migration's state; by default a new ./identity-migration-TIME-…",
-  ),
-  report: optional('FILE', 'the HTML page to write about the result: one file, without scripts'),
+  'run-dir': optional('DIR', 'new directory; by default ./identity-migration-*', RUN),
+  report: optional('FILE', 'the new HTML page about the result', RUN),
   ...secrets,
 };
 

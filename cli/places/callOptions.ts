@@ -4,44 +4,45 @@ import type { ExportOptions, ImportOptions } from '../exports/place.ts';
 import { type ProgressOutput, progressEvents, progressLines } from '../progress.ts';
 import { SECRET_CHOICES } from '../values.ts';
 
+const CREDENTIALS = 'Places and credentials';
+const SELECTION = 'Selection and conflicts';
+const RUN = 'Run and output';
+
 /** The option of commands that print events. */
-export const eventsOption = { json: flag('print events as NDJSON on standard output; the last one is the result') };
+export const eventsOption = { json: flag('print events as NDJSON; the last is the result', RUN) };
+
+/** What a command on places says in its help about the word that stands for them. */
+export const placeDetails = '`identity help` lists the forms of PLACE.';
 
 /** The options that select what a place exports, and limit its time. */
 export const exportChoices = {
-  org: repeatable('ORG_ID', 'an organisation; by default all'),
-  'exclude-org': repeatable('ORG_ID', 'an organisation to exclude; ids that the source does not have are ignored'),
-  with: optional('SECRETS', `the secrets to include: ${SECRET_CHOICES}; by default none`),
-  timeout: optional('DURATION', 'time limit such as 30m; by default as long as the place allows'),
-  'unknown-states': optional(
-    'STATE',
-    'what the states count as that ZITADEL 2 or 3 does not return; by default they are an error',
-  ),
+  org: repeatable('ORG_ID', 'an organisation; by default all', SELECTION),
+  'exclude-org': repeatable('ORG_ID', 'an organisation to leave out, if it is there', SELECTION),
+  with: optional('SECRETS', `${SECRET_CHOICES}; by default none`, SELECTION),
+  timeout: optional('DURATION', 'such as 30m; by default what the place allows', RUN),
+  'unknown-states': optional('STATE', 'active: for states that ZITADEL 2 or 3 omits', SELECTION),
 };
 
 /** The options that say how a place imports. */
 export const importChoices = {
-  'on-conflict': optional('CONFLICT', 'what to do with records that exist with other content'),
-  'new-orgs-only': flag('fail if an organisation of the source exists in the target'),
+  'on-conflict': optional('CONFLICT', 'report, skip or overwrite differing records', SELECTION),
+  'new-orgs-only': flag('fail if the target has one of the organisations', SELECTION),
 };
 
 /** The options for the secrets of a place. */
 export const secretOptions = {
-  'token-file': optional('FILE', 'the file with the token for the instance'),
-  'credentials-file': optional(
-    'FILE',
-    "the service account's key file for gs://; by default application default credentials",
-  ),
+  'token-file': optional('FILE', 'token file for https://', CREDENTIALS),
+  'credentials-file': optional('FILE', "key file for gs://; by default Google's ADC", CREDENTIALS),
 };
 
 /** Returns the options for the secrets of two places: each alone, or one for the only place that needs it. */
 export function secretsOfTwo(first: string, second: string) {
   return {
     ...secretOptions,
-    'from-token-file': optional('FILE', `token file for ${first}`),
-    'from-credentials-file': optional('FILE', `key file for gs:// as ${first}`),
-    'to-token-file': optional('FILE', `token file for ${second}`),
-    'to-credentials-file': optional('FILE', `key file for gs:// as ${second}`),
+    'from-token-file': optional('FILE', `token file for ${first}`, CREDENTIALS),
+    'from-credentials-file': optional('FILE', `key file for gs:// as ${first}`, CREDENTIALS),
+    'to-token-file': optional('FILE', `token file for ${second}`, CREDENTIALS),
+    'to-credentials-file': optional('FILE', `key file for gs:// as ${second}`, CREDENTIALS),
   };
 }
 
@@ -49,7 +50,7 @@ export function secretsOfTwo(first: string, second: string) {
 export type SecretFiles = Partial<Values<ReturnType<typeof secretsOfTwo>>>;
 
 /** The option of the place to write to. */
-export const toOption = (meaning: string) => ({ to: required('PLACE', meaning) });
+export const toOption = (meaning: string) => ({ to: required('PLACE', meaning, CREDENTIALS) });
 
 type ExportValues = Values<typeof exportChoices> & { readonly 'for-zitadel'?: boolean };
 type ImportValues = Values<typeof importChoices> & { readonly 'dry-run'?: boolean };
