@@ -7,6 +7,7 @@ import { proveExport } from '../../shared/exportFile/inspection.ts';
 import { exportedManifest } from '../../shared/exportFile/manifest.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { undisposed } from '../exports/content.ts';
+import { joinPages } from '../exports/joinPages.ts';
 import {
   type DatabasePlace,
   type ExportContent,
@@ -41,12 +42,15 @@ export function openInstance(settings: InstanceSettings, { takesFiles, ...recogn
 const OLDER = `its release does not take ${EXPORT_FILE}: upgrade the instance first`;
 
 async function readContent(settings: InstanceSettings, options: ExportOptions): Promise<ExportContent> {
-  async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const body = [Buffer.from(JSON.stringify({ ...toRequest(options, exportOptions), response_output: true }))];
+  async function* read(page: object, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const body = [Buffer.from(JSON.stringify({ ...toRequest(options, exportOptions), response_output: true, ...page }))];
     using response = await post(settings, { operation: 'export', body }, signal);
     yield* proved(settings, response, signal);
   }
-  return { isRepeatable: false, open: bytes, ...undisposed };
+  const open = (signal: AbortSignal) =>
+    // No form for ZITADEL has pages.
+    options.forZitadel ? read({}, signal) : joinPages((token) => read({ paged: true, page_token: token }, signal));
+  return { isRepeatable: false, open, ...undisposed };
 }
 
 /**

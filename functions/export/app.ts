@@ -18,6 +18,7 @@ import type { Ports } from '../ports.ts';
 import { type ExportProgress, exportFacts, progressFacts } from './auditFacts.ts';
 import { type ExportRequest, exportEndpoint, exportFields, exportRequest } from './contract.ts';
 import { exportOrganisations, openSnapshot } from './operation.ts';
+import { Page, pageBytes, readPageToken } from './page.ts';
 import { exportResponse } from './response.ts';
 
 const MAX_REQUEST_BYTES = 4_000_000;
@@ -70,8 +71,9 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   const snapshot = resources.use(await openSnapshot(store, timeoutMs, signal));
   const origin = { ...(await describeInstance(snapshot)), exportedBy: { userId, orgId } };
   const selection = { ...options, ignored: ignoredFields(body, exportFields) };
+  const page = options.paged ? readPage(options, limits.responseBytes) : undefined;
   const startExport = () => {
-    progress.export = exportOrganisations(snapshot, selection, origin, signal);
+    progress.export = exportOrganisations(snapshot, { ...selection, ...(page && { page }) }, origin, signal);
     return progress.export;
   };
   let written: WrittenObject | undefined;
@@ -97,5 +99,12 @@ function readExportRequest(body: unknown): ExportRequest {
       { field: 'response_output', description: 'no output: set response_output to true, or gcs_output, or both' },
     ]);
   }
+  const unpaged = request.gcsOutput === undefined ? 'for_zitadel' : 'gcs_output';
+  if (request.paged && (request.forZitadel || request.gcsOutput !== undefined))
+    throw invalidRequest([{ field: 'paged', description: `cannot be combined with ${unpaged}` }]);
   return request;
+}
+
+function readPage({ pageToken }: ExportRequest, responseBytes: number): Page {
+  return new Page(pageBytes(responseBytes), pageToken === '' ? undefined : readPageToken(pageToken));
 }

@@ -15,15 +15,25 @@ export interface ExportProgress {
 
 /** The part of a request that an export's first event records. */
 interface RecordedRequest
-  extends Pick<ExportRequest, 'withPasswords' | 'withOtp' | 'withKeys' | 'forZitadel' | 'responseOutput'> {
+  extends Pick<ExportRequest, 'withPasswords' | 'withOtp' | 'withKeys' | 'forZitadel' | 'responseOutput'>,
+    Partial<Pick<ExportRequest, 'paged'>> {
   readonly orgIds: readonly string[];
   readonly excludedOrgIds: readonly string[];
 }
 
 /** Returns the facts of an export's first event. */
 export function exportFacts(request: RecordedRequest, location: ObjectLocation | undefined): AuditFacts {
-  const { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys, forZitadel, responseOutput } = request;
-  const flags = { withPasswords, withOtp, withKeys, forZitadel, responseOutput };
+  const {
+    orgIds,
+    excludedOrgIds,
+    withPasswords,
+    withOtp,
+    withKeys,
+    forZitadel,
+    responseOutput,
+    paged = false,
+  } = request;
+  const flags = { withPasswords, withOtp, withKeys, forZitadel, responseOutput, paged };
   return {
     ...organisationFacts(orgIds),
     flags: [...setFlags(flags), ...(excludedOrgIds.length === 0 ? [] : [`excluded_org_ids=${excludedOrgIds.length}`])],

@@ -29,6 +29,11 @@ export const exportOptions = {
 
 const shape = {
   ...exportOptions,
+  paged: z
+    .boolean()
+    .default(false)
+    .describe('Whether a file that is larger than a response may be is returned in pages.'),
+  pageToken: z.string().default('').describe('The `nextPageToken` of the manifest of the page before.'),
   responseOutput: z.boolean().default(false).describe('Whether to return the export file as the response.'),
   gcsOutput: bucketRequest
     .optional()
@@ -38,8 +43,8 @@ const shape = {
 };
 
 /**
- * The export request (specification 2.4), with `with_keys` and `for_zitadel` added and ZITADEL's unsupported outputs
- * rejected.
+ * The export request (specification 2.4), with `with_keys`, `for_zitadel` and pages added, and ZITADEL's unsupported
+ * outputs rejected.
  */
 export const exportRequest = requestMessage(shape);
 
@@ -89,7 +94,7 @@ const operation = (): Operation => ({
   },
   errors: {
     ...commonAdminErrors,
-    400: 'The request is invalid: `details` names every invalid field. Or the export is larger than a response may be: set `gcs_output`.',
+    400: 'The request is invalid: `details` names every invalid field. Or the export is larger than a response may be: set `gcs_output` or `paged`.',
     409: 'The object exists.',
   },
 });

@@ -9,8 +9,10 @@ import type { InstanceDescription } from '../../shared/store/instance.ts';
 import type { Snapshot, Store, StoredDocument } from '../../shared/store/store.ts';
 import type { ExportRequestOptions } from './contract.ts';
 import { type Entry, ExportedRecords } from './exportedRecords.ts';
+import { Page, type PageStart, pageToken } from './page.ts';
 import {
   openMergedReader,
+  openRemainderReader,
   openSeparateReader,
   type RecordReader,
   type SectionFilter,
@@ -41,6 +43,8 @@ export async function openSnapshot(
 export interface ExportSelection extends ExportRequestOptions {
   /** The fields of the request that the service does not know, for the manifest. */
   readonly ignored?: readonly IgnoredField[];
+  /** The part of the file that a response carries; by default the whole file. */
+  readonly page?: Page;
 }
 
 /** Where an export comes from, for the manifest. */
@@ -85,11 +89,13 @@ class ExportWriter {
   private readonly leftToDo: LeftToDo;
   private readonly records: ExportedRecords;
   private readonly tally = new ManifestTally();
+  private readonly page: Page;
 
   constructor(snapshot: Snapshot, selection: ExportSelection, origin: ExportOrigin) {
     this.snapshot = snapshot;
     this.selection = selection;
     this.origin = origin;
+    this.page = selection.page ?? new Page();
     this.leftToDo = new LeftToDo(selection);
     const { forZitadel } = selection;
     const isExported = selector(selection);
@@ -113,6 +119,7 @@ class ExportWriter {
       ignored: [...ignored],
       leftToDo: entries,
       ...(omitted === 0 ? {} : { leftToDoOmitted: omitted }),
+      ...(this.page.next === undefined ? {} : { nextPageToken: pageToken(this.page.next) }),
     };
   }
 
@@ -146,48 +153,74 @@ class ExportWriter {
   }
 
   private async *organisations(): AsyncGenerator<readonly string[]> {
+    const { start } = this.page;
     await using reader = this.openReader(() => true);
     let separator = '';
-    for await (const documents of readOrganisations(this.snapshot, this.selection)) {
+    for await (const documents of readOrganisations(this.snapshot, this.selection, start?.orgId)) {
       for (const document of documents) {
-        yield [separator];
-        yield* this.organisation(document, reader);
-        separator = ',';
+        const isContinued = start?.section !== undefined && document.orgId === start.orgId;
+        const entry = isContinued ? this.remainder(start) : this.organisation(document, reader);
+        let before = separator;
+        for await (const texts of entry) {
+          yield texts.length === 0 ? texts : [before, ...texts];
+          if (texts.length > 0) [before, separator] = ['', ','];
+        }
+        if (this.page.next !== undefined) return;
       }
     }
+  }
+
+  /** Yields the rest of an organisation that the page before has begun: an entry without the organisation's own fields. */
+  private async *remainder(start: PageStart): AsyncGenerator<readonly string[]> {
+    await using reader = openRemainderReader(this.snapshot, this.selection, start);
+    yield* this.laterEntry(start.orgId, reader, 'first');
   }
 
   private async *secondEntries(sections: ReadonlySet<Section>): AsyncGenerator<readonly string[]> {
     await using reader = this.openReader((section) => sections.has(section));
     for await (const documents of readOrganisations(this.snapshot, this.selection))
-      for (const { orgId = '' } of documents) yield* this.secondEntry(orgId, reader);
+      for (const { orgId = '' } of documents) {
+        let before = ',';
+        for await (const texts of this.laterEntry(orgId, reader, 'second')) {
+          yield texts.length === 0 ? texts : [before, ...texts];
+          if (texts.length > 0) before = '';
+        }
+      }
   }
 
   private openReader(isRead: SectionFilter): RecordReader {
     return isReadSeparately(this.selection)
       ? openSeparateReader(this.snapshot, this.selection, isRead)
-      : openMergedReader(this.snapshot, this.selection, isRead);
+      : openMergedReader(this.snapshot, this.selection, isRead, this.page.start?.orgId);
   }
 
-  private async *secondEntry(orgId: string, reader: RecordReader): AsyncGenerator<readonly string[]> {
-    let opened = false;
+  /** Yields an entry without the organisation's own fields, unless it has no records. */
+  private async *laterEntry(orgId: string, reader: RecordReader, entry: Entry): AsyncGenerator<readonly string[]> {
+    let opening = `{"orgId":${JSON.stringify(orgId)}`;
     for await (const records of reader.sections(orgId)) {
-      for await (const texts of this.section(records, 'second')) {
-        if (!opened && texts.length > 0) yield [`,{"orgId":${JSON.stringify(orgId)}`];
-        opened ||= texts.length > 0;
-        yield texts;
+      for await (const texts of this.section(records, entry)) {
+        yield texts.length === 0 ? texts : [opening, ...texts];
+        if (texts.length > 0) opening = '';
       }
+      if (this.page.next !== undefined) break;
     }
-    if (opened) yield ['}'];
+    if (opening === '') yield ['}'];
   }
 
   private async *organisation(document: StoredDocument, reader: RecordReader): AsyncGenerator<readonly string[]> {
     const { body = '{}', orgId = '' } = document;
     const { orgState, ...leading } = parseObject(body);
+    if (!this.page.takes(body)) {
+      this.page.next = { orgId };
+      return;
+    }
     this.tally.addOrganisation();
     this.count(organisationSection, document);
     yield [JSON.stringify(leading).slice(0, -1)];
-    for await (const records of reader.sections(orgId)) yield* this.section(records, 'first');
+    for await (const records of reader.sections(orgId)) {
+      yield* this.section(records, 'first');
+      if (this.page.next !== undefined) break;
+    }
     yield [orgState === undefined ? '}' : `,"orgState":${JSON.stringify(orgState)}}`];
   }
 
@@ -196,27 +229,25 @@ class ExportWriter {
     const list = isList(section);
     const insertions = (section.credentials ?? []).map(({ path, field }) => ({ field, insert: textInserter(path) }));
     let before = `,"${section.name}":${list ? '[' : ''}`;
+    let last: string | undefined;
     for await (const stored of batches) {
       const documents = await this.records.convert(section, stored, entry);
       const texts: string[] = [];
       for (const document of documents) {
-        texts.push(`${before}${this.record(section, document, insertions)}`);
-        before = ',';
+        const text = `${before}${recordText(document, insertions)}`;
+        if (!this.page.takes(text)) {
+          const { orgId = '' } = document;
+          this.page.next = { orgId, section: section.name, ...(last === undefined ? {} : { after: last }) };
+          break;
+        }
+        this.count(section, document);
+        texts.push(text);
+        [before, last] = [',', document.id];
       }
       yield texts;
+      if (this.page.next !== undefined) break;
     }
     if (before === ',' && list) yield [']'];
-  }
-
-  private record(section: Section, document: StoredDocument, insertions: readonly CredentialInsertion[]): string {
-    this.count(section, document);
-    const { body = '{}', otpEmail } = document;
-    let json = otpEmail === true ? `{"otpEmail":true,${body.slice(1)}` : body;
-    for (const { field, insert } of insertions) {
-      const credential = document[field];
-      if (credential !== undefined) json = insert(json, credential);
-    }
-    return json;
   }
 
   private count(section: Section, document: StoredDocument): void {
@@ -232,6 +263,17 @@ type TextInserter = (json: string, text: string) => string;
 interface CredentialInsertion {
   readonly field: Credential['field'];
   readonly insert: TextInserter;
+}
+
+/** Returns a record's JSON with its credentials. */
+function recordText(document: StoredDocument, insertions: readonly CredentialInsertion[]): string {
+  const { body = '{}', otpEmail } = document;
+  let json = otpEmail === true ? `{"otpEmail":true,${body.slice(1)}` : body;
+  for (const { field, insert } of insertions) {
+    const credential = document[field];
+    if (credential !== undefined) json = insert(json, credential);
+  }
+  return json;
 }
 
 /**

@@ -1,7 +1,8 @@
 import { type Section, sectionPartition, sectionPartitions } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
-import type { Snapshot, StoredDocument } from '../../shared/store/store.ts';
+import type { IdRange, Snapshot, StoredDocument } from '../../shared/store/store.ts';
+import type { PageStart } from './page.ts';
 import { compareBytes } from './selection.ts';
 
 /** The optional content of an export (specification 2.4). */
@@ -29,9 +30,15 @@ export type SectionFilter = (section: Section) => boolean;
 /**
  * Opens a reader with one query for each section. The organisations must be requested by ascending id, in the order of
  * `compareBytes`.
+ * @param from the id of the first organisation; by default all are included
  */
-export function openMergedReader(snapshot: Snapshot, content: ExportContent, isRead: SectionFilter): RecordReader {
-  const cursors = exportedSections(content, isRead).map((exported) => new SectionCursor(snapshot, exported));
+export function openMergedReader(
+  snapshot: Snapshot,
+  content: ExportContent,
+  isRead: SectionFilter,
+  from = '',
+): RecordReader {
+  const cursors = exportedSections(content, isRead).map((exported) => new SectionCursor(snapshot, exported, from));
   return {
     async *sections(orgId) {
       for (const cursor of cursors) {
@@ -47,7 +54,22 @@ const SECTIONS_AHEAD = 8;
 
 /** Opens a reader with one query for each section of each organisation. The organisations may come in any order. */
 export function openSeparateReader(snapshot: Snapshot, content: ExportContent, isRead: SectionFilter): RecordReader {
-  const exported = exportedSections(content, isRead);
+  return separateReader(snapshot, exportedSections(content, isRead));
+}
+
+/** Opens a reader of the rest of an organisation, from a position on. */
+export function openRemainderReader(
+  snapshot: Snapshot,
+  content: ExportContent,
+  { section: name, after }: PageStart,
+): RecordReader {
+  const exported = exportedSections(content, () => true);
+  const first = exported.findIndex(({ section }) => section.name === name);
+  return separateReader(snapshot, first < 0 ? [] : exported.slice(first), after);
+}
+
+/** @param after the id of the document behind which the first section is read */
+function separateReader(snapshot: Snapshot, exported: readonly ExportedSection[], after?: string): RecordReader {
   return {
     async *sections(orgId) {
       const ahead: { section: Section; batches: Batches }[] = [];
@@ -55,7 +77,9 @@ export function openSeparateReader(snapshot: Snapshot, content: ExportContent, i
         for (let index = 0; index < exported.length; index++) {
           for (const { section, fields } of exported.slice(index + ahead.length, index + SECTIONS_AHEAD)) {
             const partition = sectionPartition(orgId, section);
-            const scan = snapshot.scan({ collection: section.collection, partition, fields });
+            const range = { collection: section.collection, partition, fields };
+            const isContinued = after !== undefined && section === exported[0]?.section;
+            const scan = isContinued ? scanAfter(snapshot, range, after) : snapshot.scan(range);
             ahead.push({ section, batches: requestFirst(scan) });
           }
           const next = ahead.shift();
@@ -67,6 +91,16 @@ export function openSeparateReader(snapshot: Snapshot, content: ExportContent, i
     },
     [Symbol.asyncDispose]: async () => {},
   };
+}
+
+/** Scans the documents behind the one with an id, which may have been deleted. */
+async function* scanAfter(
+  snapshot: Snapshot,
+  range: Omit<IdRange, 'from'>,
+  id: string,
+): AsyncGenerator<readonly StoredDocument[]> {
+  for await (const documents of snapshot.scan({ ...range, from: id }))
+    yield documents.filter((document) => document.id !== id);
 }
 
 interface ExportedSection {
@@ -120,17 +154,17 @@ const MAX_SKIPPED = 500;
 /** A cursor over one section's records of all organisations, in the order of the organisations' ids. */
 class SectionCursor {
   readonly section: Section;
-  private readonly open: (orgId?: string) => Batches;
+  private readonly open: (orgId: string) => Batches;
   private batches: Batches;
   private documents: readonly StoredDocument[] = [];
   private index = 0;
 
-  constructor(snapshot: Snapshot, { section, fields }: ExportedSection) {
+  constructor(snapshot: Snapshot, { section, fields }: ExportedSection, from: string) {
     const { collection } = section;
     this.section = section;
     this.open = (orgId) =>
       requestFirst(snapshot.scan({ collection, partitions: sectionPartitions(section, orgId), fields }));
-    this.batches = this.open();
+    this.batches = this.open(from);
   }
 
   /**

@@ -15,7 +15,7 @@ const MAX_SEPARATE = 1_000;
 const { collection } = organisationSection;
 const organisationFields: readonly FieldName[] = ['orgId', 'partition', 'body', 'digest'];
 
-/** Whether the selected organisations are read one by one, in any order; else all are scanned by ascending id. */
+/** Whether the selected organisations are read one by one; else all are scanned. */
 export function isReadSeparately({ orgIds }: OrganisationSelection): boolean {
   const { size } = new Set(orgIds);
   return size > 0 && size <= MAX_SEPARATE;
@@ -29,22 +29,28 @@ export function selector({ orgIds, excludedOrgIds }: OrganisationSelection): ((o
   return (orgId) => (ids.size === 0 || ids.has(orgId)) && !excluded.has(orgId);
 }
 
-/** Yields the selected organisations. Unknown ids are skipped, as ZITADEL does. */
+/**
+ * Yields the selected organisations by ascending id. Unknown ids are skipped, as ZITADEL does.
+ * @param from the id to start at; by default all ids are included
+ */
 export function readOrganisations(
   snapshot: Snapshot,
   selection: OrganisationSelection,
+  from = '',
 ): AsyncGenerator<readonly StoredDocument[]> {
   const isSelected = selector(selection) ?? (() => true);
-  if (!isReadSeparately(selection)) return scanSelected(snapshot, isSelected);
-  return readByIds(snapshot, [...new Set(selection.orgIds)].filter(isSelected));
+  if (!isReadSeparately(selection)) return scanSelected(snapshot, isSelected, from);
+  const orgIds = [...new Set(selection.orgIds)].filter((orgId) => isSelected(orgId) && compareBytes(orgId, from) >= 0);
+  return readByIds(snapshot, orgIds.sort(compareBytes));
 }
 
 /** @throws Error when the database orders ids otherwise: the merged reader would skip records */
 async function* scanSelected(
   snapshot: Snapshot,
   isSelected: (orgId: string) => boolean,
+  from: string,
 ): AsyncGenerator<readonly StoredDocument[]> {
-  const partitions = sectionPartitions(organisationSection);
+  const partitions = sectionPartitions(organisationSection, from);
   let last = '';
   for await (const batch of snapshot.scan({ collection, partitions, fields: organisationFields })) {
     for (const { orgId = '' } of batch) {

@@ -167,7 +167,7 @@ export const sourceUnsupported = defineError('UNIMPLEMENTED', 'SOURCE_UNSUPPORTE
 
 export const responseTooLarge = defineError('FAILED_PRECONDITION', 'RESPONSE_TOO_LARGE', {
   text: (limit: number) =>
-    `the export exceeds the response limit of ${limit} bytes: set gcs_output instead of response_output`,
+    `the export exceeds the response limit of ${limit} bytes: set paged, or gcs_output instead of response_output`,
   example: [32_000_000],
 });
 

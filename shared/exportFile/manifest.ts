@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { type Counts, increase } from '../collections/counts.ts';
 import type { ScanLimits } from '../json/jsonScanner.ts';
 import { fixedLimits } from '../limits.ts';
 import { type Credentials, isList, type Section } from '../organisation/section.ts';
@@ -59,6 +60,10 @@ export const exportedManifest = manifestSchema.extend({
     .describe('The first fields of the request that the service does not know, and therefore ignored.'),
   leftToDo: z.array(leftToDoEntry).describe('What to do by hand after an import of the file.'),
   leftToDoOmitted: z.int().positive().optional().describe('The number of further entries of `leftToDo`.'),
+  nextPageToken: z
+    .string()
+    .exactOptional()
+    .describe('The `page_token` of the request for the next page; absent in the last page and in a whole file.'),
 });
 
 /** The manifest that an export writes. */
@@ -108,13 +113,32 @@ export class ManifestTally {
   }
 
   get digest(): string {
-    const sum = this.sums.reduce((total, word) => (total << 16n) + BigInt(word), 0n);
-    return `sha256:${(sum % MODULUS).toString(16).padStart(64, '0')}`;
+    return formatDigest(this.sums.reduce((total, word) => (total << 16n) + BigInt(word), 0n));
   }
 
   private count(name: string): void {
     this.counted.set(name, (this.counted.get(name) ?? 0) + 1);
   }
+}
+
+const DIGEST = 'sha256:';
+
+function formatDigest(sum: bigint): string {
+  return `${DIGEST}${(sum % MODULUS).toString(16).padStart(64, '0')}`;
+}
+
+/** Returns what the manifest of a file says that is made of several parts of it. */
+export function joinManifests(
+  parts: readonly (Pick<Manifest, 'counts' | 'digest'> & {
+    readonly leftToDo?: ExportedManifest['leftToDo'] | undefined;
+  })[],
+) {
+  const counts: Counts = {};
+  for (const part of parts) for (const [name, count] of Object.entries(part.counts)) increase(counts, name, count);
+  const sum = parts.reduce((total, { digest }) => total + BigInt(`0x${digest.slice(DIGEST.length)}`), 0n);
+  const entries = parts.flatMap(({ leftToDo = [] }) => leftToDo);
+  const leftToDo = [...new Map(entries.map((entry) => [JSON.stringify(entry), entry])).values()];
+  return { counts, digest: formatDigest(sum), leftToDo };
 }
 
 const recordForm = 'each in the form of ZITADEL’s message `zitadel.admin.v1.DataOrg`';

@@ -12,6 +12,8 @@ describe('the export request', () => {
       withOtp: false,
       withKeys: false,
       forZitadel: false,
+      paged: false,
+      pageToken: '',
       responseOutput: false,
     });
   });
@@ -34,6 +36,8 @@ describe('the export request', () => {
       withKeys: false,
       forZitadel: false,
       timeout: '30s',
+      paged: false,
+      pageToken: '',
       responseOutput: true,
       gcsOutput: { path: 'export.json', bucket: 'caos-zitadel-exports', serviceaccountJson: 'XXXX' },
     });

@@ -1,0 +1,77 @@
+import type { z } from 'zod';
+import { exportedManifest, exportFileLimits, joinManifests } from '../../shared/exportFile/manifest.ts';
+import { isJsonObject, parseIfJson } from '../../shared/json/jsonObject.ts';
+import { JsonScanner } from '../../shared/json/jsonScanner.ts';
+
+/** The parts of a page's manifest that a joined file's manifest is made of. */
+const pageManifest = exportedManifest
+  .pick({ counts: true, digest: true, leftToDo: true, nextPageToken: true })
+  .partial({ leftToDo: true });
+type PageManifest = z.infer<typeof pageManifest>;
+
+/**
+ * Yields the pages of an export as one file: the entries of all pages, then one manifest. An organisation that continues
+ * on the next page has an entry of each page.
+ * @param read reads a page; its token is empty for the first one
+ * @throws JsonError for a page that is no JSON
+ */
+export async function* joinPages(read: (pageToken: string) => AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const manifests: PageManifest[] = [];
+  let text = '';
+  let separator = '{"orgs":[';
+  for (let token: string | undefined = ''; token !== undefined; token = manifests.at(-1)?.nextPageToken) {
+    const page = new PageReader();
+    for await (const chunk of read(token)) {
+      for (const { bytes, isStart } of page.push(chunk)) {
+        if (isStart) {
+          yield Buffer.from(separator);
+          separator = ',';
+        }
+        yield bytes;
+      }
+    }
+    if (manifests.length === 0) text = page.manifest;
+    manifests.push(pageManifest.parse(JSON.parse(page.manifest)));
+  }
+  const start = separator === ',' ? '' : separator;
+  yield Buffer.from(`${start}],"manifest":${joinedManifest(text, manifests)}}\n`);
+}
+
+/** @param first the text of the first page's manifest, which is the file's if there is no other page */
+function joinedManifest(first: string, manifests: readonly PageManifest[]): string {
+  const json = parseIfJson(first);
+  if (manifests.length === 1 || !isJsonObject(json)) return first;
+  const { nextPageToken: _, ...facts } = json;
+  return JSON.stringify({ ...facts, ...joinManifests(manifests) });
+}
+
+/** Finds the bytes of a page's entries. */
+class PageReader {
+  manifest = '';
+  private readonly scanner = new JsonScanner((path) => {
+    if (path.length === 0 || (path.length === 1 && path[0] === 'orgs')) return 'enter';
+    this.isInEntry = path.length === 2 && path[0] === 'orgs';
+    return path[0] === 'manifest' ? 'keep' : 'skip';
+  }, exportFileLimits);
+  /** Whether the value that is being scanned is an entry. */
+  private isInEntry = false;
+  private offset = 0;
+
+  /** Returns the parts of entries that a chunk holds. */
+  push(chunk: Uint8Array) {
+    const values = this.scanner.push(chunk);
+    const start = this.offset;
+    this.offset += chunk.byteLength;
+    const entries: { readonly start: number; readonly end: number }[] = [];
+    for (const value of values) {
+      if (value.path.length === 2) entries.push(value);
+      if (value.path.length === 1 && value.path[0] === 'manifest') this.manifest = value.text;
+    }
+    const { valueStart } = this.scanner;
+    if (valueStart !== undefined && this.isInEntry) entries.push({ start: valueStart, end: this.offset });
+    return entries.map((entry) => ({
+      bytes: chunk.subarray(Math.max(0, entry.start - start), entry.end - start),
+      isStart: entry.start >= start,
+    }));
+  }
+}
