@@ -1,6 +1,7 @@
 import type { Route } from '../shared/http/app.ts';
 import { withOpenApi } from '../shared/http/docs.ts';
 import { healthEndpoints, healthRoutes } from '../shared/http/health.ts';
+import { stateLimits } from '../shared/limits.ts';
 import type { Endpoint } from '../shared/openapi/endpoint.ts';
 import type { Ports } from './ports.ts';
 
@@ -28,5 +29,6 @@ export async function allEndpoints(): Promise<readonly Endpoint[]> {
 /** Loads the routes of all functions and of their OpenAPI document, for a process that serves them on one port. */
 export async function allRoutes(ports: Ports): Promise<readonly Route[]> {
   const apps = await Promise.all(Object.values(functions).map(({ app }) => app()));
-  return withOpenApi([...apps.flatMap(({ routes }) => routes(ports)), ...healthRoutes(ports.store)]);
+  const routes = [...apps.flatMap((app) => app.routes(ports)), ...healthRoutes(ports.store)];
+  return withOpenApi(routes, stateLimits(ports.limits));
 }

@@ -4,6 +4,7 @@ import { createApp, type Route } from '../shared/http/app.ts';
 import { withOpenApi } from '../shared/http/docs.ts';
 import type { FunctionProgram } from '../shared/http/functionShell.ts';
 import { healthRoutes } from '../shared/http/health.ts';
+import { stateLimits } from '../shared/limits.ts';
 import { openStore } from '../shared/store/openStore.ts';
 import type { Ports } from './ports.ts';
 
@@ -14,11 +15,11 @@ import type { Ports } from './ports.ts';
 export async function functionProgram(
   config: Config,
   routes: (ports: Pick<Ports, 'store' | 'audit' | 'now'>) => readonly Route[],
-  loadEndpoints?: Parameters<typeof withOpenApi>[1],
+  loadEndpoints?: Parameters<typeof withOpenApi>[2],
 ): Promise<FunctionProgram> {
   const store = await openStore(config.storeLocation);
   const audit = openAudit(store, config);
   const all = [...routes({ store, audit, now: () => new Date() }), ...healthRoutes(store)];
-  const app = createApp({ ...config, routes: withOpenApi(all, loadEndpoints) });
+  const app = createApp({ ...config, routes: withOpenApi(all, stateLimits(config.limits), loadEndpoints) });
   return { app, close: () => audit.close() };
 }

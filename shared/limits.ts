@@ -265,3 +265,24 @@ export function readLimits(
 export function printLimit({ unit }: Pick<LimitDefinition, 'unit'>, value: number): string {
   return value === UNLIMITED ? 'unlimited' : units[unit].print(value);
 }
+
+/** The limits that clients adapt to, as an instance states them; those without a value do not apply. */
+export interface StatedLimits {
+  readonly requestBytes?: number;
+  readonly responseBytes?: number;
+  /** The longest timeout, in Go's syntax. */
+  readonly timeout?: string;
+}
+
+/** Returns the limits that clients adapt to. */
+export function stateLimits({
+  requestBytes,
+  responseBytes,
+  timeoutMs,
+}: Pick<Limits, 'requestBytes' | 'responseBytes' | 'timeoutMs'>): StatedLimits {
+  return {
+    ...(requestBytes === UNLIMITED ? {} : { requestBytes }),
+    ...(responseBytes === UNLIMITED ? {} : { responseBytes }),
+    timeout: units.duration.print(timeoutMs),
+  };
+}

@@ -195,6 +195,8 @@ export function requireOtherInstance(first: DescribedPlace, second: DescribedPla
 export interface Recognised extends Pick<PlaceFacts, 'service' | 'version' | 'clockAheadMs'> {
   /** Whether an instance of this service takes a file as the body of an import. */
   readonly takesFiles?: boolean;
+  /** The most bytes of a request to an instance of this service; undefined where it states no limit. */
+  readonly requestBytes?: number | undefined;
 }
 
 /** Returns how far this machine's clock is ahead of the Date header that a server has just sent; undefined without one. */

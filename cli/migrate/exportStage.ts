@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { ImportResponse } from '../../functions/import/contract.ts';
+import { newImportId } from '../../functions/import/operation.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { organisationsExist } from '../../shared/errors/errors.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
@@ -86,13 +87,14 @@ export function inspectStaged(run: MigrationRun, visitor?: RecordVisitor, read =
 export async function importExport(run: MigrationRun, target: DatabasePlace): Promise<ImportResponse> {
   return await run.reconnecting(async () => {
     const { importBegunAt, settings } = run.state;
-    const options = targetOptions(settings, false);
+    const { importId = newImportId() } = run.state;
+    const options = { ...targetOptions(settings, false), importId };
     // A later request finds the organisations that an earlier one has created.
     if (importBegunAt !== undefined) {
       await run.change({ importRepeated: true });
       return await sendExport(run, target, { ...options, newOrgsOnly: false });
     }
-    await run.change({ importBegunAt: new Date().toISOString() });
+    await run.change({ importBegunAt: new Date().toISOString(), importId });
     try {
       return await sendExport(run, target, options);
     } catch (error) {

@@ -67,6 +67,8 @@ const migrationState = z.strictObject({
   confirmedAt: time.optional(),
   /** When the first request of the import was about to be sent. */
   importBegunAt: time.optional(),
+  /** What the requests of the import share. */
+  importId: z.string().optional(),
   /** Whether the import took several requests, the earlier ones of which may have written records. */
   importRepeated: z.literal(true).optional(),
   moved: moved.optional(),

@@ -13,7 +13,9 @@ const path = z.string();
 /** The settings of a call that no request has. */
 const ofCalls = { timeoutMs: z.number().optional(), unknownStates: z.literal('active').optional() };
 const exported = z.object({ ...exportFields, ...ofCalls }).omit({ timeout: true, forZitadel: true });
-const imported = z.object({ ...importFields, ...ofCalls }).omit({ timeout: true, dryRun: true, ids: true });
+const imported = z
+  .object({ ...importFields, ...ofCalls })
+  .omit({ timeout: true, dryRun: true, ids: true, importId: true });
 
 /** The settings of the import that a result shows, beside the secrets that moved. */
 export const shownSettings = imported.omit({ withKeys: true, timeoutMs: true, unknownStates: true });

@@ -97,7 +97,9 @@ async function importInto(
   const { passwordHashing } = settings;
   try {
     const all = { ...options, passwordHashing, onInspected };
-    return await audited.run(() => importOrganisations(bulk, source, all, uniqueStamp(new Date()), call.signal));
+    return await audited.run(() =>
+      importOrganisations(bulk, source, all, uniqueStamp(new Date(), options.importId), call.signal),
+    );
   } catch (error) {
     throw hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(settings.name, error.message, error) : error;
   }

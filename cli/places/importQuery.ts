@@ -13,7 +13,7 @@ export function toRequest(
   { timeoutMs, ...options }: ExportOptions | ImportOptions,
   shape: object,
 ): Record<string, unknown> {
-  const known = Object.entries(options).filter(([name]) => Object.hasOwn(shape, name));
+  const known = Object.entries(options).filter(([name, value]) => Object.hasOwn(shape, name) && value !== undefined);
   const fields = known.map(([name, value]) => [snakeCase(name), value]);
   return { ...(timeoutMs === undefined ? {} : { timeout: `${timeoutMs}ms` }), ...Object.fromEntries(fields) };
 }

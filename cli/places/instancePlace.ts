@@ -6,7 +6,7 @@ import { exportDamaged, placeBroke, placeRefused } from '../../shared/errors/pla
 import { proveExport } from '../../shared/exportFile/inspection.ts';
 import { exportedManifest } from '../../shared/exportFile/manifest.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import { undisposed } from '../exports/content.ts';
+import { repeatable, undisposed } from '../exports/content.ts';
 import { joinPages } from '../exports/joinPages.ts';
 import {
   type DatabasePlace,
@@ -21,18 +21,28 @@ import {
 } from '../exports/place.ts';
 import { callBriefly, callServer, type HttpCall, type HttpResponse, readText } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
+import { exceeds, importParts, type PartTarget } from './importParts.ts';
 import { importQuery, toRequest } from './importQuery.ts';
 import { ACCEPT, type CalledInstance, readImportResponse, responseError } from './instanceResponses.ts';
 
 /** Opens an instance of this service as a place: it exports and imports by the interface. */
-export function openInstance(settings: InstanceSettings, { takesFiles, ...recognised }: Recognised): DatabasePlace {
+export function openInstance(
+  settings: InstanceSettings,
+  { takesFiles, requestBytes = Number.POSITIVE_INFINITY, ...recognised }: Recognised,
+): DatabasePlace {
   return {
     takes: 'imports',
     name: settings.origin,
     readExport: (options) => readContent(settings, options),
     import: async (content, options, meter, signal) => {
       if (takesFiles !== true) throw placeRefused(settings.origin, OLDER);
-      return await importInto(settings, content, options, meter, signal);
+      meter.onBegun('sending');
+      if (requestBytes === Number.POSITIVE_INFINITY) return await importInto(settings, content, options, meter, signal);
+      await using file = await repeatable(content, signal);
+      if (!(await exceeds(file, requestBytes, signal))) return await importInto(settings, file, options, meter, signal);
+      const send: PartTarget['send'] = (part, partOptions, partMeter) =>
+        importInto(settings, { open: () => [part] }, partOptions, partMeter, signal);
+      return await importParts({ origin: settings.origin, requestBytes, send }, file, options, meter, signal);
     },
     facts: (operations, signal) => readFacts(settings, recognised, operations, signal),
   };
@@ -91,12 +101,11 @@ function damaged({ origin }: InstanceSettings, { headers }: HttpResponse, proble
 
 async function importInto(
   settings: InstanceSettings,
-  content: ExportContent,
+  content: { open(signal: AbortSignal): NonNullable<HttpCall['body']> },
   options: ImportOptions,
   meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  meter.onBegun('sending');
   const file = { contentType: EXPORT_FILE, body: content.open(signal), query: importQuery(options) };
   using response = await post(settings, { operation: 'import', accept: ACCEPT, asksFirst: true, ...file }, signal);
   return await readImportResponse(settings, response, meter, signal);

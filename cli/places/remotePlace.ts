@@ -13,6 +13,7 @@ const MAX_BYTES = 4_000_000;
 const ours = z.object({
   info: z.object({ title: z.literal('Identity'), version: z.string() }),
   paths: z.record(z.string(), z.unknown()),
+  'x-limits': z.object({ requestBytes: z.int().positive().optional() }).default({}),
 });
 const fileImport = z.object({
   post: z.object({ requestBody: z.object({ content: z.object({ [EXPORT_FILE]: z.object({}) }) }) }),
@@ -50,7 +51,9 @@ async function recogniseBy(origin: string, { status, headers, body }: HttpRespon
   const hasOperations = document?.paths['/admin/v1/export'] ?? document?.paths['/admin/v1/import'];
   if (document === undefined || hasOperations === undefined) return `${PATH} describes another service`;
   const takesFiles = fileImport.safeParse(document.paths['/admin/v1/import']).success;
-  return { service: 'identity', version: document.info.version, clockAheadMs: clockAhead(headers.date), takesFiles };
+  const { requestBytes } = document['x-limits'];
+  const { version } = document.info;
+  return { service: 'identity', version, clockAheadMs: clockAhead(headers.date), takesFiles, requestBytes };
 }
 
 function redirectOrigin(origin: string, location: string | undefined): string {

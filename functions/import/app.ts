@@ -86,7 +86,13 @@ async function runImport(
     const onPhase = () => events?.enterPhase();
     const importing = { ...requested, ignored, caller, passwordHashing, limits, onInspected, onPhase };
     const store = storeForCall(ports.store, { signal: call.signal, isBulk: true });
-    return await importOrganisations(store, source, importing, uniqueStamp(ports.now()), call.signal);
+    return await importOrganisations(
+      store,
+      source,
+      importing,
+      uniqueStamp(ports.now(), requested.importId),
+      call.signal,
+    );
   } finally {
     await body.close();
   }

@@ -16,8 +16,8 @@ import { inTurns } from '../../shared/turns.ts';
 import type { ImportRequestOptions, ImportResponse } from './contract.ts';
 import { fileWarnings, ImportReport, ignoredWarning } from './results/report.ts';
 import type { Progress } from './results/responses.ts';
-import { carriedSections, countNotCarried, parents, selector, warnOfMissing } from './selection.ts';
-import { type BatchContext, isCreatedByThisImport } from './write/batchContext.ts';
+import { carriedSections, countNotCarried, missingWarnings, parents, selector } from './selection.ts';
+import { type BatchContext, isCreatedByImport } from './write/batchContext.ts';
 import { ReservedNames } from './write/claimedNames.ts';
 import { RemovalWatch } from './write/guardedStore.ts';
 import { settleLoginNames, writeOrganisations } from './write/organisations.ts';
@@ -54,12 +54,17 @@ const RANDOM_DIGITS = 9;
 const READ_BATCH = 500;
 
 /**
- * Returns the current time with random digits behind the milliseconds, so that no two imports have the same: each takes
+ * Returns the current time with random digits behind the milliseconds, so that no two requests have the same: each takes
  * records with its own stamp for its own.
+ * @param importId the digits that the requests of one import share
  */
-export function uniqueStamp(now: Date): string {
-  const digits = String(randomInt(10 ** RANDOM_DIGITS)).padStart(RANDOM_DIGITS, '0');
-  return now.toISOString().replace('Z', `${digits}Z`);
+export function uniqueStamp(now: Date, importId = newImportId()): string {
+  return now.toISOString().replace('Z', `${importId}Z`);
+}
+
+/** Returns random digits that tell the records of one import, in one request or several, from those of others. */
+export function newImportId(): string {
+  return String(randomInt(10 ** RANDOM_DIGITS)).padStart(RANDOM_DIGITS, '0');
 }
 
 /** The collections of records whose content references check, not only their existence. */
@@ -146,7 +151,7 @@ async function writeFile(run: ImportRun, inspection: Inspection): Promise<Import
   // Another import may have created one of them since.
   if (newOrgsOnly) await requireNew(context, orgIds);
   await writePhases({ context, source, inspection, targets, report }, options);
-  warnOfMissing(inspection, options, report);
+  for (const warning of missingWarnings(inspection, options)) report.addWarning(warning);
   countNotCarried(inspection, options, report);
   return report.toJson({ proved: inspection.proved, dryRun });
 }
@@ -162,7 +167,7 @@ async function requireNew(context: BatchContext, orgIds: readonly string[]): Pro
     existing.push(
       ...batch.filter((_, index) => {
         const document = documents[index];
-        return document !== undefined && !isCreatedByThisImport(context, document);
+        return document !== undefined && !isCreatedByImport(context, document);
       }),
     );
   }

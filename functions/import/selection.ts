@@ -1,7 +1,7 @@
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
-import type { ImportRequestOptions } from './contract.ts';
+import type { ImportRequestOptions, ImportWarning } from './contract.ts';
 import type { ImportReport } from './results/report.ts';
 
 /** The options that select what of a file is imported. */
@@ -13,18 +13,12 @@ export function selector({ orgIds = [], excludedOrgIds = [] }: ImportSelection):
   return (orgId) => (selected.size === 0 || selected.has(orgId)) && !excluded.has(orgId);
 }
 
-/** Warns of selected organisations that the file does not have, since their ids may be mistyped. */
-export function warnOfMissing({ organisations }: Inspection, selection: ImportSelection, report: ImportReport): void {
-  const found = new Set(organisations.map(({ orgId }) => orgId));
+/** Lists the warnings about selected organisations that the file does not have, since their ids may be mistyped. */
+export function missingWarnings({ organisations }: Inspection, { orgIds }: ImportSelection): ImportWarning[] {
+  const missing = new Set(orgIds).difference(new Set(organisations.map(({ orgId }) => orgId)));
+  const message = 'selected by org_ids, but not imported: the file does not have it, or excluded_org_ids leaves it out';
   const { type } = organisationSection.error;
-  for (const id of new Set(selection.orgIds))
-    if (!found.has(id))
-      report.addWarning({
-        type,
-        id,
-        reason: 'organisation_missing',
-        message: 'selected by org_ids, but not imported: the file does not have it, or excluded_org_ids leaves it out',
-      });
+  return Array.from(missing, (id) => ({ type, id, reason: 'organisation_missing', message }));
 }
 
 /** Returns a phase's sections that have records to import. */

@@ -78,6 +78,18 @@ export const placeRefused = defineError('FAILED_PRECONDITION', 'PLACE_REFUSED', 
   example: ['https://id.example.com', 'orgs[0].humanUsers[3].user.userName: value is required'],
 });
 
+export const organisationTooLarge = defineError('FAILED_PRECONDITION', 'ORGANISATION_TOO_LARGE', {
+  text: (place: string, orgId: string, bytes: number) =>
+    `${place} takes at most ${bytes} bytes in a request, and the settings, projects and actions of organisation ${orgId} have more: import into its database instead (--to firestore:PROJECT or sqlite:DIR)`,
+  example: ['https://id.example.com', '163840776835432345', 32_000_000],
+});
+
+export const trialTooLarge = defineError('FAILED_PRECONDITION', 'TRIAL_TOO_LARGE', {
+  text: (place: string, bytes: number) =>
+    `${place} takes at most ${bytes} bytes in a request, and a trial is one request: leave --dry-run out, or try the import with fewer organisations (--org)`,
+  example: ['https://id.example.com', 32_000_000],
+});
+
 export const placeFailed = defineError('UNAVAILABLE', 'PLACE_FAILED', {
   text: (place: string, reason: string, _cause?: unknown) => `${place} failed: ${reason}`,
   carries: (_place: string, _reason: string, cause?: unknown) => ({ cause }),

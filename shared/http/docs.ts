@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { StatedLimits } from '../limits.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import type { Route } from './app.ts';
 import { fixedContent } from './responses.ts';
@@ -105,13 +106,15 @@ function readPackageFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
 
 /**
  * Adds `GET /openapi.json`, which describes the routes without authentication.
+ * @param limits the limits that the document states
  * @param loadEndpoints loads the endpoints to describe instead, where other functions serve the same base URL
  */
 export function withOpenApi(
   routes: readonly Route[],
+  limits: StatedLimits,
   loadEndpoints: () => Promise<readonly Endpoint[]> = async () => routes,
 ): readonly Route[] {
-  const describeAll = async () => describe(await loadEndpoints());
+  const describeAll = async () => describe(await loadEndpoints(), limits);
   return [
     ...routes,
     {
@@ -123,7 +126,7 @@ export function withOpenApi(
 }
 
 // Loaded lazily: most processes never serve their description.
-async function describe(endpoints: readonly Endpoint[]): Promise<string> {
+async function describe(endpoints: readonly Endpoint[], limits: StatedLimits): Promise<string> {
   const { openApiDocument } = await import('../openapi/openApiDocument.ts');
-  return JSON.stringify(openApiDocument(endpoints));
+  return JSON.stringify(openApiDocument(endpoints, limits));
 }

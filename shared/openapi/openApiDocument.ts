@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { errorBody } from '../errors/identityError.ts';
+import type { StatedLimits } from '../limits.ts';
 import { type Endpoint, type Operation, tags } from './endpoint.ts';
 import { type JsonSchema, mapSchemas, requestSchema, responseSchema } from './jsonSchema.ts';
 
@@ -14,8 +15,11 @@ const securitySchemes = {
   },
 };
 
-/** Describes endpoints as an OpenAPI document; skips those without an operation. */
-export function openApiDocument(endpoints: readonly Endpoint[]) {
+/**
+ * Describes endpoints as an OpenAPI document; skips those without an operation.
+ * @param limits the limits of requests and responses, which the document states as `x-limits`
+ */
+export function openApiDocument(endpoints: readonly Endpoint[], limits: StatedLimits = {}) {
   const schemas: Schemas = {};
   const paths: Record<string, Record<string, ReturnType<typeof describe>>> = {};
   for (const { path, method, operation } of endpoints) {
@@ -31,6 +35,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
     servers: [{ url: '/', description: 'The instance that serves this document.' }],
     tags: Object.entries(tags).map(([name, text]) => ({ name, description: text })),
     security: [{ token: [] }],
+    'x-limits': limits,
     paths,
     components: { securitySchemes, schemas },
   };

@@ -39,8 +39,10 @@ export function requestMessage<Shape extends z.ZodRawShape>(shape: Shape) {
 
 /** The options of a parsed request, by the schemas of its fields. The time limit is the call's, not the operation's. */
 export type RequestOptions<Shape extends z.ZodRawShape> = {
-  readonly [Name in Exclude<keyof Shape, 'timeout'>]: ReadonlyList<z.output<Shape[Name]>>;
+  readonly [Name in keyof Fields<Shape> as Exclude<Name, 'timeout'>]: ReadonlyList<Fields<Shape>[Name]>;
 };
+
+type Fields<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>;
 
 type ReadonlyList<Value> = Value extends (infer Item)[] ? readonly Item[] : Value;
 

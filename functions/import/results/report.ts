@@ -21,7 +21,7 @@ interface ImportFacts {
 
 const MAX_LISTED_IDS = 100_000;
 /** Limits errors and warnings, so that the response stays below the platform's limit, and memory is bounded. */
-const MAX_LISTED_ISSUES = 10_000;
+export const MAX_LISTED_ISSUES = 10_000;
 
 /** Ids and messages repeat the file's texts, of which only those above their limit are as long as this. */
 const MAX_TEXT_CHARACTERS = 4_000;

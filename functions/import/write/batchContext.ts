@@ -35,12 +35,17 @@ export function nextStamp(call: Pick<BatchContext, 'stamp' | 'batches'>): string
 
 /** Whether a call wrote the stored record, so that the export file has another record with the same key. */
 export function isOfThisImport(call: Pick<BatchContext, 'stamp'>, stored: StoredDocument): boolean {
-  return isCreatedByThisImport(call, stored) || (stored.changedAt ?? '').startsWith(stampPrefix(call));
+  return (
+    (stored.createdAt ?? '').startsWith(stampPrefix(call)) || (stored.changedAt ?? '').startsWith(stampPrefix(call))
+  );
 }
 
-/** Whether a call created the stored record. */
-export function isCreatedByThisImport(call: Pick<BatchContext, 'stamp'>, { createdAt = '' }: StoredDocument): boolean {
-  return createdAt.startsWith(stampPrefix(call));
+/** The length of a time with milliseconds, which the digits of an import follow. */
+const TIME_LENGTH = '2026-01-02T03:04:05.678'.length;
+
+/** Whether a request of the same import created the stored record. */
+export function isCreatedByImport(call: Pick<BatchContext, 'stamp'>, { createdAt = '' }: StoredDocument): boolean {
+  return createdAt.startsWith(stampPrefix(call).slice(TIME_LENGTH), TIME_LENGTH);
 }
 
 /** Returns what the creation and change dates of a call's records start with. */

@@ -3,7 +3,7 @@ import { type RecordPlan, reportedId } from '../../../shared/organisation/record
 import type { GivenPrivilege } from '../../../shared/organisation/section.ts';
 import { documentId, documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
-import { type BatchContext, isCreatedByThisImport } from './batchContext.ts';
+import { type BatchContext, isCreatedByImport } from './batchContext.ts';
 import { stateChange } from './comparison.ts';
 
 /** A record that gives privileges, and whether the record in which it does so existed before the import. */
@@ -26,7 +26,7 @@ export async function findPrivileges(
   const keys = giving.map(({ key }) => key);
   const existed = new Map<string, boolean>();
   for (const [path, document] of await readByPath(context.store, keys, ['createdAt']))
-    existed.set(path, document !== undefined && !isCreatedByThisImport(context, document));
+    existed.set(path, document !== undefined && !isCreatedByImport(context, document));
   return new Map(
     giving.map(({ plan, given, texts, key }) => [
       plan,

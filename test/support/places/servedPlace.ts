@@ -32,13 +32,18 @@ export interface LoggedPlace extends ServedPlace {
 /**
  * Initialises a database and serves it until the test has finished.
  * @param more options of the server
+ * @param limits variables that set its limits
  */
-export async function servedPlace(kind: StoreKind, more: readonly string[] = []): Promise<LoggedPlace> {
+export async function servedPlace(
+  kind: StoreKind,
+  more: readonly string[] = [],
+  limits: Readonly<Record<string, string>> = {},
+): Promise<LoggedPlace> {
   const location = await kind.newLocation();
   const env = keyEnvironment(location);
   const options = databaseOptions(location);
   const { token, orgId } = created.parse(await identityJson(['init', ...options], { env }));
-  const running = await serve(options, more, env);
+  const running = await serve(options, more, { ...env, ...limits });
   onTestFinished(async () => void (await running.stop()));
   const tokenFile = join(await testDirectory(), 'owner.pat');
   await writeFile(tokenFile, `${token}\n`, { mode: 0o600 });

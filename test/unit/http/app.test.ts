@@ -229,18 +229,20 @@ describe('GET /openapi.json', () => {
   });
   const endpoint: Endpoint = { method: 'POST', path: '/things/:id', operation };
   const route: Route = { ...endpoint, handler: () => new Response() };
-  const app = createApp({ routes: withOpenApi([route]) });
+  const app = createApp({ routes: withOpenApi([route], { requestBytes: 7 }) });
 
   it('describes the routes to anyone, the same each time', async () => {
     const first = await app.request('/openapi.json');
     expect(first.headers.get('content-type')).toBe('application/json');
     const text = await first.text();
-    expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(await openApiDocument([endpoint]))));
+    expect(JSON.parse(text)).toEqual(
+      JSON.parse(JSON.stringify(await openApiDocument([endpoint], { requestBytes: 7 }))),
+    );
     expect(await (await app.request('/openapi.json')).text()).toBe(text);
   });
 
   it('describes others where it is told to', async () => {
-    const scoped = createApp({ routes: withOpenApi([route], allEndpoints) });
+    const scoped = createApp({ routes: withOpenApi([route], {}, allEndpoints) });
     const { paths } = z
       .object({ paths: z.record(z.string(), z.unknown()) })
       .parse(await (await scoped.request('/openapi.json')).json());

@@ -1,0 +1,191 @@
+import { inspect } from '../../shared/exportFile/inspection.ts';
+import { exportFileLimits, type Manifest } from '../../shared/exportFile/manifest.ts';
+import { type JsonPath, JsonScanner, parseJson } from '../../shared/json/jsonScanner.ts';
+import { organisationFields } from '../../shared/organisation/record.ts';
+import { isList } from '../../shared/organisation/section.ts';
+import { findSection, sections } from '../../shared/organisation/sections.ts';
+
+/** A part of an export file, which is a file of its own. */
+export interface FilePart {
+  readonly bytes: Uint8Array;
+  readonly orgIds: ReadonlySet<string>;
+}
+
+interface Splitting {
+  readonly maxBytes: number;
+  /** Whether the parts have an organisation. */
+  readonly isSelected: (orgId: string) => boolean;
+  /** The manifest of the whole file, if it has one. */
+  readonly manifest: Manifest | undefined;
+}
+
+/** Reads the file from its beginning. */
+type Read = () => AsyncIterable<Uint8Array>;
+
+/** The fields of one step of one organisation that a part holds or lacks together, or an element of a long list. */
+interface Unit {
+  readonly entry: number;
+  readonly orgId: string;
+  readonly values: readonly UnitValue[];
+}
+
+interface UnitValue {
+  readonly field: string;
+  /** Whether it is an element of the field's list. */
+  readonly isElement: boolean;
+  readonly text: string;
+}
+
+/** An error for an organisation whose settings do not fit into a part. */
+export class UnsplittableError extends Error {
+  override readonly name = 'UnsplittableError';
+}
+
+/**
+ * Splits an export file into parts that can be imported one after the other. Each part has only records that refer to
+ * earlier parts or to itself: an import of the whole file writes records in the same order, phase by phase. So the parts
+ * together give what the whole file gives. Fields that this service does not know are left out.
+ * @param read reads the file, once for each step
+ * @throws UnsplittableError, JsonError
+ */
+export async function* splitFile(read: Read, splitting: Splitting): AsyncGenerator<FilePart> {
+  const orgIds = await readOrgIds(read);
+  let part = new PartWriter();
+  for (const step of steps) {
+    for await (const unit of readUnits(read, step, orgIds)) {
+      if (!splitting.isSelected(unit.orgId)) continue;
+      if (part.add(unit, splitting.maxBytes)) continue;
+      if (!part.isEmpty) yield await finish(part, splitting);
+      part = new PartWriter();
+      if (!part.add(unit, splitting.maxBytes)) throw new UnsplittableError(unit.orgId);
+    }
+  }
+  if (!part.isEmpty) yield await finish(part, splitting);
+}
+
+/** Finds the ids of a file's entries, which may follow their records. */
+async function readOrgIds(read: Read): Promise<ReadonlyMap<number, string>> {
+  const orgIds = new Map<number, string>();
+  for await (const values of scan(read, isOrgId))
+    for (const { path, text } of values) orgIds.set(Number(path[1]), String(parseJson(text, path)));
+  return orgIds;
+}
+
+function isOrgId([, , field]: JsonPath): boolean {
+  return field === 'orgId' || field === 'org_id';
+}
+
+type Step = 'settings' | 'policies' | 2 | 3 | 4;
+
+/** The order in which the records of all organisations are sent: that of an import's phases. */
+const steps: readonly Step[] = ['settings', 'policies', 2, 3, 4];
+
+const ownerOfList = new Map(
+  sections.flatMap((section) => Object.keys(section.v1?.lists ?? {}).map((name) => [name, section])),
+);
+
+/** Returns the step of a field; undefined for a field that the service does not know. */
+function stepOf(field: string): Step | undefined {
+  const name = organisationFields.get(field)?.name;
+  if (name === undefined) return undefined;
+  const owner = ownerOfList.get(name);
+  const section = owner ?? findSection(name);
+  if (section === undefined || section.phase === 1) return 'settings';
+  return owner !== undefined || !isList(section) ? 'policies' : section.phase;
+}
+
+/** Yields the units of a step, in the order of the file. */
+async function* readUnits(read: Read, step: Step, orgIds: ReadonlyMap<number, string>): AsyncGenerator<Unit> {
+  const isWhole = step === 'settings' || step === 'policies';
+  let whole: (Unit & { readonly values: UnitValue[] }) | undefined;
+  for await (const scanned of scan(read, (path) => stepOf(String(path[2])) === step)) {
+    for (const { path, text } of scanned) {
+      const entry = Number(path[1]);
+      // Each entry begins with the id.
+      const values = isOrgId(path) ? [] : [{ field: String(path[2]), isElement: path.length === 4, text }];
+      if (whole?.entry === entry) {
+        whole.values.push(...values);
+        continue;
+      }
+      if (whole !== undefined) yield whole;
+      const unit = { entry, orgId: orgIds.get(entry) ?? '', values };
+      if (isWhole) whole = unit;
+      else yield unit;
+    }
+  }
+  if (whole !== undefined) yield whole;
+}
+
+/** Scans the values of a file's organisations, and the elements of their lists. */
+async function* scan(read: Read, isWanted: (path: JsonPath) => boolean) {
+  const scanner = new JsonScanner((path, kind) => {
+    if (path.length > 0 && path[0] !== 'orgs') return 'skip';
+    if (path.length < 3) return 'enter';
+    if (!isWanted(path)) return 'skip';
+    return path.length === 3 && kind === 'array' ? 'enter' : 'keep';
+  }, exportFileLimits);
+  for await (const chunk of read())
+    yield scanner.push(chunk).filter(({ path, text }) => path.length > 2 && text !== '');
+  scanner.end();
+}
+
+/** The space for what a part has beside its entries. */
+const FRAME_BYTES = 10_000;
+
+/** Writes the entries of a part. */
+class PartWriter {
+  private readonly pieces: string[] = [];
+  private bytes = 0;
+  readonly orgIds = new Set<string>();
+  private entry: number | undefined;
+  /** The list that the last value is an element of. */
+  private list: string | undefined;
+
+  get isEmpty(): boolean {
+    return this.pieces.length === 0;
+  }
+
+  /** Adds a unit, unless it does not fit. */
+  add({ entry, orgId, values }: Unit, maxBytes: number): boolean {
+    let { list } = this;
+    let piece = '';
+    if (entry !== this.entry) {
+      piece = `${this.entryEnd}${this.isEmpty ? '' : ','}{"orgId":${JSON.stringify(orgId)}`;
+      list = undefined;
+    }
+    for (const { field, isElement, text } of values) {
+      const opening = `${list === undefined ? '' : ']'},${JSON.stringify(field)}:${isElement ? '[' : ''}`;
+      piece += `${isElement && field === list ? ',' : opening}${text}`;
+      list = isElement ? field : undefined;
+    }
+    const bytes = this.bytes + Buffer.byteLength(piece);
+    if (bytes + Math.min(FRAME_BYTES, maxBytes / 4) > maxBytes) return false;
+    this.pieces.push(piece);
+    [this.bytes, this.entry, this.list] = [bytes, entry, list];
+    this.orgIds.add(orgId);
+    return true;
+  }
+
+  /** Returns the part without its last brace. */
+  get text(): string {
+    return `{"orgs":[${this.pieces.join('')}${this.entryEnd}]`;
+  }
+
+  private get entryEnd(): string {
+    return this.isEmpty ? '' : `${this.list === undefined ? '' : ']'}}`;
+  }
+}
+
+/** Adds a manifest of the part, which its import is compared with. */
+async function finish(part: PartWriter, { manifest }: Splitting): Promise<FilePart> {
+  const { text } = part;
+  const bytes = Buffer.from(`${text}}`);
+  const { tally } = await inspect({ open: () => once(bytes) }, new AbortController().signal);
+  const { instance = '', readTime = '' } = manifest ?? {};
+  const own = JSON.stringify({ version: 1, instance, readTime, ...tally });
+  return { bytes: Buffer.from(`${text},"manifest":${own}}`), orgIds: part.orgIds };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

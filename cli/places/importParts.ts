@@ -1,0 +1,183 @@
+import type { ImportError, ImportResponse } from '../../functions/import/contract.ts';
+import { newImportId } from '../../functions/import/operation.ts';
+import { fileWarnings, MAX_LISTED_ISSUES } from '../../functions/import/results/report.ts';
+import { missingWarnings, selector } from '../../functions/import/selection.ts';
+import { addCounts, total } from '../../shared/collections/counts.ts';
+import { hasCode } from '../../shared/errors/identityError.ts';
+import { organisationTooLarge, placeRefused, trialTooLarge } from '../../shared/errors/placeErrors.ts';
+import { type Inspection, inspect } from '../../shared/exportFile/inspection.ts';
+import { organisationSection } from '../../shared/organisation/sections.ts';
+import {
+  countSettled,
+  type ExportContent,
+  type ImportMeter,
+  type ImportOptions,
+  type ImportSettled,
+} from '../exports/place.ts';
+import { type FilePart, splitFile, UnsplittableError } from '../exports/splitFile.ts';
+
+/** An instance that takes a file in several requests. */
+export interface PartTarget {
+  readonly origin: string;
+  /** The most bytes of a request. */
+  readonly requestBytes: number;
+  /** Imports one part. */
+  readonly send: (part: Uint8Array, options: ImportOptions, meter: ImportMeter) => Promise<ImportResponse>;
+}
+
+/** Whether content has more bytes than a request may have. */
+export async function exceeds(content: ExportContent, maxBytes: number, signal: AbortSignal): Promise<boolean> {
+  let bytes = 0;
+  for await (const chunk of content.open(signal)) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) return true;
+  }
+  return false;
+}
+
+/**
+ * Imports a file that is larger than a request may be: verifies it, sends it in parts, and adds up the responses. As with one
+ * request, nothing is written before the whole file is valid, and the same call continues an interrupted import.
+ * @param content can be read repeatedly
+ * @throws IdentityError
+ */
+export async function importParts(
+  { origin, requestBytes, send }: PartTarget,
+  content: ExportContent,
+  options: ImportOptions,
+  meter: ImportMeter,
+  signal: AbortSignal,
+): Promise<ImportResponse> {
+  if (options.dryRun) throw trialTooLarge(origin, requestBytes);
+  const inspection = await inspectWhole(origin, content, options, signal);
+  const sum = new PartsSum(inspection, options);
+  const splitting = { maxBytes: requestBytes, isSelected: selector(options), manifest: inspection.manifest };
+  const importId = options.importId ?? newImportId();
+  const partOptions = (part: FilePart): ImportOptions => ({
+    ...options,
+    importId,
+    // A token may be valid for the selected organisations only.
+    orgIds: options.orgIds.length === 0 ? [] : [...part.orgIds],
+    excludedOrgIds: [],
+    ids: false,
+  });
+  try {
+    for await (const part of splitFile(() => content.open(signal), splitting)) {
+      const partMeter: ImportMeter = {
+        onBegun: () => {},
+        onStarted: (settled) => meter.onStarted(() => sum.progress(settled())),
+      };
+      sum.add(part, await send(part.bytes, partOptions(part), partMeter));
+    }
+  } catch (error) {
+    throw error instanceof UnsplittableError ? organisationTooLarge(origin, error.message, requestBytes) : error;
+  }
+  return sum.response;
+}
+
+async function inspectWhole(origin: string, content: ExportContent, options: ImportOptions, signal: AbortSignal) {
+  try {
+    return await inspect(content, signal, { isSelected: selector(options) });
+  } catch (error) {
+    throw hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(origin, error.message, error) : error;
+  }
+}
+
+/** The sum of the responses to the parts of a file. */
+class PartsSum {
+  private readonly inspection: Inspection;
+  private readonly options: ImportOptions;
+  /** The organisations of the parts so far, and those among them that exist. */
+  private readonly seen = new Set<string>();
+  private readonly existing = new Set<string>();
+  private readonly errors: NonNullable<ImportResponse['errors']> = [];
+  private readonly warnings: ImportResponse['summary']['warnings'] = [];
+  private summary: ImportResponse['summary'];
+
+  constructor(inspection: Inspection, options: ImportOptions) {
+    this.inspection = inspection;
+    this.options = options;
+    // What no part holds is counted here.
+    const fields = Object.entries(inspection.unknown).filter(([name]) => !name.includes('.'));
+    this.summary = {
+      created: {},
+      unchanged: {},
+      failed: {},
+      notCarried: addCounts(inspection.leftOut, Object.fromEntries(fields)),
+      warnings: [],
+      proved: inspection.proved,
+      idsOmitted: true,
+    };
+  }
+
+  add({ orgIds }: FilePart, { errors = [], success, summary }: ImportResponse): void {
+    const {
+      created,
+      unchanged,
+      overwritten,
+      skipped,
+      failed,
+      notCarried,
+      errorsOmitted = 0,
+      warningsOmitted = 0,
+    } = summary;
+    const before = this.summary;
+    const again = orgIds.intersection(this.seen);
+    for (const { orgId } of success.orgs ?? []) this.existing.add(String(orgId));
+    const isAgain = ({ type, id = '' }: ImportError) => type === organisationSection.error.type && again.has(id);
+    this.errors.push(...errors.filter((error) => !isAgain(error)));
+    this.warnings.push(...summary.warnings);
+    for (const orgId of orgIds) this.seen.add(orgId);
+    const omitted = {
+      errorsOmitted: (before.errorsOmitted ?? 0) + errorsOmitted,
+      warningsOmitted: (before.warningsOmitted ?? 0) + warningsOmitted,
+    };
+    this.summary = {
+      ...before,
+      created: addCounts(before.created, created),
+      unchanged: addCounts(before.unchanged, without(unchanged, again.intersection(this.existing).size)),
+      overwritten: addCounts(before.overwritten, overwritten),
+      skipped: addCounts(before.skipped, skipped),
+      failed: addCounts(before.failed, without(failed, again.difference(this.existing).size)),
+      notCarried: addCounts(before.notCarried, notCarried),
+      ...omitted,
+    };
+  }
+
+  /** Returns how far the import has come, by the progress of the present part. */
+  progress(part: ImportSettled): ImportSettled {
+    const { records, unchanged } = countSettled(this.summary);
+    const all = total(this.inspection.counts) + this.inspection.organisations.length;
+    return {
+      records: Math.min(all, records + part.records),
+      unchanged: unchanged + part.unchanged,
+      total: all,
+    };
+  }
+
+  get response(): ImportResponse {
+    const { errorsOmitted = 0, warningsOmitted = 0, overwritten = {}, skipped = {}, ...summary } = this.summary;
+    const errors = this.errors.slice(0, MAX_LISTED_ISSUES);
+    const warnings = [...this.warnings, ...missingWarnings(this.inspection, this.options)].slice(0, MAX_LISTED_ISSUES);
+    const furtherErrors = errorsOmitted + this.errors.length - errors.length;
+    const furtherWarnings = warningsOmitted + this.warnings.length - warnings.length;
+    return {
+      ...(errors.length === 0 ? {} : { errors }),
+      success: this.existing.size === 0 ? {} : { orgs: Array.from(this.existing, (orgId) => ({ orgId })) },
+      summary: {
+        ...summary,
+        ...(total(overwritten) === 0 ? {} : { overwritten }),
+        ...(total(skipped) === 0 ? {} : { skipped }),
+        warnings: [...fileWarnings(this.inspection), ...warnings],
+        ...(furtherErrors === 0 ? {} : { errorsOmitted: furtherErrors }),
+        ...(furtherWarnings <= 0 ? {} : { warningsOmitted: furtherWarnings }),
+      },
+    };
+  }
+}
+
+/** Removes organisations that an earlier part has counted. */
+function without(counts: Readonly<Record<string, number>>, organisations: number): Record<string, number> {
+  const { [organisationSection.name]: all = 0, ...others } = counts;
+  return all > organisations ? { ...others, [organisationSection.name]: all - organisations } : others;
+}
