@@ -1,6 +1,7 @@
 import type { ExportRequestOptions } from '../../functions/export/contract.ts';
 import type { ImportRequestOptions, ImportResponse } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
+import type { StatedLimits } from '../../shared/limits.ts';
 import { UsageError } from '../command.ts';
 
 /** The options of a call of a place that no request has. */
@@ -166,6 +167,8 @@ export interface PlaceFacts {
   readonly clockAheadMs?: number | undefined;
   /** What limits a call of the place, and how the command keeps it. */
   readonly limits?: readonly string[];
+  /** The limits that an instance of this service states. */
+  readonly callLimits?: Pick<StatedLimits, 'requestBytes' | 'responseBytes'>;
   /** What every export leaves out. */
   readonly exportLosses: readonly string[];
   /** What every import does otherwise than an instance of this service. */
@@ -192,11 +195,9 @@ export function requireOtherInstance(first: DescribedPlace, second: DescribedPla
 }
 
 /** The service that answers at an address, as far as it describes itself to everybody. */
-export interface Recognised extends Pick<PlaceFacts, 'service' | 'version' | 'clockAheadMs'> {
+export interface Recognised extends Pick<PlaceFacts, 'service' | 'version' | 'clockAheadMs' | 'callLimits'> {
   /** Whether an instance of this service takes a file as the body of an import. */
   readonly takesFiles?: boolean;
-  /** The most bytes of a request to an instance of this service; undefined where it states no limit. */
-  readonly requestBytes?: number | undefined;
 }
 
 /** Returns how far this machine's clock is ahead of the Date header that a server has just sent; undefined without one. */

@@ -1,14 +1,17 @@
+import type { ImportResponse } from '../../functions/import/contract.ts';
 import { unknownStatesWarning } from '../../functions/import/results/report.ts';
 import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
+import { trialTooLarge } from '../../shared/errors/placeErrors.ts';
 import { Comparison } from '../../shared/exportFile/comparison.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
+import { UNLIMITED } from '../../shared/limitDefinition.ts';
 import { combine, combinePairs, compareSides, explainZitadels, onlyOrganisationsOf } from '../compareSides.ts';
 import { FileFacts, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { DatabasePlace } from '../exports/place.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
-import { missingStatesText } from '../texts.ts';
+import { missingStatesText, numberText } from '../texts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
 import { inspectStaged, rehearseImport } from './exportStage.ts';
@@ -83,7 +86,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
       ...(exported === undefined || exported.records === 0 ? {} : { digest: exported.digest, readAt: exported.readAt }),
     },
     target: describeSide(target),
-    checks: [...listChecks(source), ...listChecks(target), ...exportChecks(run, source)],
+    checks: planChecks(run, source, target, trial),
     leftOut,
     organisations: organisations.listed.map((one) => ({
       ...one,
@@ -146,14 +149,42 @@ async function readSides(
   return read;
 }
 
-/** Tries the import; undefined where the export has more records than the target tries. */
+/** Tries the import; undefined where the export is larger than what the target tries. */
 async function tryImport(run: MigrationRun, target: DatabasePlace) {
   try {
     return await rehearseImport(run, target);
   } catch (error) {
-    if (dryRunTooLarge.is(error)) return undefined;
+    if (dryRunTooLarge.is(error) || trialTooLarge.is(error)) return undefined;
     throw error;
   }
+}
+
+function planChecks(run: MigrationRun, source: Side, target: Side, trial: ImportResponse | undefined) {
+  return [
+    ...listChecks(source),
+    ...listChecks(target),
+    ...exportChecks(run, source),
+    ...sizeChecks(source, target, run.state.exported?.bytes ?? 0),
+    ...trialChecks(target, trial),
+  ];
+}
+
+/** Says how the limits of requests and responses are kept. */
+function sizeChecks(source: Side, target: Side, bytes: number): MigrationPlan['checks'] {
+  const { responseBytes = UNLIMITED } = source.facts?.callLimits ?? {};
+  const { requestBytes = UNLIMITED } = target.facts?.callLimits ?? {};
+  const pages = `${source.place.name} responds with at most ${numberText(responseBytes)} bytes: it was exported in pages, one after the other`;
+  const parts = `${target.place.name} takes at most ${numberText(requestBytes)} bytes in a request: the import is sent in several`;
+  return [...(bytes > responseBytes ? [pages] : []), ...(bytes > requestBytes ? [parts] : [])].map((message) => ({
+    status: 'ok',
+    message,
+  }));
+}
+
+function trialChecks({ place }: Side, trial: ImportResponse | undefined): MigrationPlan['checks'] {
+  if (trial !== undefined || place.takes === 'files') return [];
+  const message = `${place.name} tries no import as large as this one: what it refuses, only the result shows`;
+  return [{ status: 'warning', message }];
 }
 
 /** Warns of states that the source did not return, and of what an export contains that usually stays in the source. */

@@ -6,6 +6,7 @@ import { exportDamaged, placeBroke, placeRefused } from '../../shared/errors/pla
 import { proveExport } from '../../shared/exportFile/inspection.ts';
 import { exportedManifest } from '../../shared/exportFile/manifest.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
+import { UNLIMITED } from '../../shared/limitDefinition.ts';
 import { repeatable, undisposed } from '../exports/content.ts';
 import { joinPages } from '../exports/joinPages.ts';
 import {
@@ -28,8 +29,9 @@ import { ACCEPT, type CalledInstance, readImportResponse, responseError } from '
 /** Opens an instance of this service as a place: it exports and imports by the interface. */
 export function openInstance(
   settings: InstanceSettings,
-  { takesFiles, requestBytes = Number.POSITIVE_INFINITY, ...recognised }: Recognised,
+  { takesFiles, callLimits = {}, ...recognised }: Recognised,
 ): DatabasePlace {
+  const { requestBytes = UNLIMITED } = callLimits;
   return {
     takes: 'imports',
     name: settings.origin,
@@ -37,14 +39,14 @@ export function openInstance(
     import: async (content, options, meter, signal) => {
       if (takesFiles !== true) throw placeRefused(settings.origin, OLDER);
       meter.onBegun('sending');
-      if (requestBytes === Number.POSITIVE_INFINITY) return await importInto(settings, content, options, meter, signal);
+      if (requestBytes === UNLIMITED) return await importInto(settings, content, options, meter, signal);
       await using file = await repeatable(content, signal);
       if (!(await exceeds(file, requestBytes, signal))) return await importInto(settings, file, options, meter, signal);
       const send: PartTarget['send'] = (part, partOptions, partMeter) =>
         importInto(settings, { open: () => [part] }, partOptions, partMeter, signal);
       return await importParts({ origin: settings.origin, requestBytes, send }, file, options, meter, signal);
     },
-    facts: (operations, signal) => readFacts(settings, recognised, operations, signal),
+    facts: (operations, signal) => readFacts(settings, { ...recognised, callLimits }, operations, signal),
   };
 }
 

@@ -10,10 +10,12 @@ import type { InstanceSettings } from './instancePlace.ts';
 
 const PATH = '/openapi.json';
 const MAX_BYTES = 4_000_000;
+const bytes = z.int().positive().exactOptional();
+const statedLimits = z.object({ requestBytes: bytes, responseBytes: bytes });
 const ours = z.object({
   info: z.object({ title: z.literal('Identity'), version: z.string() }),
   paths: z.record(z.string(), z.unknown()),
-  'x-limits': z.object({ requestBytes: z.int().positive().optional() }).default({}),
+  'x-limits': statedLimits.default({}),
 });
 const fileImport = z.object({
   post: z.object({ requestBody: z.object({ content: z.object({ [EXPORT_FILE]: z.object({}) }) }) }),
@@ -51,9 +53,9 @@ async function recogniseBy(origin: string, { status, headers, body }: HttpRespon
   const hasOperations = document?.paths['/admin/v1/export'] ?? document?.paths['/admin/v1/import'];
   if (document === undefined || hasOperations === undefined) return `${PATH} describes another service`;
   const takesFiles = fileImport.safeParse(document.paths['/admin/v1/import']).success;
-  const { requestBytes } = document['x-limits'];
-  const { version } = document.info;
-  return { service: 'identity', version, clockAheadMs: clockAhead(headers.date), takesFiles, requestBytes };
+  const { info, 'x-limits': callLimits } = document;
+  const clockAheadMs = clockAhead(headers.date);
+  return { service: 'identity', version: info.version, clockAheadMs, takesFiles, callLimits };
 }
 
 function redirectOrigin(origin: string, location: string | undefined): string {
