@@ -2,10 +2,23 @@ import { describe, it } from 'vitest';
 import { expectMigratedAfterKills } from '../faults/support/killedMigration.ts';
 import { repetitions } from '../support/repetitions.ts';
 
-const size = repetitions({ few: { people: 6_000, rounds: 1 }, many: { people: 100_000, rounds: 5 } });
+const TIMEOUT_MS = 14_400_000;
+const size = repetitions({
+  few: { sizes: [3_000, 3_000], rounds: 1 },
+  many: { sizes: [50_000, 50_000], rounds: 5 },
+});
+const limited = repetitions({
+  few: { sizes: [4_000, 1_500, 500], limits: { MAX_RESPONSE_BYTES: '1000000', MAX_REQUEST_BYTES: '1000000' } },
+  many: { sizes: [40_000, 15_000, 5_000], limits: { MAX_RESPONSE_BYTES: '10000000', MAX_REQUEST_BYTES: '10000000' } },
+});
 
-describe('a migration whose client, source and target are killed again and again', () => {
-  it('resumes to an equal result', { timeout: 14_400_000 }, () =>
-    expectMigratedAfterKills({ ...size, killsOfOneMigration: 6 }),
+describe('a migration whose client, source and target are killed again and again', { timeout: TIMEOUT_MS }, () => {
+  it('resumes to an equal result', () => expectMigratedAfterKills({ ...size, killsOfOneMigration: 6 }));
+
+  it.each([
+    ['from', { source: limited.limits }],
+    ['into', { target: limited.limits }],
+  ])('resumes to an equal result %s an instance that takes and returns less at once', (_direction, limits) =>
+    expectMigratedAfterKills({ sizes: limited.sizes, limits, rounds: 1, killsOfOneMigration: 4 }),
   );
 });

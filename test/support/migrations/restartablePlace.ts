@@ -18,10 +18,16 @@ export interface RestartablePlace extends ServedPlace {
   start(): Promise<void>;
 }
 
-/** Initialises a database and serves it, until it is killed or the test has finished. */
-export async function restartablePlace(kind: StoreKind): Promise<RestartablePlace> {
+/**
+ * Initialises a database and serves it, until it is killed or the test has finished.
+ * @param limits variables that set the limits of the server
+ */
+export async function restartablePlace(
+  kind: StoreKind,
+  limits: Readonly<Record<string, string>> = {},
+): Promise<RestartablePlace> {
   const location = await kind.newLocation();
-  const env = { ...keyEnvironment(location), LOG_LEVEL: 'silent' };
+  const env = { ...keyEnvironment(location), ...limits, LOG_LEVEL: 'silent' };
   const options = databaseOptions(location);
   const { token, orgId } = created.parse(await identityJson(['init', ...options], { env }));
   const [command, script] = identityProgram;

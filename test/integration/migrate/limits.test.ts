@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { identity } from '../../support/command.ts';
+import { linkedOrganisations, staying } from '../../support/fixtures/linkedOrganisations.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { betweenServers, exportFileWith, migrate, prepareMigration } from '../../support/migrations/migrating.ts';
+import { servedPlace } from '../../support/places/servedPlace.ts';
+import { describeStores, keyEnvironment, type StoreKind } from '../../support/stores/stores.ts';
+
+const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
+const all = ['--with', 'passwords,otp,keys', '--yes'];
+const limits = { MAX_RESPONSE_BYTES: '100000', MAX_REQUEST_BYTES: '100000' };
+
+const crowd = (orgId: string, count: number) =>
+  organisation(orgId, {
+    humanUsers: Array.from({ length: count }, (_, number) =>
+      person(`${orgId} ${number}`, { hashedPassword: { value: HASH } }),
+    ),
+  });
+
+/** Organisations that refer to each other, and one that is larger than a request and a response. */
+const orgs = [staying, ...linkedOrganisations, crowd('large', 600), crowd('small', 50)];
+
+async function filledPlace(kind: StoreKind, variables: Readonly<Record<string, string>>) {
+  const place = await servedPlace(kind, [], variables);
+  const env = keyEnvironment(place.location);
+  const file = await exportFileWith(...orgs);
+  expect(await identity(['import', file, '--to', place.database, '--with', 'all'], { env })).toMatchObject({ code: 0 });
+  return place;
+}
+
+describeStores('a migration of an organisation that is larger than a request and a response', (kind) => {
+  it.each([
+    ['from an instance with limits', limits, {}],
+    ['into an instance with limits', {}, limits],
+  ])('%s is proved, and warns of nothing that a small one does not', { timeout: 120_000 }, async (_case, from, to) => {
+    const [north, south] = [await filledPlace(kind, from), await servedPlace(kind, [], to)];
+    const migrating = await prepareMigration(north);
+    const result = await migrate([...betweenServers(north, south), ...all, '--new-orgs-only'], migrating);
+    expect(result).toMatchObject({
+      outcome: 'done',
+      errors: [],
+      warnings: [],
+      target: { digest: result.source.digest },
+      proof: { method: 'fields', unexpected: 0, expected: 0, sourceUnchanged: true },
+    });
+    const again = await migrate([...betweenServers(north, south), ...all], await prepareMigration(north));
+    expect(again).toMatchObject({ outcome: 'done', moved: { imported: { created: {}, overwritten: {} } } });
+  });
+});
