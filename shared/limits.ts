@@ -46,7 +46,7 @@ const limitTable = {
     selfHosted: UNLIMITED,
     cloud: 32_000_000,
     reason: 'Cloud Run cuts larger ones',
-    above: 'an export is 400, and names gcs_output',
+    above: 'an export is 400, unless it is paged or goes to a bucket',
   },
   timeoutMs: {
     variable: 'MAX_TIMEOUT',
