@@ -25,14 +25,11 @@ export interface PartTarget {
   readonly send: (part: Uint8Array, options: ImportOptions, meter: ImportMeter) => Promise<ImportResponse>;
 }
 
-/** Whether content has more bytes than a request may have. */
-export async function exceeds(content: ExportContent, maxBytes: number, signal: AbortSignal): Promise<boolean> {
+/** Returns the number of bytes of content, which is read to its end: its owner may count and check what passes. */
+export async function countBytes(content: ExportContent, signal: AbortSignal): Promise<number> {
   let bytes = 0;
-  for await (const chunk of content.open(signal)) {
-    bytes += chunk.byteLength;
-    if (bytes > maxBytes) return true;
-  }
-  return false;
+  for await (const chunk of content.open(signal)) bytes += chunk.byteLength;
+  return bytes;
 }
 
 /**

@@ -22,7 +22,7 @@ import {
 } from '../exports/place.ts';
 import { callBriefly, callServer, type HttpCall, type HttpResponse, readText } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
-import { exceeds, importParts, type PartTarget } from './importParts.ts';
+import { countBytes, importParts, type PartTarget } from './importParts.ts';
 import { importQuery, toRequest } from './importQuery.ts';
 import { ACCEPT, type CalledInstance, readImportResponse, responseError } from './instanceResponses.ts';
 
@@ -41,7 +41,8 @@ export function openInstance(
       meter.onBegun('sending');
       if (requestBytes === UNLIMITED) return await importInto(settings, content, options, meter, signal);
       await using file = await repeatable(content, signal);
-      if (!(await exceeds(file, requestBytes, signal))) return await importInto(settings, file, options, meter, signal);
+      const bytes = await countBytes(file, signal);
+      if (bytes <= requestBytes) return await importInto(settings, file, options, meter, signal);
       const send: PartTarget['send'] = (part, partOptions, partMeter) =>
         importInto(settings, { open: () => [part] }, partOptions, partMeter, signal);
       return await importParts({ origin: settings.origin, requestBytes, send }, file, options, meter, signal);

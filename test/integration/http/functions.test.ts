@@ -118,12 +118,14 @@ describe.each(functions)('npm run function:%s', (name) => {
   });
 });
 
-it('npm run function:removeOtpEmail describes the whole instance where it stands for it', async () => {
-  const running = await startFunction('removeOtpEmail', { DATA_DIR: directory.path, OPENAPI_SCOPE: 'instance' });
-  const answer = await send(running, { method: 'GET', path: '/openapi.json' });
-  expect(Object.keys(described.parse(parseOk(answer)).paths).sort()).toEqual(
-    [...Object.values(describedPaths).flat(), ...probedPaths].sort(),
-  );
+it('npm run function:removeOtpEmail describes the whole instance and its limits where it stands for it', async () => {
+  const limits = { MAX_RESPONSE_BYTES: '10000000', MAX_TIMEOUT: '59m' };
+  const scope = { DATA_DIR: directory.path, OPENAPI_SCOPE: 'instance' };
+  const running = await startFunction('removeOtpEmail', { ...scope, ...limits });
+  const document = parseOk(await send(running, { method: 'GET', path: '/openapi.json' }));
+  const { paths, 'x-limits': stated } = described.parse(document);
+  expect(Object.keys(paths).sort()).toEqual([...Object.values(describedPaths).flat(), ...probedPaths].sort());
+  expect(stated).toEqual({ requestBytes: 1_000_000_000, responseBytes: 10_000_000, timeout: '59m' });
   await running.stop();
 });
 

@@ -102,6 +102,8 @@ describe('an import into an instance whose requests are limited', { timeout: 120
     const call = importing(place, await fileOf([crowd('a', 200), crowd('b', 200)]), '--org', 'b');
     const summary = { created: { org: 1, humanUsers: 200 }, notCarried: { org: 1, humanUsers: 200 } };
     expect(await identityResult(call)).toMatchObject({ code: 0, summary });
+    const missing = await identity([...call, '--org', 'c']);
+    expect(missing).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have c') });
   });
 });
 
