@@ -65,6 +65,7 @@ export async function importParts(
         onStarted: (settled) => meter.onStarted(() => sum.progress(settled())),
       };
       sum.add(part, await send(part.bytes, partOptions(part), partMeter));
+      meter.onStarted(() => sum.progress());
     }
   } catch (error) {
     throw error instanceof UnsplittableError ? organisationTooLarge(origin, error.message, requestBytes) : error;
@@ -142,7 +143,7 @@ class PartsSum {
   }
 
   /** Returns how far the import has come, by the progress of the present part. */
-  progress(part: ImportSettled): ImportSettled {
+  progress(part: Pick<ImportSettled, 'records' | 'unchanged'> = { records: 0, unchanged: 0 }): ImportSettled {
     const { records, unchanged } = countSettled(this.summary);
     const all = total(this.inspection.counts) + this.inspection.organisations.length;
     return {

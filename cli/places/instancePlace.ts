@@ -56,7 +56,9 @@ const OLDER = `its release does not take ${EXPORT_FILE}: upgrade the instance fi
 
 async function readContent(settings: InstanceSettings, options: ExportOptions): Promise<ExportContent> {
   async function* read(page: object, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const body = [Buffer.from(JSON.stringify({ ...toRequest(options, exportOptions), response_output: true, ...page }))];
+    const body = [
+      Buffer.from(JSON.stringify({ ...toRequest(options, exportOptions), response_output: true, ...page })),
+    ];
     using response = await post(settings, { operation: 'export', body }, signal);
     yield* proved(settings, response, signal);
   }

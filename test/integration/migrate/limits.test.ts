@@ -1,10 +1,10 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { identity } from '../../support/command.ts';
 import { linkedOrganisations, staying } from '../../support/fixtures/linkedOrganisations.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith, migrate, prepareMigration } from '../../support/migrations/migrating.ts';
 import { servedPlace } from '../../support/places/servedPlace.ts';
-import { describeStores, keyEnvironment, type StoreKind } from '../../support/stores/stores.ts';
+import { describeStores, keyEnvironment, type StoreKind, sqlite } from '../../support/stores/stores.ts';
 
 const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
 const all = ['--with', 'passwords,otp,keys', '--yes'];
@@ -45,5 +45,19 @@ describeStores('a migration of an organisation that is larger than a request and
     });
     const again = await migrate([...betweenServers(north, south), ...all], await prepareMigration(north));
     expect(again).toMatchObject({ outcome: 'done', moved: { imported: { created: {}, overwritten: {} } } });
+  });
+});
+
+describe('the plan of a migration into an instance with limits', () => {
+  it('says that the import goes in several requests, and that none was tried', async () => {
+    const [north, south] = [await filledPlace(sqlite, limits), await servedPlace(sqlite, [], limits)];
+    const { cwd } = await prepareMigration(north);
+    const call = ['migrate', 'plan', ...betweenServers(north, south), '--with', 'all'];
+    const { stdout } = await identity(call, { cwd });
+    const checked = stdout.slice(stdout.indexOf('Checked'));
+    expect(checked).toContain(`${north.url} responds with at most 100,000 bytes: it was exported in pages`);
+    expect(checked).toContain(`${south.url} takes at most 100,000 bytes in a request: the import is sent in several`);
+    expect(checked).toContain(`${south.url} tries no import as large as this one`);
+    expect(south.requests()).not.toContain('/admin/v1/import 413');
   });
 });
