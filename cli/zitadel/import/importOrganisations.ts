@@ -13,19 +13,8 @@ import { hasErrorId, reportsExisting } from '../errorIds.ts';
 import type { FileLosses } from '../fileLosses.ts';
 import { callMethod, hasContext, isGatewayTimeout, rpcError } from '../rpc.ts';
 import { stepInContext } from './importSteps.ts';
-import type { Entry, ImportLedger, Outcome } from './ledger.ts';
+import type { Entry, ImportLedger } from './ledger.ts';
 import { importBody, type OutgoingRecord, requestLimits, takeRequest } from './outgoingRecords.ts';
-
-/** How an error is to be taken. */
-export type ErrorKind =
-  /** A consequence of how ZITADEL imports: nothing is missing. */
-  | 'expected'
-  /** The record exists, and stays as it is: a comparison shows whether it is equal. */
-  | 'existing'
-  /** The record is missing, as what is left to do says. */
-  | 'announced'
-  /** The record is missing, or is not as it should be. */
-  | 'real';
 
 /**
  * Sends the records of a ledger to a ZITADEL, in requests that it can take and in an order that it can follow, and settles
@@ -51,9 +40,6 @@ export async function importOrganisations(
   }
 }
 
-/** An error, and how it is to be taken. */
-type Answer = ImportError & { readonly kind: ErrorKind };
-
 const SEED_TYPE = 'human_user_otp';
 /** The types of errors about a part of a record, which is there without that part. */
 const parts: Readonly<Record<string, readonly string[]>> = {
@@ -61,78 +47,79 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   domain: ['domain_isverified', 'domain_isprimary'],
 };
 
-function settleAnswer(ledger: ImportLedger, { records, errors, isRepeat }: AnsweredRequest, host: string): void {
-  const idsOf = (type: string, isWanted: (record: OutgoingRecord) => boolean) =>
-    new Set(records.filter((record) => record.type === type && isWanted(record)).map(({ id }) => id));
-  const creates = idsOf('org', () => true);
-  const refusedLinks = idsOf('user_link', ({ foreseen }) => foreseen === 'notCarried');
-  const answers = errors
-    .map((error) => ({ ...error, kind: errorKind(error, { isRepeat, creates, refusedLinks, host }) }))
-    .filter(({ kind }) => kind !== 'expected');
-  const pending = Map.groupBy(answers, ({ type, id = '' }) => `${type} ${id}`);
-  // Of several records with one id, ZITADEL takes the first.
-  for (const record of records.toReversed()) {
-    const take = (type: string) => pending.get(`${type} ${record.id}`)?.pop();
-    const own = take(record.type);
-    const ofParts = (parts[record.type] ?? []).flatMap((type) => take(type) ?? []);
-    ledger.enter(record, settlement(record, own, ofParts[0]));
-  }
-  for (const answer of [...pending.values()].flat()) ledger.addError(answer);
-  for (const { kind, type, id = '' } of answers) if (kind === 'real' && type === 'org') ledger.refuse(id);
+/** What an error of an import means for a record. */
+interface ReadError extends ImportError {
+  /** `created` for a consequence of how ZITADEL imports: nothing is missing. */
+  readonly outcome: 'created' | 'existing' | 'notCarried' | 'failed';
 }
-
-/**
- * Returns what an answer means for a record.
- * @param own the error about it
- * @param part the error about a part of it
- */
-function settlement({ foreseen }: OutgoingRecord, own: Answer | undefined, part: Answer | undefined): Entry {
-  // Only the seed of this person was to be added: ZITADEL reports each person as existing.
-  if (foreseen === 'overwritten') {
-    const error = [own, part].find((answer) => answer?.kind === 'real');
-    if (error !== undefined) return { outcome: 'failed', ...error };
-    return { outcome: part?.kind === 'existing' ? 'unchanged' : 'overwritten' };
-  }
-  const error = own ?? part;
-  const outcome = own === undefined ? 'created' : outcomes[own.kind];
-  return error?.kind === 'real' ? { outcome, ...error } : { outcome };
-}
-
-const outcomes: Readonly<Record<ErrorKind, Outcome>> = {
-  expected: 'created',
-  existing: 'existing',
-  announced: 'notCarried',
-  real: 'failed',
-};
 
 /** What the command knows of the request that an error answers. */
 export interface RequestFacts {
   /** Whether the request, or a part of it, was sent before without an answer. */
   readonly isRepeat: boolean;
-  /** The organisations that the request was to create. Others exist, which is an error as well. */
-  readonly creates: ReadonlySet<string>;
-  /** The links whose identity provider the file lacks, so that ZITADEL has it only if somebody created it. */
-  readonly refusedLinks: ReadonlySet<string>;
   /** The host of the target, of which ZITADEL makes each organisation's automatic domain. */
   readonly host: string;
 }
 
-/** Decides how an error of an import is to be taken. */
-export function errorKind(error: ImportError, { isRepeat, creates, refusedLinks, host }: RequestFacts): ErrorKind {
+/**
+ * Decides what an error of an import means.
+ * @param record the record that the error is about; undefined if the request had none
+ */
+export function readError(
+  error: ImportError,
+  record: Pick<OutgoingRecord, 'foreseen'> | undefined,
+  { isRepeat, host }: RequestFacts,
+): ReadError {
   const { type, id = '', message } = error;
+  const as = (outcome: ReadError['outcome']) => ({ ...error, outcome });
   // With the default policy, adding a domain verifies it, and verifying it once more fails.
-  if (type === 'domain_isverified' && hasErrorId(message, 'taken')) return 'expected';
-  if (type === 'user_link' && hasErrorId(message, 'noProvider') && refusedLinks.has(id)) return 'announced';
-  if (!reportsExisting(error)) return 'real';
+  if (type === 'domain_isverified' && hasErrorId(message, 'taken')) return as('created');
+  // The file lacks the identity provider, as what is left to do says.
+  if (type === 'user_link' && hasErrorId(message, 'noProvider') && record?.foreseen === 'notCarried')
+    return as('notCarried');
+  if (!reportsExisting(error)) return as('failed');
   const isAutomaticDomain = type === 'domain' && id.endsWith(`.${host}`);
-  return isRepeat || isAutomaticDomain || (type === 'org' && !creates.has(id)) ? 'expected' : 'existing';
+  // An organisation that the request was not to create exists, which is an error as well.
+  return as(isRepeat || isAutomaticDomain || (type === 'org' && record === undefined) ? 'created' : 'existing');
 }
 
-interface AnsweredRequest {
-  readonly records: readonly OutgoingRecord[];
-  readonly errors: readonly ImportError[];
-  /** Whether a part of it had been sent before without an answer. */
-  readonly isRepeat: boolean;
+function settleAnswer(
+  ledger: ImportLedger,
+  records: readonly OutgoingRecord[],
+  errors: readonly ImportError[],
+  facts: RequestFacts,
+): void {
+  const pending = Map.groupBy(errors, ({ type, id = '' }) => `${type} ${id}`);
+  // Of several records with one id, ZITADEL takes the first.
+  for (const record of records.toReversed()) {
+    const take = (type: string): ReadError[] => {
+      const error = pending.get(`${type} ${record.id}`)?.pop();
+      return error === undefined ? [] : [readError(error, record, facts)];
+    };
+    const [own] = take(record.type);
+    const part = (parts[record.type] ?? []).flatMap(take).find(({ outcome }) => outcome !== 'created');
+    ledger.enter(record, entryFor(record, own, part));
+  }
+  const others = [...pending.values()].flat().map((error) => readError(error, undefined, facts));
+  for (const error of others) if (error.outcome !== 'created') ledger.addError(error);
+  for (const { type, id = '', message } of errors)
+    if (type === 'org' && !reportsExisting({ type, message })) ledger.refuse(id);
+}
+
+/**
+ * Returns what errors mean for a record.
+ * @param own the error about it
+ * @param part the error about a part of it
+ */
+function entryFor({ foreseen }: OutgoingRecord, own: ReadError | undefined, part: ReadError | undefined): Entry {
+  // Only the seed of this person was to be added: ZITADEL reports each person as existing.
+  if (foreseen === 'overwritten') {
+    const error = [own, part].find((one) => one?.outcome === 'failed');
+    return error ?? { outcome: part?.outcome === 'existing' ? 'unchanged' : 'overwritten' };
+  }
+  const outcome = own?.outcome ?? 'created';
+  const error = own ?? part;
+  return error?.outcome === 'failed' ? { ...error, outcome } : { outcome };
 }
 
 const report = z.looseObject({
@@ -183,14 +170,14 @@ class ImportSender {
     const answer = await this.attempt(records, orgId);
     const isRepeat = (answer?.attempts ?? 0) > 1 || records.some(({ position }) => this.begun.has(position));
     const found = answer?.status === 200 ? report.safeParse(parseIfJson(answer.text)) : undefined;
-    if (found?.success === true) return this.settle({ records, errors: found.data.errors, isRepeat });
+    if (found?.success === true) return this.settle(records, found.data.errors, isRepeat);
     const refusal = refusalBy(answer);
     if (refusal === 'other' && answer !== undefined) throw callError(this.connection, call, answer);
     const [first, second] = records;
     if (first !== undefined && second === undefined) {
       const { type, id } = first;
       if (refusal === 'tooSlow') throw zitadelImportTooSlow(`${type} ${id}`, TIMEOUT_MS / 1_000);
-      return this.settle({ records, errors: [{ type, id, message: messageIn(answer?.text ?? '') }], isRepeat });
+      return this.settle(records, [{ type, id, message: messageIn(answer?.text ?? '') }], isRepeat);
     }
     if (refusal === 'tooSlow') for (const { position } of records) this.begun.add(position);
     this.records = Math.ceil(records.length / 2);
@@ -198,9 +185,9 @@ class ImportSender {
     if (refusal !== 'invalid') this.most = this.records;
   }
 
-  private settle(answered: AnsweredRequest): void {
-    settleAnswer(this.ledger, answered, this.host);
-    if (answered.records.length >= this.records) this.records = Math.min(2 * this.records, this.most);
+  private settle(records: readonly OutgoingRecord[], errors: readonly ImportError[], isRepeat: boolean): void {
+    settleAnswer(this.ledger, records, errors, { isRepeat, host: this.host });
+    if (records.length >= this.records) this.records = Math.min(2 * this.records, this.most);
   }
 
   /** Returns a ZITADEL's answer, or undefined where it gave none in time. */

@@ -1,30 +1,33 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { errorKind } from '../../../../cli/zitadel/import/importOrganisations.ts';
+import { readError } from '../../../../cli/zitadel/import/importOrganisations.ts';
 import type { ImportError } from '../../../../functions/import/contract.ts';
 import { zitadelText } from '../../../support/fixtures/organisations.ts';
 
 const answer = z.looseObject({
   errors: z.array(z.looseObject({ type: z.string(), id: z.string().optional(), message: z.string() })),
 });
-const none = new Set<string>();
-const facts = { isRepeat: false, creates: none, refusedLinks: none, host: 'localhost' };
+const facts = { isRepeat: false, host: 'localhost' };
+const sent = { foreseen: 'created' } as const;
+const outcomeOf = (...given: Parameters<typeof readError>) => readError(...given).outcome;
 
-/** The errors of a recorded answer that are of a kind. */
-function recorded(name: string, kind: ReturnType<typeof errorKind>): string[] {
+/** The errors of a recorded answer that mean an outcome. */
+function recorded(name: string, outcome: ReturnType<typeof outcomeOf>): string[] {
   const errors: ImportError[] = answer.parse(JSON.parse(zitadelText(name))).errors;
-  return errors.filter((error) => errorKind(error, facts) === kind).map(({ type, id }) => `${type} ${id}`);
+  return errors
+    .filter((error) => outcomeOf(error, undefined, facts) === outcome)
+    .map(({ type, id }) => `${type} ${id}`);
 }
 
 describe('the errors of a ZITADEL', () => {
   it('are all expected where it has imported everything', () => {
-    expect(recorded('import-of-our-adjusted-export-response', 'expected')).toHaveLength(8);
+    expect(recorded('import-of-our-adjusted-export-response', 'created')).toHaveLength(8);
     expect(recorded('import-of-our-adjusted-export-response', 'existing')).toEqual([]);
-    expect(recorded('import-of-our-adjusted-export-response', 'real')).toEqual([]);
+    expect(recorded('import-of-our-adjusted-export-response', 'failed')).toEqual([]);
   });
 
   it('are real where it has lost records', () => {
-    expect(recorded('import-of-our-export-response', 'real')).toEqual([
+    expect(recorded('import-of-our-export-response', 'failed')).toEqual([
       'login_policy 400633194090597414',
       'user_metadata 400633268111674406_zone',
       'user_grant 400633194090597414_400633271701998630_400633268111674406',
@@ -35,7 +38,7 @@ describe('the errors of a ZITADEL', () => {
 
   it('say what exists after a second import, and which names are taken', () => {
     expect(recorded('reimport-same-instance-response', 'existing')).toHaveLength(57);
-    expect(recorded('reimport-same-instance-response', 'real')).toEqual([
+    expect(recorded('reimport-same-instance-response', 'failed')).toEqual([
       'machine_user 330000000000000301',
       'machine_user 400522099862539302',
       'machine_user 330000000000000303',
@@ -44,28 +47,29 @@ describe('the errors of a ZITADEL', () => {
     ]);
   });
 
-  it('are expected where the request was sent before', () => {
+  it('are no failures where the request was sent before', () => {
     const error = { type: 'human_user', id: '1', message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting' };
-    expect(errorKind(error, facts)).toBe('existing');
-    expect(errorKind(error, { ...facts, isRepeat: true })).toBe('expected');
+    expect(outcomeOf(error, sent, facts)).toBe('existing');
+    expect(outcomeOf(error, sent, { ...facts, isRepeat: true })).toBe('created');
   });
 
-  it('are real for the ids of a deleted organisation, and for the name of another one', () => {
+  it('are failures for the ids of a deleted organisation, and for the name of another one', () => {
     const ids = ['COMMA-Bd2jj Message=Errors.Org.Domain.AlreadyExists', 'V3-DKcYh Message=Errors.Org.AlreadyExists'];
-    for (const id of ids) expect(errorKind({ type: 'org', id: '1', message: `ID=${id}` }, facts)).toBe('real');
+    for (const id of ids) expect(outcomeOf({ type: 'org', id: '1', message: `ID=${id}` }, sent, facts)).toBe('failed');
   });
 
   it('are announced for a link whose identity provider the file lacks, and for no other', () => {
     const error = { type: 'user_link', id: '1_2', message: 'ID=COMMAND-39nf2 Message=Errors.IDPConfig.NotExisting' };
-    expect(errorKind(error, { ...facts, refusedLinks: new Set(['1_2']) })).toBe('announced');
-    expect(errorKind(error, { ...facts, refusedLinks: new Set(['1_3']) })).toBe('real');
+    const announced = { foreseen: 'notCarried' } as const;
+    expect(outcomeOf(error, announced, facts)).toBe('notCarried');
+    expect(outcomeOf(error, sent, facts)).toBe('failed');
     const otherwise = { ...error, message: 'ID=COMMAND-vzktar7b7f Message=Errors.User.NotFound' };
-    expect(errorKind(otherwise, { ...facts, refusedLinks: new Set(['1_2']) })).toBe('real');
+    expect(outcomeOf(otherwise, announced, facts)).toBe('failed');
   });
 
   it('take an existing organisation for one that the request was not to create', () => {
     const error = { type: 'org', id: '1', message: 'ID=ORG-lapo2n Message=Errors.Org.AlreadyExisting' };
-    expect(errorKind(error, facts)).toBe('expected');
-    expect(errorKind(error, { ...facts, creates: new Set(['1']) })).toBe('existing');
+    expect(outcomeOf(error, undefined, facts)).toBe('created');
+    expect(outcomeOf(error, sent, facts)).toBe('existing');
   });
 });
