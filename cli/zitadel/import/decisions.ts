@@ -61,13 +61,13 @@ export async function decideAll(file: ReadFile, connection: ZitadelConnection): 
   const { ledger } = file;
   const names = new CaselessNames();
   const withSeed = new Map<string, Pick<LedgerRecord, 'position'>>();
-  let [withSecrets, isHolderSent] = [0, false];
+  let [withSecrets, isHolderTaken] = [0, false];
   for await (const one of ledger.records(connection.signal)) {
     const { position, record } = one;
     const { section, json, orgId, credentials, clearPassword } = record;
-    const isKept = one.isHeld ? isHolderSent : !withholds(file, record, names);
+    const isKept = one.isHeld ? isHolderTaken : !withholds(file, record, names);
     const entry = decide(file, one, isKept);
-    if (!one.isHeld) isHolderSent = entry.outcome === undefined;
+    if (!one.isHeld) isHolderTaken = entry.foreseen === 'created';
     ledger.enter(one, entry);
     if (section !== humanUserSection || entry.found === 'missing') continue;
     const { passwordHash = clearPassword, totpSeed } = credentials;

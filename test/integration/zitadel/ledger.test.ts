@@ -67,6 +67,22 @@ describe('an import into a ZITADEL', { timeout: TIMEOUT_MS }, () => {
     });
   });
 
+  it('carries the links of the first one only of two people with one id', async () => {
+    const zitadel = await startZitadel({ lagMs: 0 });
+    const linked = (userName: string, configId: string) =>
+      person('ada', { userName, idps: [{ configId, externalUserId: userName, displayName: userName }] });
+    const humanUsers = [linked('ada', '51'), linked('other', '52')];
+    const content = [organisation('acme', { humanUsers, oidcIdps: [provider('51'), provider('52')] })];
+    const created = { org: 1, oidcIdps: 2, humanUsers: 1, userLinks: 1 };
+    const tried = await importIntoStandIn(zitadel, content, { dryRun: true });
+    expect(tried.summary).toMatchObject({ created, failed: {}, notCarried: { humanUsers: 1, userLinks: 1 } });
+    const { summary } = await importIntoStandIn(zitadel, content);
+    expect(summary).toMatchObject({ created, failed: { humanUsers: 1 }, notCarried: { userLinks: 1 } });
+    expect([...(zitadel.contents.organisations.get('acme')?.sections.get('userLinks')?.keys() ?? [])]).toEqual([
+      'ada_51',
+    ]);
+  });
+
   it('sends nothing of an organisation that the ZITADEL refuses, and counts all of it as failed', async () => {
     const zitadel = await startZitadel();
     zitadel.contents.deletedIds.add('acme');
