@@ -1,3 +1,4 @@
+import { describeVerifiers } from '../shared/organisation/passwordHashes.ts';
 import type { WarningReason } from '../shared/organisation/warnings.ts';
 import { recordNoun, words } from './nouns.ts';
 import { type Line, section } from './terminal.ts';
@@ -39,6 +40,14 @@ export function figures(counts: Readonly<Record<string, number>>): string[] {
 export function countList(counts: Readonly<Record<string, number>>): string {
   const texts = Object.entries(counts).map(([name, count]) => `${words(name)} ${numberText(count)}`);
   return texts.join(', ') || 'none';
+}
+
+/** Returns the line about password hashes, by their formats. */
+export function hashLine(formats: Readonly<Record<string, number>>): string {
+  const texts = Object.entries(formats).map(
+    ([format, count]) => `${format} ${numberText(count)} (${describeVerifiers(format)})`,
+  );
+  return `password hashes: ${texts.join(', ') || 'none'}`;
 }
 
 /** An error, a warning or something left to do, about a record or a whole file. */

@@ -15,6 +15,7 @@ import { section } from '../terminal.ts';
 import {
   counted,
   countList,
+  hashLine,
   missingStatesLines,
   type Notice,
   noticeLines,
@@ -101,7 +102,7 @@ function inspected(
       [...sections].map(([one, of]) => `${words(one)}: ${counted(of.records, 'record')}, ${counted(of.bytes, 'byte')}`),
     ),
     `secrets: ${countList(secrets)}`,
-    `password hashes: ${countList(hashFormats)}`,
+    hashLine(hashFormats),
     ...Object.entries(unknown).map(([field, count]) => `unknown, and not imported: ${field} (${numberText(count)})`),
     ...section('Not exported by ZITADEL', losses),
     ...noticeSection('warning', warnings, 0, missingStatesLines(missingStates)),

@@ -5,7 +5,7 @@ import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { type Inspection, inspect, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { type CountedEntry, LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
-import { passwordHashFormat } from '../../shared/organisation/passwords.ts';
+import { hashVerification } from '../../shared/organisation/passwordHashes.ts';
 import { type OrganisationRecord, storedFields } from '../../shared/organisation/record.ts';
 import { recordKey } from '../../shared/organisation/recordPlan.ts';
 import { type CredentialField, credentialFields } from '../../shared/store/documentFields.ts';
@@ -102,7 +102,7 @@ export class FileFacts implements RecordVisitor {
     const size = this.sections.get(section.name) ?? { records: 0, bytes: 0 };
     this.sections.set(section.name, { records: size.records + 1, bytes: size.bytes + Buffer.byteLength(body) });
     const { passwordHash } = credentials;
-    if (passwordHash !== undefined) increase(this.hashFormats, passwordHashFormat(passwordHash) ?? 'unknown');
+    if (passwordHash !== undefined) increase(this.hashFormats, hashVerification(passwordHash).format);
     for (const field of credentialFields)
       if (credentials[field] !== undefined) increase(this.secrets, credentialKinds[field]);
     const present = {

@@ -9,6 +9,7 @@ import {
   figures,
   firstDifferences,
   firstLines,
+  hashLine,
   type Notice,
   named,
   notComparedLines,
@@ -80,7 +81,7 @@ function planFacts(plan: MigrationPlan): string[] {
     ...places,
     `records: ${countList(sections)}`,
     `secrets: ${secrets.selected.join(', ') || 'none'}${found}`,
-    `password hashes: ${countList(plan.hashFormats)}`,
+    hashLine(plan.hashFormats),
   ];
 }
 

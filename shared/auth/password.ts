@@ -2,7 +2,7 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { bcryptCost } from '../organisation/passwords.ts';
+import { bcryptCost } from '../organisation/passwordHashes.ts';
 import { bcryptCosts, defaultPasswordHashing, MAX_BCRYPT_BYTES, type PasswordHashing } from '../passwordHashing.ts';
 import { WorkerPool } from '../workerPool.ts';
 import type { BcryptTask } from './bcryptWorker.ts';

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import type { ComparedContent } from '../organisation/equality.ts';
 import { normaliseRecord } from '../organisation/normaliseRecord.ts';
-import { isTotpSeed, passwordHashFormat } from '../organisation/passwords.ts';
+import { hashVerification } from '../organisation/passwordHashes.ts';
+import { isTotpSeed } from '../organisation/passwords.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
 import { recordKey, reportedId } from '../organisation/recordPlan.ts';
 import { documentPath } from '../store/store.ts';
@@ -62,7 +63,7 @@ function loginFacts({ credentials }: OrganisationRecord, { withPasswords, withOt
   const { passwordHash, totpSeed } = credentials;
   const isUnusable = withOtp && totpSeed !== undefined && !isTotpSeed(totpSeed);
   return {
-    ...(withPasswords && passwordHash !== undefined && { hashFormat: passwordHashFormat(passwordHash) ?? 'unknown' }),
+    ...(withPasswords && passwordHash !== undefined && { hashFormat: hashVerification(passwordHash).format }),
     ...(isUnusable && { isSeedUnusable: true as const }),
   };
 }

@@ -55,7 +55,7 @@ export class LeftToDo {
    */
   addRecord(section: Section, document: StoredDocument): void {
     for (const rule of this.rules.get(section.name) ?? [])
-      if (rule.applies?.(document) ?? true) this.add(rule, section, document);
+      if (rule.applies?.(document) ?? true) this.add(rule, section, document, rule.details?.(document));
   }
 
   /** Adds the identity providers to which a record refers, and which the file does not contain. */

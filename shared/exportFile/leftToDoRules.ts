@@ -1,5 +1,5 @@
 import { parseObject, valueAt } from '../json/jsonObject.ts';
-import { passwordHashWarning } from '../organisation/passwords.ts';
+import { hashVerification, optionalVerifier, SETTING } from '../organisation/passwordHashes.ts';
 import { type Section, usualState } from '../organisation/section.ts';
 import { sections } from '../organisation/sections.ts';
 import type { WarningReason } from '../organisation/warnings.ts';
@@ -39,6 +39,8 @@ export interface LeftToDoRule {
   readonly when?: ((content: FileContent) => boolean) | undefined;
   /** Whether a record makes it necessary; by default every one. */
   readonly applies?: (document: StoredDocument) => boolean;
+  /** What the message ends with, for a record. */
+  readonly details?: (document: StoredDocument) => readonly string[];
 }
 
 const forZitadel = (content: FileContent) => content.forZitadel;
@@ -65,6 +67,11 @@ function ofLacking(
   return { ...ofFile(sections, message, when), lacks: { field, message: `${start}${otherwise}` } };
 }
 
+function ofHash(message: string, applies: (hash: string) => boolean): LeftToDoRule {
+  const isOne = ({ passwordHash }: StoredDocument) => passwordHash !== undefined && applies(passwordHash);
+  return { sections: ['humanUsers'], message, applies: isOne };
+}
+
 /** What every target must be given by hand (specification 8.4). */
 const forEveryTarget: readonly LeftToDoRule[] = [
   ofFile(
@@ -79,7 +86,10 @@ const forEveryTarget: readonly LeftToDoRule[] = [
     'people who lack them must add them again',
     true,
   ),
-  ofFile(['humanUsers'], 'passkeys and U2F factors are in no export: people must register them again'),
+  ofFile(
+    ['humanUsers'],
+    'passkeys, U2F factors and recovery codes are not carried: people must register or create them again',
+  ),
   ofFile(['machineUsers'], 'personal access tokens are in no export: create new ones in the target'),
   ofLacking(['machineUsers'], 'withKeys', 'machine keys', 'create new ones in the target'),
   ofLacking(['apiApps', 'oidcApps'], 'withKeys', 'application keys', 'create new ones in the target'),
@@ -168,10 +178,23 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
     applies: ({ state }) => isClosed(state),
   },
   {
-    sections: ['humanUsers'],
-    message: 'ZITADEL verifies this password hash only where its configuration enables the format: else login fails',
-    applies: ({ passwordHash }) => passwordHash !== undefined && passwordHashWarning(passwordHash) !== undefined,
+    ...ofHash(
+      `ZITADEL verifies this password hash, and from June 2026 on takes the person, only where its ${SETTING} has this verifier`,
+      (hash) => optionalVerifier(hash) !== undefined,
+    ),
+    details: ({ passwordHash = '' }) => [optionalVerifier(passwordHash) ?? ''],
   },
+  ofHash(
+    'no ZITADEL verifies this password hash, and from June 2026 on it refuses the person: import the person without the hash, who must then set a new password',
+    (hash) => hashVerification(hash).verifier === undefined,
+  ),
+  ofHash(
+    'from June 2026 on, ZITADEL refuses a person whose password hash has such a cost: change the limits in its SystemDefaults.PasswordHasher, or import the person without the hash',
+    (hash) => {
+      const { verifier, isWithinBounds } = hashVerification(hash);
+      return verifier !== undefined && !isWithinBounds;
+    },
+  ),
   {
     sections: ['humanUsers'],
     message: 'ZITADEL does not import OTP e-mail factors: the person must add it again',

@@ -211,13 +211,19 @@ const inspectLong: Inspect = (value, path, { rounded }) => {
   return value;
 };
 
-function enumInspector({ values, value: byNumber }: DescEnum): Inspect {
+/** The enumerations whose unknown numbers are kept: ZITADEL's exports have the numbers of its own types there. */
+const openEnumerations: ReadonlySet<string> = new Set(['zitadel.idp.v1.IDPType']);
+
+function enumInspector({ typeName, values, value: byNumber }: DescEnum): Inspect {
   const names: ReadonlySet<string> = new Set(values.map(({ name }) => name));
   return (value, path, { unknown }) => {
-    const isUnknown =
-      (typeof value === 'string' && !names.has(value)) || (typeof value === 'number' && byNumber[value] === undefined);
-    if (isUnknown) unknown.values.push({ path: withoutPositions(path), value });
-    return value;
+    const isUnknownName = typeof value === 'string' && !names.has(value);
+    const isUnknownNumber =
+      typeof value === 'number' && byNumber[value] === undefined && !openEnumerations.has(typeName);
+    if (!isUnknownName && !isUnknownNumber) return value;
+    unknown.values.push({ path: withoutPositions(path), value });
+    // The decoder ignores unknown names, and would keep a number.
+    return String(value);
   };
 }
 

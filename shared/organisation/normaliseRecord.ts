@@ -31,7 +31,7 @@ export function normaliseRecord(record: OrganisationRecord, unset: readonly stri
     if (issue !== undefined) return { record, issue };
     if (change !== undefined) changes.set(change.field, change.value);
   }
-  for (const path of [...unset, ...nestedLists(record), ...unknownNumbers(record)]) changes.set(path, undefined);
+  for (const path of [...unset, ...nestedLists(record)]) changes.set(path, undefined);
   const stored = changes.size === 0 ? record : withChanges(record, changes);
   const issue = exportedFormIssue(stored, changes.size === 0 && record.parent === undefined);
   return issue === undefined ? { record: stored } : { record: stored, issue };
@@ -66,14 +66,6 @@ const NONE: readonly string[] = [];
 /** Lists the list of records that are stored apart, if the record has it. */
 function nestedLists({ section: { nested }, json }: OrganisationRecord): readonly string[] {
   return nested === undefined || valueAt(json, nested.list) === undefined ? NONE : [nested.list];
-}
-
-/** Lists the enumerations with an unknown number, which counts as their default, as an unknown name does. */
-function unknownNumbers({ section: { values = {} }, json, unknown }: OrganisationRecord): readonly string[] {
-  if (unknown.values.length === 0) return NONE;
-  return unknown.values
-    .filter(({ path, value }) => typeof value === 'number' && !(path in values) && valueAt(json, path) === value)
-    .map(({ path }) => path);
 }
 
 /**

@@ -2,7 +2,6 @@ import type { JsonObject } from '../json/jsonObject.ts';
 import { MAX_BCRYPT_BYTES, type PasswordHashing } from '../passwordHashing.ts';
 import type { RecordIssue } from './relations.ts';
 import { trimSpace } from './valueRules.ts';
-import type { RecordWarning } from './warnings.ts';
 
 /** A password complexity policy, in the fields of ZITADEL's organisation document (zitadel 2.2). */
 export interface PasswordComplexity {
@@ -62,54 +61,6 @@ export function complexityIssue(policy: PasswordComplexity, password: string): R
   if (policy.hasUppercase && !/[A-Z]/.test(password)) return { id: 'DOMAIN-VoaRj', key: key('HasUpper') };
   if (policy.hasNumber && !/[0-9]/.test(password)) return { id: 'DOMAIN-ZBv4H', key: key('HasNumber') };
   if (policy.hasSymbol && !/[^A-Za-z0-9]/.test(password)) return { id: 'DOMAIN-ZDLwA', key: key('HasSymbol') };
-  return undefined;
-}
-
-/** The versions and costs that ZITADEL verifies, with their cost; it ignores what follows the 60 characters. */
-const bcryptHash = /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}/;
-
-/** Finds the cost of a bcrypt hash that ZITADEL can verify; undefined for any other hash. */
-export function bcryptCost(hash: string): number | undefined {
-  const cost = bcryptHash.exec(hash)?.[1];
-  return cost === undefined ? undefined : Number(cost);
-}
-
-/**
- * The password hash formats with known verifiers (zitadel 5.6), by name. Hashes in other formats can be imported, but
- * no login accepts them.
- */
-const formats: ReadonlyMap<string, RegExp> = new Map([
-  ['bcrypt', bcryptHash],
-  ['argon2', /^\$argon2(?:i|id)\$(?:v=\d+\$)?m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+$/],
-  ['scrypt', /^\$scrypt\$ln=\d+,r=\d+,p=\d+\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+$/],
-  ['pbkdf2', /^\$pbkdf2(?:-sha(?:1|224|256|384|512))?\$\d+\$[A-Za-z0-9+/.]+={0,2}\$[A-Za-z0-9+/.]+={0,2}$/],
-  ['md5crypt', /^\$1\$[^$]{0,8}\$[./0-9A-Za-z]{22}$/],
-  ['md5salted', /^\$md5salted-(?:prefix|suffix)\$[^$]*\$[A-Za-z0-9+/=]+$/],
-  ['md5plain', /^[0-9a-fA-F]{32}$/],
-  ['phpass', /^\$[PH]\$[./0-9A-Za-z]{31}$/],
-  ['drupal7', /^\$S\$[./0-9A-Za-z]{52}$/],
-  ['sha256crypt', /^\$5\$(?:rounds=\d+\$)?[^$]{0,16}\$[./0-9A-Za-z]{43}$/],
-  ['sha512crypt', /^\$6\$(?:rounds=\d+\$)?[^$]{0,16}\$[./0-9A-Za-z]{86}$/],
-]);
-
-/** Finds the warning of a hash that many systems cannot verify, such as a ZITADEL with default settings: a login fails there. */
-export function passwordHashWarning(hash: string): RecordWarning | undefined {
-  const format = passwordHashFormat(hash);
-  if (format === 'bcrypt') return undefined;
-  if (format === undefined)
-    return {
-      reason: 'hash_unsupported',
-      message: `unsupported password hash format, the user cannot log in with this password: supported formats are ${[...formats.keys()].join(', ')}`,
-    };
-  return {
-    reason: 'hash_unverified',
-    message: `not every system verifies ${format === 'argon2' ? hash.split('$')[1] : format} hashes: where this one does not, the user cannot log in with this password; set a new one, or enable the verifier`,
-  };
-}
-
-/** Finds the name of a hash's format; undefined for a hash without a known verifier. */
-export function passwordHashFormat(hash: string): string | undefined {
-  for (const [name, pattern] of formats) if (pattern.test(hash)) return name;
   return undefined;
 }
 

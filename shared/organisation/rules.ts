@@ -7,7 +7,7 @@ import {
   rules,
   type StringRules,
 } from '@zitadel/proto/validate/validate_pb.js';
-import { trimSpace } from './valueRules.ts';
+import { asciiDomain, trimSpace } from './valueRules.ts';
 
 interface RuleIssue {
   /** The field's path in JSON names, such as `user.email.email`. */
@@ -202,9 +202,10 @@ export function emailRuleReason(text: string): string | undefined {
   return fits && isHostname(domain) ? undefined : '';
 }
 
-function isHostname(name: string): boolean {
+function isHostname(given: string): boolean {
+  const name = asciiDomain(given);
   const labels = name.toLowerCase().split('.');
-  return Buffer.byteLength(name) <= 253 && labels.every((label) => LABEL.test(label));
+  return name.length <= 253 && labels.every((label) => LABEL.test(label));
 }
 
 function enumReason(rules: EnumRules, field: DescField, value: number): string | undefined {

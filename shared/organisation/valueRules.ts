@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { canonicalLanguageTag, UNDETERMINED } from './languageTag.ts';
 import type { RecordIssue } from './relations.ts';
@@ -20,9 +21,6 @@ export function textRule(
 ): ValueRule {
   return (value) => (typeof value === 'string' ? convert(value) : { value });
 }
-
-/** Keeps a value, also a number that the enumeration's definition does not have. */
-export const asGiven: ValueRule = (value) => ({ value });
 
 /** Trims a text; one without content is unset, or dropped from its list. */
 export const trimmed: ValueRule = textRule((text) => ({ value: trimSpace(text) || undefined }));
@@ -47,16 +45,14 @@ export const languageTag: ValueRule = textRule((text) => {
   return { value: canonical.length > MAX_LANGUAGE_CHARACTERS ? text : canonical };
 });
 
-/** The languages of ZITADEL's own texts. */
-const supportedLanguages: ReadonlySet<string> = new Set(
-  'bg cs de en es fr hu id it ja ko mk nl pl pt ro ru sv tr zh'.split(' '),
-);
+const languageNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
-/** Replaces a text's language by its canonical form. ZITADEL has texts in its own languages only. */
+/** Replaces a text's language by its canonical form. Releases of ZITADEL differ in the languages that they have. */
 export const textLanguage: ValueRule = (value) => {
   const language = canonicalLanguageTag(typeof value === 'string' ? value : '');
   if (language === UNDETERMINED) return { issue: { id: 'LANG-3M9f2', key: 'Errors.Language.Undefined' } };
-  if (supportedLanguages.has(language)) return { value: language };
+  const [base = ''] = language.split('-');
+  if (base.length > 1 && languageNames.of(base) !== undefined) return { value: language };
   return { issue: { id: 'LANG-lg4DP', key: 'Errors.Language.NotSupported' } };
 };
 
@@ -73,9 +69,9 @@ export function durationOr(value: string): ValueRule {
   return (duration) => ({ value: duration === undefined || duration === '0s' ? value : duration });
 }
 
-/** Creates the rule of a list's enumeration value: an unspecified or unknown one becomes `name`. */
+/** Creates the rule of a list's enumeration value: an unspecified one becomes `name`. */
 export function enumerationOr(name: string): ValueRule {
-  return (value) => ({ value: typeof value === 'string' && !value.endsWith('_UNSPECIFIED') ? value : name });
+  return textRule((value) => ({ value: value.endsWith('_UNSPECIFIED') ? name : value }));
 }
 
 /** Creates the rule of a name that stands for a number. */
@@ -86,11 +82,21 @@ export function numberNamed(numbers: ReadonlyMap<string, string>): ValueRule {
 /** The issue of an e-mail address that passes the rule of its field, but is not plain. */
 export const emailInvalid: RecordIssue = { id: 'EMAIL-599BI', key: 'Errors.User.Email.Invalid' };
 
-/** Whether a text is a plain e-mail address of ASCII characters, as ZITADEL's records need it (zitadel 3.4). */
+const localPart = /^(?:[\w.!#$%&'*+/=?^`{|}~-]|[^\p{ASCII}\p{C}\p{Z}]|[\u200c\u200d])+$/u;
+const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
+const domainName = new RegExp(`^${label}(?:\\.${label})*$`);
+
+/** Whether a text is a plain e-mail address (zitadel 3.4), which may have letters outside ASCII, as RFC 6531 permits. */
 export function isPlainEmailAddress(text: string): boolean {
-  return /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/.test(
-    text,
-  );
+  const at = text.lastIndexOf('@');
+  return localPart.test(text.slice(0, Math.max(at, 0))) && domainName.test(asciiDomain(text.slice(at + 1)));
+}
+
+/** Returns a domain as DNS has it; empty for one whose letters outside ASCII no name of DNS has. */
+export function asciiDomain(domain: string): string {
+  if (/^\p{ASCII}*$/u.test(domain)) return domain;
+  // The conversion would drop what follows a slash or a colon.
+  return /^(?:[\w.-]|\P{ASCII})*$/u.test(domain) ? domainToASCII(domain) : '';
 }
 
 /** A text with at least two digits in a row, or three between punctuation. */

@@ -1,7 +1,6 @@
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { RecordIssue, Reference, UniqueName } from '../relations.ts';
 import type { NestedRecords, OwnProviders, Provider, Section } from '../section.ts';
-import { asGiven } from '../valueRules.ts';
 import { identityProvider, own, taken, user } from './references.ts';
 
 /** The name of an organisation's identity provider, of whatever kind. */
@@ -27,8 +26,6 @@ const userLinkSection: Section = {
   phase: 3,
   zitadelStep: 'parts of users',
   key: ['idpId', 'providedUserId'],
-  // ZITADEL's exports have the numbers of its own types here.
-  values: { idpType: asGiven },
   unique: [
     { type: 'userLink', parts: ['idpId', 'providedUserId'], taken: taken('Errors.User.ExternalIDP.AlreadyExists') },
   ],

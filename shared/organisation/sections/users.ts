@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject, putAt, textAt, valueAt } from '../../json/jsonObject.ts';
 import type { PartitionRange, StoredDocument } from '../../store/store.ts';
 import { canonicalLanguageTag } from '../languageTag.ts';
-import { isTotpSeed, passwordHashWarning } from '../passwords.ts';
+import { passwordHashWarning } from '../passwordHashes.ts';
+import { isTotpSeed } from '../passwords.ts';
 import { deriveId, reorder } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
 import { type Credential, type ImportedRecord, type Section, serviceUsers } from '../section.ts';

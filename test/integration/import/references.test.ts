@@ -215,7 +215,7 @@ const rows: Readonly<Record<string, readonly [fields: object, error: ReturnType<
     failed('human_user', 'U', 'PHONE-so0wa', 'Errors.User.Phone.Invalid'),
   ],
   'an e-mail address': [
-    { humanUsers: [person('U', { email: { email: 'ä@example.com' } })] },
+    { humanUsers: [person('U', { email: { email: 'Ada <ada@example.com>' } })] },
     failed('human_user', 'U', 'EMAIL-599BI', 'Errors.User.Email.Invalid'),
   ],
   'a key that has expired': [

@@ -211,7 +211,9 @@ describe('identity inspect', () => {
     const lines = stdout.split('\n');
     expect(lines).toContain('no manifest: its completeness cannot be verified');
     expect(lines).toContain('secrets: password hashes 2, clear passwords 1');
-    expect(lines).toContain('password hashes: bcrypt 1, unknown 1');
+    expect(lines).toContain(
+      'password hashes: bcrypt 1 (verified by default), unknown 1 (no ZITADEL verifies this format)',
+    );
     expect(lines).toContain('unknown, and not imported: unheardOf (2)');
     expect(lines).toContain('  personal access tokens are in no export: create new ones in the target');
     expect(stdout).toMatch(/^Left to do in ZITADEL\n {2}.+$/m);

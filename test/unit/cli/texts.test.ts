@@ -109,12 +109,12 @@ describe('what people read of a message of a server', () => {
 
   it('stands once for all records of which it is said', () => {
     const of = (id: string, message: string) => ({ type: 'human_user', id, message });
-    const many = Array.from({ length: 482 }, (_, index) => of(`${index}`, 'not every system verifies argon2id hashes'));
+    const many = Array.from({ length: 482 }, (_, index) => of(`${index}`, 'argon2 hashes are verified where enabled'));
     const texts = (notices: Parameters<typeof noticeSection>[1]) =>
       noticeSection('warning', notices).flatMap((line) => (typeof line === 'string' ? [] : [line.text]));
     expect(texts([...many, of('eve', 'no password')])).toEqual([
       'Warnings',
-      '482 people: not every system verifies argon2id hashes: 0, 1, 2, and 479 more',
+      '482 people: argon2 hashes are verified where enabled: 0, 1, 2, and 479 more',
       'person eve: no password',
     ]);
     const different = Array.from({ length: 20 }, (_, index) => of(`${index}`, `warning ${index}`));

@@ -12,7 +12,11 @@ const brokenRules = z.object({
   zitadel: z.object({ body: z.object({ message: z.string() }) }),
 });
 // Responses of a ZITADEL to documents that break a rule.
-const broken = readRecordings().cases.filter(({ name }) => name.startsWith('validation: '));
+const broken = readRecordings().cases.filter(
+  ({ name, zitadel }) =>
+    // An unknown number of an enumeration counts as an unknown name, which is no fault.
+    name.startsWith('validation: ') && !JSON.stringify(zitadel.body).includes('one of the defined enum values'),
+);
 
 async function* bytes(document: unknown): AsyncGenerator<Uint8Array> {
   yield Buffer.from(JSON.stringify(document));

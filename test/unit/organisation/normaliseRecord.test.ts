@@ -71,10 +71,12 @@ describe('the values of a record', () => {
 
   it.each([
     ['DE', 'de'],
-    ['de-at', 'LANG-lg4DP Errors.Language.NotSupported'],
+    ['de-at', 'de-AT'],
+    ['fi', 'fi'],
+    ['zzz', 'LANG-lg4DP Errors.Language.NotSupported'],
     ['xx', 'LANG-3M9f2 Errors.Language.Undefined'],
     ['', 'LANG-3M9f2 Errors.Language.Undefined'],
-  ])('have a language of ZITADEL\u2019s texts: %j', (language, expected) => {
+  ])('have a known language, in texts: %j', (language, expected) => {
     const value = normalised('initMessages', { language, title: 't' });
     expect(typeof value === 'string' ? value : value.language).toBe(expected);
   });
@@ -87,8 +89,8 @@ describe('the values of a record', () => {
     );
   });
 
-  it('replace unknown values of lists, and drop empty texts', () => {
-    const app = { grantTypes: [17], responseTypes: [0], redirectUris: [' https://a ', ' '], additionalOrigins: [''] };
+  it('replace unspecified values of lists, and drop empty texts', () => {
+    const app = { grantTypes: [0], responseTypes: [0], redirectUris: [' https://a ', ' '], additionalOrigins: [''] };
     expect(oidcApp(app)).toEqual({
       appId: 'a',
       app: {

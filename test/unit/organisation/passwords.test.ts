@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { hashPassword } from '../../../shared/auth/password.ts';
 import {
   checkComplexityPolicy,
   complexityIssue,
   defaultComplexity,
   isTotpSeed,
   parseComplexity,
-  passwordHashWarning,
   passwordIssue,
 } from '../../../shared/organisation/passwords.ts';
 import { defaultPasswordHashing } from '../../../shared/passwordHashing.ts';
@@ -70,65 +68,6 @@ describe('the length in a complexity policy', () => {
       expect(checkComplexityPolicy(policy)).toEqual({ id: 'MODEL-Lsp0e', key });
     },
   );
-});
-
-const bcrypt = 'N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy';
-const sha512 = 'a'.repeat(86);
-
-describe('a password hash', () => {
-  it.each([
-    `$2a$10$${bcrypt}`,
-    `$2b$10$${bcrypt}`,
-    `$2y$10$${bcrypt}`,
-    `$2a$04$${bcrypt}`,
-    `$2a$31$${bcrypt}`,
-    `$2a$10$${bcrypt}x`,
-    `$2a$10$${bcrypt} `,
-    `$2a$10$${bcrypt}\n`,
-  ])('such as %j verifies in every ZITADEL', (hash) => {
-    expect(passwordHashWarning(hash)).toBeUndefined();
-  });
-
-  it('that this service makes does so', async () => {
-    expect(passwordHashWarning(await hashPassword('Secret1!'))).toBeUndefined();
-  });
-
-  it.each([
-    ['$argon2id$v=19$m=65536,t=1,p=4$c2FsdHNhbHRzYWx0$Ai0pmtUIJ0aPLrQ0NYSyYIxYFMlaYaNyeGs3fpd3zOk', 'argon2'],
-    ['$argon2i$v=19$m=65536,t=1,p=4$c2FsdHNhbHRzYWx0$Ai0pmtUIJ0aPLrQ0NYSyYIxYFMlaYaNyeGs3fpd3zOk', 'argon2'],
-    ['$scrypt$ln=16,r=8,p=1$c2FsdA$aGFzaA', 'scrypt'],
-    ['$pbkdf2-sha256$12$c2FsdA$aGFzaA', 'pbkdf2'],
-    ['$pbkdf2$12$c2FsdA$aGFzaA', 'pbkdf2'],
-    ['$1$salt$qJH7.N4xYta3aEG/dfqo/0', 'md5crypt'],
-    ['$md5salted-suffix$kJ4QkJaQ$3EbD/pJddrq5HW3mpZ4KZ1', 'md5salted'],
-    ['5f4dcc3b5aa765d61d8327deb882cf99', 'md5plain'],
-    ['$P$984478476IagS59wHZvyQMArzfx58u.', 'phpass'],
-    [`$S$D${'a'.repeat(51)}`, 'drupal7'],
-    [`$5$rounds=5000$salt$${'a'.repeat(43)}`, 'sha256crypt'],
-    [`$6$salt$${sha512}`, 'sha512crypt'],
-  ])('such as %s is %s, which a ZITADEL must be configured for', (hash, format) => {
-    const message = expect.stringMatching(new RegExp(`^not every system verifies ${format}(?:id|i)? hashes: `));
-    expect(passwordHashWarning(hash)).toEqual({ reason: 'hash_unverified', message });
-  });
-
-  it.each([
-    'not a hash',
-    'password',
-    'x',
-    '$2a$10$short',
-    `$2$10$${bcrypt}`,
-    `$2x$10$${bcrypt}`,
-    `$2c$10$${bcrypt}`,
-    `$2a$03$${bcrypt}`,
-    `$2a$32$${bcrypt}`,
-    `$2a$10$${bcrypt.slice(1)}`,
-    `$2a$10$${bcrypt.slice(1)}!`,
-    '$argon2d$v=19$m=1,t=1,p=1$a$b',
-    `$6$salt$${sha512}x`,
-  ])('such as %j verifies nowhere', (hash) => {
-    const message = expect.stringContaining('unsupported password hash format');
-    expect(passwordHashWarning(hash)).toEqual({ reason: 'hash_unsupported', message });
-  });
 });
 
 describe('a TOTP seed', () => {

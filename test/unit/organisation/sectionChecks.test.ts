@@ -95,18 +95,16 @@ const invalid: readonly (readonly [section: string, issue: string, ...records: J
     'loginPolicy',
     'Org-SFeea Errors.Org.LoginPolicy.MFA.Unspecified',
     { secondFactors: [...secondFactors, 'SECOND_FACTOR_TYPE_UNSPECIFIED'] },
-    { secondFactors: [...secondFactors, 99] },
   ],
   [
     'loginPolicy',
     'Org-WSfrg Errors.Org.LoginPolicy.MFA.Unspecified',
     { multiFactors: ['MULTI_FACTOR_TYPE_UNSPECIFIED'] },
-    { multiFactors: [99] },
   ],
   [
     'humanUsers',
     'EMAIL-599BI Errors.User.Email.Invalid',
-    ...['\u00e4@example.com', 'a@b\u00fccher.example', 'a@-example.com', 'a@exa_mple.com', 'a b@example.com'].map(
+    ...['a\u00a0b@example.com', 'a@b\u00fc_.example', 'a@-example.com', 'a@exa_mple.com', 'a b@example.com'].map(
       address,
     ),
     ...['a@b@c', '', '<a@x.example>', ' a@x.example', '"a"@x.example'].map(address),

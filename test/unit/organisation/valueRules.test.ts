@@ -35,6 +35,8 @@ describe('the rule of e-mail addresses', () => {
     ' a@x.example ',
     'Anna Muster <a@x.example>',
     '\u00e9@x.example',
+    'a@\u00e9.example',
+    '\u0438@\u043f\u0440\u0438\u043c\u0435\u0440.example',
   ])('accepts %j', (text) => {
     expect(emailRuleReason(text)).toBeUndefined();
   });
@@ -50,7 +52,9 @@ describe('the rule of e-mail addresses', () => {
     ['a..b@x.example', "mail: missing '@' or angle-addr"],
     ['a@x-.example', ''],
     ['a@x_y.example', ''],
-    ['a@\u00e9.example', ''],
+    ['a@\u00e9_.example', ''],
+    ['a@\u00e9/x.example', ''],
+    ['a@xn--\u00e9.example', ''],
     ['a@[1.2.3.4]', "mail: missing '@' or angle-addr"],
     [`x${LONG}@x.example`, ''],
     [`a@${LONG}x.example`, ''],

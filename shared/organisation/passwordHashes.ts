@@ -1,0 +1,151 @@
+import type { RecordWarning } from './warnings.ts';
+
+/** What ZITADELs do with a password hash (zitadel 5.6). */
+interface HashVerification {
+  /** The format's name; `unknown` where no ZITADEL verifies the hash. */
+  readonly format: string;
+  /** The verifier, by its name in ZITADEL's setting; undefined where there is none. */
+  readonly verifier?: string;
+  /** Whether a ZITADEL of June 2026 or later imports a person with the hash, if the verifier is enabled. */
+  readonly isWithinBounds: boolean;
+}
+
+/** A format, as github.com/zitadel/passwap reads and verifies it. */
+interface HashFormat {
+  readonly name: string;
+  /** The verifier's name in ZITADEL's setting. */
+  readonly verifier: string;
+  readonly pattern: RegExp;
+  /** The bounds of the numbers in the pattern's groups. */
+  readonly bounds?: readonly (readonly [min: number, max: number])[];
+  /** Converts a group to its number; by default it is written in decimal. */
+  readonly toNumber?: (text: string) => number;
+}
+
+/** Base64 without padding whose last bits are zero. */
+const STRICT = String.raw`(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/][AQgw]|[A-Za-z\d+/]{2}[AEIMQUYcgkosw048])?`;
+/** Base64 of either alphabet, with or without padding. */
+const LENIENT = ['[A-Za-z\\d+/]', '[A-Za-z\\d./]'].map((digit) => `(?:${digit}{4})*(?:${digit}{2,3})?=*`).join('|');
+/** What follows the hash is ignored. */
+const REST = '(?:\\$.*)?$';
+
+const CRYPT_ALPHABET = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const cryptNumber = (text: string) => CRYPT_ALPHABET.indexOf(text);
+
+const sha2 = (id: number, characters: number) =>
+  new RegExp(`^\\$${id}\\$(?:rounds=([1-9]\\d{3,8})\\$)?[^$]{0,16}\\$[./\\dA-Za-z]{${characters}}$`);
+
+/** The bounds of costs that a ZITADEL of June 2026 or later takes by default. */
+const costs = [10, 16] as const;
+
+/** What follows the 60 characters is ignored. */
+const bcryptHash = /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}/;
+
+const formats: readonly HashFormat[] = [
+  { name: 'bcrypt', verifier: 'bcrypt', pattern: bcryptHash, bounds: [costs] },
+  {
+    name: 'argon2',
+    verifier: 'argon2',
+    pattern: new RegExp(
+      `^\\$argon2(?:i|id)\\$v=19\\$m=(\\d+),t=(\\d+),p=(\\d+)\\$(?=[^$])${STRICT}\\$(?=[^$])${STRICT}${REST}`,
+    ),
+    bounds: [
+      [8 * 1024, 512 * 1024],
+      [1, 10],
+      [1, 16],
+    ],
+  },
+  {
+    name: 'scrypt',
+    verifier: 'scrypt',
+    pattern: new RegExp(
+      `^\\$(?:scrypt|7)\\$ln=(\\d+),r=(\\d+),p=(\\d+)\\$(?=[^$])${STRICT}\\$(?=[^$])${STRICT}${REST}`,
+    ),
+    bounds: [
+      [14, 20],
+      [8, 32],
+      [1, 16],
+    ],
+  },
+  {
+    name: 'pbkdf2',
+    verifier: 'pbkdf2',
+    pattern: new RegExp(
+      `^\\$pbkdf2(?:-sha(?:224|256|384|512))?\\$(\\d+)\\$(?=[^$])(?:${LENIENT})\\$(?=[^$])(?:${LENIENT})${REST}`,
+    ),
+    bounds: [[1_000, 10_000_000]],
+  },
+  { name: 'md5crypt', verifier: 'md5', pattern: /^\$1\$[^$\s]+\$[./0-9A-Za-z]{22}$/ },
+  { name: 'md5salted', verifier: 'md5salted', pattern: /^\$md5salted-(?:prefix|suffix)\$[^$\s]+\$[A-Za-z\d+/]{22}==$/ },
+  { name: 'md5plain', verifier: 'md5plain', pattern: /^[0-9a-fA-F]{32}$/ },
+  {
+    name: 'phpass',
+    verifier: 'phpass',
+    pattern: /^\$[PH]\$([./0-9A-Za-z])[./0-9A-Za-z]{30}$/,
+    bounds: [[7, 31]],
+    toNumber: cryptNumber,
+  },
+  {
+    name: 'drupal7',
+    verifier: 'drupal7',
+    pattern: /^\$S\$([./0-9A-Za-z])[./0-9A-Za-z]{51}$/,
+    bounds: [[1_000, 500_000]],
+    toNumber: (text) => 2 ** cryptNumber(text),
+  },
+  { name: 'sha256crypt', verifier: 'sha2', pattern: sha2(5, 43) },
+  { name: 'sha512crypt', verifier: 'sha2', pattern: sha2(6, 86) },
+];
+
+/** The setting of a ZITADEL that enables verifiers. */
+export const SETTING = 'SystemDefaults.PasswordHasher.Verifiers';
+
+/** The verifier that is enabled in a ZITADEL with default settings. */
+const BY_DEFAULT = 'bcrypt';
+
+/** Returns the verifier of a hash that a ZITADEL verifies only where its setting has it. */
+export function optionalVerifier(hash: string): string | undefined {
+  const { verifier } = hashVerification(hash);
+  return verifier === BY_DEFAULT ? undefined : verifier;
+}
+
+/** Finds out which ZITADELs verify a hash. */
+export function hashVerification(hash: string): HashVerification {
+  for (const { name, verifier, pattern, bounds = [], toNumber = Number } of formats) {
+    const match = pattern.exec(hash);
+    if (match === null) continue;
+    const isWithinBounds = bounds.every(([min, max], index) => {
+      const number = toNumber(match[index + 1] ?? '');
+      return number >= min && number <= max;
+    });
+    return { format: name, verifier, isWithinBounds };
+  }
+  return { format: 'unknown', isWithinBounds: false };
+}
+
+/** Describes which ZITADELs verify the hashes of a format. */
+export function describeVerifiers(format: string): string {
+  const verifier = formats.find(({ name }) => name === format)?.verifier;
+  if (verifier === undefined) return 'no ZITADEL verifies this format';
+  if (verifier === BY_DEFAULT) return 'verified by default';
+  return `verified where ${SETTING} has ${verifier}`;
+}
+
+/** Finds the warning of a hash that a ZITADEL with default settings cannot verify. */
+export function passwordHashWarning(hash: string): RecordWarning | undefined {
+  const { format, verifier } = hashVerification(hash);
+  if (verifier === BY_DEFAULT) return undefined;
+  const login = 'the user cannot log in with this password';
+  if (verifier === undefined)
+    return {
+      reason: 'hash_unsupported',
+      message: `no ZITADEL verifies this format of password hashes, ${login}: set a new one; known formats are ${formats.map(({ name }) => name).join(', ')}`,
+    };
+  const where = `${format} hashes are ${describeVerifiers(format)}`;
+  return { reason: 'hash_unverified', message: `${where}: elsewhere ${login}; set a new one, or enable the verifier` };
+}
+
+/** Finds the cost of a bcrypt hash that ZITADEL can verify; undefined for any other hash. */
+export function bcryptCost(hash: string): number | undefined {
+  const cost = bcryptHash.exec(hash)?.[1];
+  return cost === undefined ? undefined : Number(cost);
+}
