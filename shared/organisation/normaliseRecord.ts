@@ -2,7 +2,7 @@ import type { DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../json/jsonObject.ts';
 import { exportedFormIssue } from './exportedForm.ts';
 import { lengthIssue } from './lengthLimits.ts';
-import { type OrganisationRecord, recordSchema } from './record.ts';
+import { type DroppedText, type OrganisationRecord, recordSchema } from './record.ts';
 import { serialise } from './recordBody.ts';
 import type { RecordIssue } from './relations.ts';
 import type { Section, ValueRule } from './section.ts';
@@ -26,13 +26,17 @@ export function normaliseRecord(record: OrganisationRecord, unset: readonly stri
   const unfit = lengthIssue(record) ?? (hasNul(record) ? NUL : undefined);
   if (unfit !== undefined) return { record, issue: unfit };
   const changes = new Map<string, unknown>();
+  const dropped: DroppedText[] = [];
   for (const rule of rulesOf(record.section)) {
     const { issue, change } = convertAt(record.json, rule);
     if (issue !== undefined) return { record, issue };
-    if (change !== undefined) changes.set(change.field, change.value);
+    if (change === undefined) continue;
+    changes.set(change.field, change.value);
+    dropped.push(...change.dropped.map((text) => ({ field: change.field, text })));
   }
   for (const path of [...unset, ...nestedLists(record)]) changes.set(path, undefined);
-  const stored = changes.size === 0 ? record : withChanges(record, changes);
+  const changed = changes.size === 0 ? record : withChanges(record, changes);
+  const stored = dropped.length === 0 ? changed : { ...changed, dropped };
   const issue = exportedFormIssue(stored, changes.size === 0 && record.parent === undefined);
   return issue === undefined ? { record: stored } : { record: stored, issue };
 }
@@ -81,7 +85,7 @@ export function withChanges(record: OrganisationRecord, changes: ReadonlyMap<str
 
 interface Conversion {
   readonly issue?: RecordIssue;
-  readonly change?: { readonly field: string; readonly value: unknown };
+  readonly change?: { readonly field: string; readonly value: unknown; readonly dropped: readonly string[] };
 }
 
 const AS_IT_IS: Conversion = {};
@@ -90,9 +94,9 @@ function convertAt(json: JsonObject, { field, isList, parent, rule }: FieldRule)
   const value = valueAt(json, field);
   if (isList) return Array.isArray(value) ? convertList(field, value, rule) : AS_IT_IS;
   if (value === undefined && parent !== undefined && !isJsonObject(valueAt(json, parent))) return AS_IT_IS;
-  const { issue, value: converted } = rule(value);
+  const { issue, value: converted, dropped = [] } = rule(value);
   if (issue !== undefined) return { issue };
-  return converted === value ? AS_IT_IS : { change: { field, value: converted } };
+  return converted === value ? AS_IT_IS : { change: { field, value: converted, dropped } };
 }
 
 function convertList(field: string, list: readonly unknown[], rule: ValueRule): Conversion {
@@ -101,7 +105,9 @@ function convertList(field: string, list: readonly unknown[], rule: ValueRule): 
   if (issue !== undefined) return { issue };
   const converted = results.map((result) => result.value).filter((element) => element !== undefined);
   const isEqual = converted.length === list.length && converted.every((element, index) => element === list[index]);
-  return isEqual ? AS_IT_IS : { change: { field, value: converted.length === 0 ? undefined : converted } };
+  if (isEqual) return AS_IT_IS;
+  const dropped = results.flatMap((result) => result.dropped ?? []);
+  return { change: { field, value: converted.length === 0 ? undefined : converted, dropped } };
 }
 
 function hasNul({ json, body, credentials }: OrganisationRecord): boolean {

@@ -47,6 +47,12 @@ function describe(field: DescField): OrganisationField {
   };
 }
 
+/** An invalid text of a record, and its field. */
+export interface DroppedText {
+  readonly field: string;
+  readonly text: string;
+}
+
 /** A record in canonical form, separate from its credentials. */
 export interface OrganisationRecord {
   readonly section: Section;
@@ -70,6 +76,8 @@ export interface OrganisationRecord {
   readonly unknown: UnknownContent;
   /** The JSON before its values were converted, which reports name the record by; undefined if it is `json`. */
   readonly given?: JsonObject;
+  /** The texts that the record is imported without, because they are invalid. */
+  readonly dropped?: readonly DroppedText[];
   /** The field that the organisation's other records keep it from having. */
   readonly adjustment?: Adjustment;
   /** The record that contains this one in the file, with converted values. */

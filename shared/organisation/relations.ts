@@ -76,8 +76,8 @@ export interface Reference {
   readonly permittedBy?: { readonly type: string; readonly parts: readonly FieldPath[] };
   /** The target's field with an organisation for which it does not count as foreign; only beside `check`. */
   readonly openTo?: FieldPath;
-  /** The issue for a target of the same organisation; by default it is accepted. */
-  readonly ifOwn?: RecordIssue;
+  /** The warning of a record that is not carried because its target is of the same organisation; by default it is accepted. */
+  readonly ifOwn?: RecordWarning;
   /** Whether the field is read as the file has it, because it is not stored with the record. */
   readonly inFile?: true;
   /**

@@ -34,9 +34,13 @@ export const zitadelSteps = [
 
 /**
  * Converts a field's value to the one that ZITADEL stores; undefined unsets the field, or drops the element of a list.
- * Returns an issue for a value that ZITADEL rejects.
+ * Returns an issue for a value that ZITADEL rejects, or the dropped texts where the record is imported without them.
  */
-export type ValueRule = (value: unknown) => { readonly value?: unknown; readonly issue?: RecordIssue };
+export type ValueRule = (value: unknown) => {
+  readonly value?: unknown;
+  readonly issue?: RecordIssue;
+  readonly dropped?: readonly string[];
+};
 
 /** Records of another section that a file may hold inside a record. An import stores them apart, as ZITADEL does. */
 export interface NestedRecords {
@@ -100,6 +104,8 @@ export interface FilledField {
   readonly claim: { readonly type: string; readonly parts: readonly FieldPath[] };
   /** The claiming record's collection, and its id. */
   readonly from: { readonly collection: Collection; readonly id: FieldPath };
+  /** The record beside which the field is unset, if that is the organisation's own and the field's record is missing. */
+  readonly unsetBesideOwn: { readonly collection: Collection; readonly id: FieldPath };
 }
 
 /** An identity provider, as far as exports describe it in other records. */

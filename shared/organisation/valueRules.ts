@@ -64,6 +64,11 @@ export const phoneNumber: ValueRule = textRule((text) => {
   return value === text ? { value } : phoneNumber(value);
 });
 
+/** Creates the rule of a text that the record is imported without where it is invalid. */
+export function droppedUnless(isValid: (text: string) => boolean): ValueRule {
+  return (value) => (typeof value !== 'string' || isValid(value) ? { value } : { dropped: [value] });
+}
+
 /** Creates the rule of a duration that is `value` where it is absent or zero. */
 export function durationOr(value: string): ValueRule {
   return (duration) => ({ value: duration === undefined || duration === '0s' ? value : duration });

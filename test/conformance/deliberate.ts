@@ -315,6 +315,17 @@ export const deliberateDifferences: readonly Deliberate[] = [
   { section: '9.1', here: '400, naming the place', name: /^import: unknown enum name$/ },
   { section: '6.4', here: 'The body is `google.rpc.Status` as JSON', name: /^connect (?:GET|text)/ },
   { section: '5.5', here: '; here it keeps none', name: /^grant: project grant id empty$/ },
+  {
+    section: '9.1',
+    here: 'imports it without that id, with a warning',
+    name: /^grant: user grant unknown project grant$/,
+  },
+  { section: '9.1', here: 'does not carry it, with a warning', name: /^grant: project grant to itself$/ },
+  {
+    section: '9.1',
+    here: 'imports the rest, with a warning',
+    name: /^policy: (?:label (?:4 digits|8 digits|bad|space)|login (?:multi factor unspecified|redirect (?:no url|relative))|privacy e-mail with spaces)/,
+  },
   { section: '6.3', here: 'here only the command sets it', name: /^POST otp_email|^otp-email: (?:add|otp on user)/ },
   {
     section: '1.2',

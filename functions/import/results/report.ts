@@ -210,13 +210,19 @@ function toImportError(
 const NO_WARNINGS: readonly ImportWarning[] = [];
 
 function collectWarnings(record: OrganisationRecord, outcome: Outcome): readonly ImportWarning[] {
-  const { section, unknown, adjustment } = record;
+  const { section, unknown, adjustment, dropped } = record;
   if (outcome.kind === 'failed') return toWarnings(record, [outcome.issue.warning]);
   const ofRecord = section.warnings?.(record) ?? [];
   const { warnings: fromStore = [] } = outcome;
-  if (unknown.values.length === 0 && adjustment === undefined && ofRecord.length === 0 && fromStore.length === 0)
-    return NO_WARNINGS;
-  return toWarnings(record, [...lostValues(record), adjustment?.warning, ...ofRecord, ...fromStore]);
+  const isPlain = unknown.values.length === 0 && adjustment === undefined && dropped === undefined;
+  if (isPlain && ofRecord.length === 0 && fromStore.length === 0) return NO_WARNINGS;
+  return toWarnings(record, [
+    ...lostValues(record),
+    ...droppedTexts(record),
+    adjustment?.warning,
+    ...ofRecord,
+    ...fromStore,
+  ]);
 }
 
 function toWarnings(record: OrganisationRecord, warnings: readonly (RecordWarning | undefined)[]): ImportWarning[] {
@@ -232,4 +238,11 @@ function lostValues({ unknown, json }: OrganisationRecord): RecordWarning[] {
       reason: 'value_unknown',
       message: `unknown value ${JSON.stringify(value)} of ${path}: imported without it`,
     }));
+}
+
+function droppedTexts({ dropped = [] }: OrganisationRecord): RecordWarning[] {
+  return dropped.map(({ field, text }) => ({
+    reason: 'value_dropped',
+    message: `invalid value ${JSON.stringify(text)} of ${field}: imported without it`,
+  }));
 }

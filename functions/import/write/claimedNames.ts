@@ -10,7 +10,13 @@ import {
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { FilledField } from '../../../shared/organisation/section.ts';
 import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
-import { type DocumentKey, type DocumentStore, documentPath, readByPath } from '../../../shared/store/store.ts';
+import {
+  type DocumentKey,
+  type DocumentStore,
+  documentId,
+  documentPath,
+  readByPath,
+} from '../../../shared/store/store.ts';
 
 /** A record without a field that the store may determine. */
 interface Incomplete<Plan extends RecordPlan> {
@@ -25,8 +31,9 @@ interface FillListener {
 }
 
 /**
- * Fills the fields that records may omit because the store determines them, as ZITADEL does.
- * @param listener receives those of the returned plans that are filled
+ * Fills the fields that records may omit because the store determines them, as ZITADEL does, and unsets those that it
+ * makes needless.
+ * @param listener receives those of the returned plans that are changed
  * @returns all plans in their order, each with the one to write
  */
 export async function fillFields<Plan extends RecordPlan>(
@@ -35,6 +42,7 @@ export async function fillFields<Plan extends RecordPlan>(
   listener: FillListener,
 ): Promise<ReadonlyMap<Plan, RecordPlan>> {
   const filled = new Map<Plan, RecordPlan>(plans.map((plan) => [plan, plan]));
+  for (const [plan, complete] of await unsetFields(store, plans, listener.warn)) filled.set(plan, complete);
   const incomplete = plans.flatMap(findIncomplete);
   if (incomplete.length === 0) return filled;
   for (const [{ plan, fills }, id] of await findClaimants(store, incomplete)) {
@@ -47,6 +55,44 @@ export async function fillFields<Plan extends RecordPlan>(
     filled.set(plan, complete);
   }
   return filled;
+}
+
+/**
+ * Unsets the fields whose records are missing, where another record that they name is the organisation's own: a project has
+ * no grant to its own organisation.
+ * @returns the plans whose field is unset, each with the one to write
+ */
+async function unsetFields<Plan extends RecordPlan>(
+  store: DocumentStore,
+  plans: readonly Plan[],
+  warn: FillListener['warn'],
+): Promise<ReadonlyMap<Plan, RecordPlan>> {
+  const result = new Map<Plan, RecordPlan>();
+  const named = plans.flatMap((plan) => {
+    const { section, json, orgId } = plan.record;
+    const { fills } = section;
+    const id = fills === undefined ? '' : textAt(json, fills.field, orgId);
+    if (fills === undefined || id === '') return [];
+    const { collection, id: path } = fills.unsetBesideOwn;
+    const beside: DocumentKey = { collection, id: documentId(textAt(json, path, orgId)) };
+    return [{ plan, fills, id, beside, target: { collection: fills.from.collection, id: documentId(id) } }];
+  });
+  if (named.length === 0) return result;
+  const found = await readByPath(
+    store,
+    named.flatMap(({ beside, target }) => [beside, target]),
+    ['orgId'],
+  );
+  for (const { plan, fills, id, beside, target } of named) {
+    const isOwn = found.get(documentPath(beside))?.orgId === plan.record.orgId;
+    if (!isOwn || found.get(documentPath(target)) !== undefined) continue;
+    const record = withChanges(plan.record, new Map([[fills.field, undefined]]));
+    const complete = { ...plan, record, key: recordKey(record) };
+    const message = `${fills.field} ${id} is unknown, and the organisation's own project needs none: imported without it`;
+    warn(complete, { reason: 'field_unset', message });
+    result.set(plan, complete);
+  }
+  return result;
 }
 
 function findIncomplete<Plan extends RecordPlan>(plan: Plan): Incomplete<Plan>[] {

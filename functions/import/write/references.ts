@@ -32,13 +32,13 @@ const REFERENCES_AT_ONCE = 2_000;
 
 /**
  * Finds the records whose references are missing, foreign or invalid, with a constant number of reads for as many.
- * @param onKept receives the warnings about missing targets without which records are kept
+ * @param onWarning receives the warnings about missing targets without which records are kept, and about records that are not carried
  * @param removed the organisations in removal, whose records count as missing
  */
 export async function checkReferences(
   store: DocumentStore,
   plans: readonly RecordPlan[],
-  onKept?: (plan: RecordPlan, warning: RecordWarning) => void,
+  onWarning?: (plan: RecordPlan, warning: RecordWarning) => void,
   removed: ReadonlySet<string> = new Set(),
 ): Promise<[RecordPlan, Rejection][]> {
   const rejected: [RecordPlan, Rejection][] = [];
@@ -47,7 +47,9 @@ export async function checkReferences(
     for (const { plan, references } of planned) {
       const rejection = findFirst(references, (reference) => check(reference, references, found, plan.record));
       if (rejection !== undefined) rejected.push([plan, rejection]);
-      else for (const warning of keptReferences(references, found)) onKept?.(plan, warning);
+      const warnings =
+        rejection === 'notCarried' ? ownTargets(references, found, plan.record) : keptReferences(references, found);
+      if (typeof rejection !== 'object') for (const warning of warnings) onWarning?.(plan, warning);
     }
   }
   return rejected;
@@ -140,8 +142,8 @@ function checkTarget(planned: PlannedReference, found: Found, record: Organisati
   const body = reference.check === undefined ? undefined : parseObject(target.body);
   const isPermitted = permit !== undefined && found.get(documentPath(permit)) !== undefined;
   const ifForeign = isPermitted || isOpen(reference, body, record.orgId) ? undefined : reference.ifForeign;
-  const issue = isOwn ? reference.ifOwn : ifForeign;
-  if (typeof issue === 'object') return issue;
+  if (isOwn && reference.ifOwn !== undefined) return 'notCarried';
+  if (!isOwn && typeof ifForeign === 'object') return ifForeign;
   return body && reference.check?.(body, record.json, record.orgId);
 }
 
@@ -157,6 +159,17 @@ function isStoredParent({ parent }: OrganisationRecord, stored: StoredDocument |
 
 function isKeptIfMissing({ reference, targetId }: PlannedReference): boolean {
   return reference.keptIfMissing !== undefined && targetId !== '';
+}
+
+/** Lists the warnings about targets of the same organisation, for which a record is not carried. */
+function ownTargets(
+  references: readonly PlannedReference[],
+  found: Found,
+  { orgId }: OrganisationRecord,
+): RecordWarning[] {
+  return references.flatMap(({ reference: { ifOwn }, key }) =>
+    ifOwn !== undefined && found.get(documentPath(key))?.orgId === orgId ? [ifOwn] : [],
+  );
 }
 
 /** Lists the warnings about missing targets. */

@@ -1,10 +1,14 @@
 import { type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import type { RecordIssue } from '../relations.ts';
 import { deactivatable, type Section } from '../section.ts';
+import type { RecordWarning } from '../warnings.ts';
 import { own, project, projectRoles, taken, user } from './references.ts';
 
-/** The issue of a grant to the granting organisation itself. */
-const projectGrantInvalid: RecordIssue = { id: 'PROJECT-ckUpbvboAH', key: 'Errors.Project.Grant.Invalid' };
+/** The warning of a grant to the granting organisation itself. */
+const grantedToItself: RecordWarning = {
+  reason: 'grant_to_itself',
+  message: 'grants a project to its own organisation: not imported; user grants with its id are imported without it',
+};
 
 /** The issue of a user grant without a project grant of its project to its organisation. */
 const grantMissing: RecordIssue = { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
@@ -37,7 +41,7 @@ export const projectGrantSection: Section = {
       collection: 'organisations',
       key: ['projectGrant.grantedOrgId'],
       missing: { id: 'COMMAND-3m9gg', key: 'Errors.Org.NotFound' },
-      ifOwn: projectGrantInvalid,
+      ifOwn: grantedToItself,
     },
     projectRoles('projectGrant.projectId', 'projectGrant.roleKeys[]', 'COMMAND-6m9gd'),
   ],
@@ -65,6 +69,7 @@ export const userGrantSection: Section = {
     field: 'projectGrantId',
     claim: { type: 'projectGrant', parts: ['projectId', '$orgId'] },
     from: { collection: 'projectGrants', id: 'grantId' },
+    unsetBesideOwn: { collection: 'projects', id: 'projectId' },
   },
   ...deactivatable('USER_GRANT_STATE'),
   references: [

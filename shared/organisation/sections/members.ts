@@ -1,7 +1,7 @@
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { RecordIssue } from '../relations.ts';
 import { areCompatible, type MembershipScope } from '../roles.ts';
-import type { GivenPrivilege, Section } from '../section.ts';
+import type { GivenPrivilege, Section, ValueRule } from '../section.ts';
 import { inOrganisation, project, user } from './references.ts';
 
 /**
@@ -14,6 +14,16 @@ function rolesCheck(scope: MembershipScope, none: RecordIssue, invalid: RecordIs
     if (!Array.isArray(held) || held.length === 0) return none;
     return areCompatible(scope, held) ? undefined : invalid;
   };
+}
+
+/** Creates the rule of a member's roles: those that are unknown, or of another scope, are dropped beside valid ones. */
+function validRoles(scope: MembershipScope): Pick<Section, 'values'> {
+  const rule: ValueRule = (held) => {
+    if (!Array.isArray(held) || areCompatible(scope, held)) return { value: held };
+    const [kept, dropped] = [true, false].map((isKept) => held.filter((one) => areCompatible(scope, [one]) === isKept));
+    return kept?.length === 0 ? { value: held } : { value: kept, dropped: dropped?.map(String) ?? [] };
+  };
+  return { values: { roles: rule } };
 }
 
 const projectGrantMissing: RecordIssue = { id: 'PROJECT-D8JxR', key: 'Errors.Project.Grant.NotFound' };
@@ -33,6 +43,7 @@ export const orgMemberSection: Section = {
   phase: 3,
   zitadelStep: 'members',
   key: ['=organisation', '$orgId', 'userId'],
+  ...validRoles('organisation'),
   check: rolesCheck(
     'organisation',
     { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument' },
@@ -57,6 +68,7 @@ export const memberSections: readonly Section[] = [
     phase: 3,
     zitadelStep: 'members',
     key: ['=project', 'projectId', 'userId'],
+    ...validRoles('project'),
     check: rolesCheck(
       'project',
       { id: 'PROJECT-W8m4l', key: 'Errors.Project.Member.Invalid' },
@@ -82,6 +94,7 @@ export const memberSections: readonly Section[] = [
     phase: 4,
     zitadelStep: 'members',
     key: ['=projectGrant', 'projectId', 'grantId', 'userId'],
+    ...validRoles('projectGrant'),
     check: rolesCheck(
       'projectGrant',
       { id: 'PROJECT-8fi7G', key: 'Errors.Project.Grant.Member.Invalid' },

@@ -5,7 +5,7 @@ import { checkComplexityPolicy } from '../passwords.ts';
 import { nameOrganisation } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
 import type { ImportedRecord, OwnProviders, Provider, Section } from '../section.ts';
-import { emailInvalid, isPlainEmailAddress } from '../valueRules.ts';
+import { droppedUnless, isPlainEmailAddress } from '../valueRules.ts';
 import type { RecordWarning } from '../warnings.ts';
 import { identityProvider, own } from './references.ts';
 
@@ -27,6 +27,8 @@ const loginPolicyFields = [
   ...['mfaInitSkipLifetime', 'secondFactorCheckLifetime', 'multiFactorCheckLifetime', 'secondFactors', 'multiFactors'],
   ...['idps', 'allowDomainDiscovery', 'disableLoginWithEmail', 'disableLoginWithPhone', 'forceMfaLocalOnly'],
 ];
+
+const colours = ['primaryColor', 'backgroundColor', 'warnColor', 'fontColor'].flatMap((name) => [name, `${name}Dark`]);
 
 /** The section of the policy about login names and domains. */
 export const domainPolicySection = policy('domainPolicy', 'domain_policy', domainPolicyExists, {
@@ -59,7 +61,7 @@ export const policySections: readonly Section[] = [
     'labelPolicy',
     'label_policy',
     { id: 'Org-2B0ps', key: 'Errors.Org.LabelPolicy.AlreadyExists' },
-    { check: checkLabelPolicy },
+    { values: Object.fromEntries(colours.map((name) => [name, droppedUnless(isColour)])) },
   ),
   policy('lockoutPolicy', 'lockout_policy', { id: 'ORG-0olDf', key: 'Errors.ORG.LockoutPolicy.AlreadyExists' }),
   policy(
@@ -67,7 +69,11 @@ export const policySections: readonly Section[] = [
     'login_policy',
     { id: 'Org-Dgfb2', key: 'Errors.Org.LoginPolicy.AlreadyExists' },
     {
-      check: checkLoginPolicy,
+      values: {
+        defaultRedirectUri: droppedUnless(isRedirectUri),
+        'secondFactors[]': droppedUnless(isSpecified),
+        'multiFactors[]': droppedUnless(isSpecified),
+      },
       v1: { lists: { secondFactors: toFactor, multiFactors: toFactor, idps: (provider) => provider } },
       exported: {
         order: { fields: loginPolicyFields },
@@ -92,7 +98,7 @@ export const policySections: readonly Section[] = [
     'privacyPolicy',
     'privacy_policy',
     { id: 'Org-0oLpd', key: 'Errors.Org.PrivacyPolicy.AlreadyExists' },
-    { check: checkPrivacyPolicy },
+    { values: { supportEmail: droppedUnless((address) => address === '' || isPlainEmailAddress(address)) } },
   ),
 ];
 
@@ -112,12 +118,6 @@ function policy(name: string, type: string, exists: RecordIssue, options: Partia
     ...options,
     error: { type, id: ['$orgId'], exists },
   };
-}
-
-/** Checks that the support's e-mail address, if there is one, is plain. */
-function checkPrivacyPolicy(policy: JsonObject): RecordIssue | undefined {
-  const address = textAt(policy, 'supportEmail', '');
-  return address === '' || isPlainEmailAddress(address) ? undefined : emailInvalid;
 }
 
 const listed = (idps: unknown): JsonObject[] => (Array.isArray(idps) ? idps.filter(isJsonObject) : []);
@@ -163,45 +163,17 @@ function warnOfInstanceProviders({ json, orgId }: ImportedRecord): readonly Reco
   return [{ reason: 'providers_not_exported', message }];
 }
 
-/** The colours of a label policy with the ids of their errors, in the order of ZITADEL's checks. */
-const colours = [
-  ['primaryColor', 'POLICY-391dG'],
-  ['backgroundColor', 'POLICY-502F1'],
-  ['warnColor', 'POLICY-nvw33'],
-  ['fontColor', 'POLICY-93mSf'],
-  ['primaryColorDark', 'POLICY-391dG'],
-  ['backgroundColorDark', 'POLICY-llsp2'],
-  ['warnColorDark', 'POLICY-2b6sf'],
-  ['fontColorDark', 'POLICY-3M0fs'],
-] as const;
-
-/** Checks that a label policy's colours, if set, are `#rgb` or `#rrggbb` (zitadel 5.7). */
-function checkLabelPolicy(policy: JsonObject): RecordIssue | undefined {
-  for (const [name, id] of colours) {
-    const colour = policy[name] ?? '';
-    if (typeof colour === 'string' && /^(#([a-f\d]{3}|[a-f\d]{6}))?$/i.test(colour)) continue;
-    return { id, key: `Errors.Policy.Label.Invalid.${name.charAt(0).toUpperCase()}${name.slice(1)}` };
-  }
-  return undefined;
+/** Whether a label policy's colour is `#rgb`, `#rrggbb` or empty. */
+function isColour(text: string): boolean {
+  return /^(#([a-f\d]{3}|[a-f\d]{6}))?$/i.test(text);
 }
 
-/** Checks a login policy's redirect URI, and that its factors are specified (zitadel 5.7). */
-function checkLoginPolicy({ defaultRedirectUri, secondFactors, multiFactors }: JsonObject): RecordIssue | undefined {
-  if (!isRedirectUri(defaultRedirectUri)) return { id: 'Org-WSfdq', key: 'Errors.Org.LoginPolicy.RedirectURIInvalid' };
-  const unspecified = 'Errors.Org.LoginPolicy.MFA.Unspecified';
-  if (!areSpecified(secondFactors)) return { id: 'Org-SFeea', key: unspecified };
-  return areSpecified(multiFactors) ? undefined : { id: 'Org-WSfrg', key: unspecified };
-}
-
-/** Whether a redirect URI is absent or valid: with a scheme, and for http and https with a host. */
-function isRedirectUri(uri: unknown): boolean {
-  if (typeof uri !== 'string') return uri === undefined;
+/** Whether a redirect URI is valid: with a scheme, and for http and https with a host. */
+function isRedirectUri(uri: string): boolean {
   if (/^https?:/i.test(uri)) return /^https?:\/\/[^/?#]/i.test(uri) && URL.canParse(uri);
   return URL.canParse(uri);
 }
 
-/** Whether all factors are known and specified; JSON represents an unknown enum value as a number. */
-function areSpecified(factors: unknown): boolean {
-  const named: readonly unknown[] = Array.isArray(factors) ? factors : [];
-  return named.every((factor) => typeof factor === 'string' && !factor.endsWith('_UNSPECIFIED'));
+function isSpecified(factor: string): boolean {
+  return !factor.endsWith('_UNSPECIFIED');
 }

@@ -109,10 +109,6 @@ const rows: Readonly<Record<string, readonly [fields: object, error: ReturnType<
     { projectGrants: [grant('G', 'theirs', 'other')] },
     failed('project_grant', 'O_theirs_other', 'COMMAND-m9gsd', 'Errors.Project.NotFound'),
   ],
-  'the granting organisation itself for a project grant': [
-    { projectGrants: [grant('G', 'P', 'O')] },
-    failed('project_grant', 'O_P_O', 'PROJECT-ckUpbvboAH', 'Errors.Project.Grant.Invalid'),
-  ],
   'a user of another organisation for metadata': [
     { userMetadata: [{ id: 'their user', key: 'k', value: 'eA==' }] },
     failed('user_metadata', 'their user_k', 'COMMAND-uXHNj', 'Errors.User.NotFound'),
@@ -148,10 +144,6 @@ const rows: Readonly<Record<string, readonly [fields: object, error: ReturnType<
   ],
   "a grant of another project for a user's grant": [
     { userGrants: [{ userId: 'U', projectId: 'P', projectGrantId: 'granted', roleKeys: ['reader'] }] },
-    failed('user_grant', 'O_P_U', 'COMMAND-mm9F4', 'Errors.Project.Role.NotFound'),
-  ],
-  "an unknown grant of the organisation's own project for a user's grant": [
-    { userGrants: [{ userId: 'U', projectId: 'P', projectGrantId: 'none', roleKeys: ['reader'] }] },
     failed('user_grant', 'O_P_U', 'COMMAND-mm9F4', 'Errors.Project.Role.NotFound'),
   ],
   "an unknown grant of a granted project for a user's grant": [
@@ -201,14 +193,6 @@ const rows: Readonly<Record<string, readonly [fields: object, error: ReturnType<
   'the user of a key': [
     { machineKeys: [{ keyId: 'K', userId: 'none' }] },
     failed('machine_user_key', 'K', 'COMMAND-bnipwm1', 'Errors.User.NotFound'),
-  ],
-  'a colour': [
-    { labelPolicy: { primaryColor: '#fff', warnColor: 'red' } },
-    failed('label_policy', 'O', 'POLICY-nvw33', 'Errors.Policy.Label.Invalid.WarnColor'),
-  ],
-  'where a login policy leads to': [
-    { loginPolicy: { defaultRedirectUri: 'nowhere' } },
-    failed('login_policy', 'O', 'Org-WSfdq', 'Errors.Org.LoginPolicy.RedirectURIInvalid'),
   ],
   'a phone number': [
     { humanUsers: [person('U', { phone: { phone: '+999 1' } })] },

@@ -78,30 +78,6 @@ const invalid: readonly (readonly [section: string, issue: string, ...records: J
   ['projectGrantMembers', 'PROJECT-8fi7G Errors.Project.Grant.Member.Invalid', { roles: [] }],
   ['projectGrantMembers', 'PROJECT-m9gKK Errors.Project.Grant.Member.Invalid', { roles: ['PROJECT_OWNER'] }],
   [
-    'labelPolicy',
-    'POLICY-llsp2 Errors.Policy.Label.Invalid.BackgroundColorDark',
-    ...['red', '#12345', '#1234567', '#ggg', '000000', ' #000', '#000\n', 'rgb(0,0,0)'].map((backgroundColorDark) => ({
-      backgroundColorDark,
-    })),
-  ],
-  [
-    'loginPolicy',
-    'Org-WSfdq Errors.Org.LoginPolicy.RedirectURIInvalid',
-    ...['example.com', '/path', 'https:///path', 'https:example.com', 'http://', 'http://exa mple.com', ':', '1:2'].map(
-      (defaultRedirectUri) => ({ defaultRedirectUri }),
-    ),
-  ],
-  [
-    'loginPolicy',
-    'Org-SFeea Errors.Org.LoginPolicy.MFA.Unspecified',
-    { secondFactors: [...secondFactors, 'SECOND_FACTOR_TYPE_UNSPECIFIED'] },
-  ],
-  [
-    'loginPolicy',
-    'Org-WSfrg Errors.Org.LoginPolicy.MFA.Unspecified',
-    { multiFactors: ['MULTI_FACTOR_TYPE_UNSPECIFIED'] },
-  ],
-  [
     'humanUsers',
     'EMAIL-599BI Errors.User.Email.Invalid',
     ...['a\u00a0b@example.com', 'a@b\u00fc_.example', 'a@-example.com', 'a@exa_mple.com', 'a b@example.com'].map(

@@ -134,7 +134,7 @@ describe.each(rows)('the section %s', (_name, section) => {
     const faults = [
       error.exists,
       ...unique.map(({ taken }) => taken),
-      ...references.flatMap(({ missing, ifForeign, ifOwn }) => [missing, ifForeign ?? [], ifOwn ?? []].flat()),
+      ...references.flatMap(({ missing, ifForeign }) => [missing, ifForeign ?? []].flat()),
       ...reserved.map((name) => name.reserved),
     ].filter((fault) => fault !== 'notCarried');
     expect(error.type).toMatch(/^[a-z]+(_[a-z]+)*$/);

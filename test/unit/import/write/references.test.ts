@@ -6,6 +6,7 @@ import { toRecord } from '../../../../shared/organisation/record.ts';
 import { claimKey, createWrites, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue, Reference } from '../../../../shared/organisation/relations.ts';
 import type { Section } from '../../../../shared/organisation/section.ts';
+import type { RecordWarning } from '../../../../shared/organisation/warnings.ts';
 import { documentId } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 
@@ -23,6 +24,7 @@ const targets: Section = {
 };
 const target = (id: string, more: object = {}, orgId = 'O') => planned(targets, { id, ...more }, orgId);
 
+const ownTarget: RecordWarning = { reason: 'grant_to_itself', message: 'own' };
 const toTarget: Reference = { collection: 'projects', key: ['target'], missing: issue('missing') };
 
 function planned(section: Section, json: object, orgId = 'O'): RecordPlan {
@@ -71,11 +73,15 @@ describe('a reference', () => {
   });
 
   it.each([
-    ['own', issue('own')],
-    ['foreign', undefined],
-    ['none', issue('missing')],
-  ])('to the record %s, with an issue for those of the same organisation, gives %j', async (id, expected) => {
-    expect(await objectionTo(referring({ target: id }, { ...toTarget, ifOwn: issue('own') }))).toEqual(expected);
+    ['own', 'notCarried', [ownTarget]],
+    ['foreign', undefined, []],
+    ['none', issue('missing'), []],
+  ])('to the record %s, with a warning for those of the same organisation, gives %j', async (id, expected, warned) => {
+    const store = await storeWith(target('own'), target('foreign', {}, 'X'));
+    const warnings: RecordWarning[] = [];
+    const plan = referring({ target: id }, { ...toTarget, ifOwn: ownTarget });
+    const [rejected] = await checkReferences(store, [plan], (_plan, warning) => warnings.push(warning));
+    expect({ rejected: rejected?.[1], warnings }).toEqual({ rejected: expected, warnings: warned });
   });
 
   it('may be empty where it is optional, but may not lead to a missing record', async () => {
@@ -195,7 +201,7 @@ describe('the references of a batch', () => {
         missing: fc.constant(issue('missing')),
         optional: fc.constant(true as const),
         ifForeign: fc.constantFrom('notCarried' as const, issue('foreign')),
-        ifOwn: fc.constant(issue('own')),
+        ifOwn: fc.constant(ownTarget),
         check: fc.constant<NonNullable<Reference['check']>>(({ kind }) => (kind === 'A' ? undefined : issue('unfit'))),
       },
       { requiredKeys: ['collection', 'key', 'missing'] },

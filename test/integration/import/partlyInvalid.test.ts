@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { report } from '../../support/fixtures/reports.ts';
+import { countedInstance } from '../../support/instances/testInstance.ts';
+
+const exportOf = z.object({ orgs: z.array(z.looseObject({})) });
+
+/** Imports an organisation twice, and exports it. */
+async function imported(org: object) {
+  const { instance } = await countedInstance();
+  const { errors, summary } = await instance.import({ data_orgs: { orgs: [org] } });
+  const again = await instance.import({ data_orgs: { orgs: [org] } });
+  const exported = await instance.attempt('export', { response_output: true });
+  const { orgs } = exportOf.parse(JSON.parse(exported.text));
+  return { errors, summary, again, org: orgs.find(({ orgId }) => orgId === Reflect.get(org, 'orgId')) };
+}
+
+const dropped = (type: string, text: string, field: string) =>
+  expect.objectContaining({
+    type,
+    reason: 'value_dropped',
+    message: `invalid value "${text}" of ${field}: imported without it`,
+  });
+
+describe('a record with an invalid element', () => {
+  it('is a membership that keeps its valid roles', async () => {
+    const { orgs } = z
+      .object({ orgs: z.array(z.looseObject({ orgId: z.string() })) })
+      .parse(JSON.parse((await report('custom-manager-role.json')).toString()));
+    const { errors, summary, again, org } = await imported(orgs[0] ?? {});
+    expect(errors).toBeUndefined();
+    expect(summary.warnings).toContainEqual(dropped('org_member', 'ORG_SUPPORT_DESK', 'roles'));
+    expect(org?.orgMembers).toEqual([{ userId: 'x16a', roles: ['ORG_OWNER'] }]);
+    expect(again.summary).toMatchObject({ created: {}, unchanged: { orgMembers: 1 }, failed: {} });
+  });
+
+  it('is a membership that fails where none of its roles is valid', async () => {
+    const orgMembers = [{ userId: 'A', roles: ['ORG_SUPPORT_DESK', 'IAM_OWNER'] }];
+    const { errors } = await imported(organisation('O', { humanUsers: [person('A')], orgMembers }));
+    expect(errors).toMatchObject([{ type: 'org_member', message: expect.stringContaining('Org-4N8es') }]);
+  });
+
+  it('is a policy that keeps its other fields', async () => {
+    const { errors, summary, org } = await imported(
+      organisation('O', {
+        privacyPolicy: { tosLink: 'https://a.example', supportEmail: 'Support <help@a.example>' },
+        labelPolicy: { primaryColor: '#fff', warnColorDark: 'red' },
+        loginPolicy: {
+          forceMfa: true,
+          defaultRedirectUri: 'nowhere',
+          secondFactors: ['SECOND_FACTOR_TYPE_UNSPECIFIED', 'SECOND_FACTOR_TYPE_OTP'],
+          multiFactors: ['MULTI_FACTOR_TYPE_UNSPECIFIED'],
+        },
+      }),
+    );
+    expect(errors).toBeUndefined();
+    expect(summary.warnings).toEqual(
+      expect.arrayContaining([
+        dropped('privacy_policy', 'Support <help@a.example>', 'supportEmail'),
+        dropped('label_policy', 'red', 'warnColorDark'),
+        dropped('login_policy', 'nowhere', 'defaultRedirectUri'),
+        dropped('login_policy', 'SECOND_FACTOR_TYPE_UNSPECIFIED', 'secondFactors'),
+        dropped('login_policy', 'MULTI_FACTOR_TYPE_UNSPECIFIED', 'multiFactors'),
+      ]),
+    );
+    expect(org).toMatchObject({
+      privacyPolicy: { tosLink: 'https://a.example' },
+      labelPolicy: { primaryColor: '#fff' },
+      loginPolicy: { forceMfa: true, secondFactors: ['SECOND_FACTOR_TYPE_OTP'] },
+    });
+  });
+
+  it('is a project that is granted to its own organisation: its user grants are grants of the project', async () => {
+    const { errors, summary, again, org } = await imported(
+      organisation('O', {
+        humanUsers: [person('A')],
+        projects: [{ projectId: 'P', project: { name: 'P' } }],
+        projectRoles: [{ projectId: 'P', roleKey: 'reader', displayName: 'Reader' }],
+        projectGrants: [{ grantId: 'G', projectGrant: { projectId: 'P', grantedOrgId: 'O', roleKeys: ['reader'] } }],
+        userGrants: [{ userId: 'A', projectId: 'P', projectGrantId: 'G', roleKeys: ['reader'] }],
+      }),
+    );
+    expect(errors).toBeUndefined();
+    expect(summary.notCarried).toEqual({ projectGrants: 1 });
+    expect(summary.warnings).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ type: 'project_grant', id: 'O_P_O', reason: 'grant_to_itself' }),
+        expect.objectContaining({ type: 'user_grant', id: 'O_P_A', reason: 'field_unset' }),
+      ]),
+    );
+    expect(org?.userGrants).toEqual([{ userId: 'A', projectId: 'P', roleKeys: ['reader'] }]);
+    expect(again.summary).toMatchObject({ created: {}, unchanged: { userGrants: 1 }, failed: {} });
+  });
+});
