@@ -95,8 +95,68 @@ function decode(schema: DescMessage, value: unknown): Message {
   try {
     return fromJson(schema, asJson(value), { ignoreUnknownFields: true });
   } catch (error) {
-    throw new InvalidRecordError([{ path: '', reason: error instanceof Error ? error.message : String(error) }]);
+    throw new InvalidRecordError([findInvalid(schema, value) ?? { path: '', reason: reasonOf(error) }]);
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function decodes(schema: DescMessage, json: JsonObject): boolean {
+  try {
+    fromJson(schema, asJson(json), { ignoreUnknownFields: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Finds the first value that a decoder rejects, in the order of the definition. */
+function findInvalid(schema: DescMessage, json: unknown, prefix = ''): FieldIssue | undefined {
+  if (!isJsonObject(json)) return { path: prefix.slice(0, -1), reason: 'expected an object' };
+  for (const field of schema.fields) {
+    const path = `${prefix}${field.jsonName}`;
+    const given = [...new Set([field.jsonName, field.name])].filter((name) => Object.hasOwn(json, name));
+    if (given.length > 1) return { path, reason: `duplicate field "${field.name}"` };
+    const [name] = given;
+    if (name === undefined || decodes(schema, { [name]: json[name] })) continue;
+    const value = json[name];
+    if (field.fieldKind !== 'list') return findInside(field, value, path);
+    if (!Array.isArray(value)) return { path, reason: 'expected a list' };
+    const index = value.findIndex((element) => !decodes(schema, { [name]: [element] }));
+    return findInside(field, value[index], `${path}[${index}]`);
+  }
+  return undefined;
+}
+
+function findInside(field: DescField, value: unknown, path: string): FieldIssue {
+  const { message } = field;
+  const isOwn = message !== undefined && !message.typeName.startsWith('google.protobuf.');
+  const inside = isOwn && isJsonObject(value) ? findInvalid(message, value, `${path}.`) : undefined;
+  return inside ?? { path, reason: expectedValue(field) };
+}
+
+/** The largest numbers of the types that have no negative ones. */
+const largest: ReadonlyMap<ScalarType | undefined, string> = new Map([
+  [ScalarType.UINT32, '4294967295'],
+  [ScalarType.UINT64, '18446744073709551615'],
+]);
+
+function expectedNumber(scalar: ScalarType | undefined): string {
+  const most = largest.get(scalar);
+  return `expected a whole number${most === undefined ? '' : ` from 0 to ${most}`}, such as 5`;
+}
+
+/** Describes what a field, or the element of a list, must hold. */
+function expectedValue({ message, enum: names, scalar }: DescField): string {
+  if (message?.typeName === 'google.protobuf.Duration') return 'expected a duration, such as "20s"';
+  if (message?.typeName === 'google.protobuf.Timestamp') return 'expected a time, such as "2026-01-31T12:00:00Z"';
+  if (message !== undefined) return 'expected an object';
+  if (names !== undefined) return `expected a name, such as "${names.values[1]?.name}"`;
+  if (scalar === ScalarType.STRING) return 'expected text, such as "text"';
+  if (scalar === ScalarType.BOOL) return 'expected true or false';
+  return scalar === ScalarType.BYTES ? 'expected base64, such as "dGV4dA=="' : expectedNumber(scalar);
 }
 
 /** Narrows the result of JSON.parse, which is always JSON, to its type. */
@@ -179,6 +239,7 @@ const LONG: readonly (ScalarType | undefined)[] = [
   ScalarType.FIXED64,
   ScalarType.SFIXED64,
 ];
+const SHORT: readonly (ScalarType | undefined)[] = [ScalarType.INT32, ScalarType.UINT32];
 
 /** Returns the inspection of a field's values; Google's own messages have a JSON form other than their fields. */
 function inspector({ message, enum: values, scalar }: DescField): Inspect | undefined {
@@ -191,7 +252,8 @@ function inspector({ message, enum: values, scalar }: DescField): Inspect | unde
     };
   if (values !== undefined) return enumInspector(values);
   if (scalar === ScalarType.BYTES) return inspectBytes;
-  return LONG.includes(scalar) ? inspectLong : undefined;
+  if (LONG.includes(scalar)) return integerInspector(scalar, true);
+  return SHORT.includes(scalar) ? integerInspector(scalar, false) : undefined;
 }
 
 const inspectDuration: Inspect = (value, path, { malformed }) => {
@@ -206,10 +268,16 @@ const inspectBytes: Inspect = (value, path, { malformed }) => {
   return value;
 };
 
-const inspectLong: Inspect = (value, path, { rounded }) => {
-  if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) rounded.push(path);
-  return value;
-};
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+function integerInspector(scalar: ScalarType | undefined, isLong: boolean): Inspect {
+  return (value, path, { rounded, malformed }) => {
+    if (isLong && typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) rounded.push(path);
+    // Our decoder takes other forms too, such as "08" and "0x10".
+    if (typeof value === 'string' && !JSON_NUMBER.test(value)) malformed.push({ path, reason: expectedNumber(scalar) });
+    return value;
+  };
+}
 
 /** The enumerations whose unknown numbers are kept: ZITADEL's exports have the numbers of its own types there. */
 const openEnumerations: ReadonlySet<string> = new Set(['zitadel.idp.v1.IDPType']);

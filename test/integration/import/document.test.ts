@@ -140,7 +140,7 @@ describe('a document that is not as the contract says is refused, naming the pla
     ['a record that is text', '{"orgs":[{"orgId":"O","humanUsers":["x"]}]}', 'orgs[0].humanUsers[0]'],
     ['a policy that is a list', '{"orgs":[{"orgId":"O","loginPolicy":[]}]}', 'orgs[0].loginPolicy'],
     ['an id that is a number', '{"orgs":[{"orgId":1}]}', 'orgs[0].orgId'],
-    ['a name that is a number', '{"orgs":[{"orgId":"O","org":{"name":1}}]}', 'orgs[0].org'],
+    ['a name that is a number', '{"orgs":[{"orgId":"O","org":{"name":1}}]}', 'orgs[0].org.name'],
     ['a field twice', '{"orgs":[{"orgId":"O","orgId":"O"}]}', 'orgs[0].orgId'],
     ['a field in both spellings', '{"orgs":[{"orgId":"O","org_id":"O"}]}', 'orgs[0].org_id'],
     ['a list in both spellings', '{"orgs":[{"orgId":"O","humanUsers":[],"human_users":[]}]}', 'orgs[0].human_users'],
@@ -212,7 +212,7 @@ describe('a document that is not as the contract says is refused, naming the pla
       },
     });
     expect((await refused(wrong(3))).map(({ field }) => field)).toEqual(
-      [0, 1, 2].map((at) => `orgs[0].projectRoles[${at}]`),
+      [0, 1, 2].map((at) => `orgs[0].projectRoles[${at}].projectId`),
     );
     expect(await refused(wrong(250))).toHaveLength(100);
   });

@@ -85,14 +85,14 @@ describe('a record', () => {
 
   it('is refused with what is wrong', () => {
     const faults: [string, unknown, RegExp][] = [
-      ['humanUsers', { user: { ...person.user, user_name: 'b' } }, /user_name.*set multiple times/],
-      ['humanUsers', { user: { userName: 1 } }, /user_name.*expected string, got 1/],
-      ['humanUsers', 'alice', /DataHumanUser/],
-      ['humanUsers', [], /DataHumanUser/],
+      ['humanUsers', { user: { ...person.user, user_name: 'b' } }, /userName: duplicate field "user_name"/],
+      ['humanUsers', { user: { userName: 1 } }, /^user\.userName: expected text, such as/],
+      ['humanUsers', 'alice', /^expected an object$/],
+      ['humanUsers', [], /^expected an object$/],
       ['userMetadata', { id: 'a', key: 'k', value: '!' }, /value/],
       ['actions', { action: { timeout: '5 minutes' } }, /timeout|Duration/],
-      ['machineKeys', { keyId: 'k', expirationDate: 'tomorrow' }, /expiration_date|Timestamp/],
-      ['projectRoles', { projectId: {} }, /project_id/],
+      ['machineKeys', { keyId: 'k', expirationDate: 'tomorrow' }, /^expirationDate: expected a time/],
+      ['projectRoles', { projectId: {} }, /^projectId: expected text/],
     ];
     for (const [section, value, message] of faults) expect(() => read(section, value)).toThrow(message);
   });
