@@ -40,10 +40,9 @@ export const inspect = defineCommand({
     const options = { ...exportOptions(call), onUnexported };
     const inspection = await inspectPlace(place, options, facts, progressOutput(call), call.signal);
     const { requestLines, requireOrganisations } = await import('../exports/recordCounter.ts');
-    const { unknownStatesWarning } = await import('../../functions/import/results/report.ts');
+    const { stateWarnings } = await import('../../functions/import/results/report.ts');
     requireOrganisations(`${place.name} does not have`, options, [inspection, { organisations: unexported }]);
-    const { unknownStates } = inspection;
-    const warnings = unknownStates === undefined ? [] : [unknownStatesWarning(unknownStates)];
+    const warnings = stateWarnings(inspection);
     return inspected(place, { ...inspection, unexported, warnings }, facts, requestLines(inspection.request));
   },
 });

@@ -1,5 +1,5 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
-import { unknownStatesWarning } from '../../functions/import/results/report.ts';
+import { stateWarnings } from '../../functions/import/results/report.ts';
 import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
 import { trialTooLarge } from '../../shared/errors/placeErrors.ts';
@@ -67,7 +67,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   const inspection = await readSides(run, target, comparison, [facts, organisations, losses]);
   const trial = target.place.takes === 'imports' ? await tryImport(run, target.place) : undefined;
   // A target that tries nothing does not warn.
-  const unknownStates = inspection.unknownStates === undefined ? [] : [unknownStatesWarning(inspection.unknownStates)];
+  const ofStates = stateWarnings(inspection);
   const { exported } = run.state;
   const secrets = { selected: [...selectedKinds(state.settings)], found: facts.secrets };
   const {
@@ -108,7 +108,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     refused,
     refusedOmitted,
     ...notices,
-    warnings: [...(trial === undefined ? unknownStates : []), ...notices.warnings],
+    warnings: [...(trial === undefined ? ofStates : []), ...notices.warnings],
     losses: [...(source.facts?.exportLosses ?? [])],
     changes: [...(target.facts?.importChanges ?? [])],
   };

@@ -30,6 +30,8 @@ export interface Inspection {
   readonly unknown: Readonly<Record<string, number>>;
   /** The selected organisations and their users of which the file has no states; undefined if there are none. */
   readonly unknownStates: UnknownStates | undefined;
+  /** The number of selected people without a state who are imported as initial, since their address is unverified. */
+  readonly initialPeople: number;
   /** Whether the file had a manifest, which proved it complete and unchanged. */
   readonly proved: boolean;
   readonly manifest: Manifest | undefined;
@@ -66,7 +68,10 @@ export async function inspect(
 ): Promise<Inspection> {
   await countOrganisations(source, signal, options.limits);
   const { isSelected = () => true } = options;
-  const { pass, counts, nested, leftOut } = await readRecords(source, signal, { ...options, isSelected });
+  const { pass, counts, nested, leftOut, initialPeople } = await readRecords(source, signal, {
+    ...options,
+    isSelected,
+  });
   const { drafts, tally, manifest, unknown, digest } = pass;
   const violations = new Violations(source.field);
   const merged = mergeEntries(drafts, violations);
@@ -85,6 +90,7 @@ export async function inspect(
     unknown: unknown.counts,
     // An instance of this service exports every state, and a manifest.
     unknownStates: manifest === undefined ? sumUnknownStates(organisations) : undefined,
+    initialPeople,
     proved: manifest !== undefined,
     manifest,
     tally: { counts: tally.counts, digest: tally.digest },
@@ -193,7 +199,7 @@ function describeAll(violations: readonly FieldViolation[]): string {
 type Reading = InspectionOptions & Required<Pick<InspectionOptions, 'isSelected'>>;
 
 /** A pass over a file, and its numbers of records. */
-interface CountedPass extends Pick<Inspection, 'counts' | 'nested'> {
+interface CountedPass extends Pick<Inspection, 'counts' | 'nested' | 'initialPeople'> {
   readonly pass: FilePass;
   readonly leftOut: Counts;
 }
@@ -218,8 +224,10 @@ async function countRecords(
 ): Promise<CountedPass> {
   const [counts, nested, leftOut]: [Counts, Counts, Counts] = [{}, {}, {}];
   const budget = new FileBudget(limits);
+  let initialPeople = 0;
   const take = (record: OrganisationRecord) => {
     budget.take(record);
+    if (!record.hasState && record.state === 'USER_STATE_INITIAL') initialPeople++;
     increase(counts, record.section.name);
   };
   const onRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => {
@@ -235,7 +243,7 @@ async function countRecords(
   };
   const onOrganisations = (count: number) => budget.checkOrganisations(count);
   const pass = await readFile(source, signal, { onRecord, onOrganisations, knownDrafts });
-  return { pass, counts, nested, leftOut };
+  return { pass, counts, nested, leftOut, initialPeople };
 }
 
 /** The organisations of a file, and the position in `organisations` of each entry. */

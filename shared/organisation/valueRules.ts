@@ -16,9 +16,7 @@ export function trimSpace(text: string): string {
 }
 
 /** Creates the rule of a text; other values and absent fields stay as they are. */
-export function textRule(
-  convert: (text: string) => { readonly value?: unknown; readonly issue?: RecordIssue },
-): ValueRule {
+export function textRule(convert: (text: string) => ReturnType<ValueRule>): ValueRule {
   return (value) => (typeof value === 'string' ? convert(value) : { value });
 }
 
@@ -60,8 +58,10 @@ export const textLanguage: ValueRule = (value) => {
 export const phoneNumber: ValueRule = textRule((text) => {
   const value = toE164(text);
   if (value === undefined) return { issue: { id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' } };
+  if (value === text) return { value };
+  const dropped = extensionOf(text);
   // A conversion removes one of several national prefixes: what is stored must not change when it is imported again.
-  return value === text ? { value } : phoneNumber(value);
+  return { ...phoneNumber(value), ...(dropped === '' ? {} : { dropped: [dropped] }) };
 });
 
 /** Creates the rule of a text that the record is imported without where it is invalid. */
@@ -128,6 +128,12 @@ function toE164(text: string): string | undefined {
   // The international prefix of Switzerland, ZITADEL's default region, may follow the plus sign.
   const digits = toDigits(withoutExtension(possible)).replace(/^00(?=[1-9])/, '');
   return parsePhoneNumberFromString(`+${digits}`, { extract: false })?.number;
+}
+
+/** Returns the extension of a phone number, which E.164 does not have; empty if there is none. */
+function extensionOf(text: string): string {
+  const number = withoutExtension(text.split(/[\\/] *x/)[0] ?? text);
+  return text.slice(number.length).trim();
 }
 
 function withoutExtension(text: string): string {

@@ -3,6 +3,7 @@ export const warningReasons = [
   'field_ignored',
   'manifest_missing',
   'states_unknown',
+  'people_initial',
   'organisation_missing',
   'privilege_added',
   'domain_added',

@@ -34,15 +34,34 @@ const unproved: ImportWarning = {
 };
 
 /** Creates the warning of a file without states. */
-export function unknownStatesWarning({ organisations, people, serviceUsers }: UnknownStates): ImportWarning {
+function unknownStatesWarning({ organisations, people, serviceUsers }: UnknownStates): ImportWarning {
   const counts = `organisations: ${organisations}, people: ${people}, service users: ${serviceUsers}`;
-  const message = `unknown states: the file has none (${counts}); each counts as active, even if it is deactivated or locked at the source: deactivate it in the target`;
+  const message = `unknown states: the file has none (${counts}); each counts as active, or as initial, even if it is deactivated or locked at the source: deactivate it in the target`;
   return { type: 'state', reason: 'states_unknown', message };
 }
 
+/** Creates the warning of people who are imported as initial without a word of the file. */
+function initialWarning(people: number): ImportWarning {
+  const message = `people who become initial: ${people}; the file has no state for them, and their e-mail addresses are unverified: set \`isEmailVerified\` where the source has verified the address, or \`state\``;
+  return { type: 'state', reason: 'people_initial', message };
+}
+
+/** Returns the warnings about the states that a file lacks. */
+export function stateWarnings({
+  unknownStates,
+  initialPeople,
+}: Pick<Inspection, 'unknownStates' | 'initialPeople'>): ImportWarning[] {
+  return [
+    ...(unknownStates === undefined ? [] : [unknownStatesWarning(unknownStates)]),
+    ...(initialPeople === 0 ? [] : [initialWarning(initialPeople)]),
+  ];
+}
+
 /** Returns the warnings about a whole file. */
-export function fileWarnings({ proved, unknownStates }: Pick<Inspection, 'proved' | 'unknownStates'>): ImportWarning[] {
-  return [...(proved ? [] : [unproved]), ...(unknownStates === undefined ? [] : [unknownStatesWarning(unknownStates)])];
+export function fileWarnings(
+  inspection: Pick<Inspection, 'proved' | 'unknownStates' | 'initialPeople'>,
+): ImportWarning[] {
+  return [...(inspection.proved ? [] : [unproved]), ...stateWarnings(inspection)];
 }
 
 /** Creates the warning of a field of the request that the service does not know. */
@@ -243,6 +262,6 @@ function lostValues({ unknown, json }: OrganisationRecord): RecordWarning[] {
 function droppedTexts({ dropped = [] }: OrganisationRecord): RecordWarning[] {
   return dropped.map(({ field, text }) => ({
     reason: 'value_dropped',
-    message: `invalid value ${JSON.stringify(text)} of ${field}: imported without it`,
+    message: `imported without ${JSON.stringify(text)} of ${field}, which is not valid there`,
   }));
 }

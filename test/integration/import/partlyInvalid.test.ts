@@ -20,7 +20,7 @@ const dropped = (type: string, text: string, field: string) =>
   expect.objectContaining({
     type,
     reason: 'value_dropped',
-    message: `invalid value "${text}" of ${field}: imported without it`,
+    message: `imported without "${text}" of ${field}, which is not valid there`,
   });
 
 describe('a record with an invalid element', () => {

@@ -8,7 +8,7 @@ const counts = 'organisations: 1, people: 2, service users: 0';
 const warning = {
   type: 'state',
   reason: 'states_unknown',
-  message: `unknown states: the file has none (${counts}); each counts as active, even if it is deactivated or locked at the source: deactivate it in the target`,
+  message: `unknown states: the file has none (${counts}); each counts as active, or as initial, even if it is deactivated or locked at the source: deactivate it in the target`,
 };
 
 describe('an import', () => {
