@@ -15,11 +15,13 @@ export class Activations implements PairVisitor {
   private readonly found = new BoundedList<CountedEntry>(MAX_LISTED);
 
   addPair({ section, id, first, second }: ComparedPair): void {
-    const state = stateOf(first);
-    const remedy = activationRemedy(section, state);
-    if (remedy === undefined || second === undefined || isClosed(stateOf(second))) return;
+    if (second === undefined) return;
+    const states = [stateOf(first), stateOf(second)] as const;
+    const remedy = activationRemedy(section, states[0]);
+    if (remedy === undefined || isClosed(states[1])) return;
     const { type } = recordSection(section).error;
-    const message = `active in the target, ${stateWord(state)} in the source: ${remedy} there`;
+    const [source, target] = states.map(stateWord);
+    const message = `${target} in the target, ${source} in the source: ${remedy} there`;
     this.found.add({ type, id, reason: 'access_given', message });
   }
 
