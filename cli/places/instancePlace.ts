@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { exportOptions } from '../../functions/export/contract.ts';
 import { EXPORT_FILE, type ImportResponse } from '../../functions/import/contract.ts';
+import { responseTooLarge } from '../../shared/errors/errors.ts';
 import { hasCode, type IdentityError } from '../../shared/errors/identityError.ts';
-import { exportDamaged, placeBroke, placeRefused } from '../../shared/errors/placeErrors.ts';
+import { exportDamaged, formTooLarge, placeBroke, placeRefused } from '../../shared/errors/placeErrors.ts';
 import { proveExport } from '../../shared/exportFile/inspection.ts';
 import { exportedManifest } from '../../shared/exportFile/manifest.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
@@ -62,9 +63,15 @@ async function readContent(settings: InstanceSettings, options: ExportOptions): 
     using response = await post(settings, { operation: 'export', body }, signal);
     yield* proved(settings, response, signal);
   }
+  async function* readForm(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    try {
+      yield* read({}, signal);
+    } catch (error) {
+      throw responseTooLarge.is(error) ? formTooLarge(settings.origin) : error;
+    }
+  }
   const open = (signal: AbortSignal) =>
-    // No form for ZITADEL has pages.
-    options.forZitadel ? read({}, signal) : joinPages((token) => read({ paged: true, page_token: token }, signal));
+    options.forZitadel ? readForm(signal) : joinPages((token) => read({ paged: true, page_token: token }, signal));
   return { isRepeatable: false, open, ...undisposed };
 }
 

@@ -84,6 +84,12 @@ export const organisationTooLarge = defineError('FAILED_PRECONDITION', 'ORGANISA
   example: ['https://id.example.com', '163840776835432345', 32_000_000],
 });
 
+export const formTooLarge = defineError('FAILED_PRECONDITION', 'FORM_TOO_LARGE', {
+  text: (place: string) =>
+    `the export of ${place} is larger than a response may be, and the form for ZITADEL has no pages: export its database (firestore:PROJECT/DATABASE or sqlite:DIR), or fewer organisations (--org)`,
+  example: ['https://id.example.com'],
+});
+
 export const trialTooLarge = defineError('FAILED_PRECONDITION', 'TRIAL_TOO_LARGE', {
   text: (place: string, bytes: number) =>
     `${place} takes at most ${bytes} bytes in a request, and a trial is one request: leave --dry-run out, or try the import with fewer organisations (--org)`,

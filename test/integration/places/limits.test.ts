@@ -117,5 +117,7 @@ describe('an export of an instance whose responses are limited', { timeout: 120_
     const sides = ['compare', file, limited.database, ...everything];
     expect(await identityResult(sides)).toMatchObject({ code: 0, equal: true });
     expect(await identityResult(['compare', file, limited.url, ...options])).toMatchObject({ code: 0, equal: true });
+    const form = await identity(['export', limited.url, '--to', `${file}.json`, '--for-zitadel', ...options]);
+    expect(form).toMatchObject({ code: 1, stderr: expect.stringContaining('the form for ZITADEL has no pages') });
   });
 });
