@@ -66,6 +66,14 @@ const EXISTS =
 /** What people read of an import's errors, by their ids or by what their keys hold; a program reads ids and keys. */
 const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
   [/^ID=V3-DKcYh /, 'another record has this login name, or another organisation this verified domain'],
+  [
+    /^ID=CRYPT-5uV9n /,
+    'the ZITADEL refuses the password hash for its cost: change SystemDefaults.PasswordHasher.Limits there, or migrate with --refused-hashes omit',
+  ],
+  [
+    /^ID=CRYPT-(?:2xK7d|r8Qm2) /,
+    'the ZITADEL has no verifier for the password hash: add it to SystemDefaults.PasswordHasher.Verifiers there, or migrate with --refused-hashes omit',
+  ],
   [/^ID=IMPORT-orgState /, 'an import does not change the state of an existing organisation'],
   [/^ID=IMPORT-ownState /, 'an import does not change the state of its caller'],
   [/^ID=IMPORT-rolesInUse /, 'the project grant would lose roles that user grants still use'],

@@ -98,6 +98,7 @@ const valueKinds = {
     remedy: 'specify PROJECT or PROJECT/DATABASE',
     schema: ({ z }: Zod) => z.string().regex(/^[^/]+(\/[^/]+)?$/),
   },
+  REFUSED_HASHES: choice(['omit']),
   ROLE: choice([...knownRoles('instance'), ...knownRoles('organisation')]),
   SECRETS: {
     remedy: `specify ${SECRET_CHOICES}`,

@@ -10,6 +10,8 @@ interface CallOptions {
   readonly timeoutMs?: number | undefined;
   /** What states count as that a ZITADEL does not return; by default, the export ends with an error. */
   readonly unknownStates?: 'active' | undefined;
+  /** What becomes of password hashes for which a ZITADEL may refuse the person; by default they are sent. */
+  readonly refusedHashes?: 'omit' | undefined;
 }
 
 /** What a place with a database exports. A file is always read whole. */
@@ -159,6 +161,8 @@ export interface PlaceFacts {
   readonly domains?: readonly string[];
   /** Whether a ZITADEL imports and exports the states of organisations and users: releases 2 and 3 do not. */
   readonly importsStates?: boolean;
+  /** Whether a ZITADEL may refuse people for their password hashes: releases since June 2026 do. */
+  readonly refusesHashes?: boolean;
   /** Undefined where the place does not tell it. */
   readonly caller?: PlaceCaller;
   /** Those of the asked operations that the token does not permit. */

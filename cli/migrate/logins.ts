@@ -24,12 +24,16 @@ interface OrganisationLogins {
 /** Bounds the people who are named for each reason. */
 const MAX_NAMES = 3;
 
+/** What becomes of the password hashes for which a ZITADEL may refuse the person. */
+type RefusedHashes = 'taken' | 'refused' | 'omitted';
+
 const { password, totp } = personCredentials;
 
 /** Counts the people who can log in at the target with the password of the source, and names the others by reason. */
 export class LoginTally implements PairVisitor {
   private readonly isZitadel: boolean;
   private readonly importsStates: boolean;
+  private readonly refusedHashes: RefusedHashes;
   private readonly arrives: ReadonlySet<ComparedPair['outcome']>;
   private people = 0;
   private withPassword = 0;
@@ -40,8 +44,15 @@ export class LoginTally implements PairVisitor {
    * @param isZitadel whether the target is a ZITADEL
    * @param arrives the records that a planned import will make as they are in the source; none after it
    * @param importsStates whether the target imports states
+   * @param refusedHashes what becomes of hashes that the target may refuse, in a plan
    */
-  constructor(isZitadel: boolean, arrives: readonly ComparedPair['outcome'][] = [], importsStates = true) {
+  constructor(
+    isZitadel: boolean,
+    arrives: readonly ComparedPair['outcome'][] = [],
+    importsStates = true,
+    refusedHashes: RefusedHashes = 'taken',
+  ) {
+    this.refusedHashes = refusedHashes;
     this.isZitadel = isZitadel;
     this.importsStates = importsStates;
     this.arrives = new Set(arrives);
@@ -105,6 +116,8 @@ export class LoginTally implements PairVisitor {
   /** Returns why a person cannot log in as before. */
   private reason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target === undefined) return 'not in their organisation of the target';
+    if (target === source && source.isHashRefused === true && this.refusedHashes !== 'taken')
+      return this.refusedHashes === 'omitted' ? WITHOUT_HASH : REFUSED;
     const states = [source, target].map(({ body }) => textAt(parseObject(body), 'state', ''));
     // What a plan lets arrive, a ZITADEL activates, or makes initial without a verified address (zitadel 4.6).
     const keepsState = this.importsStates && /_(?:INACTIVE|LOCKED)$/.test(states[1] ?? '');
@@ -139,6 +152,10 @@ export class LoginTally implements PairVisitor {
   }
 }
 
+/** Why people do not log in as before, whose password hash a ZITADEL may refuse. */
+export const REFUSED = 'with a password hash for which ZITADELs since June 2026 refuse the person';
+const WITHOUT_HASH = 'imported without the password hash, for which the ZITADEL may refuse the person';
+
 /** Returns the reason why people in states such as USER_STATE_LOCKED, in the source and in the target, cannot log in. */
 function stateReason(states: readonly string[]): string | undefined {
   const [source, target = ''] = states.map(stateWord);
@@ -164,13 +181,15 @@ function add(group: Group, { count, names }: Group): void {
  */
 export function loginTally(
   { place, kind, facts }: Side,
-  planned?: MigrationSettings['onConflict'],
+  planned?: Pick<MigrationSettings, 'onConflict' | 'refusedHashes'>,
 ): LoginTally | undefined {
   if (place.takes === 'files') return undefined;
   const isZitadel = kind === 'zitadel';
   if (planned === undefined) return new LoginTally(isZitadel);
-  const arrives = planned === 'overwrite' ? (['onlyFirst', 'different'] as const) : (['onlyFirst'] as const);
-  return new LoginTally(isZitadel, arrives, facts?.importsStates);
+  const { onConflict, refusedHashes } = planned;
+  const arrives = onConflict === 'overwrite' ? (['onlyFirst', 'different'] as const) : (['onlyFirst'] as const);
+  const ofRefused = refusedHashes === 'omit' ? 'omitted' : facts?.refusesHashes === true ? 'refused' : 'taken';
+  return new LoginTally(isZitadel, arrives, facts?.importsStates, isZitadel ? ofRefused : 'taken');
 }
 
 /** What is said of the factors that do not count. */

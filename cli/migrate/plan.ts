@@ -11,11 +11,11 @@ import { combine, combinePairs, compareSides, explainZitadels, onlyOrganisations
 import { FileFacts, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { DatabasePlace } from '../exports/place.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
-import { missingStatesText, numberText } from '../texts.ts';
+import { counted, missingStatesText, numberText } from '../texts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
 import { inspectStaged, rehearseImport } from './exportStage.ts';
-import { loginTally } from './logins.ts';
+import { type LoginTally, loginTally, REFUSED } from './logins.ts';
 import { explain, explainBesideHash } from './proof.ts';
 import { sortNotices } from './result.ts';
 import type { MigrationRun } from './run.ts';
@@ -51,9 +51,9 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   const { state } = run;
   const { leftOut = [] } = state;
   const [facts, organisations] = [new FileFacts(), new OrganisationTally()];
-  const logins = loginTally(target, state.settings.onConflict);
+  const logins = loginTally(target, state.settings);
   const undone = overwrites(target, state.settings) ? new UndoneChanges() : undefined;
-  const losses = new FileLosses();
+  const losses = new FileLosses(state.settings.refusedHashes);
   const byZitadels = explainZitadels([source.facts, target.facts], losses);
   // Only records that both sides have can be in conflict.
   using comparison = new Comparison(state.settings, 0, {
@@ -86,7 +86,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
       ...(exported === undefined || exported.records === 0 ? {} : { digest: exported.digest, readAt: exported.readAt }),
     },
     target: describeSide(target),
-    checks: planChecks(run, source, target, trial),
+    checks: [...planChecks(run, source, target, trial), ...hashChecks(target, logins)],
     leftOut,
     organisations: organisations.listed.map((one) => ({
       ...one,
@@ -184,6 +184,15 @@ function sizeChecks(source: Side, target: Side, bytes: number): MigrationPlan['c
 function trialChecks({ place }: Side, trial: ImportResponse | undefined): MigrationPlan['checks'] {
   if (trial !== undefined || place.takes === 'files') return [];
   const message = `${place.name} tries no import as large as this one: what it refuses, only the result shows`;
+  return [{ status: 'warning', message }];
+}
+
+/** Warns of the people whom the target may refuse for their password hashes, and offers what works. */
+function hashChecks({ place, facts }: Side, tally: LoginTally | undefined): MigrationPlan['checks'] {
+  const count = tally?.logins.others.find(({ reason }) => reason === REFUSED)?.count ?? 0;
+  if (count === 0) return [];
+  const release = facts?.version === undefined ? 'its release and its settings are' : 'its settings are';
+  const message = `${place.name} refuses ${counted(count, 'person')}, with all records of them, if it is of June 2026 or later and has the default settings (${release} not known): allow the hashes there by SystemDefaults.PasswordHasher (Verifiers and Limits), or migrate these people without their hashes by --refused-hashes omit`;
   return [{ status: 'warning', message }];
 }
 

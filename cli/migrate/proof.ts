@@ -54,7 +54,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
   const logins = loginTally(target);
   const activations = new Activations();
   const organisations = new OrganisationTally();
-  const losses = new FileLosses();
+  const losses = new FileLosses(settings.refusedHashes);
   const byZitadels = explainZitadels([source.facts, target.facts], losses);
   using comparison = new Comparison(settings, MAX_LISTED, {
     explain: (found, content) =>

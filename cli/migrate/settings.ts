@@ -12,9 +12,11 @@ const path = z.string();
 
 /** The settings of a call that no request has. */
 const ofCalls = { timeoutMs: z.number().optional(), unknownStates: z.literal('active').optional() };
+/** The setting of an import into a ZITADEL, which no request has. */
+const ofZitadel = { refusedHashes: z.literal('omit').optional() };
 const exported = z.object({ ...exportFields, ...ofCalls }).omit({ timeout: true, forZitadel: true });
 const imported = z
-  .object({ ...importFields, ...ofCalls })
+  .object({ ...importFields, ...ofCalls, ...ofZitadel })
   .omit({ timeout: true, dryRun: true, ids: true, importId: true });
 
 /** The settings of the import that a result shows, beside the secrets that moved. */

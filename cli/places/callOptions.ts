@@ -27,6 +27,7 @@ export const exportChoices = {
 export const importChoices = {
   'on-conflict': optional('CONFLICT', 'report, skip or overwrite differing records', SELECTION),
   'new-orgs-only': flag('fail if the target has one of the organisations', SELECTION),
+  'refused-hashes': optional('REFUSED_HASHES', 'of people whom a ZITADEL may refuse for their hashes', SELECTION),
 };
 
 /** The options for the secrets of a place. */
@@ -91,11 +92,12 @@ function ofImport(options: ImportValues) {
   const {
     'on-conflict': onConflict = 'report',
     'new-orgs-only': newOrgsOnly,
+    'refused-hashes': refusedHashes,
     'dry-run': dryRun = false,
     ...others
   } = options;
   others satisfies AllRead;
-  return { onConflict, newOrgsOnly, dryRun };
+  return { onConflict, newOrgsOnly, refusedHashes, dryRun };
 }
 
 /** Returns where a call shows its progress: with `--json` beside the result, else on standard error. */

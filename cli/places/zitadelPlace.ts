@@ -26,6 +26,9 @@ const permitting: Readonly<Record<Operation, ReadonlySet<string>>> = {
   import: new Set(['IAM_OWNER']),
 };
 
+/** The releases that are known to take every hash. */
+const TAKES_EVERY_HASH = /^v?(?:[23]|4\.0)\./;
+
 /** Asks a ZITADEL about itself and the token. */
 async function readZitadelFacts(
   connection: ZitadelConnection,
@@ -36,11 +39,16 @@ async function readZitadelFacts(
   const permits = (operation: Operation) => roles.some((role) => permitting[operation].has(role));
   const { records, bytes } = requestLimits;
   const hasStates = await importsStates(connection);
+  // Others may not read the instance.
+  const instance = permits('export')
+    ? await readInstance(connection)
+    : { instance: undefined, defaultOrgId: undefined };
+  const { version = '' } = { version: undefined, ...instance };
   return {
     ...recognised,
-    // Others may not read the instance.
-    ...(permits('export') ? await readInstance(connection) : { instance: undefined, defaultOrgId: undefined }),
+    ...instance,
     importsStates: hasStates,
+    refusesHashes: hasStates && !TAKES_EVERY_HASH.test(version),
     caller: { userId, orgId, roles },
     denied: operations.filter((operation) => !permits(operation)),
     limits: [

@@ -84,6 +84,8 @@ const fieldRules: readonly FieldRule[] = [
   { sections: ['domains'], paths: ['validationType'], reason: 'ZITADEL imports no validation type of domains' },
 ];
 
+const WITHOUT_HASH =
+  'imported without the password hash, for which ZITADELs since June 2026 refuse the person: --refused-hashes omit';
 const CLEAR_PASSWORD = 'an import stores the hash of a clear password';
 const keptStates = new Set(['USER_STATE_ACTIVE', 'USER_STATE_INACTIVE', 'USER_STATE_LOCKED']);
 
@@ -129,12 +131,17 @@ function lostReason(lost: RecordDifference, { losses }: ZitadelSide, first?: Rec
 }
 
 function fieldReason(
-  { section, orgId }: RecordDifference,
+  { section, orgId, id }: RecordDifference,
   field: FieldDifference,
   zitadel: ZitadelSide,
 ): string | undefined {
   const { side, losses } = zitadel;
-  if ('secret' in field) return field.path === personCredentials.password.clear ? CLEAR_PASSWORD : undefined;
+  if ('secret' in field) {
+    const isOmitted =
+      field.path === personCredentials.password.path && losses?.lacksHash({ section, orgId, id }) === true;
+    if (isOmitted && isOnlyOther(field, side)) return WITHOUT_HASH;
+    return field.path === personCredentials.password.clear ? CLEAR_PASSWORD : undefined;
+  }
   const values: Values = side === 'second' ? [field.first, field.second] : [field.second, field.first];
   if (section === 'loginPolicy' && field.path === 'idps')
     return losses !== undefined && lacksOnlyMissing(values, (id) => losses.hasProvider(orgId, id))
@@ -143,6 +150,11 @@ function fieldReason(
   const isExplained = ({ sections, paths, applies = isLost }: FieldRule) =>
     sections.includes(section) && paths.includes(field.path) && applies(values, zitadel);
   return fieldRules.find(isExplained)?.reason;
+}
+
+/** Whether the other side has a secret that the ZITADEL does not have. */
+function isOnlyOther({ secret }: Extract<FieldDifference, { secret: unknown }>, side: ZitadelSide['side']): boolean {
+  return secret === (side === 'second' ? 'onlyFirst' : 'onlySecond');
 }
 
 /** Whether a ZITADEL's login policy has all identity providers of the other side that the file has. */

@@ -1,6 +1,7 @@
 import type { RecordDifference } from '../../shared/exportFile/comparison.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';
+import { isRefusedByDefault } from '../../shared/organisation/passwordHashes.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { reportedId } from '../../shared/organisation/recordPlan.ts';
 
@@ -46,11 +47,20 @@ export class FileLosses implements RecordVisitor {
   private readonly names = new CaselessNames();
   /** Why records are not imported, by `recordName`. */
   private readonly reasons = new Map<string, string>();
+  private readonly omitsHashes: boolean;
+  /** The people who are imported without their password hash, by `recordName`. */
+  private readonly withoutHash = new Set<string>();
+
+  /** @param refusedHashes what becomes of the hashes for which a ZITADEL may refuse people */
+  constructor(refusedHashes?: 'omit') {
+    this.omitsHashes = refusedHashes === 'omit';
+  }
 
   add(record: OrganisationRecord): void {
     const { section, orgId, json } = record;
     const id = reportedId(record);
     const name = recordName({ section: section.name, orgId, id });
+    if (this.omitsHash(record)) this.withoutHash.add(name);
     if (lacksSecret(record)) this.reasons.set(name, 'ZITADEL takes no OIDC provider without client secret');
     else if (section.exported?.providerType !== undefined) this.providers.set(textAt(json, 'idpId', orgId), orgId);
     const earlier = this.names.earlier(record);
@@ -60,12 +70,22 @@ export class FileLosses implements RecordVisitor {
 
   reset(): void {
     this.names.clear();
-    for (const found of [this.providers, this.reasons]) found.clear();
+    for (const found of [this.providers, this.reasons, this.withoutHash]) found.clear();
   }
 
   /** Whether the file has an identity provider of an organisation, and ZITADEL takes it. */
   hasProvider(orgId: string, id: string): boolean {
     return this.providers.get(id) === orgId;
+  }
+
+  /** Whether a person is imported without the password hash that the record has. */
+  omitsHash({ credentials: { passwordHash } }: Pick<OrganisationRecord, 'credentials'>): boolean {
+    return this.omitsHashes && passwordHash !== undefined && isRefusedByDefault(passwordHash);
+  }
+
+  /** Whether a person of the file is imported without password hash, which the file has. */
+  lacksHash(record: Pick<RecordDifference, 'section' | 'orgId' | 'id'>): boolean {
+    return this.withoutHash.has(recordName(record));
   }
 
   /** Returns why a record of the file is not imported; undefined for one that is. */

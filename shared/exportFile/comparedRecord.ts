@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import type { ComparedContent } from '../organisation/equality.ts';
 import { normaliseRecord } from '../organisation/normaliseRecord.ts';
-import { hashVerification } from '../organisation/passwordHashes.ts';
+import { hashVerification, isRefusedByDefault } from '../organisation/passwordHashes.ts';
 import { isTotpSeed } from '../organisation/passwords.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
 import { recordKey, reportedId } from '../organisation/recordPlan.ts';
@@ -30,6 +30,8 @@ export interface RecordContent {
   readonly omitsState?: true;
   /** The format of the password's hash, or `unknown`; absent without a hash, and where passwords are not compared. */
   readonly hashFormat?: string;
+  /** Present for a hash for which ZITADELs with default settings may refuse the person. */
+  readonly isHashRefused?: true;
   /** Present for a TOTP seed that no authenticator app can use, where seeds are compared. */
   readonly isSeedUnusable?: true;
 }
@@ -61,9 +63,11 @@ export function comparedRecord(given: OrganisationRecord, selection: SecretSelec
 
 function loginFacts({ credentials }: OrganisationRecord, { withPasswords, withOtp }: SecretSelection) {
   const { passwordHash, totpSeed } = credentials;
+  const hash = withPasswords ? passwordHash : undefined;
   const isUnusable = withOtp && totpSeed !== undefined && !isTotpSeed(totpSeed);
   return {
-    ...(withPasswords && passwordHash !== undefined && { hashFormat: hashVerification(passwordHash).format }),
+    ...(hash !== undefined && { hashFormat: hashVerification(hash).format }),
+    ...(hash !== undefined && isRefusedByDefault(hash) && { isHashRefused: true as const }),
     ...(isUnusable && { isSeedUnusable: true as const }),
   };
 }

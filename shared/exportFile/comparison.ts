@@ -51,6 +51,7 @@ const content = z.object({
   otpEmail: z.boolean().exactOptional(),
   omitsState: z.literal(true).exactOptional(),
   hashFormat: z.string().exactOptional(),
+  isHashRefused: z.literal(true).exactOptional(),
   isSeedUnusable: z.literal(true).exactOptional(),
 });
 

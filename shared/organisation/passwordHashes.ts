@@ -122,6 +122,12 @@ export function hashVerification(hash: string): HashVerification {
   return { format: 'unknown', isWithinBounds: false };
 }
 
+/** Whether a ZITADEL of June 2026 or later refuses a person with a hash, if its settings are the defaults. */
+export function isRefusedByDefault(hash: string): boolean {
+  const { verifier, isWithinBounds } = hashVerification(hash);
+  return verifier !== BY_DEFAULT || !isWithinBounds;
+}
+
 /** Describes which ZITADELs verify the hashes of a format. */
 export function describeVerifiers(format: string): string {
   const verifier = formats.find(({ name }) => name === format)?.verifier;

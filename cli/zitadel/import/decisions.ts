@@ -15,13 +15,17 @@ import type { TargetRecords } from './targetRecords.ts';
 
 /** What a whole file has, on which the decision about each of its records depends. */
 export class FileSurvey implements RecordVisitor {
-  readonly losses = new FileLosses();
+  readonly losses: FileLosses;
   /** Which secrets the file has. */
   content = nothing;
   /** The organisations of projects. */
   readonly projects = new Map<string, string>();
   /** The organisations with texts of passwordless registration. */
   readonly passwordless = new Set<string>();
+
+  constructor({ refusedHashes }: Pick<ImportOptions, 'refusedHashes'>) {
+    this.losses = new FileLosses(refusedHashes);
+  }
 
   add(record: OrganisationRecord): void {
     const { section, json, orgId, credentials, clearPassword, otpEmail } = record;
@@ -142,7 +146,9 @@ export async function listLeftToDo(
   for await (const { record, isHeld, found } of ledger.records(signal)) {
     if (isHeld || found === 'taken') continue;
     const { section, state } = record;
-    const document = { id: '', ...storedFields(record) };
+    const { passwordHash, ...others } = { id: '', ...storedFields(record) };
+    const isSent = passwordHash !== undefined && !survey.losses.omitsHash(record);
+    const document = isSent ? { ...others, passwordHash } : others;
     leftToDo.addRecord(section, document);
     const rule = importsStates ? undefined : activationRule(section.name, state);
     if (rule !== undefined && !target.find(record).isClosed) leftToDo.add(rule, section, document);

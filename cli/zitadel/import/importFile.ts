@@ -49,7 +49,7 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   const { connection, file, options, isSelected } = importing;
   const { signal } = connection;
   using ledger = new ImportLedger();
-  const survey = new FileSurvey();
+  const survey = new FileSurvey(options);
   const inspection = await inspect(file, signal, { isSelected, visitor: both(survey, ledger) });
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
   // Without its context, ZITADEL would write an organisation's texts into another organisation, and existing records are unreadable.

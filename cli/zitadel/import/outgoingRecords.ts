@@ -1,6 +1,6 @@
 import { type DescMessage, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
-import { isJsonObject, type JsonObject, putAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, recordSchema } from '../../../shared/organisation/record.ts';
 import { isList } from '../../../shared/organisation/section.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
@@ -71,9 +71,12 @@ function outgoing({ record, ...known }: LedgerRecord, losses: FileLosses): Outgo
 }
 
 /** Returns a record with its credentials, in the form that a ZITADEL imports without loss (zitadel 4.6). */
-function sentForm({ section, json, credentials, clearPassword, orgId }: OrganisationRecord, losses: FileLosses) {
+function sentForm(record: OrganisationRecord, losses: FileLosses) {
+  const { section, json, credentials, clearPassword, orgId } = record;
+  const omitsHash = losses.omitsHash(record);
   for (const { path, field, clear } of section.credentials ?? []) {
-    if (credentials[field] !== undefined) putAt(json, path, credentials[field]);
+    const isOmitted = field === 'passwordHash' && omitsHash;
+    if (credentials[field] !== undefined && !isOmitted) putAt(json, path, credentials[field]);
     if (clear !== undefined && clearPassword !== undefined) putAt(json, clear, clearPassword);
   }
   const { exported: { innerId, keepProviders } = {}, nested } = section;
@@ -82,7 +85,8 @@ function sentForm({ section, json, credentials, clearPassword, orgId }: Organisa
   keepProviders?.(json, hasProvider);
   // ZITADEL refuses the whole person for a link to a provider that it does not have.
   if (nested !== undefined) keepElements(json, nested.list, ({ configId }) => hasProvider(configId));
-  return json;
+  // The field of the hash is unset, which no decoder of JSON takes.
+  return omitsHash ? parseObject(JSON.stringify(json)) : json;
 }
 
 function keepElements(json: JsonObject, path: string, isKept: (element: JsonObject) => boolean): void {

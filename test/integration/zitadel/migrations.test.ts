@@ -4,6 +4,7 @@ import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith, readResult } from '../../support/migrations/migrating.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
+import type { Release } from '../../support/zitadel/behaviour.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 
 const SALT_AND_HASH = '0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
@@ -43,5 +44,62 @@ describe('a migration that is repeated after logins at the ZITADEL', () => {
       proof: { unexpected: 0 },
       logins: { ready: 1, others: [{ reason: expect.stringContaining('with another hash in the target') }] },
     });
+  });
+});
+
+const ARGON2 = '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$c29tZWhhc2hzb21laGFzaHNvbWVoYXNoc29tZWhhc2g';
+const REFUSED = 'with a password hash for which ZITADELs since June 2026 refuse the person: bob, eve';
+
+describe('a migration of people whose password hashes a ZITADEL refuses', () => {
+  const humanUsers = [hashed('ada'), hashed('bob', `$2b$05$${SALT_AND_HASH}`), hashed('eve', ARGON2)];
+  const userMetadata = [{ id: 'bob', key: 'shoe size', value: 'NDI=' }];
+  const toZitadel = async (release: Release) =>
+    migrating(await exportFileWith(organisation('acme', { humanUsers, userMetadata })), { release });
+
+  it('announces in its plan what happens, and names the people in its result', async () => {
+    const { zitadel, migrate } = await toZitadel('2026-07');
+    const { code, stdout, stderr } = await migrate();
+    expect(code, stderr).toBe(3);
+    expect(stderr).toContain('1 of 3 people with a password logs in as before');
+    expect(stderr).toContain(`2 ${REFUSED}`);
+    expect(stderr).toContain(
+      `${zitadel.url} refuses 2 people, with all records of them, if it is of June 2026 or later`,
+    );
+    expect(stdout).toContain('person bob: the ZITADEL refuses the password hash for its cost');
+    expect(stdout).toContain('person eve: the ZITADEL has no verifier for the password hash');
+    expect([...(zitadel.contents.organisations.get('acme')?.sections.get('humanUsers')?.keys() ?? [])]).toEqual([
+      'ada',
+    ]);
+  });
+
+  it('moves them without their hashes by --refused-hashes omit, and names them', async () => {
+    const { zitadel, migrate } = await toZitadel('2026-07');
+    const { code, stdout, stderr } = await migrate('--refused-hashes', 'omit', '--json');
+    expect(code, stderr).toBe(0);
+    const result = readResult(stdout);
+    expect(result).toMatchObject({
+      outcome: 'done',
+      options: { refusedHashes: 'omit' },
+      errors: [],
+      moved: { imported: { created: { humanUsers: 3, userMetadata: 1 } } },
+      proof: { unexpected: 0 },
+      logins: { ready: 1 },
+    });
+    for (const id of ['bob', 'eve']) {
+      const reason = expect.stringContaining('imported without the password hash');
+      expect(result.proof.differences).toContainEqual(expect.objectContaining({ id, reason }));
+      const message = expect.stringContaining('the person must activate the user');
+      expect(result.leftToDo).toContainEqual(expect.objectContaining({ id, message }));
+    }
+    expect(zitadel.contents.find('acme', 'humanUsers', 'ada')).toMatchObject({ state: 'USER_STATE_ACTIVE' });
+    const again = await migrate('--refused-hashes', 'omit', '--json');
+    expect(again.code, again.stderr).toBe(0);
+  });
+
+  it('announces nothing for a release that takes every hash', async () => {
+    const { migrate } = await toZitadel('2.71');
+    const { code, stderr } = await migrate();
+    expect(stderr).not.toContain('June 2026 refuse');
+    expect(code, stderr).toBe(0);
   });
 });

@@ -96,6 +96,7 @@ export const firstPhase: readonly Row[] = [
     type: 'human_user',
     id: ['userId'],
     exists: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting',
+    refuses: ({ run, json }) => (run.release === '2026-07' ? hashRefusal(json) : undefined),
     stored: ({ run, json }) => importedPerson(withState(run, json)),
   },
   {
@@ -233,6 +234,15 @@ export const thirdPhase: readonly Row[] = [
     refuses: lacks('projects', 'projectId', 'ID=PROJECT-0l10S9OmZV Message=Errors.Project.NotFound'),
   },
 ];
+
+/** Returns the error about the hash of a person; by default only bcrypt with a cost from 10 to 16 is taken. */
+function hashRefusal(json: JsonObject): string | undefined {
+  const hash = textAt(json, 'user.hashedPassword.value', '');
+  if (hash === '' || /^\$2[aby]\$1[0-6]\$/.test(hash)) return undefined;
+  return hash.startsWith('$2')
+    ? 'ID=CRYPT-5uV9n Message=Errors.User.Password.Invalid'
+    : 'ID=CRYPT-2xK7d Message=Errors.Hash.NotSupported';
+}
 
 /** Returns a user as a release reads it: one that does not import states skips the field. */
 function withState({ release }: ImportRun, { state, ...json }: JsonObject): JsonObject {
