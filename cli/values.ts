@@ -80,6 +80,7 @@ const valueKinds = {
         .transform(parseSpan),
   },
   FILE: path,
+  HASHES: choice(['omit']),
   HOST: {
     remedy: 'specify an address of this machine, such as 127.0.0.1',
     schema: ({ z }: Zod) => z.union([z.ipv4(), z.ipv6(), z.hostname()]),
@@ -98,7 +99,6 @@ const valueKinds = {
     remedy: 'specify PROJECT or PROJECT/DATABASE',
     schema: ({ z }: Zod) => z.string().regex(/^[^/]+(\/[^/]+)?$/),
   },
-  REFUSED_HASHES: choice(['omit']),
   ROLE: choice([...knownRoles('instance'), ...knownRoles('organisation')]),
   SECRETS: {
     remedy: `specify ${SECRET_CHOICES}`,

@@ -1,6 +1,7 @@
 import type { ExportRequestOptions } from '../../functions/export/contract.ts';
 import type { ImportRequestOptions, ImportResponse } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
+import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { StatedLimits } from '../../shared/limits.ts';
 import { UsageError } from '../command.ts';
 
@@ -10,6 +11,8 @@ interface CallOptions {
   readonly timeoutMs?: number | undefined;
   /** What states count as that a ZITADEL does not return; by default, the export ends with an error. */
   readonly unknownStates?: 'active' | undefined;
+  /** The secrets that were asked for: the source has none of those that the file lacks. */
+  readonly asked?: SecretSelection | undefined;
   /** What becomes of password hashes for which a ZITADEL may refuse the person; by default they are sent. */
   readonly refusedHashes?: 'omit' | undefined;
 }

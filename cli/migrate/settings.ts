@@ -102,5 +102,7 @@ export function stagedOptions(settings: MigrationSettings): ExportOptions {
 
 /** Returns how a migration imports its export, which holds what moves and nothing else. */
 export function targetOptions(settings: MigrationSettings, dryRun: boolean): ImportOptions {
-  return { ...imported.parse(settings), ...everything, dryRun, ids: false };
+  const { withPasswords, withOtp, withKeys } = settings;
+  const asked = { withPasswords, withOtp, withKeys };
+  return { ...imported.parse(settings), ...everything, asked, dryRun, ids: false };
 }

@@ -1,5 +1,5 @@
 import { migrationTokenTooNarrow } from '../../shared/errors/placeErrors.ts';
-import { interruptible, NOTHING_CHANGED, type Surroundings } from '../command.ts';
+import { interruptible, NOTHING_CHANGED, type Surroundings, UsageError } from '../command.ts';
 import { compareClocks, type DescribedPlace, type Place, requireOtherInstance } from '../exports/place.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
@@ -20,7 +20,7 @@ export interface Sides {
 
 /**
  * Opens both places of a migration, and asks them about themselves and their tokens.
- * @throws UsageError if both are one instance; IdentityError
+ * @throws UsageError if both are one instance, or an option is for another target; IdentityError
  */
 export async function openSides(call: Surroundings, settings: MigrationSettings): Promise<Sides> {
   const [from, to] = await openPlaces(call, settings.secretFiles, settings.from, settings.to);
@@ -28,6 +28,8 @@ export async function openSides(call: Surroundings, settings: MigrationSettings)
     const source = await examine('from', settings.from, from, call);
     const target = await examine('to', settings.to, to, call);
     requireOtherInstance(source, target);
+    if (settings.refusedHashes !== undefined && target.kind !== 'zitadel')
+      throw new UsageError('--refused-hashes has no use: it is for a ZITADEL as the target');
     return { source, target };
   });
 }

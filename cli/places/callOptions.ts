@@ -27,7 +27,7 @@ export const exportChoices = {
 export const importChoices = {
   'on-conflict': optional('CONFLICT', 'report, skip or overwrite differing records', SELECTION),
   'new-orgs-only': flag('fail if the target has one of the organisations', SELECTION),
-  'refused-hashes': optional('REFUSED_HASHES', 'of people whom a ZITADEL may refuse for their hashes', SELECTION),
+  'refused-hashes': optional('HASHES', 'omit: hashes for which a ZITADEL refuses people', SELECTION),
 };
 
 /** The options for the secrets of a place. */

@@ -39,6 +39,8 @@ export class LeftToDo {
   private readonly rules: ReadonlyMap<string, readonly LeftToDoRule[]>;
   private readonly listed = new Map<LeftToDoRule, BoundedList<LeftToDoEntry>>();
   private readonly last = new Map<LeftToDoRule, string>();
+  /** The organisations whose domain policy validates domains. In files it precedes the domains. */
+  private readonly validating = new Set<string>();
   /** The number of entries that are not listed, with the message and the record type of a listed one. */
   private readonly further = new Map<LeftToDoEntry, number>();
 
@@ -54,8 +56,11 @@ export class LeftToDo {
    * @param document the record with the credentials that the file holds
    */
   addRecord(section: Section, document: StoredDocument): void {
+    const { orgId = '', body } = document;
+    if (section.name === 'domainPolicy' && parseObject(body).validateOrgDomains === true) this.validating.add(orgId);
     for (const rule of this.rules.get(section.name) ?? [])
-      if (rule.applies?.(document) ?? true) this.add(rule, section, document, rule.details?.(document));
+      if (!(rule.unlessValidated === true && this.validating.has(orgId)) && (rule.applies?.(document) ?? true))
+        this.add(rule, section, document, rule.details?.(document));
   }
 
   /** Adds the identity providers to which a record refers, and which the file does not contain. */

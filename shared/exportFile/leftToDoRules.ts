@@ -37,6 +37,8 @@ export interface LeftToDoRule {
   readonly lacks?: { readonly field: SecretField; readonly message: string };
   /** Whether the file's content makes it necessary; by default always. */
   readonly when?: ((content: FileContent) => boolean) | undefined;
+  /** Whether it concerns only organisations whose domain policy does not validate domains. */
+  readonly unlessValidated?: true;
   /** Whether a record makes it necessary; by default every one. */
   readonly applies?: (document: StoredDocument) => boolean;
   /** What the message ends with, for a record. */
@@ -208,6 +210,7 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
   {
     sections: ['domains'],
     message: 'ZITADEL verifies this unverified domain: remove it after the import if that is not wanted',
+    unlessValidated: true,
     applies: (document) => !isVerified(document),
   },
   {

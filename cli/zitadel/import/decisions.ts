@@ -54,7 +54,7 @@ interface ReadFile {
   readonly ledger: ImportLedger;
   readonly survey: FileSurvey;
   readonly target: TargetRecords;
-  readonly options: Pick<ImportOptions, 'withKeys' | 'onConflict'>;
+  readonly options: Pick<ImportOptions, 'withKeys' | 'onConflict' | 'asked'>;
 }
 
 /**
@@ -141,7 +141,8 @@ export async function listLeftToDo(
 ): Promise<LeftToDo> {
   const { importsStates } = target;
   const withKeys = options.withKeys && survey.content.withKeys;
-  const leftToDo = new LeftToDo({ ...survey.content, withKeys, importsStates, forZitadel: true, inSteps: true });
+  const content = { ...survey.content, withKeys, importsStates, forZitadel: true, inSteps: true };
+  const leftToDo = new LeftToDo({ ...content, ...(options.asked && { asked: options.asked }) });
   const names = new CaselessNames();
   for await (const { record, isHeld, found } of ledger.records(signal)) {
     if (isHeld || found === 'taken') continue;

@@ -20,6 +20,6 @@ export const importChanges: readonly string[] = [
   'it never overwrites a record: those that exist stay as they are',
   'it refuses ids that another of its organisations has, or a deleted one had, which no plan shows: import them under new ids, or into another instance',
   'it does not distinguish role keys and application names by case',
-  'it verifies each domain, also unverified ones, and adds a domain of its own to each organisation',
+  'it verifies each domain, also unverified ones unless the domain policy of the organisation validates domains, and adds a domain of its own to each organisation',
   'it shows what it imported up to 2 s later',
 ];

@@ -96,10 +96,22 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
     expect(again.code, again.stderr).toBe(0);
   });
 
+  it('is the only one that takes --refused-hashes', async () => {
+    const to = join(await testDirectory(), 'copy.json');
+    const from = await exportFileWith(organisation('acme', { humanUsers }));
+    const call = ['migrate', 'plan', '--from', from, '--to', to, '--with', 'all', '--refused-hashes', 'omit'];
+    expect(await identity(call)).toMatchObject({
+      code: 64,
+      stderr: 'identity: --refused-hashes has no use: it is for a ZITADEL as the target\n',
+    });
+  });
+
   it('announces nothing for a release that takes every hash', async () => {
     const { migrate } = await toZitadel('2.71');
     const { code, stderr } = await migrate();
     expect(stderr).not.toContain('June 2026 refuse');
+    // Nobody has a seed, although all secrets were asked for.
+    expect(stderr).toContain('the export has no TOTP seeds: people who lack them');
     expect(code, stderr).toBe(0);
   });
 });

@@ -60,8 +60,11 @@ export const firstPhase: readonly Row[] = [
     id: ['$orgId', 'domainName'],
     key: ['domainName'],
     exists: 'ID=V2-e1wse Message=Errors.Already.Exists',
-    // An unverified domain comes back as verified.
-    stored: ({ json: { validationType: _, ...kept } }) => ({ ...kept, isVerified: true }),
+    // An unverified domain comes back as verified, unless the organisation's policy validates domains.
+    stored: ({ run, orgId, json: { validationType: _, ...kept } }) =>
+      run.contents.find(orgId, 'domainPolicy', orgId)?.validateOrgDomains === true
+        ? kept
+        : { ...kept, isVerified: true },
   },
   policy('labelPolicy', 'label_policy', 'ID=Org-2B0ps Message=Errors.Org.LabelPolicy.AlreadyExists'),
   policy('lockoutPolicy', 'lockout_policy', 'ID=ORG-0olDf Message=Errors.ORG.LockoutPolicy.AlreadyExists'),

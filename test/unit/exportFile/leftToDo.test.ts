@@ -42,6 +42,13 @@ describe('what is left to do', () => {
     expect(rule?.reason).toBe(remedy && 'access_given');
   });
 
+  it('names no unverified domain of an organisation whose policy validates domains', () => {
+    const list = new LeftToDo(forZitadel);
+    list.addRecord(sectionNamed('domainPolicy'), record({ validateOrgDomains: true }));
+    for (const orgId of ['O', 'P']) list.addRecord(sectionNamed('domains'), { ...record({ domainName: 'd' }), orgId });
+    expect(list.entries.filter(({ message }) => message.includes('unverified domain'))).toMatchObject([{ id: 'P_d' }]);
+  });
+
   it('is listed once where the release of the ZITADEL is unknown, and some record is not active', () => {
     const entries = (importsStates: boolean | undefined, ...states: readonly string[]) => {
       const list = new LeftToDo({ ...forZitadel, ...(importsStates === undefined ? {} : { importsStates }) });

@@ -18,11 +18,12 @@ const call = { withKeys: true, timeoutMs: 90_000 };
 
 it('passes the source its options and the target its own, and neither the files of secrets', () => {
   const settings = migrationSettings.parse(given);
-  const { orgIds, excludedOrgIds, withPasswords, withOtp } = given;
+  const { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys } = given;
   const source = { orgIds, excludedOrgIds, withPasswords, withOtp, forZitadel: false };
   expect(sourceOptions(settings)).toEqual({ ...call, ...source });
   const target = { orgIds: [], excludedOrgIds: [], onConflict: 'skip', newOrgsOnly: true, dryRun: true, ids: false };
-  expect(targetOptions(settings, true)).toEqual({ ...call, ...target });
+  const asked = { withPasswords, withOtp, withKeys };
+  expect(targetOptions(settings, true)).toEqual({ ...call, ...target, asked });
 });
 
 it('gives a migration of an earlier release the default of an option that its state does not have', () => {
