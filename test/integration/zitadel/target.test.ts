@@ -176,7 +176,9 @@ describe('an import into a ZITADEL', () => {
     const value = '$argon2id$v=19$m=65536,t=1,p=4$c2FsdHNhbHRzYWx0$Ai0pmtUIJ0aPLrQ0NYSyYIxYFMlaYaNyeGs3fpd3zOk';
     const argon = { ...ada, user: { ...ada?.user, hashedPassword: { value } } };
     const { warnings } = await imported(zitadel, [organisation('1', { humanUsers: [argon, bob] })]);
-    const message = expect.stringMatching(/^ZITADEL verifies this password hash only where its configuration/);
+    const message = expect.stringMatching(
+      /^ZITADEL verifies this password hash, and from June 2026 on takes the person, only where/,
+    );
     const ofHashes = warnings.filter(({ id }) => id !== undefined);
     expect(ofHashes).toEqual([{ type: 'human_user', id: ada?.userId, reason: 'left_to_do', message }]);
     const stored = zitadel.contents.find('1', 'humanUsers', ada?.userId ?? '') ?? {};
