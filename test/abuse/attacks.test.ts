@@ -23,8 +23,8 @@ async function residentBytes(pid: number): Promise<number> {
   return Number(kibibytes) * 1024;
 }
 
-describe.skipIf(caddyMissing !== undefined)('behind Caddy, no removal is refused', () => {
-  it.each(attacks)('while a client attacks with $name', async ({ name }) => {
+describe.skipIf(caddyMissing !== undefined)('a removal behind Caddy', () => {
+  it.each(attacks)('is never refused during an attack with $name', async ({ name }) => {
     const server = await startAbusedSqlite();
     const humanUsers = Array.from({ length: PEOPLE }, (_, index) => person(`person${index}`));
     await importInto(server, { data_orgs: { orgs: [organisation('people', { humanUsers })] } });

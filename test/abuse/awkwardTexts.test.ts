@@ -122,8 +122,8 @@ function body(operation: 'import' | 'export', field: string, bodyWith: (text: st
   return [`${operation}: ${field}`, sender] as const;
 }
 
-describe('awkward texts of 900 KB, and such as are just below their limits', () => {
-  it('take no longer than their length explains, in whatever field of a file', {
+describe('awkward texts of 900 KB, and texts just below their limits', () => {
+  it('take no more time than their length explains, in any field of a file', {
     timeout: 60 * MINUTE_MS,
   }, async () => {
     const instance = await testInstance(await openTestStore(sqlite));
@@ -145,7 +145,7 @@ describe('awkward texts of 900 KB, and such as are just below their limits', () 
   });
 
   it.each(requestFields)(
-    'take no longer than their length explains in a request: %s',
+    'take no more time than their length explains in a request: %s',
     { timeout: 10 * MINUTE_MS },
     async (_name, sender) => {
       const instance = await testInstance(await openTestStore(sqlite));

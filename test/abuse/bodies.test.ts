@@ -51,7 +51,7 @@ function* spaced(start: string, end: string, escaped?: string): Generator<string
   yield end;
 }
 
-it(`${sizes.whiteSpaceMegabytes} MB of white space are rejected early, wherever they are`, async () => {
+it(`${sizes.whiteSpaceMegabytes} MB of white space are rejected early, in any position`, async () => {
   const bucket = await startLocalBucket();
   onTestFinished(() => bucket.close());
   const server = await startAbusedSqlite({ STORAGE_EMULATOR_HOST: bucket.url });
@@ -95,7 +95,7 @@ async function unnamedBytes(pid: number): Promise<number> {
   return (await Promise.all(bytes)).reduce((sum, size) => sum + size, 0);
 }
 
-it('bodies that do not end take no more space than the limit', async () => {
+it('unfinished bodies take no more space than the limit', async () => {
   const server = await startAbusedSqlite({ MAX_BUFFERED_BYTES: '200000000' });
   const body = almostHundredfold(12);
   const answers: string[] = [];

@@ -8,7 +8,7 @@ import { http2Frame, preface, resetRequests } from '../support/http/http2Frames.
 import { ask, ended, openConnection } from '../support/http/rawHttp.ts';
 import { type AbusedServer, startAbusedSqlite } from './support/abusedServer.ts';
 
-/** A removal of a factor of nobody, which reads the database. */
+/** A removal for an unknown user, which reads the database. */
 async function removal({ url, token }: AbusedServer): Promise<void> {
   const headers = { authorization: `Bearer ${token}` };
   expect((await ask(url, 'DELETE /v2/users/1/otp_email', headers)).status).toBe(404);
@@ -21,7 +21,7 @@ async function open({ url }: AbusedServer, text: string): Promise<Socket> {
   return socket;
 }
 
-it('ten connections with 13,000 requests, whose responses nobody reads, leave the server running', async () => {
+it('ten connections with 13,000 requests and unread responses leave the server running', async () => {
   const server = await startAbusedSqlite();
   const request = 'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n';
   const sockets = await Promise.all(Array.from({ length: 10 }, () => open(server, request.repeat(1_300))));
@@ -45,7 +45,7 @@ async function openUnread(session: ClientHttp2Session): Promise<readonly ClientH
   return streams;
 }
 
-it('1,600 streams whose client takes no content leave the server running', async () => {
+it('1,600 streams with unread responses leave the server running', async () => {
   const server = await startAbusedSqlite();
   const connect = async () => {
     const session = await connectHttp2(server.url, { initialWindowSize: 0 });
@@ -82,7 +82,7 @@ const floods = [
 ] as const;
 
 it.for(floods)(
-  'requests over 500 connections whose responses are not awaited leave the server running: $name %#',
+  'requests over 500 connections leave the server running if their client does not wait for responses: $name %#',
   async (flood) => {
     const { start, bytes } = flood;
     const server = await startAbusedSqlite();

@@ -78,7 +78,7 @@ const nested = fields
   });
 
 describe('three million empty entries', () => {
-  it.each(['{}', '{"unknown":1}', 'null'])('%s of any section are refused at once', async (entry) => {
+  it.each(['{}', '{"unknown":1}', 'null'])('are rejected at once in any section: %s', async (entry) => {
     for (const list of lists) {
       const start = `{"orgs":[{"orgId":"o","org":{"name":"o"},"${list}":[`;
       const { all, longest, isRefused } = await cost(() => repeated(start, entry, ENTRIES, ']}]}'));
@@ -88,7 +88,7 @@ describe('three million empty entries', () => {
     }
   });
 
-  it.each(nested)('that fill a record, in $title, take little time', async ({ name, list, path }) => {
+  it.each(nested)('are processed fast within a record, in $title', async ({ name, list, path }) => {
     for (const entry of ['{}', '""']) {
       const start = `"${name}":${list ? '[' : ''}${path.map((step) => `{"${step}":`).join('')}[`;
       const end = `]${path.map(() => '}').join('')}${list ? ']' : ''}`;
@@ -100,7 +100,7 @@ describe('three million empty entries', () => {
   });
 });
 
-it('more organisations than one file may have are refused before any of them is read', async () => {
+it('more organisations than the limit of a file are rejected before any of them is read', async () => {
   const organisation = '{"orgId":"o","org":{"name":"o"}}';
   const some = await cost(() => repeated('{"orgs":[', organisation, CHUNK_ENTRIES, ']}'));
   const many = await cost(() => repeated('{"orgs":[', organisation, 120_000, ']}'));

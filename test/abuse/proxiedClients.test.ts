@@ -16,30 +16,27 @@ const caddyDirectory = vi.hoisted(() => {
   return directory;
 });
 
-describe.skipIf(caddyMissing !== undefined)(
-  'behind Caddy, clients of gRPC, gRPC-Web and Connect work unchanged',
-  () => {
-    let instance: Instance = { url: '', token: '', database: undefined };
-    let url = '';
-    beforeAll(async () => {
-      const directory = await temporaryDirectory();
-      const database = ['--data', directory.path];
-      const { token } = await init(database);
-      const running = await serve(database, [], {});
-      instance = { url: running.ready[1] ?? '', token, database };
-      const caddy = await startCaddy(instance.url, caddyDirectory);
-      url = caddy.url;
-      const trusted = getCACertificates('default');
-      setDefaultCACertificates([...trusted, await readFile(caddy.authority, 'utf8')]);
-      return async () => {
-        setDefaultCACertificates(trusted);
-        await caddy.stop();
-        await running.stop();
-        await directory.remove();
-        await rm(caddyDirectory, { recursive: true });
-      };
-    });
+describe.skipIf(caddyMissing !== undefined)('clients of gRPC, gRPC-Web and Connect behind Caddy', () => {
+  let instance: Instance = { url: '', token: '', database: undefined };
+  let url = '';
+  beforeAll(async () => {
+    const directory = await temporaryDirectory();
+    const database = ['--data', directory.path];
+    const { token } = await init(database);
+    const running = await serve(database, [], {});
+    instance = { url: running.ready[1] ?? '', token, database };
+    const caddy = await startCaddy(instance.url, caddyDirectory);
+    url = caddy.url;
+    const trusted = getCACertificates('default');
+    setDefaultCACertificates([...trusted, await readFile(caddy.authority, 'utf8')]);
+    return async () => {
+      setDefaultCACertificates(trusted);
+      await caddy.stop();
+      await running.stop();
+      await directory.remove();
+      await rm(caddyDirectory, { recursive: true });
+    };
+  });
 
-    describeRpcClients(() => ({ url, instance }));
-  },
-);
+  describeRpcClients(() => ({ url, instance }));
+});

@@ -48,13 +48,13 @@ function flipBit(token: string, at: number): string {
 
 describeDeployment('authentication', (get) => {
   describe.each(operations)('$method $path', (operation) => {
-    it('answers 401 to a request without an Authorization header', async () => {
+    it('rejects a request without an Authorization header with 401', async () => {
       const answer = await send(get().target, operation);
       expect(expectError(answer, 401, 16)).toEqual({ code: 16, message: 'auth header missing' });
       expect(answer.headers.get('www-authenticate')).toBe('auth header missing');
     });
 
-    it.each(refusedHeaders)('answers 401 to %s', async (_name, header, message) => {
+    it.each(refusedHeaders)('rejects %s with 401', async (_name, header, message) => {
       const { target } = get();
       const answer = await send(target, { ...operation, headers: { authorization: header(target.token) } });
       expect(expectError(answer, 401, 16).message).toBe(message);
@@ -62,7 +62,7 @@ describeDeployment('authentication', (get) => {
 
     // `fetch` sends no body with GET.
     const bodies = operation.method === 'GET' ? [] : ['', '{', '[]', 'x'.repeat(100_000)];
-    it.each(bodies)('answers 401 whatever the body is: %.9s', async (body) => {
+    it.each(bodies)('rejects a request with 401 whatever its body is: %.9s', async (body) => {
       const { method, path } = operation;
       expectError(await send(get().target, { method, path, body }), 401, 16);
     });
@@ -75,12 +75,12 @@ describeDeployment('authentication', (get) => {
       await importInto(get().target, { data_orgs: { orgs: [organisation] } });
     });
 
-    it('are refused once they have expired', async (test) => {
+    it('are rejected once they have expired', async (test) => {
       const { token } = await expiredToken(databaseOf(get().target, test), people.ada);
       await expectInvalid(get(), token);
     });
 
-    it('are refused once they are revoked', async (test) => {
+    it('are rejected once they are revoked', async (test) => {
       const database = databaseOf(get().target, test);
       const { token, tokenId } = await newToken(database, people.ada);
       expectError(await exportAs(get(), token), 403, 7);
@@ -88,12 +88,12 @@ describeDeployment('authentication', (get) => {
       await expectInvalid(get(), token);
     });
 
-    it('are refused while the user is deactivated', async (test) => {
+    it('are rejected while the user is deactivated', async (test) => {
       const { token } = await newToken(databaseOf(get().target, test), people.inactive);
       await expectInvalid(get(), token);
     });
 
-    it('are refused once the service user is deleted', async (test) => {
+    it('are rejected once the service user is deleted', async (test) => {
       const database = databaseOf(get().target, test);
       const { token, userId } = await newServiceUser(database, `deleted-${organisation.orgId}`);
       expectError(await exportAs(get(), token), 403, 7);
@@ -101,7 +101,7 @@ describeDeployment('authentication', (get) => {
       await expectInvalid(get(), token);
     });
 
-    it('allow neither export nor import without the role IAM_OWNER, whatever the body is', async (test) => {
+    it('permit neither export nor import without the role IAM_OWNER, whatever the body is', async (test) => {
       const database = databaseOf(get().target, test);
       const robot = await newServiceUser(database, `robot-${organisation.orgId}`);
       const owner = await newToken(database, people.owner);
@@ -115,7 +115,7 @@ describeDeployment('authentication', (get) => {
       }
     });
 
-    it('allow export and import with the role IAM_OWNER, until it is taken away', async (test) => {
+    it('permit export and import with the role IAM_OWNER, until the role is removed', async (test) => {
       const database = databaseOf(get().target, test);
       const { token, userId } = await newServiceUser(database, `owner-${organisation.orgId}`);
       const instance = { ...get().target, token };

@@ -32,7 +32,7 @@ describeDeployment('the list of authentication methods', (get) => {
     await importInto(get().target, { data_orgs: { orgs: [organisation] } });
   });
 
-  it('has the factor before its removal, and not after it', async () => {
+  it('contains the factor before its removal, and not after it', async () => {
     const { target } = get();
     const own = sampleOrganisation();
     const { ada } = peopleOf(own);
@@ -42,27 +42,27 @@ describeDeployment('the list of authentication methods', (get) => {
     expect(await typesOf(list(target, ada))).toEqual(['TOTP', 'PASSWORD']);
   });
 
-  it('is as old as its request', async () => {
+  it('has the time of its request', async () => {
     const before = Date.now();
     const { details } = listed.parse(parseOk(await list(get().target, people.ada)));
     expect(Date.parse(details.timestamp)).toBeGreaterThanOrEqual(before);
     expect(Date.parse(details.timestamp)).toBeLessThanOrEqual(Date.now());
   });
 
-  it('carries neither a hash nor a seed', async () => {
+  it('contains neither a hash nor a seed', async () => {
     const [{ user } = {}] = organisation.humanUsers;
     const { text } = await list(get().target, people.ada);
     expect(text).not.toContain(user?.hashedPassword.value);
     expect(text).not.toContain(user?.otpCode);
   });
 
-  it('is of the person, without any role', async (test) => {
+  it('is permitted to the person, without any role', async (test) => {
     const { target } = get();
     const { token } = await newToken(databaseOf(target, test), people.ada);
     expect(await typesOf(list(target, people.ada, '', token))).toEqual(['TOTP', 'OTP_EMAIL', 'PASSWORD']);
   });
 
-  it('is refused alike for existing and unknown users to a caller without permission', async (test) => {
+  it('is rejected alike for existing and unknown users without permission', async (test) => {
     const { target } = get();
     const { token } = await newToken(databaseOf(target, test), people.ada);
     const userIds = [people.ben, people.owner, `${randomInt(100_000_000, 999_999_999)}`];
@@ -72,7 +72,7 @@ describeDeployment('the list of authentication methods', (get) => {
     for (const other of others) expect(other).toEqual(first);
   });
 
-  it('is of the people of an organisation for its owner, and not for the owner of another', async (test) => {
+  it('is permitted for the people of an organisation to its owner, and not to the owner of another', async (test) => {
     const { target } = get();
     const other = sampleOrganisation();
     await importInto(target, { data_orgs: { orgs: [other] } });
@@ -81,7 +81,7 @@ describeDeployment('the list of authentication methods', (get) => {
     expect(await typesOf(list(target, peopleOf(other).ben, '', token))).toContain('OTP_EMAIL');
   });
 
-  it('is for those who may read all users, who may remove no factor', async (test) => {
+  it('is permitted to users who may read all users, who may not remove a factor', async (test) => {
     const { target } = get();
     const database = databaseOf(target, test);
     const { token, userId } = await newServiceUser(database, `viewer-${organisation.orgId}`);
@@ -91,14 +91,14 @@ describeDeployment('the list of authentication methods', (get) => {
     expectError(await removeOtpEmail(target, people.ben, token), 403, 7);
   });
 
-  describe('with a query', () => {
+  describe('with a query parameter', () => {
     it.each([
       '?domainQuery.domain=example.com',
       '?domain_query.domain=example.com&domain_query.include_without_domain=true',
       '?domainQuery.domain=example.com&domainQuery.includeWithoutDomain=0',
       `?domainQuery.domain=${encodeURIComponent('😀'.repeat(200))}`,
       '?userId=1&domain=&other=x',
-    ])('%.60s is the same', async (query) => {
+    ])('is the same as without it: %.60s', async (query) => {
       expect(await typesOf(list(get().target, people.ben, query))).toEqual(['TOTP', 'OTP_EMAIL', 'PASSWORD']);
     });
 
@@ -113,20 +113,20 @@ describeDeployment('the list of authentication methods', (get) => {
         '?domainQuery.domain=a&domainQuery.includeWithoutDomain=yes',
         /^domainQuery\.includeWithoutDomain: must be true/,
       ],
-    ])('%.60s is a 400, and only once the token is known', async (query, message) => {
+    ])('fails with 400, and only once the token is valid: %.60s', async (query, message) => {
       const { target } = get();
       expect(expectError(await list(target, people.ben, query), 400, 3).message).toMatch(message);
       expectError(await list(target, people.ben, query, 'notreal'), 401, 16);
     });
 
-    it('ignores it under the path of the beta', async () => {
+    it('ignores the parameter under the path of the beta', async () => {
       const path = `${pathOf(people.ben, 'v2beta')}?domainQuery.domain=`;
       const { target } = get();
       expect(await typesOf(send(target, { method: 'GET', path, token: target.token }))).toContain('OTP_EMAIL');
     });
   });
 
-  it('refuses an empty domain over RPCs', async () => {
+  it('rejects an empty domain over RPCs', async () => {
     const { target } = get();
     const request = { method: 'POST', path: '/zitadel.user.v2.UserService/ListAuthenticationMethodTypes' };
     const body = JSON.stringify({ userId: people.ben, domainQuery: {} });
@@ -146,7 +146,7 @@ describeDeployment('the list of authentication methods', (get) => {
     expect(answer.text).toMatch(/grpc-status: 0\r\n$/);
   });
 
-  it('is refused for a user id of 201 characters', async () => {
+  it('is rejected for a user id of 201 characters', async () => {
     const { message } = expectError(await list(get().target, 'x'.repeat(201)), 400, 3);
     expect(message).toMatch(/^invalid ListAuthenticationMethodTypesRequest\.UserId: value length/);
   });

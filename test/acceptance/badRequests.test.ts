@@ -64,7 +64,7 @@ const ofJson: readonly BadRequest[] = [
     message: /the bucket no-such-bucket does not exist/,
   },
   {
-    name: "somebody else's token_uri",
+    name: "another server's token_uri",
     path: EXPORT,
     body: ({ exporter }) => ({
       gcs_output: gcs({ serviceaccount_json: keyFileWith(exporter, { token_uri: 'http://169.254.169.254/token' }) }),
@@ -134,7 +134,7 @@ describeDeployment('bad requests', (get) => {
     before = await contentOf(get());
   });
 
-  it.for([...ofJson, ...ofFile])('refuses $path with $name, and writes nothing', async (row, { skip }) => {
+  it.for([...ofJson, ...ofFile])('are rejected at $path with $name, and nothing is written', async (row, { skip }) => {
     const { target, bucket } = get();
     if (bucket === undefined && typeof row.body === 'function') skip(noBucket);
     const headers = { 'content-type': 'application/json', ...row.headers };

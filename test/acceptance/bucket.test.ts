@@ -41,7 +41,7 @@ describeDeployments('migration through a bucket', (get) => {
     },
   );
 
-  it('exports to the bucket and to the response at once, the same in both', async () => {
+  it('exports the same bytes to the bucket and to the response at once', async () => {
     const deployment = get();
     const { exporter, importer } = objectIn(accessOf(deployment));
     const organisation = await newIn(deployment);
@@ -64,14 +64,14 @@ describeDeployments('migration through a bucket', (get) => {
     });
   });
 
-  it('answers 404 where there is no such object', async () => {
+  it('fails with 404 for a missing object', async () => {
     const deployment = get();
     const { importer } = objectIn(accessOf(deployment));
     const { message } = expectError(await post(deployment.target, 'import', { data_orgsv1_gcs: importer }), 404, 5);
     expect(message).toContain(importer.path);
   });
 
-  it('answers 403 where the account lacks the role, and names the role', async ({ skip }) => {
+  it('fails with 403 and the name of the role if the account lacks the role', async ({ skip }) => {
     const { source, target, ...deployment } = get();
     const { exporter, importer } = objectIn(accessOf(deployment));
     if (exporter.serviceaccount_json === importer.serviceaccount_json) skip('one account may read and write');
@@ -81,7 +81,7 @@ describeDeployments('migration through a bucket', (get) => {
     expect(toRead.message).toContain('Storage Object Viewer');
   });
 
-  it('answers 400 to a key that is not the account’s', async () => {
+  it('fails with 400 for a key of another account', async () => {
     const deployment = get();
     const { exporter } = objectIn(accessOf(deployment));
     const gcs_output = { ...exporter, serviceaccount_json: withAnotherKey(exporter.serviceaccount_json) };
@@ -90,7 +90,7 @@ describeDeployments('migration through a bucket', (get) => {
     expect(message).not.toMatch(/PRIVATE KEY/);
   });
 
-  it('answers 400 to an unknown bucket, and names it', async () => {
+  it('fails with 400 and the name of the bucket for an unknown bucket', async () => {
     const deployment = get();
     const { exporter, importer } = objectIn(accessOf(deployment));
     const bucket = `no-such-bucket-${randomUUID()}`;

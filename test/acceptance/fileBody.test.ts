@@ -25,7 +25,7 @@ describeDeployment('an import whose body is the file', (get) => {
   const fileOf = (...orgs: readonly object[]) => JSON.stringify({ orgs });
   const exported = async (orgId: string) => (await exportFrom(get().target, { org_ids: [orgId] })).orgs;
 
-  it('takes an exported file as it is, proves it, and nothing new the second time, also in the JSON form', async () => {
+  it('accepts an exported file unchanged and proves it, and finds it unchanged the second time, also in the JSON form', async () => {
     const { source, target } = get();
     const organisation = sampleOrganisation();
     await importInto(source, { data_orgs: { orgs: [organisation] } });
@@ -41,7 +41,7 @@ describeDeployment('an import whose body is the file', (get) => {
     expect(third.summary).toMatchObject({ created: {}, unchanged: first.summary.created, failed: {} });
   });
 
-  it('takes a file of v1', async () => {
+  it('accepts a file of v1', async () => {
     const organisation = sampleOrganisation();
     const { errors } = await importFile(get().target, '', fileOf(asV1(organisation)));
     expect(errors).toBeUndefined();
@@ -51,7 +51,7 @@ describeDeployment('an import whose body is the file', (get) => {
   });
 
   it.each([`${EXPORT_FILE}; charset=utf-8`, EXPORT_FILE.toUpperCase(), ` ${EXPORT_FILE} ;x=y`])(
-    'knows its media type as %s',
+    'recognises its media type as %s',
     async (type) => {
       const query = '?dry_run=true';
       const { summary } = await importFile(get().target, query, fileOf(sampleOrganisation()), { 'content-type': type });
@@ -66,7 +66,7 @@ describeDeployment('an import whose body is the file', (get) => {
     expect(await exported(organisation.orgId)).toEqual([]);
   });
 
-  it('takes the organisations that the query names, percent-encoded or not', async () => {
+  it('imports the organisations in the query, percent-encoded or not', async () => {
     const [one, two, three] = [sampleOrganisation(), sampleOrganisation(), sampleOrganisation()];
     const [id, encoded] = [one.orgId, two.orgId.replace(/\d/, (digit) => `%3${digit}`)];
     const query = `?org_ids=${id}&excluded_org_ids=${three.orgId}&org_ids=${encoded}&org_ids=${three.orgId}`;
@@ -77,7 +77,7 @@ describeDeployment('an import whose body is the file', (get) => {
     expect(rest.summary).toMatchObject({ created: { org: 1 }, notCarried: { org: 1 } });
   });
 
-  it('handles conflicts, keys, ids and new organisations as the query says', async () => {
+  it('handles conflicts, keys, ids and new organisations according to the query', async () => {
     const { target } = get();
     const organisation = sampleOrganisation();
     const first = await importFile(target, '?ids=false', fileOf(organisation));
@@ -99,7 +99,7 @@ describeDeployment('an import whose body is the file', (get) => {
     expectError(await postFile(get().target, '?timeout=1ns', fileOf(sampleOrganisation())), 504, 4);
   });
 
-  it('has no option of the file', async () => {
+  it('reads no option from the file', async () => {
     const { target } = get();
     const organisation = sampleOrganisation();
     await importFile(target, '', fileOf(organisation));
@@ -112,11 +112,11 @@ describeDeployment('an import whose body is the file', (get) => {
     expect(success.orgs).toMatchObject([{ orgId: organisation.orgId }]);
   });
 
-  it('is refused without a token, with a token of nobody, and before its query is read', async () => {
+  it('is rejected without a token, with an unknown token, and before its query is read', async () => {
     const request = { method: 'POST', path: '/admin/v1/import?colour=red', body: fileOf(sampleOrganisation()) };
     const headers = { 'content-type': EXPORT_FILE };
     expectError(await send(get().target, { ...request, headers }), 401, 16);
-    expectError(await send(get().target, { ...request, headers, token: 'nobody' }), 401, 16);
+    expectError(await send(get().target, { ...request, headers, token: 'unknown' }), 401, 16);
   });
 
   it('is the only form that reads the query', async () => {

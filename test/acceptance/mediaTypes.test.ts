@@ -48,13 +48,13 @@ describeDeployment('a removal', (get) => {
     'text/html',
     'application/json, application/grpc',
     'application/grpc;q=0.5, application/json',
-  ])('with Accept: %s is answered in JSON', async (accept) => {
+  ])('with Accept: %s gets a JSON response', async (accept) => {
     const path = `/v2/users/${ada}/otp_email`;
     const { token } = get().target;
     parseOk(await send(get().target, { method: 'DELETE', path, token, headers: { accept } }));
   });
 
-  it('with Accept: application/grpc-web+proto is answered in frames, the last of which is the status', async () => {
+  it('with Accept: application/grpc-web+proto gets frames, the last of which is the status', async () => {
     const { status, headers, body } = await remove('application/grpc-web+proto');
     expect([status, headers['content-type']]).toEqual([200, 'application/grpc-web+proto']);
     const [message, trailers, ...more] = framesOf(body);
@@ -64,7 +64,7 @@ describeDeployment('a removal', (get) => {
   });
 
   it.each(['application/grpc', 'application/grpc+proto;q=0.9, application/json;q=0.1'])(
-    'with Accept: %s is answered in a frame, and the status in trailers',
+    'with Accept: %s gets a frame, and the status in trailers',
     async (accept) => {
       const { status, headers, body, trailers } = await remove(accept);
       expect([status, headers['content-type']]).toEqual([200, 'application/grpc+proto']);
@@ -74,7 +74,7 @@ describeDeployment('a removal', (get) => {
     },
   );
 
-  it('with Accept: application/grpc over HTTP/2 is answered in the same way', async ({ skip }) => {
+  it('with Accept: application/grpc over HTTP/2 gets the same', async ({ skip }) => {
     if (process.env.ACCEPTANCE_HTTP1 === 'true') skip('ACCEPTANCE_HTTP1 is set');
     const headers = { ...authorised(), accept: 'application/grpc' };
     const answer = await requestHttp2(get().target.url, {
@@ -86,7 +86,7 @@ describeDeployment('a removal', (get) => {
   });
 
   it.each(['application/grpc', 'application/grpc-web+proto'])(
-    'refused with Accept: %s has the status of the interface, and that of gRPC with its message',
+    'rejected with Accept: %s gets the status of the interface, and that of gRPC with its message',
     async (accept) => {
       await removeOtpEmail(get().target, ada);
       const { status, headers, body } = await remove(accept);
@@ -103,7 +103,7 @@ describeDeployment('a removal', (get) => {
   );
 
   it.each(['application/grpc-web-text', 'application/grpc-web-text+proto'])(
-    'as %s has its frames in base64',
+    'as %s gets frames in base64',
     async (type) => {
       const body = frame(0, requestFor(ada)).toString('base64');
       const answer = await callText(type, body);
@@ -117,13 +117,13 @@ describeDeployment('a removal', (get) => {
   );
 
   it.each(['text/plain', 'application/xml', 'application/grpc+thrift', 'application/connect+json', ''])(
-    'as %j is a 415',
+    'as %j gets 415',
     async (type) => {
       expectError(await callText(type, new Uint8Array()), 415, 3);
     },
   );
 
-  it('whose message inflates to more than a message may be is refused, and only once the token is known', async () => {
+  it('with a message that inflates beyond the limit is rejected, and only once the token is valid', async () => {
     const bomb = frame(1, gzipSync(Buffer.alloc(10_000_000)));
     const headers = { 'grpc-encoding': 'gzip' };
     const refused = await callText('application/grpc-web+proto', bomb, headers);
@@ -139,7 +139,7 @@ describeDeployment('a removal', (get) => {
     expect([connect.status, JSON.parse(connect.text).code]).toEqual([429, 'resource_exhausted']);
   });
 
-  it('whose message has an unknown compression is told which ones there are', async () => {
+  it('with a message in an unknown compression gets a list of the known ones', async () => {
     const answer = await callText('application/grpc-web+proto', frame(1, requestFor(ada)), { 'grpc-encoding': 'zstd' });
     expect(answer.headers.get('grpc-status')).toBe('12');
     expect(answer.headers.get('grpc-message')).toContain('gzip,br');
@@ -151,7 +151,7 @@ describeDeployment('a removal', (get) => {
     ['a frame of 4 GB', Buffer.from([0, 255, 255, 255, 255, 1])],
     ['no protobuf', frame(0, Buffer.alloc(9, 255))],
     ['two messages', Buffer.concat([frame(0, requestFor('1')), frame(0, requestFor('1'))])],
-  ])('as gRPC-Web with %s is refused', async (_name, body) => {
+  ])('as gRPC-Web with %s is rejected', async (_name, body) => {
     const answer = await callText('application/grpc-web+proto', body);
     expect(answer.status).toBe(200);
     expect(['3', '8', '12', '13']).toContain(answer.headers.get('grpc-status'));

@@ -10,7 +10,7 @@ const inlineForms = ['data_orgsv1', 'dataOrgsv1', 'data_orgs', 'dataOrgs'].flatM
 ]);
 
 describeDeployments('migration', (get) => {
-  it('brings everything of the source to the target, field by field', async () => {
+  it('copies everything from the source to the target, field by field', async () => {
     const { source, target } = get();
     const file = await exportFrom(source);
     const report = await importInto(target, { timeout: '5m', data_orgsv1: file });
@@ -22,22 +22,29 @@ describeDeployments('migration', (get) => {
     expect(arrived.manifest).toMatchObject({ counts: file.manifest.counts, digest: file.manifest.digest });
   });
 
-  it.each(inlineForms)('takes the file as $form in $field, and nothing new the second time', async ({ field, of }) => {
-    const { target } = get();
-    const organisation = sampleOrganisation();
-    const body = { timeout: '1m', [field]: of({ orgs: [organisation] }) };
-    const first = await importInto(target, body);
-    expect(first.errors).toBeUndefined();
-    expect(first.success.orgs).toMatchObject([{ orgId: organisation.orgId }]);
-    expect(first.summary).toMatchObject({ created: { org: 1, humanUsers: 4, projects: 1 }, unchanged: {}, failed: {} });
-    const second = await importInto(target, body);
-    expect(second.errors).toBeUndefined();
-    expect(second.summary).toMatchObject({ created: {}, unchanged: first.summary.created, failed: {} });
-    const { orgs } = await exportFrom(target, { org_ids: [organisation.orgId] });
-    expect(comparable(orgs)).toEqual(comparable([organisation]));
-  });
+  it.each(inlineForms)(
+    'accepts the file as $form in $field, and finds it unchanged the second time',
+    async ({ field, of }) => {
+      const { target } = get();
+      const organisation = sampleOrganisation();
+      const body = { timeout: '1m', [field]: of({ orgs: [organisation] }) };
+      const first = await importInto(target, body);
+      expect(first.errors).toBeUndefined();
+      expect(first.success.orgs).toMatchObject([{ orgId: organisation.orgId }]);
+      expect(first.summary).toMatchObject({
+        created: { org: 1, humanUsers: 4, projects: 1 },
+        unchanged: {},
+        failed: {},
+      });
+      const second = await importInto(target, body);
+      expect(second.errors).toBeUndefined();
+      expect(second.summary).toMatchObject({ created: {}, unchanged: first.summary.created, failed: {} });
+      const { orgs } = await exportFrom(target, { org_ids: [organisation.orgId] });
+      expect(comparable(orgs)).toEqual(comparable([organisation]));
+    },
+  );
 
-  it('takes field names in both spellings', async () => {
+  it('accepts field names in both spellings', async () => {
     const { target } = get();
     const { orgId } = sampleOrganisation();
     const snake = { org_id: orgId, org: { name: `Both spellings ${orgId}` }, human_users: [] };
@@ -46,7 +53,7 @@ describeDeployments('migration', (get) => {
     expect(file.orgs).toMatchObject([{ orgId, org: snake.org }]);
   });
 
-  it('exports the organisations that are asked for, without those that are excluded', async () => {
+  it('exports the requested organisations, without the excluded ones', async () => {
     const { target } = get();
     const organisations = [sampleOrganisation(), sampleOrganisation(), sampleOrganisation()];
     await importInto(target, { data_orgs: { orgs: organisations } });
@@ -61,7 +68,7 @@ describeDeployments('migration', (get) => {
     expect(await idsOf({ org_ids: ['no such organisation'] })).toEqual([]);
   });
 
-  it('leaves password hashes, OTP codes and the OTP e-mail factor out unless they are asked for', async () => {
+  it('omits password hashes, OTP codes and the OTP e-mail factor unless they are requested', async () => {
     const { target } = get();
     const organisation = sampleOrganisation();
     await importInto(target, { data_orgs: { orgs: [organisation] } });
@@ -78,12 +85,12 @@ describeDeployments('migration', (get) => {
     expect(otp).not.toContain('hashedPassword');
   });
 
-  it('reports a record that exists with other content, and changes nothing', async () => {
+  it('reports an existing record with other content, and changes nothing', async () => {
     const { target } = get();
     const organisation = sampleOrganisation();
     await importInto(target, { data_orgs: { orgs: [organisation] } });
     const [first, ...others] = organisation.humanUsers;
-    const changed = { ...first, user: { ...first?.user, userName: 'somebody.else' } };
+    const changed = { ...first, user: { ...first?.user, userName: 'another.name' } };
     const file = { orgs: [{ ...organisation, humanUsers: [changed, ...others] }] };
     const { errors, summary } = await importInto(target, { data_orgs: file });
     expect(errors).toEqual([
@@ -94,7 +101,7 @@ describeDeployments('migration', (get) => {
     expect(comparable(orgs)).toEqual(comparable([organisation]));
   });
 
-  it('refuses an export file that was changed, and writes nothing of it', async () => {
+  it('rejects a modified export file, and writes nothing of it', async () => {
     const { source, target } = get();
     const organisation = sampleOrganisation();
     await importInto(source, { data_orgs: { orgs: [organisation] } });

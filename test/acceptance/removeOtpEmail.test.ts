@@ -26,7 +26,7 @@ const removed = z.strictObject({
 const detailsOf = (answer: Answer) => removed.parse(parseOk(answer)).details;
 const unknownUser = () => `${randomInt(100_000_000, 999_999_999)}`;
 
-describeDeployments('removing the OTP e-mail factor', (get) => {
+describeDeployments('the removal of the OTP e-mail factor', (get) => {
   let organisation = sampleOrganisation();
   let people = peopleOf(organisation);
   beforeEach(async () => {
@@ -35,7 +35,7 @@ describeDeployments('removing the OTP e-mail factor', (get) => {
     await importInto(get().target, { data_orgs: { orgs: [organisation] } });
   });
 
-  it('answers 200 with details, and 404 from then on', async () => {
+  it('succeeds with 200 and details, and fails with 404 from then on', async () => {
     const { target } = get();
     const details = detailsOf(await removeOtpEmail(target, people.ada));
     expect(details.resourceOwner).toBe(organisation.orgId);
@@ -51,7 +51,7 @@ describeDeployments('removing the OTP e-mail factor', (get) => {
     ]);
   });
 
-  it('takes the factor from this person only, and nothing else', async () => {
+  it('removes the factor from this person only, and nothing else', async () => {
     const { target } = get();
     detailsOf(await removeOtpEmail(target, people.ada));
     const { orgs } = await exportFrom(target, { org_ids: [organisation.orgId] });
@@ -62,24 +62,24 @@ describeDeployments('removing the OTP e-mail factor', (get) => {
     expect(orgs[0]?.humanUsers).toEqual(expect.arrayContaining(expected));
   });
 
-  it('is given to exactly one of several callers at the same time', async () => {
+  it('succeeds for exactly one of several callers at the same time', async () => {
     const { target } = get();
     const answers = await Promise.all(Array.from({ length: 5 }, () => removeOtpEmail(target, people.ben)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404]);
   });
 
-  it('answers 404 for an unknown user', async () => {
+  it('fails with 404 for an unknown user', async () => {
     const { message } = expectError(await removeOtpEmail(get().target, unknownUser()), 404, 5);
     expect(message).toBe('Errors.NotFound (COMMAND-4g3xq)');
   });
 
-  it('is allowed to the person, without any role', async (test) => {
+  it('is permitted to the person, without any role', async (test) => {
     const { token } = await newToken(databaseOf(get().target, test), people.ada);
     expect(detailsOf(await removeOtpEmail(get().target, people.ada, token)).resourceOwner).toBe(organisation.orgId);
     expectError(await removeOtpEmail(get().target, people.ada, token), 404, 5);
   });
 
-  it('is refused alike for existing and unknown users to a caller without permission', async (test) => {
+  it('is rejected alike for existing and unknown users without permission', async (test) => {
     const { token } = await newToken(databaseOf(get().target, test), people.ada);
     const answers = await Promise.all(
       [people.ben, people.owner, unknownUser()].map((userId) => removeOtpEmail(get().target, userId, token)),
@@ -89,7 +89,7 @@ describeDeployments('removing the OTP e-mail factor', (get) => {
     for (const other of others) expect(other).toEqual(first);
   });
 
-  it('is allowed to the owner of the organisation, and not to the owner of another', async (test) => {
+  it('is permitted to the owner of the organisation, and not to the owner of another', async (test) => {
     const database = databaseOf(get().target, test);
     const other = sampleOrganisation();
     await importInto(get().target, { data_orgs: { orgs: [other] } });
@@ -98,7 +98,7 @@ describeDeployments('removing the OTP e-mail factor', (get) => {
     detailsOf(await removeOtpEmail(get().target, peopleOf(other).ben, token));
   });
 
-  it('is served under the path of the beta as well', async () => {
+  it('is also served under the path of the beta', async () => {
     const { target } = get();
     const request = { method: 'DELETE', path: `/v2beta/users/${people.ada}/otp_email`, token: target.token };
     detailsOf(await send(target, request));

@@ -27,13 +27,13 @@ describe('the largest request body', () => {
     return body + ' '.repeat(bytes - body.length);
   };
 
-  it('is what MAX_REQUEST_BYTES says', async () => {
+  it('has the size MAX_REQUEST_BYTES', async () => {
     const { status } = await sendImport(importBody(LIMIT));
     expect(status).toBe(200);
   });
 
   it.each([LIMIT + 1, 20 * LIMIT, 5_000_000])(
-    'answers 413 to %i bytes, naming the limit and the bucket',
+    'is enforced for %i bytes with a 413 that contains the limit and the bucket option',
     async (size) => {
       const { orgs } = await exportFrom(instance());
       const { message } = expectError(await sendImport(importBody(size)), 413, 8);
@@ -50,7 +50,7 @@ describe('the largest request body', () => {
     expect(message).toBe('the request body exceeds 4000000 bytes');
   });
 
-  it('answers 413 to a body of unannounced length', async () => {
+  it('is enforced with 413 for a body of undeclared length', async () => {
     const request = { method: 'POST', headers: { authorization: `Bearer ${instance().token}` } };
     const body = new Blob([importBody(20 * LIMIT)]).stream();
     const response = await fetch(`${instance().url}/admin/v1/import`, { ...request, body, duplex: 'half' });
@@ -58,13 +58,13 @@ describe('the largest request body', () => {
     expectError({ status, headers, text: await response.text() }, 413, 8);
   });
 
-  it('is asked for only after the token', async () => {
+  it('is checked only after the token', async () => {
     const request = { method: 'POST', path: '/admin/v1/import', body: importBody(20 * LIMIT) };
     expectError(await send(instance(), request), 401, 16);
     expectError(await send(instance(), { ...request, token: 'notreal' }), 401, 16);
   });
 
-  it('does not keep a smaller file from being imported afterwards', async () => {
+  it('does not prevent the import of a smaller file afterwards', async () => {
     const { summary } = await importInto(instance(), { data_orgs: { orgs: [sampleOrganisation()] } });
     expect(summary.created).toMatchObject({ org: 1 });
   });

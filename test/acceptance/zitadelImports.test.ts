@@ -97,7 +97,7 @@ describeDeployment("an import of ZITADEL's integration test", (get) => {
     });
   });
 
-  it('imports a user whose id has slashes and other scripts, and a removal reaches that user', async () => {
+  it('imports a user id with slashes and other scripts, and a removal finds that user', async () => {
     const id = ids();
     const user = personOf(`é/${id('日本')}`);
     await imported({ orgId: id('org'), org: { name: id('org') }, humanUsers: [user] });

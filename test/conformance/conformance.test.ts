@@ -51,13 +51,13 @@ describeDeployment('conformance', (get) => {
 describe('the deliberate differences', () => {
   const [, ...sections] = readFileSync(join(root, 'docs', 'zitadel.md'), 'utf8').split(/^#+ (?=\d)/m);
 
-  it.each(deliberateDifferences)('stand in docs/zitadel.md $section: $here', ({ section, here }) => {
+  it.each(deliberateDifferences)('are documented in docs/zitadel.md $section: $here', ({ section, here }) => {
     expect(sections.filter((text) => text.startsWith(`${section} `) && text.includes(here))).toHaveLength(1);
   });
 });
 
 describe('npm run conformance', () => {
-  it('lists the cases that differ, and ends with 1', { timeout: TIMEOUT_MS }, async () => {
+  it('lists the cases that differ, and exits with 1', { timeout: TIMEOUT_MS }, async () => {
     await using server = createServer((request, response) => request.resume().on('end', () => response.end('{}')));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const address = server.address();

@@ -6,7 +6,7 @@ import type { RecordedCase } from './recordedCase.ts';
 export interface Deliberate {
   /** The section of docs/zitadel.md that documents the difference. */
   readonly section: string;
-  /** What this service does, as the section says it. */
+  /** The behaviour of this service, in the words of the section. */
   readonly here: string;
   readonly part?: RegExp;
   readonly path?: RegExp;

@@ -43,7 +43,7 @@ const recordings = z.object({
 export type RecordedRequest = z.infer<typeof request>;
 /** A server's response to a case, and what its export then contained. */
 export type Observation = z.infer<typeof observation>;
-/** A request that was sent to a running ZITADEL, and what was observed. No case depends on another one. */
+/** A request that was sent to a running ZITADEL, and its observed response. The cases are independent of each other. */
 export type RecordedCase = z.infer<typeof recordedCase>;
 
 const file = new URL('../fixtures/zitadel/recorded-cases.json.gz', import.meta.url);

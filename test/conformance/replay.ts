@@ -4,7 +4,7 @@ import { type Answered, type Exported, exportAll, observe, type Server, send } f
 import { Placeholders } from './placeholders.ts';
 import type { RecordedCase } from './recordedCase.ts';
 
-/** What became of a case: the recorded response, one that differs deliberately, another one, or no token of its caller. */
+/** The outcome of a case: the recorded response, a deliberate difference, another response, or no token of its caller. */
 type Verdict = 'same' | 'documented' | 'differs' | 'not run';
 
 /** A case and its verdict. */

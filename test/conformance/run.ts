@@ -57,7 +57,7 @@ async function readTokens(ownerFile: string, othersFile: string | undefined): Pr
   return { ...others, owner };
 }
 
-/** The reasons of an accepted case, the differences of another one. */
+/** The reasons of an accepted case, or the differences of any other case. */
 function toText({ recorded, verdict, found, reasons }: Judged, isAccepted: boolean): string {
   const missing = recorded.request.as === undefined ? '' : `no token of ${recorded.request.as}`;
   const notes = isAccepted

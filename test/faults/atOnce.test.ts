@@ -51,7 +51,7 @@ describeStores('two processes of one instance', (kind) => {
   });
 });
 
-/** How many of a file's records the answer says to be there with other content. */
+/** Counts the records of a file that the response reports as existing with other content. */
 function lostIn(text: string): number {
   const { errors = [], summary } = importReport.parse(JSON.parse(text));
   const failed = Object.values(summary.failed).reduce((sum, count) => sum + count, 0);

@@ -22,7 +22,7 @@ const KILLS = repetitions({ few: 6, many: 60 });
 const value = Buffer.alloc(370_000).toString('base64');
 const userMetadata = people.map(({ userId }) => ({ id: userId, key: 'large', value }));
 
-/** An embedded instance that nobody serves yet. */
+/** An embedded instance without a server. */
 async function newInstance(fields: object) {
   const location = await sqlite.newLocation();
   if (location.kind !== 'sqlite') throw new Error('the embedded store has a directory');
@@ -62,7 +62,7 @@ async function exportEvents(directory: string): Promise<readonly AuditEvent[]> {
 
 const names = (events: readonly AuditEvent[]) => events.map(({ event, outcome }) => `${event} ${outcome}`);
 
-describe.skipIf(process.platform === 'win32')('an export in the audit trail', () => {
+describe.skipIf(process.platform === 'win32')('the audit trail of an export', () => {
   const endings: readonly (readonly [how: string, outcomes: RegExp | undefined, end: Ending])[] = [
     ['whose server is killed', undefined, ({ server }) => server.stop('SIGKILL')],
     ['whose server is stopped', /^(UNAVAILABLE|CANCELLED)$/, ({ server }) => server.stop('SIGTERM')],
@@ -87,7 +87,7 @@ describe.skipIf(process.platform === 'win32')('an export in the audit trail', ()
   ];
 
   it.each(endings)(
-    '%s has its first event, and a last one unless nothing could write it',
+    'has its first event, and a last one unless no process could write it: %s',
     async (_how, outcome, end) => {
       const { directory, token } = await newInstance({ userMetadata });
       const server = await serve(directory);
@@ -138,7 +138,7 @@ async function databaseAt(location: StoreLocation) {
 describe.skipIf(process.platform === 'win32')('an instance whose database cannot grow', () => {
   const BLOCKS = 4_000;
 
-  it('exports, imports and removes nothing, says why, answers strangers as ever, and works again with space', async () => {
+  it('exports, imports and removes nothing, reports the reason, rejects unknown callers as usual, and recovers with free space', async () => {
     const { location, directory, token } = await newInstance({});
     const store = await openStore(location);
     onTestFinished(() => store.close());
@@ -197,7 +197,7 @@ interface KilledRun {
 }
 
 describe('an instance that is killed while it removes', () => {
-  it('has exactly as many events as effects, among them all that it has answered', { timeout: 300_000 }, async () => {
+  it('has exactly as many events as effects, including all that it has reported', { timeout: 300_000 }, async () => {
     const humanUsers = Array.from({ length: KILLS * 150 }, (_, index) => ({ ...person(`K${index}`), otpEmail: true }));
     const { location, directory, token } = await newInstance({ humanUsers });
     const left = new Set(humanUsers.map(({ userId }) => userId));

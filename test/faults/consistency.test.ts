@@ -12,7 +12,7 @@ import { content, SUM, USERS, writerTo } from './support/writer.ts';
 
 const EXPORTS = repetitions({ few: 3, many: 20 });
 
-/** A store between whose reads of a snapshot somebody writes; not `pinned`, its snapshots show what is there at each read. */
+/** A store with writes between the reads of a snapshot; if it is not `pinned`, its snapshots show the state at each read. */
 function interrupted(store: Store, write: () => Promise<void>, pinned: boolean): Store {
   const between = (snapshot: Snapshot): Snapshot => ({
     ...snapshot,
@@ -77,7 +77,7 @@ describeStores(faultTable['export while others write'].fault, (kind) => {
     survived(context, 'export while others write', kind.name, EXPORTS);
   });
 
-  it('would show it broken if it did not read from one snapshot', async () => {
+  it('would be inconsistent without a single snapshot', async () => {
     const { instance } = await filled(false);
     expect(broken(await instance.export())).not.toEqual([]);
   });

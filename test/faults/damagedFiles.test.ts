@@ -43,7 +43,7 @@ function exported(orgs: readonly object[]): Promise<Exported> {
   });
 }
 
-/** The bytes up to the end of the document; what follows it is a line break, which says nothing. */
+/** The bytes up to the end of the document; only an insignificant line break follows. */
 const whole = () => Buffer.from(file.bytes.trimEnd());
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -62,7 +62,7 @@ async function inspected(bytes: Uint8Array): Promise<string> {
 }
 
 describe(faultTable['file is cut'].fault, () => {
-  it('is refused, and the whole file is not', async () => {
+  it('is rejected, and the whole file is not', async () => {
     const bytes = whole();
     const answers = new Set<string>();
     for (let length = 0; length < bytes.length; length++) answers.add(await inspected(bytes.subarray(0, length)));
@@ -122,7 +122,7 @@ describeStores('a damaged export file', (kind) => {
     survived(context, 'file is changed', kind.name, damages.length);
   });
 
-  it('is taken where only its order is another, since order says nothing', async () => {
+  it('is accepted if only its order differs, because the order has no meaning', async () => {
     const { instance } = await target();
     expect((await instance.import({ data_orgsv1: reordered(file) })).summary).toMatchObject({
       proved: true,
@@ -130,7 +130,7 @@ describeStores('a damaged export file', (kind) => {
     });
   });
 
-  it('is taken without its manifest, as a file of ZITADEL is, and said to be unproved', async () => {
+  it('is accepted without its manifest, like a file of ZITADEL, and reported as unproved', async () => {
     const { instance } = await target();
     const { summary } = await instance.import({ data_orgsv1: { orgs: file.orgs } });
     expect(summary).toMatchObject({ proved: false, failed: {} });

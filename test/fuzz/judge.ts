@@ -93,7 +93,7 @@ function judgeError(status: number, type: string, text: string, mayTimeOut: bool
   if (connect.success) {
     const { code } = connect.data;
     hold(connectStatuses[code]?.includes(status) === true, `the status ${status} for Connect's ${code}`);
-    hold(code !== 'deadline_exceeded' || mayTimeOut, 'a timeout that nobody asked for');
+    hold(code !== 'deadline_exceeded' || mayTimeOut, 'a timeout without a requested one');
     return `${status} ${code}`;
   }
   const { success, data } = errorBody.safeParse(value);
@@ -114,7 +114,7 @@ function judgeGrpc({ status, headers, body, trailers }: Response, type: string, 
   const grpcStatus = headers.get('grpc-status') ?? trailers.get('grpc-status') ?? inBody?.get('grpc-status');
   hold(status < 500 && grpcStatus !== undefined && grpcStatus !== null, `gRPC with ${status}, ${grpcStatus}`);
   hold(grpcStatuses.has(grpcStatus ?? ''), `grpc-status ${grpcStatus}`);
-  hold(grpcStatus !== '4' || mayTimeOut, 'a timeout that nobody asked for');
+  hold(grpcStatus !== '4' || mayTimeOut, 'a timeout without a requested one');
   return `${status}, grpc-status ${grpcStatus}`;
 }
 

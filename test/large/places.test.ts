@@ -66,7 +66,7 @@ const importsOf = ({ requests }: { readonly requests: readonly ReceivedRequest[]
   requests.filter(({ path, records }) => path === '/admin/v1/import' && records !== undefined);
 
 describe('the people of a ZITADEL', { timeout: TIMEOUT_MS }, () => {
-  it('move into it and from there to another instance, 10,000 with hashes and seeds', async () => {
+  it('leave it over gRPC-Web, and enter another in requests within its limits, 30,000 with hashes and seeds', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     const orgs = [
       organisation('acme', { humanUsers: people(6_000) }),

@@ -87,7 +87,7 @@ const mix: Readonly<Record<string, Traffic>> = {
     overallRate: 40,
     requests: [
       { method: 'POST', path: '/admin/v1/import', body: '{"data_orgs":{"orgs":"none"}}' },
-      { method: 'DELETE', path: '/v2/users/nobody/otp_email' },
+      { method: 'DELETE', path: '/v2/users/unknown/otp_email' },
       { method: 'DELETE', path: '/v2/users/still-0/otp_email', headers: { authorization: 'Bearer wrong' } },
       { path: '/nothing' },
     ],
@@ -95,7 +95,7 @@ const mix: Readonly<Record<string, Traffic>> = {
   },
 };
 
-it(`a server answers ${SECONDS} seconds of mixed traffic, and grows neither in memory nor in descriptors nor in its log`, {
+it(`a server handles ${SECONDS} seconds of mixed traffic, and grows neither in memory nor in descriptors nor in its log`, {
   timeout: (SECONDS + 300) * 1_000,
 }, async () => {
   const directory = await temporaryDirectory();

@@ -146,7 +146,7 @@ function importIntoCopy(model: Model, { orgs, options }: Sent) {
   return { outcomes: importFile(after, orgs, options), after };
 }
 
-/** Imports into the model, and compares what it says with the report. */
+/** Imports into the model, and compares its outcome with the report. */
 function checkReport(state: State, sent: Sent, text: string) {
   const { model, interrupted } = state;
   const { errors = [], success, summary } = importReport.parse(JSON.parse(text));

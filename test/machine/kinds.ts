@@ -16,7 +16,7 @@ export interface ModelRecord {
 /** The reason not to write a record: an error, or a place where imports do not look for it (specification 8.4). */
 type Rejection = 'failed' | 'notCarried' | undefined;
 
-/** What the documents say of a section: the phase (specification 6.2), key, names, references, errors (zitadel 5.7). */
+/** A section as documented: the phase (specification 6.2), key, names, references, errors (zitadel 5.7). */
 interface Kind {
   readonly phase: 0 | 1 | 2 | 3 | 4;
   /** Records of one id space have different keys. */
@@ -179,7 +179,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
 /** The unique name of a verified domain. */
 export const domainName = (domain: string) => `domain ${domain}`;
 
-/** Returns what the documents say of a section. */
+/** Returns the documented facts of a section. */
 export function kindOf(section: string): Kind {
   const kind = kinds[section];
   if (kind === undefined) throw new Error(`the model has no section ${section}`);

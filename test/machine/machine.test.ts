@@ -16,7 +16,7 @@ const MAX_STEPS_OF_RUN = 100;
 const RUNS_AT_ONCE = 5;
 
 describeStores('a random state machine', (kind) => {
-  it(`holds in its database what the model does, after each of ${STEPS} steps`, async (context) => {
+  it(`has the same records in its database as the model, after each of ${STEPS} steps`, async (context) => {
     const random = randomOf(`machine (${kind.name})`);
     let steps = 0;
     const property = fc.asyncProperty(commands, (run) => drive(kind, run, () => steps++));

@@ -17,7 +17,7 @@ export function hasOpenOutcome(model: Model, orgs: readonly Organisation[], opti
   return records.some(isUnsure) || leavesRepetitionOpen(after, records, options);
 }
 
-/** Whether the first record with an id fails, so that another one with the same id may take its place. */
+/** Whether the first record with an id fails, so that a later record with the same id may take its place. */
 function leavesRepetitionOpen(after: Model, records: readonly ModelRecord[], { onConflict }: Options): boolean {
   const isStored = (one: ModelRecord) =>
     [one, withProjectGrant(after, one)].some((form) => after.records.has(placeOf(form)));

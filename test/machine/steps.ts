@@ -25,7 +25,7 @@ function idOf({ model }: State, user: string): string {
   return last === undefined ? 'nobody' : textAt(last, 'userId');
 }
 
-/** Runs a command, and expects that it succeeds or fails as the model says. */
+/** Runs a command, and expects the success or failure that the model predicts. */
 async function run(system: System, holds: boolean, ...[name, positionals, options]: Parameters<System['run']>) {
   const printed: Printed = await system.run(name, positionals, options);
   const outcome = 'error' in printed ? { fails: String(printed.error) } : 'succeeds';
@@ -57,8 +57,8 @@ const removal = fc.record({ caller: fc.constantFrom('owner', ...userIds), user: 
       expect(status, text).toBe(expected);
       if (status !== 200 || stored === undefined) return;
       model.change(`user ${user}`, stored, { factor: false });
-      const said = { sequence: String(stored.sequence + 1), resourceOwner: stored.orgId };
-      expect(details.parse(JSON.parse(text)).details).toEqual(said);
+      const changed = { sequence: String(stored.sequence + 1), resourceOwner: stored.orgId };
+      expect(details.parse(JSON.parse(text)).details).toEqual(changed);
     },
     (state) => caller === 'owner' || tokenOf(state) !== undefined,
   );

@@ -25,7 +25,7 @@ const sizes = {
 
 /** What every ObjectStorage must do, whatever serves it. */
 export function describeBucketContract(get: () => BucketUnderTest): void {
-  it.each(Object.entries(sizes))('gives back %s as they were written', async (name, size) => {
+  it.each(Object.entries(sizes))('returns %s as they were written', async (name, size) => {
     const { bucket, at } = get();
     const bytes = randomBytes(size);
     const location = at(`round trip/${name}?&#%.json`);
@@ -37,7 +37,7 @@ export function describeBucketContract(get: () => BucketUnderTest): void {
     expect(digest(await collect(pinned.read(never)))).toBe(digest(bytes));
   });
 
-  it('names the CRC32C of what it wrote', async () => {
+  it('returns the CRC32C of the written bytes', async () => {
     const { bucket, at } = get();
     const written = await bucket.write(at('digits'), inPieces(Buffer.from('123456789')), never);
     expect(written.crc32c).toBe('4waSgw==');
@@ -59,7 +59,7 @@ export function describeBucketContract(get: () => BucketUnderTest): void {
     await expect(bucket.pin(at(path), never)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it.each([0, 9])('leaves nothing when it is aborted after %i MiB, also while the content is stuck', async (mib) => {
+  it.each([0, 9])('leaves nothing when it is aborted after %i MiB, even while the content is stuck', async (mib) => {
     const { bucket, at } = get();
     const abort = new AbortController();
     const reason = new Error('aborted by the test');
@@ -91,13 +91,13 @@ export function describeBucketContract(get: () => BucketUnderTest): void {
     await expect(reading).rejects.toBe(reason);
   });
 
-  it('says which object is missing', async () => {
+  it('reports the name of a missing object', async () => {
     const { bucket, at } = get();
     const missing = bucket.pin(at('missing'), never);
     await expect(missing).rejects.toMatchObject({ code: 'NOT_FOUND', message: expect.stringContaining('/missing') });
   });
 
-  it('refuses an export to an unknown bucket', async () => {
+  it('rejects an export to an unknown bucket', async () => {
     const { bucket, at } = get();
     const nowhere = { ...at('x'), bucket: 'no-such-bucket' };
     const refused = bucket.write(nowhere, inPieces(Buffer.from('x')), never);

@@ -26,7 +26,7 @@ const processVariables = [
 ];
 
 /**
- * Runs the `identity` command to its end: in this process, unless its environment has variables that need another one.
+ * Runs the `identity` command to its end: in this process, unless its environment has variables that need a new process.
  * A test of signals, pipes or terminals starts a process itself.
  */
 export async function identity(args: readonly string[], options: CommandOptions = {}): Promise<EndedCommand> {

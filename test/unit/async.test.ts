@@ -2,7 +2,7 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { shareRuns } from '../../shared/async.ts';
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test calls its resolver. */
 function controlledWork() {
   const runs: PromiseWithResolvers<void>[] = [];
   const share = shareRuns(() => {
@@ -13,7 +13,7 @@ function controlledWork() {
   return { share, runs };
 }
 
-it('shares one further run between all calls that arrive during a run', async () => {
+it('runs once more for all calls that arrive during a run', async () => {
   const { share, runs } = controlledWork();
   const first = share();
   await nextRound();
@@ -30,7 +30,7 @@ it('shares one further run between all calls that arrive during a run', async ()
   expect(runs).toHaveLength(3);
 });
 
-it('fails the calls of a run that fails, and no others', async () => {
+it('fails the calls of a failed run, and no others', async () => {
   const { share, runs } = controlledWork();
   const first = share();
   await nextRound();

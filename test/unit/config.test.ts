@@ -28,7 +28,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('takes what is set', () => {
+  it('reads the variables that are set', () => {
     const config = readConfig({
       FIRESTORE_PROJECT: 'acme',
       FIRESTORE_DATABASE: 'eu',
@@ -77,7 +77,7 @@ describe('readConfig', () => {
     expect(() => readConfig({ DATA_DIR: '/data', FIRESTORE_PROJECT: 'acme' })).toThrow('mutually exclusive');
   });
 
-  it('takes an empty variable for one that is not set', () => {
+  it('treats an empty variable as unset', () => {
     expect(() => readConfig({ DATA_DIR: '' })).toThrow('set DATA_DIR or FIRESTORE_PROJECT');
     expect(readConfig({ DATA_DIR: '/data', MAX_TIMEOUT: '' }).limits.timeoutMs).toBe(3_600_000);
   });
@@ -106,7 +106,7 @@ describe('readConfig', () => {
     'ftp://a.example',
     'https://a.example,',
     'null',
-  ])('takes no %s for an origin', (origins) => {
+  ])('rejects %s as an origin', (origins) => {
     expect(() => readConfig({ DATA_DIR: '/data', CORS_ORIGINS: origins })).toThrow('CORS_ORIGINS must be origins');
   });
 
@@ -115,18 +115,18 @@ describe('readConfig', () => {
       expect(() => readConfig({ DATA_DIR: '/data', [name]: 'hunter2' })).not.toThrow('hunter2');
   });
 
-  it.each(['9', '17', '1e1', '012', ' 12', 'twelve'])('takes no %j for the cost of bcrypt', (cost) => {
+  it.each(['9', '17', '1e1', '012', ' 12', 'twelve'])('rejects %j as the cost of bcrypt', (cost) => {
     const message = 'BCRYPT_COST must be a number from 10 to 16';
     expect(() => readConfig({ DATA_DIR: '/data', BCRYPT_COST: cost })).toThrow(message);
   });
 
-  it('takes argon2id, which has no cost', () => {
+  it('accepts argon2id, which has no cost', () => {
     const { passwordHashing } = readConfig({ DATA_DIR: '/data', PASSWORD_HASH: 'argon2id', BCRYPT_COST: '14' });
     expect(passwordHashing).toEqual({ algorithm: 'argon2id' });
   });
 
   it.each(['BCRYPT_COST', 'FIRESTORE_DATABASE', 'LOG_LEVEL', 'MAX_TOKEN_DAYS', 'PASSWORD_HASH', 'SHUTDOWN_SECONDS'])(
-    'has the default for %s that the table of variables says',
+    'has the default for %s that the table of variables documents',
     (name) => {
       const variable = configVariables.find((one) => one.name === name);
       const implied = readConfig({ FIRESTORE_PROJECT: 'acme' });

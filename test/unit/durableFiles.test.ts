@@ -33,7 +33,7 @@ describe('completeFile', () => {
     expect(await readdir(directory)).toEqual(['file']);
   });
 
-  it('shows nothing of a file before it is complete', async () => {
+  it('publishes no file before it is complete', async () => {
     await writeFile(target, 'earlier');
     await completeFile(
       target,
@@ -47,7 +47,7 @@ describe('completeFile', () => {
     expect(await readFile(target, 'utf8')).toBe('later');
   });
 
-  it('neither writes to what has taken its partial name meanwhile, nor gives that its own', async () => {
+  it('neither writes to a file that has taken its partial name meanwhile, nor publishes that file', async () => {
     const other = join(directory, 'other');
     const content = async (file: FileHandle, path: string) => {
       await rename(path, other);
@@ -59,7 +59,7 @@ describe('completeFile', () => {
     expect(await readFile(other, 'utf8')).toBe('secret');
   });
 
-  it('does not replace a file where it must be a new one, even if that has appeared meanwhile', async () => {
+  it('does not replace a file if it must create a new one, even if that has appeared meanwhile', async () => {
     const content = () => writeFile(target, 'other');
     await expect(completeFile(target, content, 'new')).rejects.toMatchObject({ code: 'EEXIST' });
     expect(await readFile(target, 'utf8')).toBe('other');
@@ -75,7 +75,7 @@ describe('completeFile', () => {
     await expect(completeFile(join(target, 'below'), '', appearance)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('lets two writers complete the same file', async () => {
+  it('allows two writers to complete the same file', async () => {
     const write = (text: string) => completeFile(target, text, 'replacing');
     await completeFile(target, () => write('first'), 'replacing');
     expect(await readdir(directory)).toEqual(['file']);
@@ -101,7 +101,7 @@ describe('makeDirectory', () => {
     expect(listCalls()).toEqual([`sync ${join(directory, 'a')}`, `sync ${directory}`]);
   });
 
-  it('leaves a directory that exists as it is', async () => {
+  it('leaves an existing directory unchanged', async () => {
     const listCalls = await watchDurability();
     makeDirectory(directory);
     expect(listCalls()).toEqual([]);

@@ -49,17 +49,17 @@ describe('parseGoDuration', () => {
     '1s\n',
     // Where a number can be read in two ways, this takes minutes.
     `${'11s'.repeat(33)}x`,
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseGoDuration(text)).toBeUndefined();
   });
 });
 
 describe('parseDuration', () => {
-  it('takes a duration up to the limit itself', () => {
+  it('accepts a duration up to the limit itself', () => {
     expect(parseDuration('60m', 3_600_000)).toBe(3_600_000);
   });
 
-  it('names the field, the limit and an example when it refuses', () => {
+  it('names the field, the limit and an example in its error', () => {
     const error = refusal(() => parseDuration('61m', 3_600_000));
     expect(error.toJson()).toEqual({
       code: 3,
@@ -81,7 +81,7 @@ describe('parseDuration', () => {
     });
   });
 
-  it('speaks of no limit where there is none', () => {
+  it('mentions no limit if there is none', () => {
     expect(refusal(() => parseDuration('30')).text).not.toContain('at most');
   });
 });

@@ -9,49 +9,52 @@ const root = join(import.meta.dirname, '..');
 const edges: Readonly<Record<string, readonly [file: string, ...titles: string[]]>> = {
   requestBytes: [
     'integration/http/requestBody.test.ts',
-    'of exactly the limit is taken',
-    'is refused by its declared length',
+    'of exactly the limit is accepted',
+    'is rejected by its declared length',
   ],
-  responseBytes: ['integration/import/limits.test.ts', 'exports to a response as large as it may be, and no larger'],
+  responseBytes: ['integration/import/limits.test.ts', 'exports to a response of the maximum size, and no larger'],
   timeoutMs: ['integration/import/limits.test.ts', 'rejects a timeout of an %s above the longest'],
-  organisations: ['integration/import/limits.test.ts', 'takes as many %s as it allows', "'organisations',"],
-  clearPasswords: ['integration/import/limits.test.ts', 'takes as many %s as it allows', "'clearPasswords',"],
-  dryRunRecords: ['integration/import/limits.test.ts', 'takes as many %s as it allows', "'dryRunRecords',"],
-  fields: ['integration/import/limits.test.ts', 'takes a request, a file and an organisation of up to 100,000 fields'],
+  organisations: ['integration/import/limits.test.ts', 'accepts as many %s as it allows', "'organisations',"],
+  clearPasswords: ['integration/import/limits.test.ts', 'accepts as many %s as it allows', "'clearPasswords',"],
+  dryRunRecords: ['integration/import/limits.test.ts', 'accepts as many %s as it allows', "'dryRunRecords',"],
+  fields: [
+    'integration/import/limits.test.ts',
+    'accepts a request, a file and an organisation of up to 100,000 fields',
+  ],
   inflation: ['integration/http/requestBody.test.ts', 'may inflate a thousandfold by %s only to 10 MB'],
-  whiteSpaceBytes: ['integration/http/requestBody.test.ts', 'is refused before its end where it is white space'],
+  whiteSpaceBytes: ['integration/http/requestBody.test.ts', 'is rejected before its end if it is white space'],
   nesting: ['unit/json/jsonScanner.test.ts', 'may be nested in 1,000,000 levels, and not in one more'],
   scalarBytes: ['unit/json/jsonScanner.test.ts', 'may have numbers of 1,000 bytes, and not one byte more'],
   imports: ['integration/http/admission.test.ts', 'of a further %s is refused until one has ended'],
   exports: ['integration/http/admission.test.ts', 'of a further %s is refused until one has ended'],
-  indexedBytes: ['unit/organisation/lengthLimits.test.ts', 'in %s has one here', 'is counted in bytes'],
-  textBytes: ['unit/organisation/lengthLimits.test.ts', 'in %s has one here'],
+  indexedBytes: ['unit/organisation/lengthLimits.test.ts', 'in %s has one of this service', 'is counted in bytes'],
+  textBytes: ['unit/organisation/lengthLimits.test.ts', 'in %s has one of this service'],
   listElements: ['unit/organisation/lengthLimits.test.ts', 'in %s has at most 5,000 elements'],
   headersMs: ['integration/http/httpServer.test.ts', 'is answered 408 after %s'],
   headerBytes: ['integration/http/httpServer.test.ts', 'over HTTP/1.1', 'over HTTP/2'],
   keepAliveMs: [
     'integration/http/connections.test.ts',
     'is closed after a while, over HTTP/1',
-    'is left alone as long as',
+    'is left alone as long as it has a request',
   ],
-  bufferedBytes: ['unit/http/bodyBudget.test.ts', 'takes as many bytes as it allows'],
+  bufferedBytes: ['unit/http/bodyBudget.test.ts', 'admits as many bytes as it allows'],
   connections: ['integration/http/connections.test.ts', 'keeps those that %s, and closes a new one'],
   streamsPerConnection: ['integration/http/requestsAtOnce.test.ts', 'of HTTP/2 carries no more than'],
   pipelinedRequests: [
     'integration/http/requestsAtOnce.test.ts',
-    'of HTTP/1 may carry as many requests',
+    'of HTTP/1 accepts requests before the earlier responses',
     'of HTTP/1 is closed above',
   ],
-  stallMs: ['unit/http/exchange.test.ts', 'is kept until the time is over, and aborted then'],
+  stallMs: ['unit/http/exchange.test.ts', 'is kept until its timeout, and aborted then'],
 };
 
 describe('the limits', () => {
-  it('have a test at their edge each', () => {
+  it('each have a test at their edge', () => {
     const names = Object.keys({ ...defaultLimits('cloud'), ...fixedLimits });
     expect(Object.keys(edges).toSorted()).toEqual(names.toSorted());
   });
 
-  it.each(Object.entries(edges))('%s is tested where this table says', async (_name, [file, ...titles]) => {
+  it.each(Object.entries(edges))('%s is tested by the listed tests', async (_name, [file, ...titles]) => {
     const text = await readFile(join(root, file), 'utf8');
     for (const title of titles) expect(text).toContain(title);
   });

@@ -17,8 +17,8 @@ const interesting = fc.oneof(
 );
 const anyName = fc.array(interesting, { maxLength: 8 }).map((characters) => characters.join(''));
 
-describe('foldLookAlikes', () => {
-  it('is the same for every character and its lower case, which ZITADEL takes for one', () => {
+describe('the folded form of a name', () => {
+  it('is the same for every character and its lower case, which ZITADEL treats as one', () => {
     const different: string[] = [];
     for (const character of everyCharacter()) {
       const lowerInGo = character === 'İ' ? 'i' : character.toLowerCase();
@@ -88,7 +88,7 @@ describe('foldLookAlikes', () => {
     ['a space within', 'jo se', 'jose'],
     ['letters of other scripts', 'a', 'а'],
     ['digits and letters', '0', 'o'],
-  ])('keeps apart %s', (_what, one, other) => {
+  ])('distinguishes %s', (_what, one, other) => {
     expect(foldLookAlikes(one)).not.toBe(foldLookAlikes(other));
   });
 });

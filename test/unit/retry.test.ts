@@ -39,7 +39,7 @@ describe('a backoff', () => {
     expect(clock.sleeps).toEqual([]);
   });
 
-  it('spends its budget to the end, with one attempt more, where no signal ends it', async () => {
+  it('spends its budget to the end, with one more attempt, if no signal ends it', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(1);
     const clock = createManualClock();
     const backoff = new Backoff({ ...policy, budgetMs: 25_000 }, undefined, clock);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { shellWord } from '../../shared/shellWord.ts';
 
 describe('a word of a command', () => {
-  it.each(['330000000000000001', './a/b-c.json'])('stays as it is: %s', (text) => {
+  it.each(['330000000000000001', './a/b-c.json'])('is unchanged: %s', (text) => {
     expect(shellWord(text)).toBe(text);
   });
 

@@ -40,7 +40,7 @@ describe('bulk work', () => {
 describe('a process', () => {
   afterEach(() => vi.useRealTimers());
 
-  it('is attended for a quarter of a second after each request', () => {
+  it('prefers requests for a quarter of a second after each one', () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     noteRequest();
     vi.advanceTimersByTime(10_000);

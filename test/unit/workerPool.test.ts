@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { WorkerPool } from '../../shared/workerPool.ts';
 
-/** A worker that repeats its task, and fails or ends where the task says so. */
+/** A worker that repeats its task, and fails or ends if the task requests it. */
 const program = `
   const { parentPort } = require('node:worker_threads');
   parentPort.on('message', (task) => {
@@ -23,14 +23,14 @@ function startPool(size: number) {
 }
 
 describe('a pool of workers', () => {
-  it('answers each task with its own result, in no more workers than its size', async () => {
+  it('returns to each task its own result, with no more workers than its size', async () => {
     const { pool, workers } = startPool(3);
     const tasks = Array.from({ length: 50 }, (_, index) => `task ${index}`);
     expect(await Promise.all(tasks.map((task) => pool.run(task)))).toEqual(tasks);
     expect(workers).toHaveLength(3);
   });
 
-  it('starts no worker before it is needed, and uses it again', async () => {
+  it('starts no worker before it is needed, and reuses it', async () => {
     const { pool, workers } = startPool(3);
     expect(workers).toHaveLength(0);
     for (const task of ['a', 'b', 'c']) await pool.run(task);
@@ -48,7 +48,7 @@ describe('a pool of workers', () => {
     expect(workers).toHaveLength(2);
   });
 
-  it('starts another worker in place of one that ended idle', async () => {
+  it('replaces a worker that ended idle', async () => {
     const { pool, workers } = startPool(1);
     await pool.run('a');
     await workers[0]?.terminate();

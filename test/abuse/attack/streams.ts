@@ -14,7 +14,7 @@ import {
 } from '../../support/http/http2Frames.ts';
 import { connectTo, type Target } from './target.ts';
 
-/** As in the attack that was seen: a stream that is younger had a place that nobody else could take. */
+/** As in the observed attack: a new stream has a place that no other stream can take. */
 const HELD_MS = 4_000;
 const CANCEL = Buffer.from([0, 0, 0, 8]);
 const ACK = 1;

@@ -55,6 +55,6 @@ export async function startAbusedSqlite(env: Readonly<Record<string, string>> = 
 async function peakOf(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   const [, kibibytes] = /^VmHWM:\s*(\d+) kB$/m.exec(status) ?? [];
-  if (kibibytes === undefined) throw new Error(`the system does not tell the peak of ${pid}`);
+  if (kibibytes === undefined) throw new Error(`the system does not report the peak memory of ${pid}`);
   return Number(kibibytes) * 1024;
 }

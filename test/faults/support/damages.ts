@@ -7,7 +7,7 @@ export type Damage = readonly [what: string, damaged: () => string, field: strin
 type Organisation = Exported['orgs'][number];
 const people = z.array(z.looseObject({}));
 
-/** What can become of `file`, which has two organisations, `O` and `Q`; `other` is an export of another one. */
+/** Damages of `file`, which has two organisations, `O` and `Q`; `other` is an export with a different organisation. */
 export function damagesOf(file: Exported, other: Exported): readonly Damage[] {
   return [
     [

@@ -15,7 +15,7 @@ import { expectAllIn, expectComplete, expectSound, type Undisturbed, undisturbed
 const PEOPLE = 150;
 /** What one import goes through before it may be completed. */
 const KILLS_OF_ONE_IMPORT = 10;
-/** One killing waits while another one's process starts. */
+/** One process waits for its kill while the process of another starts. */
 const LANES = 2;
 const SHARE_OF_KILLS_AT_ONCE = 0.5;
 /** Those that are not killed as soon as a record has arrived are up to so much later: during a later commit, or after it. */
@@ -89,7 +89,7 @@ async function killed(
   if (record !== undefined) {
     await withStore(killable, async (store) => {
       await arrival(store, record, over.signal);
-      // At once; the others leave a database that nobody has open.
+      // At once; the others leave a database that no process has open.
       if (random() < SHARE_OF_KILLS_AT_ONCE) void running.stop('SIGKILL');
     });
   }

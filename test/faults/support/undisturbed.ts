@@ -55,7 +55,7 @@ export async function expectComplete(store: Store, expected: Undisturbed): Promi
   expect(comparable(orgs)).toEqual(expected.exported);
 }
 
-/** Expects that an answer says of every record of the file that it is there, created now or before, and nothing else. */
+/** Expects that a response reports every record of the file as existing, created now or before, and nothing else. */
 export function expectAllIn(text: string, { records }: Undisturbed): void {
   const { errors, summary } = importReport.parse(JSON.parse(text));
   expect({ errors, failed: summary.failed }).toEqual({ errors: undefined, failed: {} });

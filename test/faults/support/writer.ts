@@ -45,7 +45,7 @@ const create = (one: RecordPlan): Write[] => createWrites(one, new Date().toISOS
 const remove = ({ key, claims }: RecordPlan): Write[] =>
   [key, ...claims.map((claim) => claim.key)].map((at): Write => ({ type: 'delete', key: at }));
 
-/** Somebody who changes a database. */
+/** A writer that changes a database. */
 export interface Writer {
   /** How many steps were made. */
   steps(): number;

@@ -7,7 +7,7 @@ type Framed = Pick<GeneratedRequest, 'headers' | 'body' | 'plain'>;
 
 const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
-/** How a body is coded, by its Content-Encoding; some say another coding than theirs. */
+/** The coding of a body, by its Content-Encoding; some headers declare another coding. */
 const codings: readonly (readonly [header: string | undefined, encode: (bytes: Buffer) => Buffer])[] = [
   [undefined, (bytes) => bytes],
   ['gzip', (bytes) => gzipSync(bytes, { level: 1 })],

@@ -7,7 +7,7 @@ import { root } from '../../../tools/program.ts';
 import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore } from '../../support/stores/stores.ts';
 import { type CallerRow, createCallers, usersOfLane } from './authorisation/callers.ts';
-import { type Column, columns, type Ids, send, verdictTold } from './authorisation/calls.ts';
+import { type Column, columns, type Ids, send, verdictOf } from './authorisation/calls.ts';
 import { holdings, tokenKinds } from './authorisation/dimensions.ts';
 import { expectedVerdict, type Verdict } from './authorisation/expectation.ts';
 import { renderMatrix } from './authorisation/rendering.ts';
@@ -26,7 +26,7 @@ interface Cell {
 /** Makes a cell's call. A factor that it removes is enabled again, which fails unless it was removed. */
 async function tryCell(store: Store, { app }: TestInstance, row: CallerRow, column: Column, ids: Ids): Promise<Cell> {
   const answer = await send(app, row.token, column, ids);
-  const verdict = verdictTold(answer);
+  const verdict = verdictOf(answer);
   if (verdict === undefined) throw new Error(`unexpected answer to ${row.kind.name}: ${JSON.stringify(answer)}`);
   const { call } = column;
   if (verdict === 'done' && call.operation === 'removal') await enableOtpEmail(store, ids.users[call.user], new Date());
@@ -50,7 +50,7 @@ async function tryAll(store: Store, instance: TestInstance): Promise<readonly Ce
   return cells;
 }
 
-/** The cells whose calls did not end as the specification says. */
+/** The cells whose calls did not end as specified. */
 function differences(cells: readonly Cell[]) {
   return cells.flatMap(({ row: { holding, kind }, column: { title, call }, verdict }) => {
     const expected = expectedVerdict(holding, kind, call);

@@ -44,7 +44,7 @@ describe('the exchange of a key', () => {
     expect(authorizations).toEqual(['Bearer ya29.1']);
   });
 
-  it('asks for a token that may write only in order to write', async () => {
+  it('requests a token with write access only in order to write', async () => {
     const missing = googleError(404, 'The specified bucket does not exist.');
     const { url, exchanges, pin } = await endpoint([issued('ya29.1'), issued('ya29.2')], [missing]);
     const content = (async function* () {})();
@@ -69,14 +69,14 @@ describe('the exchange of a key', () => {
     expect(exchanges.length).toBeGreaterThanOrEqual(2);
   });
 
-  it('is not needed by an emulator without a token endpoint: requests have no credentials', async () => {
+  it('is not needed by an emulator without a token endpoint, and requests have no credentials', async () => {
     const { exchanges, authorizations, pin } = await endpoint([[404, {}]]);
     for (const _ of [1, 2]) await expect(pin()).rejects.toThrow(notFound);
     expect(exchanges).toHaveLength(1);
     expect(authorizations).toEqual([undefined, undefined]);
   });
 
-  it('that is rejected is the documented error, at once', async () => {
+  it('fails at once with the documented error if it is rejected', async () => {
     const { exchanges, authorizations, pin } = await endpoint([rejectedGrant]);
     await expect(pin()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', httpStatus: 400, message: keyRejected });
     expect([exchanges.length, authorizations.length]).toEqual([1, 0]);
@@ -97,7 +97,7 @@ describe('the exchange of a key', () => {
     await expect(pinned).rejects.toThrow('the client left');
   });
 
-  it('replaces a kept token that is rejected meanwhile, once', async () => {
+  it('replaces a cached token that is rejected meanwhile, once', async () => {
     const unauthorized = googleError(401, 'Invalid Credentials');
     const missing = googleError(404, 'No such object: exports/x');
     const { exchanges, authorizations, pin } = await endpoint(
@@ -130,7 +130,7 @@ describe('the exchange of a key', () => {
     );
   });
 
-  it('fails with a code where nobody listens, and the error contains nothing of the request', async () => {
+  it('fails with a code if no server listens, and the error contains nothing of the request', async () => {
     const failed = await exchangeKey(account, scope, 'http://127.0.0.1:9/token', never).catch(
       (reason: unknown) => reason,
     );
@@ -140,7 +140,7 @@ describe('the exchange of a key', () => {
     );
   });
 
-  it("goes to Google's token endpoint where no other endpoint is given, and to no other", async () => {
+  it("uses Google's token endpoint if no other endpoint is given, and no other", async () => {
     const stop = new AbortController();
     const hosts: string[] = [];
     const onRequest = (message: unknown) => {

@@ -40,7 +40,7 @@ async function linkedInstance(orgs = linkedOrganisations) {
 }
 
 describe('the removal of organisations', () => {
-  it('leaves everything as it was before they were imported', async () => {
+  it('leaves everything as it was before their import', async () => {
     const { store, instance, before } = await linkedInstance();
     expect(await describeRemoval(store, ['goes'])).toEqual([
       { orgId: 'goes', name: 'Organisation goes', people: 2, serviceUsers: 1 },
@@ -53,7 +53,7 @@ describe('the removal of organisations', () => {
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
-  it('is refused for the default organisation, an unknown one, and that of the last owner', async () => {
+  it('is rejected for the default organisation, an unknown one, and that of the last owner', async () => {
     const store = await openTestStore();
     const instance = await testInstance(store);
     await instance.import({ data_orgs: { orgs: [organisation('A'), staying] } });
@@ -67,7 +67,7 @@ describe('the removal of organisations', () => {
     await refused(['A', 'B'], 'organisation B not found');
   });
 
-  it('is refused where it would take the last active IAM_OWNER away', async () => {
+  it('is rejected if it would remove the last active IAM_OWNER', async () => {
     const { store, instance } = await linkedInstance();
     await store.commit(
       (await readDatabase(store))
@@ -82,7 +82,7 @@ describe('the removal of organisations', () => {
     await expect(removeOrganisations(store, ['goes'], signal)).rejects.toThrow('goes-ben is the last active IAM_OWNER');
   });
 
-  it('that was interrupted keeps the organisation out of exports but not of the list, keeps everything out of it, and continues when it is repeated', async () => {
+  it('that was interrupted hides the organisation from exports but not from the list, blocks writes to it, and continues when it is repeated', async () => {
     const { store, instance, before } = await linkedInstance();
     const interrupted = interruptedStore(store, { commit: 1, when: 'after' }, () => Promise.reject(killed));
     await expect(removeOrganisations(interrupted, goingIds, signal)).rejects.toThrow(killed);
@@ -126,7 +126,7 @@ describe('the removal of organisations', () => {
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
-  it('that ends before the first write of an import leaves that a whole one', async () => {
+  it('that ends before the first write of an import does not affect the import', async () => {
     const { store, removeAll, instance } = await linkedInstance();
     const served = servedInstance(interruptedStore(store, { commit: 0, when: 'before' }, removeAll), instance);
     const { summary } = await served.import({ data_orgs: { orgs: linkedOrganisations.slice(0, 1) } });
@@ -134,7 +134,7 @@ describe('the removal of organisations', () => {
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
-  it('at the same time as an import into another one leaves no reference to it', async () => {
+  it('during an import into another organisation leaves no reference to the removed one', async () => {
     const { store, removeAll, instance } = await linkedInstance();
     for (const commit of [0, 1]) {
       const during = interruptedStore(store, { commit, when: 'before' }, removeAll);
@@ -147,14 +147,14 @@ describe('the removal of organisations', () => {
     }
   });
 
-  it('by another call at the same time ends with what remains', async () => {
+  it('by another call at the same time completes the removal', async () => {
     const { store, removeAll, before } = await linkedInstance();
     const during = interruptedStore(store, { commit: 2, when: 'before' }, removeAll);
     await expect(removeOrganisations(during, goingIds, signal)).rejects.toThrow('another call');
     expect(await contents(store)).toEqual(before);
   });
 
-  it('ends between two commits when it is stopped', async () => {
+  it('stops between two commits when it is aborted', async () => {
     const { store, before } = await linkedInstance();
     const stop = new AbortController();
     let commits = 0;

@@ -19,7 +19,7 @@ async function exportedIds(instance: TestInstance): Promise<readonly (string | u
 }
 
 describe('a command whose commits outgrow the log of the database', () => {
-  it('deletes organisations by one call', async () => {
+  it('deletes organisations in one call', async () => {
     const store = await openTestStore(sqlite);
     const instance = await testInstance(store);
     await instance.import({ data_orgs: { orgs: [staying] } });
@@ -30,7 +30,7 @@ describe('a command whose commits outgrow the log of the database', () => {
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
-  it('deletes a service user by one call', async () => {
+  it('deletes a service user in one call', async () => {
     const store = await openTestStore(sqlite);
     const instance = await testInstance(store);
     await instance.import({ data_orgs: { orgs: grantedRobot }, with_keys: true });
@@ -39,7 +39,7 @@ describe('a command whose commits outgrow the log of the database', () => {
     expect(JSON.stringify([...(await readDatabase(store))])).not.toContain(ROBOT);
   });
 
-  it('revokes all tokens of a user by one call', async () => {
+  it('revokes all tokens of a user in one call', async () => {
     const store = await openTestStore(sqlite);
     const { userId } = await testInstance(store);
     for (let more = 0; more < 3; more++) await issueToken(store, userId, now, DAY_MS);

@@ -57,7 +57,7 @@ const people = Array.from({ length: 40 }, (_, index) => person(`P${index}`));
 const value = Buffer.alloc(370_000).toString('base64');
 const metadata = people.map(({ userId }) => ({ id: userId, key: 'large', value }));
 
-/** A store that tells when as many snapshots as `count`, which are opened from then on, are closed. */
+/** A store that reports when the next `count` snapshots have been closed. */
 function countingStore(store: Store) {
   const closed = Promise.withResolvers<void>();
   let open = 0;
@@ -106,8 +106,8 @@ async function readRest(response: IncomingMessage): Promise<number> {
   return bytes;
 }
 
-describe('a caller whose authorisation ends while a call runs', () => {
-  it('receives no more of an export than what was sent by then, although it had stopped reading', async () => {
+describe('a caller whose authorisation ends during a call', () => {
+  it('receives no more of an export than the bytes sent by then, although it had stopped reading', async () => {
     const store = await openTestStore();
     const { counting, untilClosed } = countingStore(store);
     const filled = await testInstance(store, 'test', { store: counting });
@@ -132,7 +132,7 @@ describe('a caller whose authorisation ends while a call runs', () => {
     expect(Math.max(...received)).toBeLessThan(whole.length);
   });
 
-  it('writes nothing when it ends before the body has arrived', async () => {
+  it('writes nothing when its authorisation ends before the body has arrived', async () => {
     const store = await openTestStore();
     const instance = await testInstance(store);
     await instance.import({ data_orgs: { orgs: callers } });
@@ -162,7 +162,7 @@ describe('a caller whose authorisation ends while a call runs', () => {
     expect((await instance.export({ org_ids: ['new'] })).orgs).toEqual([]);
   });
 
-  it('is looked up with the patience of the call, so that a database that is throttled delays it only', async () => {
+  it('is looked up with the retries of the call, so that a throttled database only delays it', async () => {
     const store = await openTestStore();
     let lookedUp = 0;
     const impatient: Store = {

@@ -34,7 +34,7 @@ const createToken = (store: Store) => issueToken(store, ROBOT, new Date(), DAY_M
 const addRole = (store: Store, role: string, orgId?: string) =>
   changeRole(store, { userId: ROBOT, orgId }, role, 'add', new Date(), false);
 
-/** Everything by which somebody gives a user something. */
+/** Every operation by which another caller gives something to a user. */
 const gifts: readonly [string, (store: Store) => Promise<unknown>][] = [
   ['pat create', createToken],
   ['member add on the instance', (store) => addRole(store, 'IAM_OWNER')],
@@ -95,7 +95,7 @@ describe('a service user that is deleted', () => {
     expect(await remainsOf(store)).toEqual([]);
   });
 
-  it("leaves no right to another organisation's import of the same id", async () => {
+  it("has no rights in another organisation's import of the same id", async () => {
     const { store, instance } = await filledInstance();
     await deleteServiceUser(store, ROBOT);
     const orgs = [organisation('c', { machineUsers: [robot] })];
@@ -150,7 +150,7 @@ describe('a service user that is deleted', () => {
     survived(context, 'user is deleted', 'SQLite', ROUNDS);
   });
 
-  it('is blocked after the first step, and deleted by a repetition after an end at any', {
+  it('is blocked after the first step, and deleted by a repetition after an interruption at any step', {
     timeout: 120_000,
   }, async () => {
     const { store, restore } = await filledInstance();
@@ -173,7 +173,7 @@ describe('a service user that is deleted', () => {
     expect(ends).toBeGreaterThan(5);
   });
 
-  it('is deleted without its successor, when two deletions overlap', { timeout: 120_000 }, async () => {
+  it('is deleted without its successor when two deletions overlap', { timeout: 120_000 }, async () => {
     const { store, restore } = await filledInstance();
     let successors = 0;
     for (const moment of moments()) {
@@ -219,7 +219,7 @@ describe('an import that meets a service user in deletion', () => {
 });
 
 describe('a service user that is deleted during an import', () => {
-  it('leaves nothing that the import has written for it', { timeout: 120_000 }, async () => {
+  it("leaves nothing of the import's writes for it", { timeout: 120_000 }, async () => {
     const store = await openTestStore();
     let current = store;
     const switched: Store = {

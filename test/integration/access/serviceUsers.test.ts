@@ -15,7 +15,7 @@ import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 describe('a service user of an organisation whose login names carry its domain', () => {
   const domainPolicy = { orgId: 'O', userLoginMustBeDomain: true };
 
-  it('claims its name in that organisation, and frees it again', async () => {
+  it('claims its name in that organisation, and releases it again', async () => {
     const store = await openTestStore();
     const instance = await testInstance(store);
     const humanUsers = [person('A', { userName: 'robot' })];
@@ -31,7 +31,7 @@ describe('a service user of an organisation whose login names carry its domain',
 });
 
 describe('a service user with links to identity providers', () => {
-  it('frees the external users of its links when it is deleted', async () => {
+  it('releases the external users of its links when it is deleted', async () => {
     const store = await openTestStore();
     const instance = await testInstance(store);
     const idp = {
@@ -57,7 +57,7 @@ describe('a service user with links to identity providers', () => {
   });
 });
 
-describe('a service user that is created while something else changes', () => {
+describe('a service user that is created during another change', () => {
   it("claims its name by the organisation's new domain policy", async () => {
     const store = await openTestStore();
     const instance = await testInstance(store);
@@ -71,7 +71,7 @@ describe('a service user that is created while something else changes', () => {
     expect(violationsOf(database)).toEqual([]);
   });
 
-  it('is not created under a name that was taken meanwhile', async () => {
+  it('is not created under a name that is taken meanwhile', async () => {
     const store = await openTestStore();
     await testInstance(store);
     const create = (on: Store) => createServiceUser(on, 'robot', undefined, new Date());
@@ -126,7 +126,7 @@ describe('a membership', () => {
     'ORG_OWNER_VIEWER',
     'ORG_SETTINGS_MANAGER',
     'SELF_MANAGEMENT_GLOBAL',
-  ])('takes the role %s, which an import takes where it is of an organisation', async (role) => {
+  ])('accepts the role %s, as does an import for an organisation', async (role) => {
     const target = await testInstance(await openTestStore(sqlite), 'target');
     const orgId = role.startsWith('IAM_') ? undefined : 'O';
     await changeRole(store, { userId: 'ada', orgId }, role, 'add', new Date());
@@ -141,12 +141,12 @@ describe('a membership', () => {
     ['ORG_OWNER', undefined, 'the instance: choose one of IAM_OWNER, '],
     ['IAM_OWNER', 'O', 'an organisation: choose one of ORG_OWNER, ORG_USER_MANAGER, ORG_OWNER_VIEWER, '],
     ['PROJECT_OWNER', 'O', 'an organisation: choose one of ORG_OWNER, '],
-  ])('does not take the role %s, and names the known ones', async (role, orgId, message) => {
+  ])('rejects the role %s, and lists the known ones', async (role, orgId, message) => {
     const refused = await changeRole(store, { userId: 'ada', orgId }, role, 'add', new Date()).catch(String);
     expect(refused).toContain(`invalid role ${role} for ${message}`);
   });
 
-  it('does not take a role beside one with which no import would take it', async () => {
+  it('rejects a role beside another role if an import would reject the pair', async () => {
     const change = (role: string, kindOfChange: 'add' | 'remove') =>
       changeRole(store, { userId: 'ada', orgId: 'O' }, role, kindOfChange, new Date());
     await change('ORG_OWNER', 'add');

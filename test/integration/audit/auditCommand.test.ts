@@ -44,7 +44,7 @@ async function follow(data: string, args: readonly string[], ready: RegExp) {
 const readEvent = z.looseObject({ event: z.string(), outcome: z.string(), cursor: z.string() });
 
 describe('identity audit', () => {
-  it('lists the events of a span, as JSON and as a table', async () => {
+  it('lists the events of a time span, as JSON and as a table', async () => {
     const data = await newInstance();
     const old = {
       time: '2020-01-01T00:00:00.000Z',
@@ -85,7 +85,7 @@ describe('identity audit', () => {
     expect((await identity(['audit', '--firestore', 'nobody'])).stderr).toContain('log bucket of Cloud Logging');
   });
 
-  it('lists what was recorded after an event, by its cursor', async () => {
+  it('lists the events after a given event, by its cursor', async () => {
     const data = await newInstance();
     const [first] = await eventsIn(data);
     const list = (cursor: string) => identity(['audit', '--after', cursor, '--json', '--data', data]);
@@ -106,7 +106,7 @@ describe('identity audit', () => {
 });
 
 describe.skipIf(process.platform === 'win32')('identity audit --follow', () => {
-  it('prints each event once it is recorded, and after a kill goes on behind the cursor of the last one', async () => {
+  it('prints each event once it is recorded, and continues after a kill behind the last cursor', async () => {
     const data = await newInstance();
     const first = await follow(data, ['--json', '--after', '0'], /"command.init","outcome":"ok"/);
     await lock(data);
@@ -132,7 +132,7 @@ describe.skipIf(process.platform === 'win32')('identity audit --follow', () => {
     expect((await following.stop('SIGINT')).code).toBe(0);
   });
 
-  it('ends once its database is replaced, with the events of before', async () => {
+  it('ends once its database is replaced, after the events of the old one', async () => {
     const data = await newInstance();
     const following = await follow(data, ['--json'], /"command.init","outcome":"ok"/);
     await rename(data, `${data}.old`);
@@ -154,7 +154,7 @@ async function defaultOrganisationOf(data: string): Promise<string> {
 }
 
 describe('a database as a place', () => {
-  it('has the calls on it on record', async () => {
+  it('records the calls on it in its audit trail', async () => {
     const data = await newInstance();
     const file = `${data}.json`;
     const orgId = await defaultOrganisationOf(data);
@@ -169,7 +169,7 @@ describe('a database as a place', () => {
     ]);
   });
 
-  it.skipIf(!canMount)('that is read-only is refused (skipped where nothing may be mounted)', async () => {
+  it.skipIf(!canMount)('is rejected if it is read-only (skipped if mounts are not permitted)', async () => {
     const data = await newInstance();
     const mount = `mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$0" "${script}" export "sqlite:$1" --to "$1.json"`;
     const { code, stderr } = await run('unshare', ['-rm', 'sh', '-c', mount, node, data]);

@@ -82,8 +82,8 @@ function formsOf(secret: string): readonly string[] {
   return [secret, ...lines, Buffer.from(secret).toString('base64'), encodeURIComponent(secret)];
 }
 
-describeStores('what the processes print and the audit trail holds', (kind) => {
-  it('has no secret of any kind, after calls that succeed, fail and are denied', { timeout: 300_000 }, async () => {
+describeStores('the output of the processes and the audit trail', (kind) => {
+  it('contain no secret of any kind, after calls that succeed, fail and are denied', { timeout: 300_000 }, async () => {
     const location = await kind.newLocation();
     const database =
       location.kind === 'sqlite' ? ['--data', location.directory] : ['--firestore', `${location.projectId}/(default)`];

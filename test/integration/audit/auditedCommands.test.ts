@@ -31,7 +31,7 @@ interface Subjects {
   readonly masterKey: string;
 }
 
-/** A call of each command, and what its last event says beside its name and outcome. A new command needs a line here. */
+/** A call of each command, and the facts of its last event apart from its name and outcome. A new command needs a line. */
 const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: readonly string[], facts: object]>> = {
   init: () => [[], { outcome: 'FAILED_PRECONDITION' }],
   'otp-email enable': () => [['ada'], { target: 'ada' }],
@@ -124,7 +124,7 @@ describe('the table of commands', () => {
 });
 
 describeStores('the commands in the audit trail', (kind) => {
-  it('are there if they change something or copy secrets, and only then', { timeout: 300_000 }, async () => {
+  it('are recorded if they change data or copy secrets, and only then', { timeout: 300_000 }, async () => {
     const { location, subjects } = await newInstance(kind);
     let target = location;
     let known = 0;
@@ -160,7 +160,7 @@ describeStores('the commands in the audit trail', (kind) => {
 });
 
 describe('a command whose event cannot be written', () => {
-  it('changes nothing, and says why', async () => {
+  it('changes nothing, and prints the reason', async () => {
     const { path, remove } = await temporaryDirectory();
     onTestFinished(remove);
     const data = join(path, 'north');
@@ -174,7 +174,7 @@ describe('a command whose event cannot be written', () => {
   });
 });
 
-it('names the account of an audited command by its uid where it has no name', async () => {
+it('an audited command is recorded with the uid of an account without a name', async () => {
   const { path, remove } = await temporaryDirectory();
   onTestFinished(remove);
   vi.spyOn(os, 'userInfo').mockImplementation(() => {

@@ -53,7 +53,7 @@ async function auditedInstance(kind = sqlite, replaced: { readonly store?: (stor
 }
 
 describe('the audit trail', () => {
-  it('has an import from its first write to its end: who, what, the organisations, the file and the counts', async () => {
+  it('records an import from its first write to its end: the caller, the operation, the organisations, the file and the counts', async () => {
     const { events, token, import: importFile } = await auditedInstance();
     await importFile({ data_orgs: file(), with_keys: true });
     expect(events).toEqual([
@@ -72,7 +72,7 @@ describe('the audit trail', () => {
     ]);
   });
 
-  it('has an export from its first byte to its end, and the objects of exports and imports with their generations', async () => {
+  it('records an export from its first byte to its end, and the objects of exports and imports with their generations', async () => {
     const { events, attempt, export: exportAll, import: importFile } = await auditedInstance();
     await importFile({ data_orgs: file() });
     const exported = await exportAll({ with_keys: false });
@@ -103,7 +103,7 @@ describe('the audit trail', () => {
     ]);
   });
 
-  it('has a removal, once, and neither a second one nor one of nobody', async () => {
+  it('records a removal once, and neither a repeated removal nor one of an unknown user', async () => {
     const { events, remove, import: importFile } = await auditedInstance();
     await importFile({ data_orgs: file() });
     const statuses = [await remove('ada'), await remove('ada'), await remove('nobody')].map(({ status }) => status);
@@ -115,7 +115,7 @@ describe('the audit trail', () => {
     expect(events).toHaveLength(3);
   });
 
-  it('has a removal whose commit fails in two lines', async () => {
+  it('records a removal whose commit fails in two lines', async () => {
     let isBroken = false;
     const failing = (store: Store): Store => ({
       ...watchedStore(store, () => {}),
@@ -133,7 +133,7 @@ describe('the audit trail', () => {
     expect(names(events.slice(2))).toEqual(['otpEmail.removed ok', 'otpEmail.removed UNAVAILABLE']);
   });
 
-  it('says who was denied where a token proves it, over HTTP and gRPC-Web, and closes without an open call', async () => {
+  it('records the denied caller if a token proves it, over HTTP and gRPC-Web, and closes without an open call', async () => {
     const { attempt, audit, events, remove, store, orgId, app } = await auditedInstance();
     const userId = await createServiceUser(store, 'nobody', orgId, new Date());
     const { token, ...issued } = await issueToken(store, userId, new Date(), DAY_MS);
@@ -157,7 +157,7 @@ describe('the audit trail', () => {
 });
 
 describeStores('the audit trail', (kind) => {
-  it('has to be durable before the first byte of an export or an object, and the first write of an import or removal', async () => {
+  it('must be durable before the first byte of an export or an object, and the first write of an import or removal', async () => {
     const { app, events, state, store, remove, token, import: importFile, attempt } = await auditedInstance(kind);
     await importFile({ data_orgs: file() });
     const before = contentsOf(await readDatabase(store), ['O', 'P']);
@@ -191,7 +191,7 @@ describeStores('the audit trail', (kind) => {
   });
 });
 
-/** Asks for an import from an object, whose status says whether the object exists. */
+/** Requests an import from an object; the status shows whether the object exists. */
 async function attemptToPin(
   app: Awaited<ReturnType<typeof auditedInstance>>['app'],
   token: string,

@@ -59,7 +59,7 @@ describe('an event of a transaction', () => {
     expect(targets(store)).toEqual(['kept', 'beside']);
   });
 
-  it('that cannot be written takes its writes along, and neither is committed', async () => {
+  it('fails its writes too if it cannot be written, and neither is committed', async () => {
     const { directory, store, trail } = await newDatabase();
     breakTrail(directory);
     const together = store.transaction(async (transaction) => {
@@ -78,7 +78,7 @@ describe('an event of a transaction', () => {
 });
 
 describe('the cursor of an event', () => {
-  it('is later than that of each event before, whatever the clock does', async () => {
+  it('is later than that of each earlier event, whatever the clock does', async () => {
     const { store, trail } = await newDatabase();
     for (const days of [0, 400, -400, 30, 0]) await trail.append(event(String(days), daysAgo(days)));
     const events = eventsOf(store);
@@ -89,7 +89,7 @@ describe('the cursor of an event', () => {
       expect(eventsOf(store, cursor)).toEqual(events.slice(index + 1));
   });
 
-  it('is later than what a restored database has lost', async () => {
+  it('is later than the events that a restored database has lost', async () => {
     const { store, trail, directory } = await newDatabase();
     await trail.append(event('kept', daysAgo(2)));
     for (const target of ['lost', 'lost too']) await trail.append(event(target, daysAgo(1)));
@@ -99,7 +99,7 @@ describe('the cursor of an event', () => {
     expect(targets(store, last)).toEqual(['restored']);
   });
 
-  it('can be that of a moment, before all of its events', async () => {
+  it('can be the start of a moment, before all of its events', async () => {
     const { store, trail } = await newDatabase();
     const noon = daysAgo(3);
     for (const [target, days] of [
@@ -112,7 +112,7 @@ describe('the cursor of an event', () => {
     expect(targets(store, cursorBefore(noon))).toEqual(['noon', 'set back', 'after']);
   });
 
-  it('is that of a row that is no event too, which is skipped', async () => {
+  it('can be that of a row that is not an event, which is skipped', async () => {
     const { store, trail, directory } = await newDatabase();
     await trail.append(event('a'));
     changeTrail(directory, `INSERT INTO trail SELECT 1 + max(position), 'torn' FROM trail`);
@@ -126,7 +126,7 @@ describe('the cursor of an event', () => {
 });
 
 describe('old events', () => {
-  it('are deleted in turns by a server, and never by a command, nor the newest one', async () => {
+  it('are deleted in batches by a server, and never by a command, except the newest one', async () => {
     const { store, trail } = await newDatabase();
     const old = Array.from({ length: 1_200 }, (_, index) => event(`old ${index}`, daysAgo(401)));
     await Promise.all(old.map((one) => trail.append(one)));
@@ -144,7 +144,7 @@ describe('old events', () => {
     await audited.close();
   });
 
-  it('that cannot be deleted stay, and the log says so', async () => {
+  it('remain if they cannot be deleted, and the log contains the failure', async () => {
     const { trail } = await newDatabase();
     const broken: Trail = { ...trail, deleteBefore: () => Promise.reject(new Error('no space left')) };
     const audited = createDatabaseTrail(broken, DAY_MS);
@@ -154,7 +154,7 @@ describe('old events', () => {
 });
 
 describe('several processes', () => {
-  it('whose clocks go back, and which are killed, leave each event with its write, and a follower skips none', async () => {
+  it('with clocks that go back, and with kills, record each event with its write, and a follower skips none', async () => {
     const { directory, store, trail } = await newDatabase();
     const names = ['one', 'two', 'three'];
     const running = await Promise.all(

@@ -25,7 +25,7 @@ const loginPolicy = z.looseObject({
   idps: z.array(z.unknown()).optional(),
 });
 
-/** The same organisation in the shape of v1, as far as that can say it (zitadel 5.9). */
+/** The same organisation in the shape of v1, as far as v1 can express it (zitadel 5.9). */
 function asV1(org: Organisation): Organisation {
   const { domainPolicy, verifySmsOtpMessages, verifyEmailOtpMessages, orgState, ...rest } = org;
   const { secondFactors = [], multiFactors = [], idps = [], ...policy } = loginPolicy.parse(org.loginPolicy);
@@ -52,7 +52,7 @@ describe('any organisations that the descriptors allow', () => {
     return (await instance.export()).orgs;
   }
 
-  it.each(['data_orgs', 'data_orgsv1'])('come out of %s as they went in', async (field) => {
+  it.each(['data_orgs', 'data_orgsv1'])('are exported unchanged after an import as %s', async (field) => {
     await fc.assert(
       fc.asyncProperty(arbitraryOrganisations, async (orgs) => {
         const written = orgs.map(asZitadelWrites).map(filled);
@@ -62,7 +62,7 @@ describe('any organisations that the descriptors allow', () => {
     );
   });
 
-  it('come out of a v1 document as they do of the v2 document of the same organisation', async () => {
+  it('are exported the same from a v1 document as from the v2 document of the same organisation', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryOrganisations, async (orgs) => {
         const written = orgs.map(asZitadelWrites);

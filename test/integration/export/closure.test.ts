@@ -23,8 +23,8 @@ const LONG = 'x'.repeat(201);
 const projects = [{ projectId: 'p', project: { name: 'project' } }];
 const speaking = (preferredLanguage: string) => ({ profile: { firstName: 'F', lastName: 'L', preferredLanguage } });
 
-describe('an export of what an import has taken', () => {
-  it('can be imported again where a service user has a longer id than an export may repeat', async () => {
+describe('an export of imported records', () => {
+  it('can be imported again if a service user has a longer id than an export may repeat', async () => {
     const machineUsers = ['x'.repeat(200), LONG].map((userId, index) => ({
       userId,
       user: { userName: `robot ${index}`, name: 'Robot' },
@@ -40,7 +40,7 @@ describe('an export of what an import has taken', () => {
     ]);
   });
 
-  it('can be imported again where a user grant would get the long id of a project grant', async () => {
+  it('can be imported again if a user grant would get the long id of a project grant', async () => {
     const projectGrants = [{ grantId: LONG, projectGrant: { projectId: 'p', grantedOrgId: 'granted' } }];
     const { report } = await expectClosed(sqlite, [
       organisation('o', { projects, projectGrants }),
@@ -55,7 +55,7 @@ describe('an export of what an import has taken', () => {
     ]);
   });
 
-  it('can be imported again where user names are blank', async () => {
+  it('can be imported again if user names are blank', async () => {
     const humanUsers = [person('u', { userName: '\u2003 ' })];
     const machineUsers = [{ userId: 'm', user: { userName: ' ', name: ' ' } }];
     const { report } = await expectClosed(sqlite, [organisation('o', { humanUsers, machineUsers })]);
@@ -64,14 +64,14 @@ describe('an export of what an import has taken', () => {
     ]);
   });
 
-  it('can be imported again whatever language people speak', async () => {
+  it('can be imported again for every language of a person', async () => {
     const tags = languageTags.filter(({ length }) => length <= 10);
     const humanUsers = tags.map((tag, index) => person(`u${index}`, speaking(tag)));
     const { report } = await expectClosed(sqlite, [organisation('o', { humanUsers })]);
     expect(report.errors).toBeUndefined();
   });
 
-  it('can be imported again in the form for a ZITADEL where it has none of a login policy’s identity providers', async () => {
+  it('can be imported again in the form for a ZITADEL if it has none of a login policy’s identity providers', async () => {
     const idps = ['IDP_OWNER_TYPE_SYSTEM', 'IDP_OWNER_TYPE_ORG'].map((ownerType) => ({ idpId: ownerType, ownerType }));
     await expectOtherForms(sqlite, await expectClosed(sqlite, [organisation('o', { loginPolicy: { idps } })]));
   });
@@ -95,7 +95,7 @@ describe('an export of what an import has taken', () => {
   });
 });
 
-/** An organisation that grants another one a project, and refers to it in every way that records can. */
+/** An organisation that grants another organisation a project, and refers to it in every way that records can. */
 function granting(org: string, other: string): Organisation {
   return organisation(org, {
     humanUsers: [person(`user of ${org}`)],
@@ -131,7 +131,7 @@ function atLimit(orgs: readonly Organisation[]): Organisation[] {
 }
 
 describe('an export of generated records', { timeout: 5 * MINUTE_MS * runs }, () => {
-  it('can be imported again where ids and names are as long as they may be', async () => {
+  it('can be imported again with ids and names of the maximum length', async () => {
     const { report, source } = await expectClosed(
       sqlite,
       atLimit([granting('north', 'southern'), granting('southern', 'north')]),
@@ -140,7 +140,7 @@ describe('an export of generated records', { timeout: 5 * MINUTE_MS * runs }, ()
     await expectOtherForms(sqlite, { source });
   });
 
-  it('can be imported again whatever value at its edges a field has', async () => {
+  it('can be imported again with any edge value in a field', async () => {
     const isTried = (index: number) => index % part === 0;
     const ofSection = (places: readonly FieldPlace[]) =>
       changesAt(places.filter(({ section }, index) => section !== 'loginTexts' || isTried(index)));
@@ -151,7 +151,7 @@ describe('an export of generated records', { timeout: 5 * MINUTE_MS * runs }, ()
     await expectOtherForms(sqlite, await expectClosed(sqlite, variantOrganisations(new Map(variants))));
   });
 
-  it('can be imported again whatever values its fields have together', async () => {
+  it('can be imported again with any combination of field values', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryVariants, async (variants) => {
         await expectOtherForms(sqlite, await expectClosed(sqlite, variantOrganisations(variants)));

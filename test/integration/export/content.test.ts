@@ -34,7 +34,7 @@ describe('an export', () => {
     ['with_passwords', { with_passwords: true }, [seeds, factors], [hashes, clientSecrets]],
     ['with_otp', { with_otp: true }, [hashes, clientSecrets, passwords], [seeds, factors]],
     ['with_keys', { with_keys: true }, [hashes, seeds, clientSecrets, passwords, factors], []],
-  ])('asked for %s has no other secret anywhere in its bytes', async (_what, asked, absent, present) => {
+  ])('with %s requested has no other secret anywhere in its bytes', async (_what, asked, absent, present) => {
     const instance = filled();
     const nothing = { with_passwords: false, with_otp: false, with_keys: false };
     const { bytes, orgs } = await instance.export({ ...nothing, ...asked });
@@ -44,7 +44,7 @@ describe('an export', () => {
     expect(bytes).not.toMatch(/partition|digest":"[^s]|createdAt|sequence|ownerId|PRIVATE KEY/);
   });
 
-  it('without credentials can be imported: what it does not carry is not there then', async () => {
+  it('without credentials can be imported, and the omitted values are then absent', async () => {
     const source = filled();
     const bare = await source.export({ with_passwords: false, with_otp: false });
     const target = await testInstance(await openTestStore(), 'target');
@@ -66,20 +66,20 @@ describe('an export', () => {
     ['all but those not there', { excluded: ['none'] }, [ACME, PARTNER]],
     ['one that is excluded too', { org_ids: [ACME, PARTNER], excluded: [ACME] }, [PARTNER]],
     ['all but all', { excluded: [ACME, PARTNER] }, []],
-  ])('of selected organisations has those: %s', async (_what, { excluded = [], ...request }, expected) => {
+  ])('of selected organisations contains exactly these: %s', async (_what, { excluded = [], ...request }, expected) => {
     const instance = filled();
     const { orgs, manifest } = await instance.export({ excluded_org_ids: [instance.orgId, ...excluded], ...request });
     expect(orgs.map(({ orgId }) => orgId).sort()).toEqual(expected);
     expect(manifest.counts.orgs ?? 0).toBe(expected.length);
   });
 
-  it('has the default organisation too, unless it is excluded', async () => {
+  it('contains the default organisation too, unless it is excluded', async () => {
     const instance = filled();
     const { orgs } = await instance.export({ excluded_org_ids: [] });
     expect(orgs.map(({ orgId }) => orgId)).toContain(instance.orgId);
   });
 
-  it('gives for each organisation the same, alone or with others', async () => {
+  it('contains the same for each organisation, alone or with others', async () => {
     const instance = filled();
     const [all, acme, partner] = await Promise.all([
       instance.export(),
@@ -99,8 +99,8 @@ describe('an export', () => {
 const content = { withPasswords: true, withOtp: true, withKeys: true, forZitadel: false };
 const never = new AbortController().signal;
 
-describe('an export, while others write', () => {
-  it('shows the state of its beginning, and its manifest proves that', async () => {
+describe('an export during other writes', () => {
+  it('shows the state at its start, and its manifest proves that state', async () => {
     const store = await openTestStore();
     const instance = await testInstance(store);
     const orgs = zitadelExport('export-full');
@@ -138,7 +138,7 @@ describe('an export, while others write', () => {
     expect((await instance.export()).manifest.digest).not.toBe(before.manifest.digest);
   });
 
-  it('ends with its reason when it is aborted, wherever it is', async () => {
+  it('ends with the reason of its abort, at any point', async () => {
     const store = await openTestStore();
     const instance = await testInstance(store);
     const people = Array.from({ length: 1_200 }, (_, index) => person(`P${index}`));
@@ -162,7 +162,7 @@ describe('an export, while others write', () => {
 });
 
 describe('the chunks of an export', () => {
-  it('have at most 64 KiB, apart from those of longer texts, whatever the script of names', async () => {
+  it('have at most 64 KiB, except those of longer texts, whatever the script of names', async () => {
     const store = await openTestStore();
     const instance = await testInstance(store);
     const names = ['Alice', 'Ångström', 'Соколова', '佐藤', '🦊🌈'];
@@ -198,7 +198,7 @@ describe('the chunks of an export', () => {
 });
 
 describe('the manifest of an export', () => {
-  it('names the instance and the time of its snapshot, and counts every record', async () => {
+  it('contains the instance and the time of its snapshot, and counts every record', async () => {
     const store = await openTestStore();
     const instance = await testInstance(store, 'north');
     await instance.import({ dataOrgs: { orgs: zitadelExport('export-full') }, with_keys: true });
@@ -215,7 +215,7 @@ describe('the manifest of an export', () => {
     expect(manifest.counts).toEqual(Object.fromEntries(counts));
   });
 
-  it('has the id of the instance, but none that a database of an earlier version does not have, and not for a ZITADEL', async () => {
+  it('has the id of the instance, but none for a database of an earlier version without one, or for a ZITADEL', async () => {
     const store = await openTestStore();
     const instance = await testInstance(store, 'north');
     const { instanceId } = (await instance.export()).manifest;

@@ -14,7 +14,7 @@ const machine = (userId: string, user: object = {}) => ({
   state: 'USER_STATE_ACTIVE',
 });
 
-/** An organisation without anything that an export fills in, as nobody but ZITADEL would write it. */
+/** An organisation without the values that an export fills in, as only ZITADEL would write it. */
 const sparse = organisation('O', {
   loginPolicy: { forceMfa: true, mfaInitSkipLifetime: '5s' },
   projects: [{ projectId: 'P', project: { name: 'P' } }],
@@ -31,7 +31,7 @@ const sparse = organisation('O', {
 });
 
 describe('an export', () => {
-  it("has the values that ZITADEL's exports have beside the imported ones", async () => {
+  it("has the additional values of ZITADEL's exports beside the imported ones", async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     expect((await instance.import({ data_orgs: { orgs: [sparse] } })).errors).toBeUndefined();
     const { orgs } = await instance.export();
@@ -59,7 +59,7 @@ describe('an export', () => {
     ]);
   });
 
-  it('is proved and found unchanged by imports of it, as is the file before it', async () => {
+  it('is proved and found unchanged by imports of it, as is the original file', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     await instance.import({ data_orgs: { orgs: [sparse] } });
     const { bytes, manifest } = await instance.export();
@@ -77,7 +77,7 @@ describe('an export', () => {
     expect((await fresh.export()).manifest.digest).toBe(manifest.digest);
   });
 
-  it('describes links by the provider as it is now', async () => {
+  it('describes links by the current provider', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     await instance.import({ data_orgs: { orgs: [sparse] } });
     const renamed = { orgId: 'O', oidcIdps: [{ idpId: 'oidc', idp: { ...idp, name: 'Renamed' } }] };
@@ -86,7 +86,7 @@ describe('an export', () => {
     expect(orgs[0]?.userLinks).toContainEqual({ ...link('oidc'), idpName: 'Renamed', idpType: 'IDP_TYPE_OIDC' });
   });
 
-  it("tells nothing of another organisation's provider whose id a link has", async () => {
+  it("contains nothing of another organisation's provider whose id a link has", async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const linked = organisation('A', { humanUsers: [person('U')], userLinks: [link('later', { idpName: 'mine' })] });
     await instance.import({ data_orgs: { orgs: [linked] } });
@@ -96,7 +96,7 @@ describe('an export', () => {
     expect(orgs[0]?.userLinks).toEqual([link('later', { idpName: 'mine' })]);
   });
 
-  it("calls the organisation's own providers its own in a login policy, whatever the file calls them", async () => {
+  it("marks the organisation's own providers as its own in a login policy, whatever the file states", async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const named = (ownerType: string) => ['oidc', 'none'].map((idpId) => ({ idpId, ownerType }));
     const org = { ...sparse, loginPolicy: { idps: named('IDP_OWNER_TYPE_SYSTEM') } };
@@ -110,7 +110,7 @@ describe('an export', () => {
       expect((await instance.import({ data_orgs })).summary).toMatchObject({ created: {}, failed: {} });
   });
 
-  it('still finds other content in records whose values it fills in', async () => {
+  it('does not hide other differences in records whose values it fills in', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     await instance.import({ data_orgs: { orgs: [sparse] } });
     const userLinks = [link('oidc', { providedUserName: 'changed' })];

@@ -67,7 +67,7 @@ function adjusted(orgs: readonly Organisation[]): { first: Organisation[]; secon
 }
 
 describe('the recorded import of an export of this service into a ZITADEL', () => {
-  it('lost what the order of its work and the ids in its records explain', () => {
+  it('lost exactly the records that the order of its work and the ids in its records explain', () => {
     const losses = lossesInZitadel(zitadelRequest('import-of-our-export-request'));
     expect(losses).toHaveLength(5);
     expect(losses).toEqual(recordedLosses('import-of-our-export-response'));
@@ -81,7 +81,7 @@ describe('the recorded import of an export of this service into a ZITADEL', () =
 });
 
 describe('an export for ZITADEL', () => {
-  it('of what a ZITADEL lost in part has the form in which it lost nothing', async () => {
+  it('has the lossless form of records that a ZITADEL lost in part', async () => {
     const orgs = zitadelRequest('import-of-our-export-request');
     const instance = await testInstance(await openTestStore(sqlite));
     expect((await instance.import({ data_orgs: { orgs } })).errors).toBeUndefined();
@@ -108,7 +108,7 @@ describe('an export for ZITADEL', () => {
     expect(comparable(plain.orgs)).toEqual(comparable(orgs.map(withInnerIds)));
   });
 
-  it('comes back without a loss into an instance of this service', async () => {
+  it('is imported without a loss into an instance of this service', async () => {
     const source = await testInstance(await openTestStore(sqlite));
     await source.import({ data_orgs: { orgs: zitadelRequest('import-of-our-export-request') } });
     const file = await source.export({ for_zitadel: true });
@@ -121,7 +121,7 @@ describe('an export for ZITADEL', () => {
     expect(copy.manifest).toMatchObject({ counts: file.manifest.counts, digest: file.manifest.digest });
   });
 
-  it('says what is left to do, and more of it than an export for every target', async () => {
+  it('lists the remaining steps, more than an export for every target', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     await instance.import({ data_orgs: { orgs: zitadelRequest('import-of-our-export-request') } });
     const entriesOf = async (request: object) => leftToDo.parse((await instance.export(request)).manifest.leftToDo);
@@ -205,7 +205,7 @@ describe('an export for ZITADEL of many records of other projects', () => {
     }
   });
 
-  it('has no second entries where there is nothing for them', async () => {
+  it('has no second entries if no records need them', async () => {
     const instance = await testInstance(await openTestStore());
     await instance.import({ data_orgs: { orgs: entangled(1, 3) } });
     const [plain, forZitadel] = [await instance.export(), await instance.export({ for_zitadel: true })];
@@ -214,7 +214,7 @@ describe('an export for ZITADEL of many records of other projects', () => {
 });
 
 describe('an export of some organisations', () => {
-  it('lists the records that depend on an organisation which it omits', async () => {
+  it('lists the records that depend on an omitted organisation', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     await instance.import({ data_orgs: { orgs: entangled(3, 1) } });
     const entriesOf = async (request: object) => {

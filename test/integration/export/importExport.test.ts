@@ -88,8 +88,8 @@ function withoutMadeHashes({ orgs }: Exported): { orgs: Organisation[]; hashes: 
   return { orgs: z.array(z.looseObject({ orgId: z.string() })).parse(JSON.parse(text)), hashes };
 }
 
-describe('an import and an export of what was imported', () => {
-  it('give the same organisations field by field, from a file that ZITADEL wrote', async () => {
+describe('an export of an imported file', () => {
+  it('contains the same organisations field by field, from a file that ZITADEL wrote', async () => {
     const file = zitadelExport('export-full');
     const instance = await testInstance(await openTestStore());
     const { errors, summary } = await instance.import({ data_orgsv1: { orgs: file }, with_keys: true });
@@ -100,7 +100,7 @@ describe('an import and an export of what was imported', () => {
     expect(comparable((await instance.export()).orgs)).toEqual(comparable(expected.map(withInnerIds)));
   });
 
-  it('give the same through data_orgs, through data_orgsv1, and for the file as a string', async () => {
+  it('is the same through data_orgs, through data_orgsv1, and for the file as a string', async () => {
     const orgs = zitadelExport('export-full');
     const bodies = [
       { data_orgs: { orgs } },
@@ -116,7 +116,7 @@ describe('an import and an export of what was imported', () => {
     expect(digests).toEqual([digests[0], digests[0], digests[0]]);
   });
 
-  it("carry all 39 fields of an organisation, as ZITADEL's descriptors write them", async () => {
+  it("contains all 39 fields of an organisation, as ZITADEL's descriptors write them", async () => {
     const orgs = zitadelRequest('import-request');
     const instance = await testInstance(await openTestStore());
     const { errors } = await instance.import({ dataOrgs: { orgs }, withKeys: true });
@@ -136,7 +136,7 @@ describe('an import and an export of what was imported', () => {
     ]);
   });
 
-  it('carry a v1 document: its own fields become those of v2', async () => {
+  it('contains a v1 document, whose own fields become those of v2', async () => {
     const instance = await testInstance(await openTestStore());
     const { errors, success } = await instance.import(zitadelText('import-v1-request'));
     // The document has the same trigger twice, once in each generation's spelling.
@@ -173,7 +173,7 @@ describe('an import and an export of what was imported', () => {
     ]);
   });
 
-  it("take a v1 document's trigger numbers, and its login policy's parts wherever they stand", async () => {
+  it("contains a v1 document's trigger numbers, and its login policy's parts in any position", async () => {
     const instance = await testInstance(await openTestStore());
     const org = {
       triggerActions: [{ flowType: 1, triggerType: 3, actionIds: ['a'] }],
@@ -199,7 +199,7 @@ describe('an import and an export of what was imported', () => {
     });
   });
 
-  it('count as not carried what has no record in the document to belong to', async () => {
+  it('omits values without a parent record, which count as not carried', async () => {
     const instance = await testInstance(await openTestStore());
     const parts = {
       idps: [{ idpId: 'i', ownerType: 'IDP_OWNER_TYPE_ORG' }],
@@ -217,7 +217,7 @@ describe('an import and an export of what was imported', () => {
     expect((await instance.import({ data_orgs: { orgs: [undescribed] } })).summary.notCarried).toEqual({ orgState: 1 });
   });
 
-  it('carry everything from one instance to the next: the manifest of its export proves the file and is made again', async () => {
+  it('carries everything from one instance to the next: its manifest proves the file, and is the same again', async () => {
     const source = await testInstance(await openTestStore(), 'source');
     const orgs = zitadelRequest('import-request');
     const people = records.parse(orgs[0]?.humanUsers).map((person) => ({ ...person, otpEmail: true }));
@@ -235,7 +235,7 @@ describe('an import and an export of what was imported', () => {
     expect(total).toBe(2);
   });
 
-  it('leave machine and application keys behind unless they are asked for, and say how many', async () => {
+  it('omits machine and application keys unless they are requested, and counts them', async () => {
     const source = await testInstance(await openTestStore());
     const orgs = zitadelExport('export-full');
     const { summary, success } = await source.import({ data_orgs: { orgs } });

@@ -55,7 +55,7 @@ describe('an export after an interrupted deletion', () => {
       await expectImportable(file);
     });
 
-    it(`of ${deletion.subject} has what an export after its end has, whatever it had deleted`, async () => {
+    it(`of ${deletion.subject} equals an export after the completed deletion, whichever step was interrupted`, async () => {
       for (const commit of [0, 1, 2]) {
         const { store, instance } = await interruptedInstance(deletion, commit);
         const during = await instance.export();

@@ -61,11 +61,11 @@ async function expectClosedAtLimit(kind: StoreKind, section: string, create: Siz
   expect(recordBytes(exported, 'o', section)).toBe(MAX_DOCUMENT_BYTES);
 }
 
-describeStores('an export of a record that is as large as a record may be', (kind) => {
+describeStores('an export of a record of the maximum size', (kind) => {
   it('can be imported again', () => expectClosedAtLimit(kind, 'oidcApps', withApplication), TIMEOUT_MS);
 });
 
-describe('an export of a record that is as large as a record may be', { timeout: TIMEOUT_MS }, () => {
+describe('an export of a record of the maximum size', { timeout: TIMEOUT_MS }, () => {
   it.each([
     ['loginPolicy', withLoginPolicy],
     ['privacyPolicy', withPrivacyPolicy],
@@ -122,7 +122,7 @@ function laborious(): Organisation {
 }
 
 describe('the manifest of an export', { timeout: TIMEOUT_MS }, () => {
-  it('stays within what an import reads of it, however much is left to do', async () => {
+  it('stays within the limit of an import, however many steps remain', async () => {
     expect(exportFileLimits.valueBytes).toBeGreaterThanOrEqual(MAX_MANIFEST_BYTES);
     const source = await testInstance(await openTestStore(sqlite));
     await source.import({ data_orgs: { orgs: [laborious()] } });

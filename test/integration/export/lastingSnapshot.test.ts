@@ -49,7 +49,7 @@ describeWithFirestore('a lasting snapshot', () => {
   });
 
   it.each([INVALID_ARGUMENT, FAILED_PRECONDITION])(
-    'is not opened without point-in-time recovery, whose absence status %i tells',
+    'is not opened without point-in-time recovery, whose absence status %i indicates',
     async (status) => {
       const { connection, network } = await openBoth();
       network.strike({ method: 'BatchGetDocuments', isForwarded: false, status });
@@ -64,7 +64,7 @@ describeWithFirestore('a lasting snapshot', () => {
     await expect(openLastingSnapshot(connection, never, 1_000)).rejects.toThrow('database error: PERMISSION_DENIED');
   });
 
-  it('is not waited for when the call ends', async () => {
+  it('is not awaited once the call has ended', async () => {
     const { connection } = await openBoth();
     const controller = new AbortController();
     const reason = new Error('the client left');

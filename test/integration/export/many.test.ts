@@ -12,7 +12,7 @@ import { testInstance } from '../../support/instances/testInstance.ts';
 import { scanAll } from '../../support/stores/documents.ts';
 import { describeStores, openTestStore, type StoreKind, sqlite } from '../../support/stores/stores.ts';
 
-/** A store that tells what its snapshots' scans read. */
+/** A store that reports what the scans of its snapshots read. */
 function observed(store: Store) {
   const scans: { readonly range: ScanRange; documents: number; ended: boolean }[] = [];
   async function* scan(snapshot: Snapshot, range: ScanRange): AsyncGenerator<readonly StoredDocument[]> {
@@ -55,7 +55,7 @@ const withPerson = (orgId: string) =>
   });
 
 describeStores('an export of many organisations', (kind) => {
-  it('reads as many streams as one of few', async () => {
+  it('opens as many streams as an export of few organisations', async () => {
     const scansOf = async (count: number) => {
       const { instance, scans } = await filled(
         kind,
@@ -72,7 +72,7 @@ describeStores('an export of many organisations', (kind) => {
     expect(await scansOf(150)).toBe(few);
   });
 
-  it('gives each organisation its own records, whatever the order of their ids', async () => {
+  it('contains the own records of each organisation, whatever the order of their ids', async () => {
     const ids = ['1', '10', '2', 'a', 'a/b', 'a0', 'B', 'ä', '｡', '😀', '~', 'z|%'];
     const { instance } = await filled(kind, ids.map(withPerson));
     const { orgs } = await instance.export();
@@ -83,7 +83,7 @@ describeStores('an export of many organisations', (kind) => {
     expect(comparable(alone.flat())).toEqual(comparable(orgs));
   });
 
-  it('reads an excluded organisation only a little, however large it is', async () => {
+  it('reads little of an excluded organisation, however large it is', async () => {
     const { instance, scans } = await filled(kind, [withPerson('a'), people('large', 3_000), withPerson('z')]);
     const { orgs } = await instance.export({ excluded_org_ids: [instance.orgId, 'large'] });
     expect(orgs.map(({ orgId, humanUsers }) => [orgId, humanUsers])).toEqual([
@@ -95,7 +95,7 @@ describeStores('an export of many organisations', (kind) => {
     expect(read).toBeLessThan(1_000);
   });
 
-  it('leaves out records whose organisation is missing', async () => {
+  it('omits records whose organisation is missing', async () => {
     const { instance, store } = await filled(kind, ['a', 'b', 'c'].map(withPerson));
     const id = (await documentsOf(store)).find(({ orgId }) => orgId === 'b')?.id ?? '';
     await store.commit([{ type: 'delete', key: { collection: 'organisations', id } }]);
@@ -111,14 +111,14 @@ async function documentsOf(store: Store): Promise<StoredDocument[]> {
 }
 
 describeStores('an export of named organisations', (kind) => {
-  it('reads those one by one, and nothing of the others', async () => {
+  it('reads these one by one, and nothing of the others', async () => {
     const { instance, scans } = await filled(kind, ['a', 'b', 'c'].map(withPerson));
     const { orgs } = await instance.export({ org_ids: ['c', 'a'] });
     expect(orgs.map(({ orgId }) => orgId)).toEqual(['a', 'c']);
     for (const { range } of scans) expect('partition' in range && range.partition).toMatch(/\/[ac]$/);
   });
 
-  it('reads a long list by one stream for each section', async () => {
+  it('reads a long list in one stream for each section', async () => {
     const { instance, scans } = await filled(kind, ['a', 'b', 'c'].map(withPerson));
     const unknown = Array.from({ length: 1_000 }, (_, number) => `unknown ${number}`);
     const { orgs, manifest } = await instance.export({ org_ids: ['c', ...unknown, 'a'] });
@@ -160,7 +160,7 @@ describeStores('the timeout of an export', (kind) => {
     if (status === 400) expect(text).toMatch(/must be at most 1h: the database keeps the export's snapshot no longer/);
   });
 
-  it('may be longer where the database keeps a snapshot for long; others are exported at once', async () => {
+  it('may be longer if the database keeps a snapshot for long; otherwise exports start at once', async () => {
     let opened = 0;
     const lasting = async () => {
       opened++;

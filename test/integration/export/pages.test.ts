@@ -63,7 +63,7 @@ async function exportWhole(kind: StoreKind, orgs: readonly object[]) {
 describeStores('an export in pages', (kind) => {
   const orgs = [...zitadelExport('export-full'), crowd('acme', 300), crowd('emca', 3), crowd('zeta', 120)];
 
-  it('joins to the file of one response, and each page fits into a response', async () => {
+  it('can be joined to the file of one response, and each page fits into a response', async () => {
     const instance = await filled(kind, orgs);
     const { pages, bytes, file } = await exportPages(instance);
     expect(pages.length).toBeGreaterThan(3);
@@ -75,14 +75,14 @@ describeStores('an export in pages', (kind) => {
     expect(inspection).toMatchObject({ proved: true, tally: { digest: whole.manifest.digest } });
   });
 
-  it('of named organisations has these alone, in whatever order they are named', async () => {
+  it('contains the named organisations alone, in whatever order they are named', async () => {
     const instance = await filled(kind, orgs);
     const { file } = await exportPages(instance, { ...everything(instance), org_ids: ['zeta', 'acme'] });
     expect([...new Set(file.orgs.map(({ orgId }) => orgId))]).toEqual(['acme', 'zeta']);
     expect(file.manifest.counts).toMatchObject({ orgs: 2, humanUsers: 420, userMetadata: 420 });
   });
 
-  it('is one page without a token where everything fits, byte for byte the unpaged response', async () => {
+  it('has a single page without a token if everything fits, byte for byte the unpaged response', async () => {
     const instance = await filled(kind, [crowd('emca', 3)]);
     const { pages, bytes } = await exportPages(instance);
     expect(pages).toHaveLength(1);
@@ -91,7 +91,7 @@ describeStores('an export in pages', (kind) => {
     expect(bytes.toString().replace(readTime, '')).toBe(unpaged.replace(readTime, ''));
   });
 
-  it('goes on behind records and organisations that are removed meanwhile', async () => {
+  it('continues behind records and organisations that are removed meanwhile', async () => {
     const instance = await filled(kind, [crowd('acme', 300), crowd('emca', 3)]);
     const request = { ...everything(instance), paged: true };
     const page = async (token: string) => {
@@ -110,7 +110,7 @@ describeStores('an export in pages', (kind) => {
     ['a token that no page has', { page_token: 'x' }, 'page_token: must be the nextPageToken'],
     ['a bucket', { gcs_output: { bucket: 'b', path: 'p' } }, 'gcs_output'],
     ['the form for ZITADEL', { for_zitadel: true }, 'paged: cannot be combined with for_zitadel'],
-  ])('is refused with %s', async (_what, more, problem) => {
+  ])('is rejected with %s', async (_what, more, problem) => {
     const instance = await filled(kind, []);
     const request = { ...everything(instance), paged: true, ...more };
     const { status, text } = await instance.attempt('export', request);
@@ -120,7 +120,7 @@ describeStores('an export in pages', (kind) => {
 });
 
 describeStores('an export without pages', (kind) => {
-  it('that is too large is refused, and the error names the pages', async () => {
+  it('is rejected if it is too large, and the error mentions pages', async () => {
     const instance = await filled(kind, [crowd('acme', 300)]);
     const { status, text } = await instance.attempt('export', everything(instance));
     expect({ status, text }).toMatchObject({ status: 400, text: expect.stringContaining('set paged') });

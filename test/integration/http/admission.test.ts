@@ -55,7 +55,7 @@ const post = ({ app, token }: TestInstance, path: string, body: ReadableStream |
   return app.request(path, { method: 'POST', body, headers, duplex: 'half' });
 };
 
-/** A body that never ends; `read` resolves when somebody reads it. */
+/** A body that never ends; `read` resolves when the server reads it. */
 function endlessBody() {
   const { promise: read, resolve } = Promise.withResolvers<void>();
   return { read, body: new ReadableStream({ pull: () => resolve() }, { highWaterMark: 0 }) };
@@ -95,7 +95,7 @@ describe('admission', () => {
     for (const outcome of [...imports, ...exports]) expect((await outcome).status).toBe(200);
   });
 
-  it.each(['import', 'export'] as const)('gives no place to an %s that waits for its body', async (operation) => {
+  it.each(['import', 'export'] as const)('does not count an %s that waits for its body', async (operation) => {
     const { instance, open } = await gatedInstance();
     open();
     for (let call = 0; call < 2 * LIMIT; call++) {
@@ -107,7 +107,7 @@ describe('admission', () => {
     expect((await instance.attempt(operation, body)).status).toBe(200);
   });
 
-  it('gives none back twice, and each back after an error', async () => {
+  it('counts the end of each call once, including calls that fail', async () => {
     const { instance, open } = await gatedInstance();
     open();
     for (let call = 0; call < 2 * LIMIT; call++) {
@@ -118,7 +118,7 @@ describe('admission', () => {
     expect((await instance.attempt('export', everything)).status).toBe(200);
   });
 
-  it('is asked for after the token', async () => {
+  it('is checked after the token', async () => {
     const { instance, begin, open } = await gatedInstance();
     const running = [...(await begin('import', file('o1'))), ...(await begin('import', file('o2')))];
     expect((await post(instance, '/admin/v1/import', '{}', 'notreal')).status).toBe(401);

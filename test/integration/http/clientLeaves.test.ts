@@ -153,15 +153,15 @@ const clients: readonly { readonly version: string; readonly leave: Leave }[] = 
       await begun;
       stream.close(constants.NGHTTP2_CANCEL);
       await once(stream, 'close');
-      // Unlike `destroy`, this sends what tells the server that the stream is cancelled.
+      // Unlike `destroy`, this sends the cancellation of the stream to the server.
       session.close();
       await once(session, 'close');
     },
   },
 ];
 
-describe.each(clients)('a client that leaves over $version', ({ leave }) => {
-  it('stops the import that it asked for', async () => {
+describe.each(clients)('a client that disconnects over $version', ({ leave }) => {
+  it('stops its import', async () => {
     const { url, token, watched } = await watchedServer();
     await leave(url, '/admin/v1/import', token, body, watched.begun.promise);
     const reason = await watched.ended.promise;
@@ -171,7 +171,7 @@ describe.each(clients)('a client that leaves over $version', ({ leave }) => {
     expect(watched.people).toBeLessThan(PEOPLE / 2);
   });
 
-  it('stops the export that it asked for, and frees its snapshot', async () => {
+  it('stops its export, and closes the snapshot', async () => {
     const { url, token, watched, fill } = await watchedServer();
     await fill();
     await leave(url, '/admin/v1/export', token, '{"response_output":true}', watched.begun.promise);
@@ -180,7 +180,7 @@ describe.each(clients)('a client that leaves over $version', ({ leave }) => {
     expect(watched.people).toBeLessThan(PEOPLE / 2);
   });
 
-  it('is reported as 499, although there is no response to wait for', async () => {
+  it('is logged with status 499, although it gets no response', async () => {
     const { url, token, watched } = await watchedServer();
     await leave(url, '/admin/v1/import', token, body, watched.begun.promise);
     expect(await watched.finished.promise).toMatchObject({ route: '/admin/v1/import', status: 499 });

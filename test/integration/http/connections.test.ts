@@ -33,7 +33,7 @@ const newStatus = () =>
 
 describe('a server at its limit of connections', () => {
   it.each([
-    ['say nothing', ''],
+    ['send nothing', ''],
     ['begin a request', 'GET /hello HTTP/1.1\r\nHost: a\r\n'],
     ['have had a response', hello],
   ])('keeps those that %s, and closes a new one until one of them ends', async (_name, text) => {
@@ -46,7 +46,7 @@ describe('a server at its limit of connections', () => {
   });
 });
 
-it('a tenth of the connections may be HTTP/2: a further one is closed, and HTTP/1 is served', async () => {
+it('connections of HTTP/2 are limited to a tenth; a further one is closed, and HTTP/1 is served', async () => {
   await server.start({ ...patient, connections: 20 });
   const [first] = [await server.openSession(), await server.openSession()];
   const opened = async () => {
@@ -81,7 +81,7 @@ describe('a connection without a request', () => {
     await ended(socket);
   });
 
-  it('is left alone as long as it has one, and closed after it', async () => {
+  it('is left alone as long as it has a request, and closed after it', async () => {
     const session = await server.openSession();
     const stream = openStream(session, { path: '/slow' });
     await server.entered.promise;

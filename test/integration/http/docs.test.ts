@@ -45,7 +45,7 @@ describe('identity serve --docs', () => {
     expect([response.status, response.headers.get('location')]).toEqual([302, '/docs']);
   });
 
-  it.each(files)('serves %s as %s, which may load and call nothing of another origin', async (path, type) => {
+  it.each(files)('serves %s as %s, and permits nothing of another origin', async (path, type) => {
     const { status, headers, text } = await send({ url }, { method: 'GET', path });
     expect([status, headers.get('content-type')]).toEqual([200, type]);
     expect(text.length).toBeGreaterThan(0);
@@ -56,7 +56,7 @@ describe('identity serve --docs', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('refers to its own files alone, without a script or a style in the page', async () => {
+  it('refers only to its own files, without a script or a style in the page', async () => {
     const { text } = await send({ url }, { method: 'GET', path: '/docs' });
     const paths = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, path = '']) => path);
     const served = files.map(([path]) => path).filter((path) => path !== '/docs');
@@ -77,7 +77,7 @@ describe('identity serve --docs', () => {
   });
 
   it.each(['/docs/../package.json', '/docs/../swagger-ui-dist/package.json', '/docs/%2e%2e/package.json'])(
-    'refuses %s, whose dot segments lead out of it',
+    'rejects %s, whose dot segments lead out of it',
     async (path) => {
       expect(await askRaw(path)).toEqual([400, expect.objectContaining({ code: 3 })]);
     },
@@ -92,7 +92,7 @@ describe('identity serve --docs', () => {
     return [status, JSON.parse(body)];
   }
 
-  it('is read by GET only', async () => {
+  it('is served for GET only', async () => {
     expectError(await send({ url }, { method: 'POST', path: '/docs' }), 405, 12);
   });
 });
@@ -158,7 +158,7 @@ describe.skipIf(program === undefined)('the page of npm start, 390 pixels wide',
     for (const name of Object.keys(components.schemas)) expect(content).toContain(name);
   });
 
-  it('has the token of the link, which leaves the address', async () => {
+  it('has the token of the link, which disappears from the address', async () => {
     const { page, url } = shown();
     await page.getByRole('button', { name: 'Authorize', exact: true }).click();
     await page.getByRole('button', { name: 'Remove authorization' }).waitFor();
@@ -203,7 +203,7 @@ describe.skipIf(program === undefined)('the page of npm start, 390 pixels wide',
     expect(body).toMatchObject({ details: { totalResult: '2' }, authMethodTypes: kept });
   });
 
-  it('is no wider than the screen with all that open, asks no other origin and writes nothing to the console', async () => {
+  it('is no wider than the screen with all these sections open, calls no other origin and writes nothing to the console', async () => {
     const { page, origins, messages, url } = shown();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     const texts = page.locator('tbody .response-col_description');

@@ -21,7 +21,7 @@ const size = 400_000_000;
 const program = (routes: readonly Route[]): FunctionProgram => ({ app: createApp({ routes }), close: async () => {} });
 
 describe('the installed functions-framework', () => {
-  it('asks node:http for its server with its Express application alone, which is what the shell replaces', () => {
+  it('requests its server from node:http with its Express application alone, which the shell replaces', () => {
     const asked = vi.spyOn(http, 'createServer');
     registerHttp('plain', () => undefined);
     getTestServer('plain');
@@ -43,7 +43,7 @@ function behavesAsOurs(base: () => string): void {
     ['application/x-www-form-urlencoded', '%zz=hunter2&hunter2[a]=b'],
     ['text/plain', 'hunter2'],
     ['nonsense', 'hunter2'],
-  ])('hands a body of the type %s over as it was sent: %s', async (type, text) => {
+  ])('a function receives a body of the type %s as it was sent: %s', async (type, text) => {
     const response = await fetch(`${base()}/echo`, { method: 'POST', body: text, headers: { 'content-type': type } });
     expect(await response.json()).toEqual({ text, type });
   });
@@ -55,7 +55,7 @@ function behavesAsOurs(base: () => string): void {
     ['POST', '/%zz', 400],
     ['POST', '/fail', 500],
     ['POST', '/fail?ours=1', 400],
-  ])('answers %s %s with %d in JSON', async (method, path, status) => {
+  ])('a function responds to %s %s with %d in JSON', async (method, path, status) => {
     const body = method === 'GET' ? null : '{"hunter2';
     const response = await fetch(base() + path, { method, body, headers: { 'content-type': 'application/json' } });
     expect(response.status).toBe(status);
@@ -64,7 +64,7 @@ function behavesAsOurs(base: () => string): void {
     expect(await response.json()).toHaveProperty('code');
   });
 
-  it('answers what is not HTTP in JSON', async () => {
+  it('a function responds in JSON to bytes that are not HTTP', async () => {
     const socket = await openConnection(base());
     socket.write('hunter2\r\n\r\n');
     expect(JSON.parse((await readAnswer(socket)).body)).toHaveProperty('code', 3);
@@ -107,7 +107,7 @@ describe('a function under getTestServer', () => {
     expect(() => registerFunction('throwaway', () => program([]))).toThrow('registered already');
   });
 
-  it('beside another one is chosen by FUNCTION_TARGET', async () => {
+  it('is selected by FUNCTION_TARGET among several', async () => {
     const hello = { method: 'GET', path: '/hello', handler: () => new Response('hello') } as const;
     registerFunction('other', () => program([hello]));
     expect(() => getTestServer('other')).toThrow(
@@ -164,7 +164,7 @@ describe("a function under the framework's command", () => {
   });
 });
 
-describe('a function that is told to end', () => {
+describe('a function that gets a signal to end', () => {
   let started: Running;
   let url: string;
 
@@ -175,7 +175,7 @@ describe('a function that is told to end', () => {
 
   afterEach(() => started.stop('SIGKILL'));
 
-  it('finishes at SIGTERM what runs, refuses what comes, and exits with 0', async () => {
+  it('finishes running requests at SIGTERM, rejects new ones, and exits with 0', async () => {
     const [slow, idle] = [await openConnection(url), await openConnection(url)];
     idle.write('POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n');
     expect((await readAnswer(idle)).status).toBe(200);
@@ -197,12 +197,12 @@ describe('a function that is told to end', () => {
     expect(outputOf(started)).toMatch(/closed\n.*"unfinished":0/);
   });
 
-  it('exits with 0 at SIGINT when nothing runs', async () => {
+  it('exits with 0 at SIGINT without running requests', async () => {
     expect((await started.stop('SIGINT')).code).toBe(0);
   });
 });
 
-describe('a function by itself', () => {
+describe("a function that runs without the framework's command", () => {
   it.each([
     [
       'lists what is wrong with its configuration',
@@ -210,7 +210,7 @@ describe('a function by itself', () => {
       ['LOG_LEVEL must be', 'DATA_DIR or'],
     ],
     [
-      'that cannot start says what went wrong',
+      'reports the error if it cannot start',
       { THROWAWAY_FAULT: 'the database is not there' },
       [': the database is not there'],
     ],
@@ -222,7 +222,7 @@ describe('a function by itself', () => {
     }
   });
 
-  it('cuts at its limit what does not finish', async () => {
+  it('cuts unfinished requests at its limit', async () => {
     const started = await startThrowaway({ SHUTDOWN_SECONDS: '0' });
     const url = urlOfFunction(started);
     const [slow, other] = [await openConnection(url), await openConnection(url)];

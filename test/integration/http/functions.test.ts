@@ -79,14 +79,14 @@ describe('the three functions in the framework', () => {
     return { url: `http://127.0.0.1:${address.port}`, token, database: undefined };
   };
 
-  it.each(functions)('%s answers its route alone', (name) => answersOnlyItsRoute(instance(name).url, name));
+  it.each(functions)('serve one route each: %s', (name) => answersOnlyItsRoute(instance(name).url, name));
 
-  it.each(functions)('%s describes its route alone, to anyone', async (name) => {
+  it.each(functions)('describe one route each, to anyone: %s', async (name) => {
     const { paths } = described.parse(parseOk(await send(instance(name), { method: 'GET', path: '/openapi.json' })));
     expect(Object.keys(paths).sort()).toEqual([...describedPaths[name], ...probedPaths].sort());
   });
 
-  it.each(functions)('%s answers probes without a token', async (name) => {
+  it.each(functions)('respond to probes without a token: %s', async (name) => {
     for (const [path, status] of Object.entries({
       '/health': 'ok',
       '/healthz': 'ok',
@@ -118,7 +118,7 @@ describe.each(functions)('npm run function:%s', (name) => {
   });
 });
 
-it('npm run function:removeOtpEmail describes the whole instance and its limits where it stands for it', async () => {
+it('npm run function:removeOtpEmail describes the whole instance and its limits on behalf of an instance', async () => {
   const limits = { MAX_RESPONSE_BYTES: '10000000', MAX_TIMEOUT: '59m' };
   const scope = { DATA_DIR: directory.path, OPENAPI_SCOPE: 'instance' };
   const running = await startFunction('removeOtpEmail', { ...scope, ...limits });

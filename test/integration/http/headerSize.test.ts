@@ -30,7 +30,7 @@ const sizes = [
 ] as const;
 
 describe('headers', () => {
-  it.each(sizes)('of %i bytes over HTTP/1.1 are answered with %i', async (bytes, expected) => {
+  it.each(sizes)('of %i bytes over HTTP/1.1 get status %i', async (bytes, expected) => {
     const filler = 'x'.repeat(bytes - '/hello'.length - 'Host'.length - 'a'.length - 'X'.length);
     const socket = await openConnection(serving.url);
     socket.write(`GET /hello HTTP/1.1\r\nHost: a\r\nX: ${filler}\r\n\r\n`);
@@ -40,7 +40,7 @@ describe('headers', () => {
     if (expected === 431) expect(JSON.parse(body)).toEqual(tooLarge);
   });
 
-  it.each(sizes)('of %i bytes over HTTP/2 are answered with %i', async (bytes, expected) => {
+  it.each(sizes)('of %i bytes over HTTP/2 get status %i', async (bytes, expected) => {
     const pseudo = { ':method': 'GET', ':path': '/hello', ':scheme': 'http', ':authority': 'a' };
     const usual = Object.entries(pseudo).flat().join('').length;
     const headers = { ':authority': 'a', x: 'x'.repeat(bytes - usual - 'x'.length) };

@@ -24,18 +24,18 @@ async function silentStore(): Promise<Store> {
 }
 
 describe('probes', () => {
-  it.each(['/health', '/healthz'])('%s is answered without a token', async (path) => {
+  it.each(['/health', '/healthz'])('get a response without a token: %s', async (path) => {
     expect(await get(await openTestStore(), path)).toEqual(healthy);
   });
 
-  it.each(['/ready', '/readyz'])('%s is answered without a token, before and after identity init', async (path) => {
+  it.each(['/ready', '/readyz'])('get a response without a token, before and after identity init: %s', async (path) => {
     const store = await openTestStore();
     expect(await get(store, path)).toEqual(ready);
     await testInstance(store);
     expect(await get(store, path)).toEqual(ready);
   });
 
-  it.each([FORMAT + 1, FORMAT - 1])('of readiness are 503 on a database of format %s', async (format) => {
+  it.each([FORMAT + 1, FORMAT - 1])('of readiness get 503 on a database of format %s', async (format) => {
     const store = await openTestStore();
     await testInstance(store);
     await setFormat(store, format);
@@ -50,11 +50,11 @@ async function setFormat(store: Store, format: number): Promise<void> {
   await store.commit([{ type: 'update', key: instanceKey, fields: { body } }]);
 }
 
-describe('the probe of readiness', () => {
+describe('the readiness probe', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
   afterEach(() => void vi.useRealTimers());
 
-  it('is 503 after two seconds of a database that does not answer, while the process counts as alive', async () => {
+  it('fails with 503 after two seconds without a response of the database, while the process counts as alive', async () => {
     const store = await silentStore();
     const answer = get(store, '/readyz');
     expect(await get(store, '/healthz')).toEqual(healthy);
@@ -62,7 +62,7 @@ describe('the probe of readiness', () => {
     expect(await answer).toMatchObject({ status: 503, body: { code: 14 } });
   });
 
-  it('reads once a second, however often it is asked', async () => {
+  it('reads once a second, however often it is called', async () => {
     const store = await openTestStore(sqlite);
     let reads = 0;
     const counted: Store = {

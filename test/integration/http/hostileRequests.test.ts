@@ -51,7 +51,7 @@ beforeAll(async () => {
 
 const memoryOf = async ({ pid }: Running) => Number((await run('ps', ['-o', 'rss=', '-p', String(pid)])).stdout) * 1024;
 
-/** Open files and connections, where the system tells. */
+/** Open files and connections, if the system reports them. */
 const filesOf = async ({ pid }: Running) => (await readdir(`/proc/${pid}/fd`).catch(() => [])).length;
 
 async function answerTo({ bytes, ends }: HostileRequest, baseUrl = url): Promise<RawAnswer> {
@@ -84,7 +84,7 @@ const largest: HostileRequest = {
   code: 0,
 };
 
-describe('a server that is sent nonsense', () => {
+describe('a server that receives malformed requests', () => {
   beforeAll(async () => {
     for (let i = 0; i < 50; i += 1) await answerTo(well);
     expect((await answerTo(largest)).status).toBe(200);
@@ -93,14 +93,14 @@ describe('a server that is sent nonsense', () => {
     filesBefore = await filesOf(serving);
   });
 
-  it('is sent at least sixty kinds of it', () => {
+  it('receives at least sixty kinds of them', () => {
     const names = groups.flatMap(({ rows }) => rows.map(({ name }) => name));
     expect(names.length).toBeGreaterThanOrEqual(60);
     expect(new Set(names).size).toBe(names.length);
   });
 
   describe.each(groups)('$group', ({ rows }) => {
-    it.each(rows)('answers $name with $status and the error body', async (row) => {
+    it.each(rows)('responds to $name with $status and the error body', async (row) => {
       const { status, headers, body } = await answerTo(row);
       expect({ status, body }, body).toMatchObject({ status: row.status });
       expect(errorBody.parse(JSON.parse(body)).code).toBe(row.code);
@@ -111,12 +111,12 @@ describe('a server that is sent nonsense', () => {
     });
   });
 
-  it('answers HEAD with the status alone', async () => {
+  it('responds to HEAD with the status alone', async () => {
     const response = await fetch(`${url}/admin/v1/export`, { method: 'HEAD' });
     expect([response.status, await response.text()]).toEqual([405, '']);
   });
 
-  it('still answers, in the memory that it had', async () => {
+  it('still responds, without more memory', async () => {
     expect((await answerTo(well)).status).toBe(404);
     const grown = (await memoryOf(serving)) - memoryBefore;
     expect(grown).toBeLessThan(allowedGrowth);
@@ -127,7 +127,7 @@ describe('a server that is sent nonsense', () => {
   });
 });
 
-it('a server leaves no listener behind, of its own or of the process', async () => {
+it('a stopped server leaves no listener behind, of its own or of the process', async () => {
   configureLog('silent');
   const { server, drain } = createHttpServer(createApp({ routes: [] }));
   server.listen(0, '127.0.0.1');
@@ -141,8 +141,8 @@ it('a server leaves no listener behind, of its own or of the process', async () 
   expect(await drain(0)).toBe(0);
 });
 
-describe('afterwards', () => {
-  it('it ends at once, with nothing cut and without a warning of listeners', async () => {
+describe('the server after all these requests', () => {
+  it('ends at once, with nothing cut and without a warning of listeners', async () => {
     const { code, stderr } = await serving.stop('SIGTERM');
     expect(code).toBe(0);
     expect(stderr).not.toMatch(/Warning|uncaught|unhandled/i);

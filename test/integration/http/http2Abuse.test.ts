@@ -113,7 +113,7 @@ describe('a flood over HTTP/2', () => {
     ['pings', repeatedFrame(5_000, http2Frame('ping', { payload: Buffer.alloc(8) }))],
     ['settings', repeatedFrame(5_000, http2Frame('settings'))],
     ['window updates of nothing', repeatedFrame(5_000, http2Frame('windowUpdate', { payload: Buffer.alloc(4) }))],
-  ])('of %s ends its connection, and no request comes of it', async (_name, frames) => {
+  ])('of %s ends its connection, and starts no request', async (_name, frames) => {
     await startWith({});
     socket.write(opened);
     expect(await sendUntilClosed(frames)).toBeLessThan(50_000_000);
@@ -130,7 +130,7 @@ describe('requests that their client resets at once', () => {
     await settings;
   }
 
-  it('start no handler, and leave the connection to others', async () => {
+  it('start no handler, and leave the connection usable', async () => {
     await startInUse();
     const answer = receives('small');
     const most = fixedLimits.streamsPerConnection;
@@ -139,7 +139,7 @@ describe('requests that their client resets at once', () => {
     expect(handled).toEqual(['/small']);
   });
 
-  it('end the connection where there are more than it may carry', async () => {
+  it('end the connection if there are more than its limit', async () => {
     await startInUse();
     const refused = receives(GO_AWAY);
     socket.write(resetRequests(990));
@@ -148,7 +148,7 @@ describe('requests that their client resets at once', () => {
   });
 });
 
-it('a stream that ends with its connection, before anybody has seen it, leaves the server running', async () => {
+it('a stream that ends with its connection before any handler has seen it leaves the server running', async () => {
   await startWith({});
   const fatal = http2Frame('windowUpdate', { payload: Buffer.alloc(4) });
   const ended = once(socket, 'end');
@@ -157,7 +157,7 @@ it('a stream that ends with its connection, before anybody has seen it, leaves t
   expect(handled).toEqual([]);
 });
 
-it('a connection that fails after its client has taken leave, within a response, is closed in time', async () => {
+it("a connection that fails within a response after its client's GOAWAY is closed in time", async () => {
   await startWith({ stallMs: SHORT_MS, keepAliveMs: SHORT_MS });
   const ended = Promise.race([once(socket, 'end'), once(socket, 'close')]);
   const endless = http2Frame('headers', { flags: END_HEADERS, stream: 1, payload: getBlock('/small') });
@@ -166,7 +166,7 @@ it('a connection that fails after its client has taken leave, within a response,
   await ended;
 });
 
-describe('a client of HTTP/2 that takes no content', () => {
+describe('a client of HTTP/2 that accepts no content', () => {
   it.each(['/small', '/large'])('loses its streams, and then its connection: %s', async (path) => {
     await startWith({ stallMs: SHORT_MS, keepAliveMs: SHORT_MS });
     const streams = Array.from({ length: fixedLimits.streamsPerConnection }, (_, index) => ask(path, 2 * index + 1));

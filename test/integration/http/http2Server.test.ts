@@ -24,11 +24,11 @@ function breaking(): ReadableStream<Uint8Array> {
 
 beforeEach(async () => void (await server.start()));
 
-describe('a connection', () => {
+describe('a connection of HTTP/1.1 or HTTP/2', () => {
   it.each([
     ['HTTP/1.1', 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc'],
     ['HTTP/1.1 with a method that begins as HTTP/2 does', 'PROPFIND /echo HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ])('of %s is taken for that, even when it begins byte by byte', async (_name, request) => {
+  ])('with %s is recognised, even if it begins byte by byte', async (_name, request) => {
     const socket = await server.open();
     socket.setNoDelay(true);
     for (const byte of request) {
@@ -38,7 +38,7 @@ describe('a connection', () => {
     expect((await readAnswer(socket)).status).toBe(request.startsWith('POST') ? 200 : 405);
   });
 
-  it('that ends in the middle of the first word is answered 400', async () => {
+  it('that ends in the middle of the first line gets 400', async () => {
     const socket = await server.open();
     socket.end('PR');
     expect(JSON.parse((await readAnswer(socket)).body)).toEqual({
@@ -48,14 +48,14 @@ describe('a connection', () => {
     });
   });
 
-  it('that ends without a word is ended too', async () => {
+  it('that ends without a byte is closed', async () => {
     const socket = await server.open();
     socket.end();
     socket.resume();
     await once(socket, 'close');
   });
 
-  it('that begins with HTTP/2 and goes on with nonsense is closed', async () => {
+  it('that begins with HTTP/2 and continues with malformed bytes is closed', async () => {
     const socket = await server.open();
     socket.end(`PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${'x'.repeat(100)}`);
     socket.resume();
@@ -65,7 +65,7 @@ describe('a connection', () => {
 });
 
 describe('a request over HTTP/2', () => {
-  it('is answered as over HTTP/1', async () => {
+  it('gets the same response as over HTTP/1', async () => {
     const body = 'x'.repeat(1_000_000);
     const answer = await requestHttp2(server.url, { method: 'POST', path: '/echo', body });
     expect(answer).toMatchObject({ status: 200, body, headers: { 'content-length': '1000000' } });
@@ -73,7 +73,7 @@ describe('a request over HTTP/2', () => {
   });
 
   it.each(['::1:8080', ':::8080', '[::1]:8080', '127.0.0.1:8080', 'identity.example'])(
-    'is answered whatever form its authority has: %s',
+    'gets a response with any form of authority: %s',
     async (authority) => {
       const headers = { ':authority': authority };
       const answer = await requestHttp2(server.url, { method: 'POST', path: '/echo', headers, body: 'abc' });
@@ -88,13 +88,13 @@ describe('a request over HTTP/2', () => {
     ['a malformed path', { path: '/%zz' }, 400, 3],
     ['another expectation', { method: 'POST', path: '/echo', headers: { expect: 'tea' } }, 417, 3],
     ['CONNECT', { method: 'CONNECT', headers: { ':authority': 'a:1' } }, 405, 12],
-  ])('with %s has the error body', async (_name, request, status, code) => {
+  ])('with %s gets the error body', async (_name, request, status, code) => {
     const answer = await requestHttp2(server.url, request);
     expect(answer).toMatchObject({ status, headers: { 'content-type': 'application/json' } });
     expect(JSON.parse(answer.body)).toHaveProperty('code', code);
   });
 
-  it('that is refused before its body was read is told to stop sending, without an error', async () => {
+  it('that is rejected before its body was read is stopped without an error', async () => {
     const session = await server.openSession();
     const stream = openStream(session, { method: 'POST', path: '/refuse' });
     const { status, body, resetCode } = await readStream(stream);
@@ -102,7 +102,7 @@ describe('a request over HTTP/2', () => {
     expect(resetCode).toBe(constants.NGHTTP2_NO_ERROR);
   });
 
-  it('that is refused has the whole response before it is told to stop, without which it has none for some clients', async () => {
+  it('that is rejected gets the whole response before it is stopped, because some clients would otherwise lose it', async () => {
     const payload = Buffer.concat(
       [...Object.entries({ ':method': 'POST', ':scheme': 'http', ':path': '/refuse', ':authority': 'a' })].map(
         ([name, value]) => literal(name, value),
@@ -119,7 +119,7 @@ describe('a request over HTTP/2', () => {
     expect(received.subarray(-reset.length - last.length)).toEqual(Buffer.concat([last, reset]));
   });
 
-  it('that asks first is told to go on where its body is wanted', async () => {
+  it('with Expect: 100-continue gets 100 if its body is read', async () => {
     const session = await server.openSession();
     const stream = openStream(session, { method: 'POST', path: '/echo', headers: { expect: '100-continue' } });
     await once(stream, 'continue');
@@ -127,7 +127,7 @@ describe('a request over HTTP/2', () => {
     expect(await readStream(stream)).toMatchObject({ status: 200, body: 'abc' });
   });
 
-  it('whose client leaves stops', async () => {
+  it('stops when its client disconnects', async () => {
     const session = await server.openSession();
     const stream = openStream(session, { path: '/slow' });
     const signal = await server.entered.promise;
@@ -136,7 +136,7 @@ describe('a request over HTTP/2', () => {
     await left;
   });
 
-  it('whose answer breaks off ends with an error, so that it cannot be taken for whole', async () => {
+  it('ends with an error if its response breaks off, so that the response is not mistaken for complete', async () => {
     const session = await server.openSession();
     const stream = openStream(session, { path: '/breaks' });
     const answer = readStream(stream);
@@ -147,7 +147,7 @@ describe('a request over HTTP/2', () => {
 });
 
 describe('a draining server', () => {
-  it('finishes streams that run, and tells their connections to go away', async () => {
+  it('finishes running streams, and sends GOAWAY on their connections', async () => {
     const session = await server.openSession();
     const idle = await server.openSession();
     const stream = openStream(session, { path: '/slow' });
@@ -161,7 +161,7 @@ describe('a draining server', () => {
     expect(await closed).toBe(0);
   });
 
-  it('answers 503 to a connection that had not yet said anything', async () => {
+  it('responds 503 on a connection without an earlier request', async () => {
     const [first, silent] = [await server.openSession(), await server.open()];
     const stream = openStream(first, { path: '/slow' });
     await server.entered.promise;
@@ -174,7 +174,7 @@ describe('a draining server', () => {
     expect(await closed).toBe(0);
   });
 
-  it('cuts at its limit what still runs', async () => {
+  it('cuts running requests at its limit', async () => {
     const hasty = await server.another({}, 20);
     const session = await connectHttp2(hasty.url);
     const stream = openStream(session, { path: '/slow' });
@@ -185,14 +185,14 @@ describe('a draining server', () => {
     await ended;
   });
 
-  it('is not held by connections that say nothing', async () => {
+  it('does not wait for idle connections', async () => {
     await server.open();
     await server.openSession();
     expect(await server.serving?.close()).toBe(0);
   });
 });
 
-it('an unknown RPC is refused as gRPC asks for it, over both protocols', async () => {
+it('an unknown RPC is rejected as specified by gRPC, over both protocols', async () => {
   const headers = { 'content-type': 'application/grpc' };
   const path = '/acme.Service/Method';
   const refused = {

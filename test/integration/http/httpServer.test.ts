@@ -90,14 +90,14 @@ async function exchange(text: string) {
   return answer;
 }
 
-describe('what is no request for the application', () => {
+describe('a malformed request to the server', () => {
   it.each([
     ['garbage', 'garbage', httpMalformed],
     ['another expectation', 'POST / HTTP/1.1|Host: a|Expect: tea|Content-Length: 0', httpExpectationFailed],
     ['two hosts', 'GET /hello HTTP/1.1|Host: a|host: b', httpMalformed],
     ['chunks in 1.0', 'POST / HTTP/1.0|Host: a|Connection: keep-alive|Transfer-Encoding: chunked||0', httpMalformed],
     ['CONNECT', 'CONNECT a:1 HTTP/1.1|Host: a', methodNotAllowed],
-  ])('%s is answered with our error body', async (_name, lines, error) => {
+  ])("gets this service's error body: %s", async (_name, lines, error) => {
     const answer = await exchange(`${lines.replaceAll('|', '\r\n')}\r\n\r\n`);
     expect(answer.status).toBe(error().httpStatus);
     expect(JSON.parse(answer.body)).toEqual(error().toJson());
@@ -106,7 +106,7 @@ describe('what is no request for the application', () => {
     expect(answer.headers.get('connection')).toBe('close');
   });
 
-  it('is no reason to reach for a connection that was reset', async () => {
+  it('does not stop the server if its connection was reset', async () => {
     const socket = await openConnection(server.url);
     socket.write('POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc');
     socket.resetAndDestroy();
@@ -123,7 +123,7 @@ const sizes = [
 ] as const;
 
 describe('headers', () => {
-  it.each(sizes)('of %i bytes over HTTP/1.1 are answered with %i', async (bytes, expected) => {
+  it.each(sizes)('of %i bytes over HTTP/1.1 get status %i', async (bytes, expected) => {
     const filler = 'x'.repeat(bytes - '/hello'.length - 'Host'.length - 'a'.length - 'X'.length);
     const socket = await openConnection(server.url);
     socket.write(`GET /hello HTTP/1.1\r\nHost: a\r\nX: ${filler}\r\n\r\n`);
@@ -133,7 +133,7 @@ describe('headers', () => {
     if (expected === 431) expect(JSON.parse(body)).toEqual(tooLarge);
   });
 
-  it.each(sizes)('of %i bytes over HTTP/2 are answered with %i', async (bytes, expected) => {
+  it.each(sizes)('of %i bytes over HTTP/2 get status %i', async (bytes, expected) => {
     const pseudo = { ':method': 'GET', ':path': '/hello', ':scheme': 'http', ':authority': 'a' };
     const usual = Object.entries(pseudo).flat().join('').length;
     const headers = { ':authority': 'a', x: 'x'.repeat(bytes - usual - 'x'.length) };
@@ -147,7 +147,7 @@ describe('a path with dot segments', () => {
   const targets = ['/a/../hello', '/./hello', '/%2e%2e/hello', '/a/.%2E/hello', '/hello/..', '/..?x'];
   const absolute = ['http://a/a/../hello', 'http://a/%2e/hello'];
 
-  it.each([...targets, ...absolute])('is refused, and not resolved: %s', async (target) => {
+  it.each([...targets, ...absolute])('is rejected, and not resolved: %s', async (target) => {
     const socket = await server.open(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
     const { status, body } = await readAnswer(socket);
     expect({ status, details: JSON.parse(body).details }).toEqual({
@@ -156,22 +156,22 @@ describe('a path with dot segments', () => {
     });
   });
 
-  it.each([...targets, '/a\\..\\hello'])('is refused over HTTP/2: %s', async (path) => {
+  it.each([...targets, '/a\\..\\hello'])('is rejected over HTTP/2: %s', async (path) => {
     expect((await requestHttp2(server.url, { path })).status).toBe(400);
   });
 
-  it.each(['/hello?a=../b', '/hello?/../'])('may be in the query: %s', async (target) => {
+  it.each(['/hello?a=../b', '/hello?/../'])('is accepted in the query: %s', async (target) => {
     const socket = await server.open(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
     expect((await readAnswer(socket)).status).toBe(200);
   });
 
-  it.each(['/...', '/.a', '/a.', '/%2ea'])('is none: %s', async (target) => {
+  it.each(['/...', '/.a', '/a.', '/%2ea'])('is distinguished from a similar path: %s', async (target) => {
     const socket = await server.open(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
     expect((await readAnswer(socket)).status).toBe(404);
   });
 });
 
-describe('a request that does not come', () => {
+describe('an incomplete request', () => {
   it.each([
     ['nothing', ''],
     ['one letter', 'P'],
@@ -192,8 +192,8 @@ describe('a request that does not come', () => {
   });
 });
 
-describe('an answer', () => {
-  it('that is whole has a length, and leaves the connection open', async () => {
+describe('a response', () => {
+  it('that is complete has a length, and leaves the connection open', async () => {
     const socket = await openConnection(server.url);
     for (let i = 0; i < 2; i += 1) {
       socket.write('GET /hello HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -205,7 +205,7 @@ describe('an answer', () => {
     socket.destroy();
   });
 
-  it('that is still being made starts with what there is', async () => {
+  it('that is still being produced starts with the available bytes', async () => {
     const response = await fetch(`${server.url}/stream`);
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     expect((await reader?.read())?.value).toBe('first');
@@ -214,7 +214,7 @@ describe('an answer', () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  it('whose body fails before its first byte is an error answer without the reason', async () => {
+  it('whose body fails before its first byte is an error response without the reason', async () => {
     const response = await fetch(`${server.url}/breaks/early`);
     expect(response.status).toBe(500);
     expect(await response.json()).toEqual({
@@ -224,7 +224,7 @@ describe('an answer', () => {
     });
   });
 
-  it('whose body fails later is cut, so that it cannot be taken for whole', async () => {
+  it('whose body fails later is cut, so that it is not mistaken for complete', async () => {
     const response = await fetch(`${server.url}/breaks/late`);
     server.gate.resolve();
     await expect(response.text()).rejects.toThrow('terminated');
@@ -241,7 +241,7 @@ describe('an answer', () => {
     expect(response.complete).toBe(false);
   });
 
-  it('whose reader leaves stops being made', async () => {
+  it('whose reader disconnects stops being produced', async () => {
     const controller = new AbortController();
     await fetch(`${server.url}/stream`, { signal: controller.signal });
     await server.entered.promise;
@@ -250,28 +250,31 @@ describe('an answer', () => {
   });
 });
 
-describe('an answer to a body that nobody read', () => {
+describe('the upload of a request body', () => {
   const size = 20_000_000;
 
   it.each([
     ['POST /refuse', 401],
     ['POST /nowhere', 404],
     ['GET /hello', 200],
-  ])('does not wait for the rest, after which the connection serves again: %s', async (target, status) => {
-    const socket = await openConnection(server.url);
-    socket.write(`${target} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc`);
-    expect((await readAnswer(socket)).status).toBe(status);
-    socket.write(`${'x'.repeat(99_997)}GET /hello HTTP/1.1\r\nHost: a\r\n\r\n`);
-    expect((await readAnswer(socket)).status).toBe(200);
-    socket.destroy();
-  });
+  ])(
+    'ends with a response before the rest arrives, after which the connection serves again: %s',
+    async (target, status) => {
+      const socket = await openConnection(server.url);
+      socket.write(`${target} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc`);
+      expect((await readAnswer(socket)).status).toBe(status);
+      socket.write(`${'x'.repeat(99_997)}GET /hello HTTP/1.1\r\nHost: a\r\n\r\n`);
+      expect((await readAnswer(socket)).status).toBe(200);
+      socket.destroy();
+    },
+  );
 
-  it('reaches a client of the kind that stops sending', async () => {
+  it('ends with a response for a client that stops sending', async () => {
     const response = await fetch(`${server.url}/refuse`, { method: 'POST', body: Buffer.alloc(size) });
     expect(await response.json()).toEqual({ code: 16, message: 'auth header missing' });
   });
 
-  it('spares a client that asks first the whole upload', async () => {
+  it('does not start if the client sends Expect: 100-continue and is rejected', async () => {
     const answer = await exchange(
       `POST /refuse HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ${size}\r\n\r\n`,
     );
@@ -282,7 +285,7 @@ describe('an answer to a body that nobody read', () => {
   it.each([
     ['/refuse', 401, 0],
     ['/echo', 200, 1],
-  ])('lets the command upload nothing that is rejected: %s', async (path, status, read) => {
+  ])('of the command does not start for a rejected request: %s', async (path, status, read) => {
     const body = vi.fn(async function* () {
       yield Buffer.from('abc');
     });
@@ -291,7 +294,7 @@ describe('an answer to a body that nobody read', () => {
     expect([response.status, body.mock.calls.length]).toEqual([status, read]);
   });
 
-  it('lets the command upload to a server that does not know the question', async () => {
+  it('of the command reaches a server without support for 100-continue', async () => {
     const other = createServer().on('checkContinue', (incoming, outgoing) => incoming.pipe(outgoing));
     const listening = once(other.listen(0, '127.0.0.1'), 'listening');
     onTestFinished(() => void other.close());
@@ -301,7 +304,7 @@ describe('an answer to a body that nobody read', () => {
     expect(await text(response.body)).toBe('abc');
   });
 
-  it('says that a server is lost whose connection breaks while the command uploads', async () => {
+  it('of the command fails with an error about a lost server if the connection breaks', async () => {
     const breaking = createServer().on('request', (incoming) => incoming.once('data', () => incoming.destroy()));
     const listening = once(breaking.listen(0, '127.0.0.1'), 'listening');
     onTestFinished(() => void breaking.close());
@@ -315,7 +318,7 @@ describe('an answer to a body that nobody read', () => {
     await expect(called).rejects.toThrow(`${serverUrl(breaking)} cannot be reached (E`);
   });
 
-  it('asks for the body where it is wanted', async () => {
+  it('starts after a status 100 if the body is read', async () => {
     const socket = await openConnection(server.url);
     socket.write('POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n');
     expect((await readAnswer(socket)).status).toBe(100);
@@ -324,21 +327,21 @@ describe('an answer to a body that nobody read', () => {
     socket.destroy();
   });
 
-  it('does not close the connection over a small body', async () => {
+  it('does not close the connection if the body is small', async () => {
     const answer = await exchange('POST /refuse HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc');
     expect(answer.headers.get('connection')).toBe('keep-alive');
   });
 });
 
 describe('a call of the command', () => {
-  it('ends at once if its signal has aborted before', async () => {
+  it('ends at once if its signal has already aborted', async () => {
     const call = { method: 'POST', path: '/echo', body: [Buffer.from('abc')] } as const;
     await expect(callServer(server.url, call, AbortSignal.abort(new Error('ended')))).rejects.toThrow('ended');
   });
 });
 
 describe('a draining server', () => {
-  it('finishes what runs, refuses what comes on open connections, and accepts no new ones', async () => {
+  it('finishes running requests, rejects new ones on open connections, and accepts no new connections', async () => {
     const [slow, idle] = [await openConnection(server.url), await openConnection(server.url)];
     idle.write('GET /hello HTTP/1.1\r\nHost: a\r\n\r\n');
     await readAnswer(idle);
@@ -360,7 +363,7 @@ describe('a draining server', () => {
     expect(await closed).toBe(0);
   });
 
-  it('cuts what still runs at its limit, and says how much that was', async () => {
+  it('cuts running requests at its limit, and logs their number', async () => {
     const hasty = await server.another({}, 20);
     const answer = fetch(`${hasty.url}/slow`);
     await server.entered.promise;
@@ -368,7 +371,7 @@ describe('a draining server', () => {
     expect(cut).toBe(1);
   });
 
-  it('ends a long answer that had begun', async () => {
+  it('ends a long response that had begun', async () => {
     const response = await fetch(`${server.url}/stream`);
     await server.entered.promise;
     const closed = server.serving?.close();
@@ -378,7 +381,7 @@ describe('a draining server', () => {
   });
 });
 
-it('serve says where it listens, and refuses an address that is taken', async () => {
+it('identity serve prints its address, and rejects an address that is taken', async () => {
   expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   const port = Number(new URL(server.url).port);
   await expect(serve({ app: createApp({ routes: [] }), host: '127.0.0.1', port })).rejects.toThrow('EADDRINUSE');

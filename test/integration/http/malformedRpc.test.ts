@@ -62,7 +62,7 @@ describe('a malformed RPC', () => {
     return instance.app.request(path, { method: 'POST', body, headers, duplex: 'half' });
   }
 
-  it.each(connectBodies)('is 400 over Connect: $name', async ({ body, headers }) => {
+  it.each(connectBodies)('gets 400 over Connect: $name', async ({ body, headers }) => {
     const response = await call('application/proto', body, headers);
     expect(response.status).toBe(400);
     expect(response.headers.get('content-type')).toBe('application/json');
@@ -71,21 +71,21 @@ describe('a malformed RPC', () => {
     expect(message).not.toBe('');
   });
 
-  it.each(framedBodies)('is INVALID_ARGUMENT over gRPC and gRPC-Web: $name', async ({ body, headers }) => {
+  it.each(framedBodies)('gets INVALID_ARGUMENT over gRPC and gRPC-Web: $name', async ({ body, headers }) => {
     for (const type of ['application/grpc', 'application/grpc-web']) {
       const response = await call(type, body, headers);
       expect([response.status, response.headers.get('grpc-status')]).toEqual([200, '3']);
     }
   });
 
-  it('is INVALID_ARGUMENT over gRPC-Web in base64', async () => {
+  it('gets INVALID_ARGUMENT over gRPC-Web in base64', async () => {
     const body = Buffer.from(frame(0, endless).toString('base64'));
     const response = await call('application/grpc-web-text', body);
     expect([response.status, response.headers.get('grpc-status')]).toEqual([200, '3']);
     expect(framesOf(Buffer.from(await response.text(), 'base64'))).toEqual([]);
   });
 
-  it.each(halfCharacters)('is INVALID_ARGUMENT with half a character $name', async ({ body }) => {
+  it.each(halfCharacters)('gets INVALID_ARGUMENT with half a character $name', async ({ body }) => {
     for (const type of ['application/grpc+json', 'application/grpc-web+json']) {
       const response = await call(type, frame(0, Buffer.from(body)));
       expect([response.status, response.headers.get('grpc-status')]).toEqual([200, '3']);
@@ -93,12 +93,12 @@ describe('a malformed RPC', () => {
     expect((await call('application/json', Buffer.from(body))).status).toBe(400);
   });
 
-  it('is DEADLINE_EXCEEDED where its timeout expires first', async () => {
+  it('gets DEADLINE_EXCEEDED if its timeout expires first', async () => {
     const response = await call('application/grpc', frame(COMPRESSED, Buffer.of()), { 'grpc-timeout': '0S' });
     expect([response.status, response.headers.get('grpc-status')]).toEqual([200, '4']);
   });
 
-  it('is DEADLINE_EXCEEDED when its timeout expires while its message does not come', async () => {
+  it('gets DEADLINE_EXCEEDED if its timeout expires before its message arrives', async () => {
     const response = await call('application/grpc', new ReadableStream(), { 'grpc-timeout': '50m' });
     expect([response.status, response.headers.get('grpc-status')]).toEqual([200, '4']);
     expect((await call('application/json', new ReadableStream(), { 'connect-timeout-ms': '50' })).status).toBe(504);

@@ -37,7 +37,7 @@ describe('identity serve with METRICS_PORT', () => {
 
   const scrape = async () => parseMetrics(await (await fetch(metricsUrl)).text());
 
-  it('counts requests by the pattern of their route, and names no path', async () => {
+  it('counts requests by the pattern of their route, without their paths', async () => {
     for (const id of ['secret1', 'secret2']) {
       await fetch(`${instance.url}/v2/users/${id}/otp_email`, { method: 'DELETE' });
       await fetch(`${instance.url}/${id}`);
@@ -81,7 +81,7 @@ describe('identity serve with METRICS_PORT', () => {
     expect(samples.get('identity_wal_bytes')).toBeGreaterThan(0);
   });
 
-  it('serves nothing else there, and no metrics on the port of the instance', async () => {
+  it('serves nothing else on that port, and no metrics on the port of the instance', async () => {
     expect(new URL(metricsUrl).hostname).toBe('127.0.0.1');
     expect((await fetch(new URL('/openapi.json', metricsUrl))).status).toBe(404);
     expect((await fetch(`${instance.url}/metrics`)).status).toBe(404);
@@ -92,14 +92,14 @@ describe('identity serve with METRICS_PORT', () => {
     ['localhost', 200],
     ['attacker.example', 403],
     ['127.0.0.1.attacker.example', 403],
-  ])('serves them for this machine only: Host %s is %i', async (host, status) => {
+  ])('serves metrics for this machine only: Host %s gets %i', async (host, status) => {
     const socket = await openConnection(metricsUrl);
     socket.write(`GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
     expect((await readAnswer(socket)).status).toBe(status);
     socket.destroy();
   });
 
-  it('says in one line that the port is taken or invalid', async () => {
+  it('reports in one line that the port is taken or invalid', async () => {
     const start = (port: string) => identity(['serve', '--data', directory.path], { env: { METRICS_PORT: port } });
     const taken = await start(new URL(metricsUrl).port);
     expect(taken).toMatchObject({
@@ -111,7 +111,7 @@ describe('identity serve with METRICS_PORT', () => {
 });
 
 describe('the metrics of requests', () => {
-  it('have one value for all methods that are unknown', async () => {
+  it('have one value for all unknown methods', async () => {
     configureLog('silent');
     const { observer, render } = createMetrics({ kind: 'firestore', projectId: 'p', databaseId: 'd' });
     const app = createApp({ routes: [], observer });
@@ -132,7 +132,7 @@ describe('the metrics of requests', () => {
 });
 
 describe('a counted store', () => {
-  it('counts what was written and found, each document once', async () => {
+  it('counts written and found documents, each once', async () => {
     const counts = { written: 0, read: 0 };
     const store = countedStore(await openTestStore(), {
       written: (documents) => {

@@ -89,7 +89,7 @@ function chunked(bytes: Uint8Array, chunkBytes: number): ReadableStream<Uint8Arr
   });
 }
 
-describe('a body', () => {
+describe('a request body', () => {
   it.each([0, 1, memoryBytes - 1, memoryBytes, memoryBytes + 1, usualMaxBytes])(
     'of %d bytes arrives as it was sent, and leaves no named file even while it is open',
     async (size) => {
@@ -142,7 +142,7 @@ describe('a body', () => {
     expect(await (await post(Buffer.alloc(size))).json()).toMatchObject({ result: 'refused' });
   });
 
-  it('that is absent has no bytes', async () => {
+  it('that is absent is empty', async () => {
     const body = await receiveBody(new Request('http://a/', { method: 'POST' }), { maxBytes, signal });
     expect([body.size, await hashOf(body.open())]).toEqual([0, hash(new Uint8Array())]);
   });
@@ -159,7 +159,7 @@ describe('a body', () => {
   });
 
   it.each(['zstd', 'deflate', 'compress', 'gzip, gzip', 'gzip, br', 'gzip;q=1'])(
-    'in the coding %s is refused, naming those that are known',
+    'in the coding %s is rejected, with a list of the supported ones',
     async (encoding) => {
       const response = await post('x', { 'content-encoding': encoding });
       expect(response.status).toBe(415);
@@ -173,26 +173,26 @@ describe('a body', () => {
     ['gzip', gzipSync('abc').map((byte, at, all) => (at === all.length - 8 ? byte ^ 1 : byte))],
     ['br', Buffer.from('x'.repeat(100))],
     ['br', brotli(randomBytes(100_000)).subarray(0, 50_000)],
-  ])('that is not valid %s is refused', async (encoding, bytes) => {
+  ])('that is not valid %s is rejected', async (encoding, bytes) => {
     const response = await post(Buffer.from(bytes), { 'content-encoding': encoding });
     const message = `the request body is not valid ${encoding}: compress it again, or omit Content-Encoding`;
     expect(await response.json()).toEqual({ code: 3, message, details: [errorInfo('BODY_CORRUPTED')] });
     expect(response.status).toBe(400);
   });
 
-  it('may say that it is not compressed', async () => {
+  it('may be declared as uncompressed', async () => {
     expect((await post('x', { 'content-encoding': 'Identity' })).status).toBe(200);
   });
 });
 
-describe('a body over the limit', () => {
+describe('a request body at or over the limit', () => {
   const tooLarge = {
     code: 8,
     message: expect.stringContaining(`exceeds ${usualMaxBytes} bytes`),
     details: [errorInfo('REQUEST_TOO_LARGE')],
   };
 
-  it('is refused by its declared length before a byte of it was sent', async () => {
+  it('is rejected by its declared length before a byte of it was sent', async () => {
     const socket = await openConnection(serving.url);
     socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${maxBytes + 1}\r\n\r\n`);
     const answer = await readAnswer(socket);
@@ -200,7 +200,7 @@ describe('a body over the limit', () => {
     socket.destroy();
   });
 
-  it('is refused in the middle when its length is not declared, and the answer reaches a client that sends everything first', async () => {
+  it('is rejected in the middle if its length is not declared, and the response reaches a client that sends everything first', async () => {
     const socket = await openConnection(serving.url);
     socket.write('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
     const block = Buffer.concat([Buffer.from('f4240\r\n'), Buffer.alloc(1_000_000), Buffer.from('\r\n')]);
@@ -214,7 +214,7 @@ describe('a body over the limit', () => {
   it.each([
     ['gzip', gzipSync],
     ['br', brotli],
-  ])('once inflated by %s is refused', async (encoding, compress) => {
+  ])('once inflated by %s is rejected', async (encoding, compress) => {
     const blocks = Array.from({ length: maxBytes / 100_000 + 1 }, () => [randomBytes(2_000), Buffer.alloc(98_000)]);
     const large = Buffer.from(compress(Buffer.concat(blocks.flat())));
     expect(large.length).toBeLessThan(maxBytes / 40);
@@ -239,7 +239,7 @@ describe('a body over the limit', () => {
       });
   });
 
-  it('is refused in the middle also where it inflates to nothing', async () => {
+  it('is rejected in the middle even if it inflates to nothing', async () => {
     const emptyBlocks = Buffer.alloc(5 * 200_000);
     for (let at = 0; at < emptyBlocks.length; at += 5) emptyBlocks.writeUInt16BE(0xffff, at + 3);
     const start = gzipSync('').subarray(0, 10);
@@ -251,7 +251,7 @@ describe('a body over the limit', () => {
     expect([response.status, await response.json()]).toEqual([413, tooLarge]);
   });
 
-  it('is refused before its end where it is white space', async () => {
+  it('is rejected before its end if it is white space', async () => {
     maxBytes = 200_000_000;
     const spaces = (count: number) => chunked(Buffer.concat([Buffer.from('{}'), Buffer.alloc(count, ' ')]), 1_000_000);
     expect((await post(spaces(fixedLimits.whiteSpaceBytes))).status).toBe(200);
@@ -260,13 +260,13 @@ describe('a body over the limit', () => {
     expect(await response.text()).toContain('more than 64000000 bytes of white space');
   });
 
-  it('of exactly the limit is taken', async () => {
+  it('of exactly the limit is accepted', async () => {
     expect((await post(Buffer.alloc(maxBytes))).status).toBe(200);
   });
 });
 
 describe('a client', () => {
-  it.each([10, 5_000_000])('that leaves after %d bytes cancels the call', async (sent) => {
+  it.each([10, 5_000_000])('that disconnects after %d bytes cancels the call', async (sent) => {
     const socket = await openConnection(serving.url);
     socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${usualMaxBytes}\r\n\r\n`);
     if (!socket.write(Buffer.alloc(sent))) await once(socket, 'drain');
@@ -275,7 +275,7 @@ describe('a client', () => {
     expect(await outcome.promise).toMatchObject({ code: 'CANCELLED' });
   });
 
-  it('that declares more than it sends is told that the request is malformed', async () => {
+  it('that declares more than it sends gets an error about a malformed request', async () => {
     const socket = await openConnection(serving.url);
     socket.end('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc');
     const answer = await readAnswer(socket);
@@ -286,7 +286,7 @@ describe('a client', () => {
     expect(await outcome.promise).toMatchObject({ code: 'CANCELLED' });
   });
 
-  it('that sends more than it declares has only the declared bytes taken', async () => {
+  it('that sends more than it declares has only the declared bytes read', async () => {
     const socket = await openConnection(serving.url);
     socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabcdef');
     const answer = await readAnswer(socket);
@@ -296,7 +296,7 @@ describe('a client', () => {
     socket.destroy();
   });
 
-  it('that stalls is answered when the time is over', async () => {
+  it('that stalls gets a response at the timeout', async () => {
     const time = new AbortController();
     signal = time.signal;
     const socket = await openConnection(serving.url);

@@ -35,11 +35,11 @@ async function openUnread(path: string, count: number) {
 const statusOf = async (target: string) => (await ask(server.url, `GET ${target}`)).status;
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
-describe('a server at its limit of requests that are handled', () => {
+describe('a server at its limit of running requests', () => {
   it.each([
     ['below', LIMIT - 1, 200],
     ['at', LIMIT, 503],
-  ])('answers one %s it: with %i others, %i', async (_name, others, status) => {
+  ])('responds to a request %s the limit: with %i others, %i', async (_name, others, status) => {
     await server.start({ connections: LIMIT }, others);
     const session = await server.openSession();
     const slow = Array.from({ length: others }, () => readStream(openStream(session, { path: '/slow' }).end()));
@@ -60,7 +60,7 @@ describe('a server at its limit of requests that are handled', () => {
   });
 
   it.each(['/hello', '/shared'])(
-    'does not count a complete response that its client does not take: %s',
+    'does not count a complete response that its client does not read: %s',
     async (path) => {
       await server.start({ connections: LIMIT });
       expect((await openUnread(path, LIMIT)).statuses).toEqual(Array(LIMIT).fill(200));
@@ -68,7 +68,7 @@ describe('a server at its limit of requests that are handled', () => {
     },
   );
 
-  it('counts a response that is still being made', async () => {
+  it('counts a response that is still being produced', async () => {
     await server.start({ connections: LIMIT });
     const { session } = await openUnread('/endless', LIMIT);
     expect(await statusOf('/hello')).toBe(503);
@@ -77,7 +77,7 @@ describe('a server at its limit of requests that are handled', () => {
   });
 });
 
-it('a request counts until its handler has ended, although its client has reset it', async () => {
+it('a request counts until its handler has ended, even if its client has reset it', async () => {
   await server.start({ connections: 2 }, 2);
   const session = await server.openSession();
   const streams = ['/slow', '/slow'].map((path) => openStream(session, { path }));
@@ -92,7 +92,7 @@ it('a request counts until its handler has ended, although its client has reset 
 describe('a connection', () => {
   const { pipelinedRequests, streamsPerConnection } = fixedLimits;
 
-  it('of HTTP/1 may carry as many requests whose responses are not awaited', async () => {
+  it('of HTTP/1 accepts requests before the earlier responses, up to a limit', async () => {
     await server.start({}, pipelinedRequests);
     const socket = await server.open(get('/slow').repeat(pipelinedRequests));
     await server.entered.promise;
@@ -113,7 +113,7 @@ describe('a connection', () => {
     expect(server.waiting).toBe(0);
   });
 
-  it('of HTTP/1 that its client closes counts none of its requests any more but those that are handled', async () => {
+  it('of HTTP/1 that its client closes counts only its running requests', async () => {
     await server.start({ connections: LIMIT }, LIMIT);
     const socket = await server.open(get('/slow').repeat(LIMIT));
     await server.entered.promise;
@@ -124,7 +124,7 @@ describe('a connection', () => {
     expect(await server.serving?.close()).toBe(0);
   });
 
-  it('of HTTP/1 ends without a response where CONNECT follows requests that have none', async () => {
+  it('of HTTP/1 ends without a response if CONNECT follows requests without a response', async () => {
     await server.start();
     const socket = await server.open(`${get('/slow').repeat(2)}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`);
     let text = '';

@@ -32,7 +32,7 @@ describe('identity serve', () => describeRpcClients(() => ({ url: instance.url, 
 
 describe('the function under functions-framework', () => describeRpcClients(() => ({ url: urlOfFunction, instance })));
 
-it('the log says how an RPC was refused, where its HTTP status is 200, and nothing of what it asked for', () => {
+it('the log contains the reason for a rejected RPC whose HTTP status is 200, and nothing of its message', () => {
   const lines = outputOfFunction();
   for (const code of ['NOT_FOUND', 'PERMISSION_DENIED', 'UNAUTHENTICATED', 'INVALID_ARGUMENT']) {
     expect(lines).toMatch(

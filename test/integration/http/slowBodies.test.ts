@@ -39,21 +39,18 @@ async function connectTo(app: TestInstance['app'], limits: HttpServerOptions = {
 const brace = Buffer.from('{');
 
 describe('a request whose body never ends', () => {
-  it.each(['/admin/v1/export', '/admin/v1/import'])(
-    'is given up at %s when the longest time for a call is over',
-    async (path) => {
-      const instance = await testInstance(await openTestStore(sqlite), 'test', { limits: { timeoutMs: 20 } });
-      const response = await sendEndless(instance, path, 'application/json', brace).response;
-      expect(response.status).toBe(504);
-      expect(await response.json()).toMatchObject({ code: 4 });
-    },
-  );
+  it.each(['/admin/v1/export', '/admin/v1/import'])('ends at %s after the longest time for a call', async (path) => {
+    const instance = await testInstance(await openTestStore(sqlite), 'test', { limits: { timeoutMs: 20 } });
+    const response = await sendEndless(instance, path, 'application/json', brace).response;
+    expect(response.status).toBe(504);
+    expect(await response.json()).toMatchObject({ code: 4 });
+  });
 });
 
-describe('a response that its client does not take', () => {
+describe('a response that its client does not read', () => {
   afterEach(() => void vi.useRealTimers());
 
-  it('is aborted over HTTP/2, where the client grants no window', async () => {
+  it('is aborted over HTTP/2 if the client grants no window', async () => {
     const { app } = await testInstance(await openTestStore(sqlite));
     const socket = await connectTo(app);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -39,7 +39,7 @@ it('a client that stops reading its response is disconnected', async () => {
   expect(received).toBeLessThan(BYTES);
 });
 
-it('a client that pauses gets the whole of its response, however long it takes', async () => {
+it('a client that pauses gets its whole response, however long it takes', async () => {
   const { socket } = await requestLarge();
   const begin = performance.now();
   let received = 0;

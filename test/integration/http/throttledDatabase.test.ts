@@ -46,7 +46,7 @@ async function throttledImport() {
 }
 
 describeWithFirestore('a throttled database', () => {
-  it('ends an import at its deadline when it never recovers, with its progress; resent, the import completes', async () => {
+  it('ends an import at its deadline with its progress if it never recovers, and the resent import completes', async () => {
     const { instance, network, failed, abort } = await throttledImport();
     abort();
     expect(await failed).toMatchObject({
@@ -62,7 +62,7 @@ describeWithFirestore('a throttled database', () => {
     expect(network.throttled()).toBe(calls);
   });
 
-  it('keeps what an import wrote when it recovers only at the deadline', async () => {
+  it('keeps the writes of an import if it recovers only at the deadline', async () => {
     const { instance, network, failed, abort } = await throttledImport();
     network.throttle(0);
     abort();

@@ -21,7 +21,7 @@ const list = z.array(z.looseObject({}));
 const sorted = (entries: readonly unknown[] = []) => entries.map((entry) => JSON.stringify(entry)).sort();
 
 describe('a second import of the same file', () => {
-  it('leaves people as they are whose display name and language ZITADEL has filled in, and no others', async () => {
+  it('leaves people unchanged whose display name and language ZITADEL has filled in, and no others', async () => {
     const { instance, writesOf } = await countedInstance();
     const named = (profile: object) => person('A', { profile: { firstName: 'First', lastName: 'Last', ...profile } });
     const request = (profile: object) => ({
@@ -39,7 +39,7 @@ describe('a second import of the same file', () => {
     expect((await instance.export()).orgs[0]).toMatchObject({ humanUsers: [named({})] });
   });
 
-  it('finds the people and projects that have no id in the file, since theirs follows from their names', async () => {
+  it('finds the people and projects without an id in the file, because their ids are derived from their names', async () => {
     const { instance } = await countedInstance();
     const content = { humanUsers: [{ ...person('A'), userId: undefined }], projects: [{ project: { name: 'P' } }] };
     const dataOrgs = { orgs: [organisation('O', content)] };
@@ -56,7 +56,7 @@ describe('a second import of the same file', () => {
     expect(summary).toMatchObject({ created: {}, unchanged: { humanUsers: 1, projects: 1 } });
   });
 
-  it('writes nothing, creates nothing and reports no errors: all is unchanged', async () => {
+  it('writes nothing, creates nothing and reports no errors: all records are unchanged', async () => {
     const { instance, writesOf } = await countedInstance();
     const body = { dataOrgs: { orgs: zitadelRequest('import-request') }, with_keys: true };
     const first = await writesOf(() => instance.import(body));
@@ -75,7 +75,7 @@ describe('a second import of the same file', () => {
     expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
   });
 
-  it('writes nothing either when the file has no credentials, and when its organisations are in another order', async () => {
+  it('writes nothing even if the file has no credentials, and if its organisations are in another order', async () => {
     const { instance, writesOf } = await countedInstance();
     await instance.import({ dataOrgs: { orgs: zitadelExport('export-full') }, with_keys: true });
     const bare = await instance.export({ with_passwords: false, with_otp: false });
@@ -90,7 +90,7 @@ describe('a second import of the same file', () => {
     expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
   });
 
-  it('creates what is new in it, and nothing else', async () => {
+  it('creates the new records of the file, and no others', async () => {
     const { instance } = await countedInstance();
     const body = (...people: object[]) => ({ dataOrgs: { orgs: [organisation('O', { humanUsers: people })] } });
     await instance.import(body(person('A')));
@@ -101,8 +101,8 @@ describe('a second import of the same file', () => {
   });
 });
 
-describe('a record that is there with other content', () => {
-  it('is reported with the type, id and message that ZITADEL gives, for every section, and is not changed', async () => {
+describe('an existing record with other content in the file', () => {
+  it('is reported with the type, id and message of ZITADEL, for every section, and is not changed', async () => {
     const { instance, writesOf } = await countedInstance();
     const orgs = zitadelExport('export-full');
     await instance.import({ dataOrgs: { orgs }, with_keys: true });
@@ -129,10 +129,10 @@ describe('a record that is there with other content', () => {
   });
 });
 
-describe('a name that another record has', () => {
+describe('a name that another record holds', () => {
   const message = (what: string) => `ID=V3-DKcYh Message=Errors.${what}.AlreadyExists`;
 
-  it('of a user is refused, whatever its case and whoever has it', async () => {
+  it('is rejected for a user, whatever its case and holder', async () => {
     const { instance } = await countedInstance();
     const robot = { userId: 'R', user: { userName: 'ALICE', name: 'Robot' } };
     const orgs = [
@@ -147,7 +147,7 @@ describe('a name that another record has', () => {
     expect(success.orgs).toEqual([{ orgId: 'O', humanUserIds: ['A'] }, { orgId: 'P' }]);
   });
 
-  it('of a user is free in an organisation whose login names carry its domain', async () => {
+  it('is free for a user in an organisation whose login names carry its domain', async () => {
     const { instance } = await countedInstance();
     const humanUsers = (userId: string) => [person(userId, { userName: 'alice' })];
     const domainPolicy = { orgId: 'P', userLoginMustBeDomain: true };
@@ -165,7 +165,7 @@ describe('a name that another record has', () => {
     expect(later.errors?.map(({ id }) => id)).toEqual(['C']);
   });
 
-  it('of a user is claimed as the domain policy says that is there, not as one that is refused', async () => {
+  it('is claimed for a user under the stored domain policy, not under a rejected one', async () => {
     const { instance, store } = await countedInstance();
     const file = (userId: string, userLoginMustBeDomain: boolean) => ({
       dataOrgs: {
@@ -180,7 +180,7 @@ describe('a name that another record has', () => {
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
-  it('of an organisation is refused, with all that the organisation holds', async () => {
+  it('is rejected for an organisation, with all records of the organisation', async () => {
     const { instance } = await countedInstance();
     const orgs = [
       organisation('O', { org: { name: 'Acme' } }),
@@ -196,7 +196,7 @@ describe('a name that another record has', () => {
     expect(summary).toMatchObject({ created: { org: 1 }, failed: { org: 1, humanUsers: 1, projects: 1 } });
   });
 
-  it('of a verified domain is refused, of one that is not verified not', async () => {
+  it('is rejected for a verified domain, and accepted for an unverified one', async () => {
     const { instance } = await countedInstance();
     const domains = [{ domainName: 'acme.example', isVerified: true }];
     const orgs = [
@@ -215,7 +215,7 @@ describe('a name that another record has', () => {
       'Action',
       (id: string) => ({ actions: [{ actionId: id, action: { name: 'n', script: 'function n() {}' } }] }),
     ],
-  ])('of a %s is refused in the same organisation only', async (type, what, fields) => {
+  ])('is rejected for a %s in the same organisation only', async (type, what, fields) => {
     const { instance } = await countedInstance();
     await instance.import({ dataOrgs: { orgs: [organisation('O', fields('1'))] } });
     const { errors } = await instance.import({
@@ -225,17 +225,17 @@ describe('a name that another record has', () => {
   });
 });
 
-describe('the changes of these tests', () => {
-  it('are one for every section', () => {
+describe('the changed records of these tests', () => {
+  it('include one of every section', () => {
     const names = sections.map(({ name }) => name);
     expect(Object.keys(changes).sort()).toEqual(['org', ...names].sort());
   });
 });
 
-describe('an organisation that the document names without describing it', () => {
+describe('an organisation without a description in the document', () => {
   const content = { humanUsers: [person('A')], projects: [{ projectId: 'X', project: { name: 'x' } }] };
 
-  it('takes its records when it is there, and is no error', async () => {
+  it('accepts its records if it exists, and is not an error', async () => {
     const { instance } = await countedInstance();
     await instance.import({ dataOrgs: { orgs: [organisation('O')] } });
     const { errors, success } = await instance.import({ dataOrgs: { orgs: [{ orgId: 'O', ...content }] } });
@@ -243,7 +243,7 @@ describe('an organisation that the document names without describing it', () => 
     expect(success.orgs).toEqual([{ orgId: 'O', humanUserIds: ['A'], projectIds: ['X'] }]);
   });
 
-  it('is an error with all that it holds when it is not there', async () => {
+  it('is an error with all its records if it does not exist', async () => {
     const { instance } = await countedInstance();
     const { errors, success, summary } = await instance.import({
       dataOrgs: { orgs: [{ orgId: 'none', ...content }, organisation('O')] },
@@ -254,7 +254,7 @@ describe('an organisation that the document names without describing it', () => 
     expect(list.parse((await instance.export()).orgs)).toHaveLength(1);
   });
 
-  it('without an id is an error, and the others are taken', async () => {
+  it('is an error without an id, and the others are imported', async () => {
     const { instance } = await countedInstance();
     const { errors, success } = await instance.import({
       dataOrgs: { orgs: [{ org: { name: 'N' }, ...content }, organisation('O')] },

@@ -10,7 +10,7 @@ const overwriting = (...orgs: object[]) => ({ dataOrgs: { orgs }, with_keys: tru
 const reporting = (...orgs: object[]) => ({ dataOrgs: { orgs }, with_keys: true });
 
 describe('on_conflict "skip"', () => {
-  it('leaves records of every section that are there with other content as they are, and counts them', async () => {
+  it('leaves existing records of every section unchanged if they differ, and counts them', async () => {
     const { instance, writesOf } = await countedInstance();
     await instance.import(reporting(...full));
     const before = await instance.export();
@@ -24,7 +24,7 @@ describe('on_conflict "skip"', () => {
     expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
   });
 
-  it('leaves them alone too where the file has a taken name, another scope of login names or a foreign domain', async () => {
+  it('leaves them unchanged too if the file has a taken name, another scope of login names or a foreign domain', async () => {
     const { instance } = await countedInstance();
     const people = [person('A'), person('B')];
     const policy = (userLoginMustBeDomain: boolean) => ({ domainPolicy: { orgId: 'O', userLoginMustBeDomain } });
@@ -43,7 +43,7 @@ describe('on_conflict "skip"', () => {
 });
 
 describe('on_conflict "overwrite"', () => {
-  it('brings records of every section to what the document says, and a second time writes nothing', async () => {
+  it('updates records of every section to the content of the document, and writes nothing the second time', async () => {
     const { instance, writesOf } = await countedInstance();
     await instance.import(reporting(...full));
     const alone = await countedInstance();
@@ -64,7 +64,7 @@ describe('on_conflict "overwrite"', () => {
     });
   });
 
-  it('lists what it overwrote among the successes', async () => {
+  it('lists the overwritten records among the successes', async () => {
     const { instance } = await countedInstance();
     await instance.import(reporting(organisation('O', { humanUsers: [person('A'), person('B')] })));
     const humanUsers = [person('A', { userName: 'other' }), person('B')];

@@ -36,7 +36,7 @@ describe('a document', () => {
   const nothing = { errors: undefined, success: {}, created: {} };
 
   it.each(['{"orgs":[]}', '{"orgs":null}', ' { "orgs" : [ ] } ', '{}', ' { } '])(
-    'may be without organisations: %j',
+    'may have no organisations: %j',
     async (document) => {
       const { instance } = await strictInstance();
       for (const field of ['data_orgs', 'dataOrgs', 'data_orgsv1', 'dataOrgsv1']) {
@@ -48,7 +48,7 @@ describe('a document', () => {
     },
   );
 
-  it('may have fields that the service does not know, at every depth and of every kind', async () => {
+  it('may have unknown fields, at every depth and of every kind', async () => {
     const { instance } = await strictInstance();
     const unknown = { a: 1, 'b]}"': ['x', { y: [null, '\\"'] }], c: null, d: true };
     const { profile, ...user } = {
@@ -81,7 +81,7 @@ describe('a document', () => {
     expect(summary.created).toEqual({ org: 1, humanUsers: 1 });
   });
 
-  it('may name its organisation after the records, and have its fields in any order', async () => {
+  it('may have the id of an organisation after its records, and the fields in any order', async () => {
     const { instance } = await strictInstance();
     const orgs = zitadelExport('export-full').map((org) => Object.fromEntries(Object.entries(org).reverse()));
     const { errors } = await instance.import({ dataOrgs: { orgs }, with_keys: true });
@@ -118,7 +118,7 @@ describe('a document', () => {
     expect(comparable((await instance.export()).orgs)).toEqual(comparable(expected.map(withInnerIds)));
   });
 
-  it('may have null for any field that is not set', async () => {
+  it('may have null for any unset field', async () => {
     const { instance } = await strictInstance();
     const org = organisation('O', { humanUsers: null, loginPolicy: null, orgState: null, projects: [] });
     const { errors, summary } = await instance.import({ dataOrgs: { orgs: [org] } });
@@ -126,7 +126,7 @@ describe('a document', () => {
   });
 });
 
-describe('a document that is not as the contract says is refused, naming the place, with nothing written', () => {
+describe('an invalid document', () => {
   it.each([
     ['another file than an export', '{"organisations":[]}', 'orgs'],
     ['a manifest without organisations', '{"manifest":null}', 'orgs'],
@@ -158,7 +158,7 @@ describe('a document that is not as the contract says is refused, naming the pla
       valid.replace('First', '\\ud83d').replace(/^.*$/s, '{"orgs":[$&]}'),
       'orgs[0].humanUsers[0]',
     ],
-  ])('%s', async (_what, document, field) => {
+  ])('is rejected with its place before anything is written: %s', async (_what, document, field) => {
     const { refused } = await strictInstance();
     const faults = await refused(around(document));
     expect(faults.map((fault) => fault.field)).toEqual([field]);
@@ -166,14 +166,14 @@ describe('a document that is not as the contract says is refused, naming the pla
     expect(inString.map((fault) => fault.field)).toEqual([field]);
   });
 
-  it.each(['[]', '"x"', '1', 'true', '["orgs"]'])('that is no object: %s', async (document) => {
+  it.each(['[]', '"x"', '1', 'true', '["orgs"]'])('is rejected if it is not an object: %s', async (document) => {
     const { refused } = await strictInstance();
     await refused(around(document));
     await refused({ data_orgsv1: document });
   });
 
   it.each(['{"orgs":[],"unknown":{"a":[1}}', '{"orgs":[{"unknown":[[1,2}]}]}', '{"orgs":[}]'])(
-    'with brackets that do not match: %s',
+    'is rejected if its brackets do not match: %s',
     async (document) => {
       const { refused } = await strictInstance();
       await refused(around(document));
@@ -186,7 +186,7 @@ describe('a document that is not as the contract says is refused, naming the pla
     ['followed by more', `${around('{"orgs":[]}')}{}`],
     ['no JSON', 'orgs'],
     ['empty', ''],
-  ])('when the request is %s', async (_what, body) => {
+  ])('is rejected if the request is %s', async (_what, body) => {
     const { refused } = await strictInstance();
     await refused(body);
   });
@@ -199,12 +199,12 @@ describe('a document that is not as the contract says is refused, naming the pla
     ['[]', 'the request body must be a JSON object'],
     [`{"timeout":"${'1'.repeat(300_000)}"}`, 'timeout: the value exceeds 262144 bytes'],
     ['{"future":{"a":}}', 'future: unexpected "}", expected a value'],
-  ])('naming the place in the request: %.20s', async (body, message) => {
+  ])('is rejected with the place in the request: %.20s', async (body, message) => {
     const { instance } = await strictInstance();
     expect((await instance.refusedImport(body)).body.message).toBe(message);
   });
 
-  it('naming every record that is wrong, up to a hundred', async () => {
+  it('is rejected with every invalid record, up to a hundred', async () => {
     const { refused } = await strictInstance();
     const wrong = (count: number) => ({
       dataOrgs: {
@@ -217,7 +217,7 @@ describe('a document that is not as the contract says is refused, naming the pla
     expect(await refused(wrong(250))).toHaveLength(100);
   });
 
-  it('also when the fault is in the last record, after many that are right', async () => {
+  it('is rejected even if only the last of many records is invalid', async () => {
     const { refused, instance } = await strictInstance();
     const humanUsers = [...Array.from({ length: 600 }, (_, index) => person(`U${index}`)), { userId: 'U', user: null }];
     expect((await refused({ dataOrgs: { orgs: [organisation('O', { humanUsers })] } }))[0]?.field).toMatch(
@@ -252,7 +252,7 @@ describe('a file with a manifest', () => {
     expect(summary.warnings).not.toContainEqual(unproved);
   });
 
-  it('is proved also without taking its keys', async () => {
+  it('is proved even if its keys are not imported', async () => {
     const { bytes } = await exportedFile();
     const { instance } = await strictInstance();
     const { summary } = await instance.import(around(bytes));
@@ -306,7 +306,7 @@ describe('a file with a manifest', () => {
     ],
     ['a manifest of another version', (text) => text.replace('"version":1', '"version":2'), ['manifest.version']],
     ['a manifest that is text', (text) => text.replace(/"manifest":{.*}}\s*$/s, '"manifest":"x"}'), ['manifest']],
-  ])('is refused for %s before anything is written', async (_what, edit, fields) => {
+  ])('is rejected for %s before anything is written', async (_what, edit, fields) => {
     const { bytes } = await exportedFile();
     const edited = edit(bytes);
     expect(edited).not.toBe(bytes);
@@ -314,14 +314,14 @@ describe('a file with a manifest', () => {
     expect((await refused(around(edited))).map(({ field }) => field)).toEqual(fields);
   });
 
-  it('is refused without one of its organisations', async () => {
+  it('is rejected without one of its organisations', async () => {
     const { orgs, manifest } = await exportedFile();
     const { refused } = await strictInstance();
     const faults = await refused({ dataOrgs: { orgs: orgs.slice(0, 1), manifest } });
     expect(faults.map(({ field }) => field)).toContain('manifest.counts.orgs');
   });
 
-  it('is refused wherever it is cut off', async () => {
+  it('is rejected wherever it is truncated', async () => {
     const { bytes } = await exportedFile();
     const { refused } = await strictInstance();
     for (const part of [0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99]) {
@@ -330,12 +330,12 @@ describe('a file with a manifest', () => {
     await refused({ data_orgsv1: bytes.trimEnd().slice(0, -1) });
   });
 
-  it('is not proved when the manifest is gone, and says so', async () => {
+  it('is not proved if the manifest is missing, and the response states that', async () => {
     const { orgs } = await exportedFile();
     const { instance } = await strictInstance();
     const withoutManifest = { dataOrgs: { orgs, manifest: null } };
-    const said = { proved: false, warnings: expect.arrayContaining([unproved]) };
-    expect((await instance.import(withoutManifest)).summary).toMatchObject(said);
-    expect((await instance.import(withoutManifest)).summary).toMatchObject(said);
+    const unprovedSummary = { proved: false, warnings: expect.arrayContaining([unproved]) };
+    expect((await instance.import(withoutManifest)).summary).toMatchObject(unprovedSummary);
+    expect((await instance.import(withoutManifest)).summary).toMatchObject(unprovedSummary);
   });
 });

@@ -19,7 +19,7 @@ const rejected = {
 describe('an unverified primary domain', () => {
   const newInstance = async () => testInstance(await openTestStore(sqlite));
 
-  it('is imported, but not as primary, where the organisation validates its domains', async () => {
+  it('is imported, but not as primary, if the organisation validates its domains', async () => {
     const instance = await newInstance();
     const request = file({ ...validating, domains: [domain('new.example', 'isPrimary')] });
     const { errors, summary, success } = await instance.import(request);
@@ -31,7 +31,7 @@ describe('an unverified primary domain', () => {
     expect(again).toMatchObject({ errors: [rejected], summary: { unchanged: { domains: 1 } } });
   });
 
-  it('is judged by the stored policy where the file has none', async () => {
+  it('is judged by the stored policy if the file has none', async () => {
     const instance = await newInstance();
     await instance.import(file(validating));
     const { errors } = await instance.import(file({ domains: [domain('new.example', 'isPrimary')] }));
@@ -48,7 +48,7 @@ describe('an unverified primary domain', () => {
   it.each([
     ['after', 0],
     ['before', 1],
-  ])('leaves a verified one primary that comes %s it', async (_where, position) => {
+  ])('leaves a verified domain primary that comes %s it', async (_where, position) => {
     const instance = await newInstance();
     const verified = domain('old.example', 'isVerified', 'isPrimary');
     const domains = [verified];

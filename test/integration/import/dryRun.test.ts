@@ -17,7 +17,7 @@ const faulty = [
     ],
     userMetadata: [
       { id: 'A', key: 'k', value: 'eA==' },
-      { id: 'nobody', key: 'k', value: 'eA==' },
+      { id: 'unknown', key: 'k', value: 'eA==' },
     ],
     userGrants: [{ userId: 'A', projectId: 'none' }],
   }),
@@ -45,7 +45,7 @@ describe('a dry run', () => {
       { dataOrgs: { orgs: [organisation('O', { humanUsers: [person('A', { userName: 'other' })] })] } },
       { dataOrgs: { orgs: faulty }, on_conflict: 'overwrite' },
     ],
-  ])('%s reports what the import then does, and writes nothing', async (_what, before, body) => {
+  ])('%s reports the outcome of the real import, and writes nothing', async (_what, before, body) => {
     const { instance, store, writesOf } = await countedInstance();
     if ('dataOrgs' in before) await instance.import({ ...before, with_keys: true });
     const stored = await readDatabase(store);
@@ -56,7 +56,7 @@ describe('a dry run', () => {
     expect(dry.result).toEqual({ ...lists, summary: { ...summary, dryRun: true } });
   });
 
-  it('says more than one batch of records at a time', async () => {
+  it('reports more than one batch of records at a time', async () => {
     const { instance, store } = await countedInstance();
     const humanUsers = Array.from({ length: 1_200 }, (_, index) => person(`P${index % 1_100}`));
     const body = { dataOrgs: { orgs: [organisation('O', { humanUsers })] } };
@@ -70,7 +70,7 @@ describe('a dry run', () => {
     expect(await readDatabase(store)).toEqual(stored);
   });
 
-  it('of a document with faults is refused like the import itself', async () => {
+  it('of an invalid document is rejected like the real import', async () => {
     const { instance } = await countedInstance();
     const body = { dataOrgs: { orgs: [organisation('O', { humanUsers: [{ userId: 'A' }] })] } };
     const dry = await instance.refusedImport({ ...body, dry_run: true });

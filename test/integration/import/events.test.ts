@@ -42,7 +42,7 @@ async function importWithEvents(instance: TestInstance, body: unknown) {
 }
 
 describe('an import whose client accepts events', () => {
-  it('reports each phase, and as its last line what it would respond otherwise', async () => {
+  it('reports each phase, and on its last line the usual response', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const { events, last } = await importWithEvents(instance, { data_orgs: file });
     expect(events[0]).toEqual({
@@ -80,7 +80,7 @@ describe('an import whose client accepts events', () => {
     expect(between).toBeLessThanOrEqual(seconds);
   });
 
-  it('has an error after the first event in its last line, with the progress', async () => {
+  it('reports an error after the first event on its last line, with the progress', async () => {
     const store = await openTestStore(sqlite);
     const slow = watchedStore(store, () => new Promise((resolve) => setTimeout(resolve, 400)));
     const initialised = await initialise(store, 'test', 86_400_000, new Date());
@@ -101,7 +101,7 @@ describe('an import whose client accepts events', () => {
     ['an invalid request', {}, { data_orgs: file, on_conflict: 'ask' }, 400],
     ['an invalid file', {}, { data_orgs: { orgs: [{ orgId: 7 }] } }, 400],
     ['no source', {}, {}, 400],
-  ])('has a status and a plain body for %s', async (_what, headers, body, status) => {
+  ])('gets a status and a plain body for %s', async (_what, headers, body, status) => {
     const response = await request(await testInstance(await openTestStore(sqlite)), body, headers);
     expect([response.status, response.headers.get('content-type')]).toEqual([status, 'application/json']);
     expect(z.looseObject({ message: z.string() }).parse(await response.json())).toBeDefined();
@@ -133,7 +133,7 @@ describe('the media type of an import response', () => {
 });
 
 describe('a response of events', () => {
-  it('keeps to the limit of responses, with what it leaves out counted', async () => {
+  it('stays within the limit of responses, and counts the omitted entries', async () => {
     const instance = await testInstance(await openTestStore(sqlite), 'test', { limits: { responseBytes: 20_000 } });
     const many = { orgs: [organisation('A', { humanUsers: people(8_000) })] };
     const response = await request(instance, { data_orgs: many });

@@ -47,7 +47,7 @@ const forms: readonly (readonly [string, string | Buffer<ArrayBuffer>])[] = [
 ];
 
 describe('an import whose body is the file', () => {
-  it('is audited as one of the JSON form', async () => {
+  it('is audited like one in the JSON form', async () => {
     const { audit, events } = memoryTrail();
     const { instance, importFile } = await fileInstance({ audit });
     await instance.import({ data_orgs: { orgs: file }, with_keys: true, dry_run: true, on_conflict: 'skip' });
@@ -58,7 +58,7 @@ describe('an import whose body is the file', () => {
     expect(events[0]).toMatchObject({ flags: ['with_keys', 'dry_run', 'on_conflict=skip'] });
   });
 
-  it('counts organisations before it reads them, as the JSON form does', async () => {
+  it('counts organisations before it reads them, as in the JSON form', async () => {
     const { importFile } = await fileInstance({ limits: { organisations: 3 } });
     const { status, text } = await importFile(
       '',
@@ -87,7 +87,7 @@ describe('an import whose body is the file', () => {
     },
   );
 
-  it('leaves nothing of its query in the log, also of a refused one', async () => {
+  it('has nothing of its query in the log, even if it is rejected', async () => {
     const { importFile } = await fileInstance();
     const log = new PassThrough({ encoding: 'utf8' });
     configureLog('info', log);
@@ -98,7 +98,7 @@ describe('an import whose body is the file', () => {
     expect(logged).not.toContain('PRIVATE');
   });
 
-  it('is refused before its file is read where the query is wrong', async () => {
+  it('is rejected before its file is read if the query is invalid', async () => {
     const { instance } = await fileInstance();
     let pulled = 0;
     const body = new ReadableStream<Uint8Array>(
@@ -132,7 +132,7 @@ describe('an import whose body is the file', () => {
     });
   });
 
-  it('is refused when it decompresses to more than a request may have', async () => {
+  it('is rejected when it decompresses to more than the limit of a request', async () => {
     const { sendFile } = await fileInstance({ limits: { requestBytes: 100_000 } });
     const { status, text } = await sendFile(gzipSync(`${plain}${' '.repeat(100_000)}`));
     expect({ status, text }).toEqual({ status: 413, text: expect.stringContaining('exceeds 100000 bytes') });
@@ -141,7 +141,7 @@ describe('an import whose body is the file', () => {
   it.each([
     ['keycloak-realm.json', /the file is a Keycloak realm, not an export file: convert it first/],
     ['saved-error-body.json', /the file is a saved error response \(/],
-  ])('is refused with a sentence that names it when it is another file: %s', async (name, message) => {
+  ])('is rejected with a description of the kind of another file: %s', async (name, message) => {
     const { sendFile } = await fileInstance();
     const { status, text } = await sendFile(await report(name));
     expect({ status, text }).toEqual({ status: 400, text: expect.stringMatching(message) });
@@ -152,7 +152,7 @@ describe('an import whose file is a string', () => {
   it.each([
     ['with a byte order mark', `\ufeff${plain}`],
     ['with an import request around the file', `{"dataOrgs":${plain},"timeout":"30m0s"}`],
-  ])('reads it %s', async (_name, text) => {
+  ])('is read %s', async (_name, text) => {
     const { instance } = await fileInstance();
     const { summary } = await instance.import({ data_orgsv1: text });
     expect(summary.created).toEqual({ org: 1, humanUsers: 2 });

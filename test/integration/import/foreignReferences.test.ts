@@ -71,7 +71,7 @@ const referring = sections.flatMap((section) =>
   (section.references ?? []).map((reference) => ({ section, reference })),
 );
 
-it('a record refers to another organisation only where that is permitted, and never changes it', async () => {
+it('a record refers to another organisation only if that is permitted, and never changes it', async () => {
   const { store, instance } = await open()();
   const before = await victimDocuments(store);
   const accepted: string[] = [];

@@ -25,7 +25,7 @@ describe('an object in a bucket', () => {
     return { instance, source: { bucket: 'exports', path, serviceaccount_json } };
   }
 
-  it.each(['data_orgs_gcs', 'data_orgsv1_gcs'])('that is an export of nothing imports nothing: %s', async (field) => {
+  it.each(['data_orgs_gcs', 'data_orgsv1_gcs'])('that is an empty export imports nothing: %s', async (field) => {
     const { instance, source } = await withObject(`nothing-${field}`, '{}\n');
     const { errors, success, summary } = await instance.import({ [field]: source });
     expect({ errors, success, created: summary.created }).toEqual({ errors: undefined, success: {}, created: {} });
@@ -40,7 +40,7 @@ describe('an object in a bucket', () => {
     },
   );
 
-  it('that is a saved error is refused with a sentence that names it', async () => {
+  it('that is a saved error is rejected with a description of it', async () => {
     const { instance, source } = await withObject('error.json', await report('saved-error-body.json'));
     const { status, body } = await instance.refusedImport({ data_orgs_gcs: source });
     expect({ status, body }).toMatchObject({
@@ -56,7 +56,7 @@ describe('an object in a bucket', () => {
     ['empty', ''],
     ['cut off after its first byte', '{'],
     ['another file', '{"type":"service_account"}'],
-  ])('that is %s is refused', async (name, content) => {
+  ])('that is %s is rejected', async (name, content) => {
     const { instance, source } = await withObject(name, content);
     expect(await instance.refusedImport({ data_orgs_gcs: source })).toMatchObject({ status: 400, body: { code: 3 } });
   });

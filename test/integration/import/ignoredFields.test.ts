@@ -4,25 +4,25 @@ import { organisation, person, unproved } from '../../support/fixtures/organisat
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
-const said = z.object({ manifest: z.object({ secrets: z.unknown(), ignored: z.unknown() }) });
+const statements = z.object({ manifest: z.object({ secrets: z.unknown(), ignored: z.unknown() }) });
 const lists = z.looseObject({ warnings: z.array(z.unknown()) });
 
 describe('the manifest of an export', () => {
-  it('says which secrets the file carries, and which fields of the request were ignored', async () => {
+  it('lists the kinds of secrets in the file, and the ignored fields of the request', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const request = { with_password: true, withOtp: true, comment: 'nightly', toString: null, response_output: true };
     const { text } = await instance.attempt('export', request);
-    expect(said.parse(JSON.parse(text)).manifest).toEqual({
+    expect(statements.parse(JSON.parse(text)).manifest).toEqual({
       secrets: { passwords: false, otp: true, keys: false },
       ignored: [{ field: 'with_password', nearest: 'with_passwords' }, { field: 'comment' }],
     });
   });
 
-  it('is accepted by an import with these statements, without them, and whatever they are', async () => {
+  it('is accepted by an import with these statements, without them, and whatever their values', async () => {
     const source = await testInstance(await openTestStore(sqlite));
     await source.import({ dataOrgs: { orgs: [organisation('A', { humanUsers: [person('U')] })] } });
     const { orgs, manifest } = await source.export();
-    expect(said.parse({ manifest }).manifest).toEqual({
+    expect(statements.parse({ manifest }).manifest).toEqual({
       secrets: { passwords: true, otp: true, keys: true },
       ignored: [],
     });
@@ -51,7 +51,7 @@ describe('the warnings of an import', () => {
     }
   });
 
-  it('name a field that is too large to keep, and a bounded number of fields', async () => {
+  it('list a field that is too large to keep, and a limited number of fields', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`unknown${index}`, index]));
     const { summary } = await instance.import({ large: 'x'.repeat(300_000), ...many, dataOrgs: { orgs: [] } });
@@ -64,7 +64,7 @@ describe('the warnings of an import', () => {
 describe('the ids of an import response', () => {
   const orgs = [organisation('A', { humanUsers: [person('U')] }), organisation('B')];
 
-  it('are left out with "ids": false, where there are any', async () => {
+  it('are omitted with "ids": false, if there are any', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const { success, summary } = await instance.import({ ids: false, dataOrgs: { orgs } });
     expect(success).toEqual({ orgs: [{ orgId: 'A' }, { orgId: 'B' }] });

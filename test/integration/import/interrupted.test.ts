@@ -42,14 +42,14 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
     (reason: unknown) => reason,
   );
 
-describe('an import whose time is over in the middle', () => {
+describe('an import whose timeout expires in the middle', () => {
   it.each([
     ['the organisation is in', 1],
     ['some people are in', 300],
     ['all people are in', 2 * PEOPLE + 2],
     ['metadata is in', 2 * PEOPLE + 300],
     ['members are in', 3 * PEOPLE + 300],
-  ])('says how far it came when %s, and is completed by sending it again', async (_when, limit) => {
+  ])('reports its progress when %s, and completes when it is sent again', async (_when, limit) => {
     const store = await openTestStore();
     const controller = new AbortController();
     let written = 0;
@@ -60,27 +60,27 @@ describe('an import whose time is over in the middle', () => {
     const error = await failure(run(watched, [large], controller.signal));
     if (!(error instanceof IdentityError)) throw error;
     expect({ code: error.code, status: error.httpStatus }).toEqual({ code: 'DEADLINE_EXCEEDED', status: 504 });
-    const [told] = progress.parse(error.details);
-    expect(told.total).toEqual(total);
+    const [reached] = progress.parse(error.details);
+    expect(reached.total).toEqual(total);
     const instance = await testInstance(store);
-    expect((await instance.export()).manifest.counts).toEqual({ orgs: 1, ...told.written });
+    expect((await instance.export()).manifest.counts).toEqual({ orgs: 1, ...reached.written });
     const { errors, summary } = await instance.import({ dataOrgs: { orgs: [large] } });
     expect(errors).toBeUndefined();
-    expect(summary.unchanged).toEqual(told.written);
-    const all = Object.entries(total).map(([name, count]) => [name, count - (told.written[name] ?? 0)] as const);
+    expect(summary.unchanged).toEqual(reached.written);
+    const all = Object.entries(total).map(([name, count]) => [name, count - (reached.written[name] ?? 0)] as const);
     expect(summary.created).toEqual(Object.fromEntries(all.filter(([, count]) => count > 0)));
     expect(comparable((await instance.export()).orgs)).toEqual(
       comparable([{ ...large, humanUsers: withStates(large), orgState: 'ORG_STATE_ACTIVE' }]),
     );
   });
 
-  it('is answered with 504 when the time-out of the request is over, even one of a nanosecond', async () => {
+  it('gets 504 at the timeout of the request, even one of a nanosecond', async () => {
     const instance = await testInstance(await openTestStore());
     const { status, body } = await instance.refusedImport({ dataOrgs: { orgs: [large] }, timeout: '1ns' });
     expect({ status, code: body.code }).toEqual({ status: 504, code: 4 });
   });
 
-  it('writes nothing when its time is over before the whole document was read', async () => {
+  it('writes nothing if its timeout expires before the whole document was read', async () => {
     const store = await openTestStore();
     const controller = new AbortController();
     controller.abort(deadlineExceeded());
@@ -94,7 +94,7 @@ describe('an import whose time is over in the middle', () => {
 });
 
 describe('an import that fails', () => {
-  it('with the error of the store, and is completed by sending it again', async () => {
+  it('reports the error of the store, and completes when it is sent again', async () => {
     const store = await openTestStore();
     let transactions = 0;
     const broken: Store = {
@@ -114,8 +114,8 @@ describe('an import that fails', () => {
   });
 });
 
-describe('a commit whose answer got lost', () => {
-  // As the store says: such a commit is sent again, and then meets its own documents.
+describe('a commit whose response is lost', () => {
+  // According to the store, such a commit is sent again, and then finds its own documents.
   const losing = (store: Store): Store => ({
     ...watchedStore(store, () => {}),
     commit: async (writes) => {
@@ -124,14 +124,14 @@ describe('a commit whose answer got lost', () => {
     },
   });
 
-  it('is no error: what it wrote counts as created', async () => {
+  it('is not an error: its records count as created', async () => {
     const store = await openTestStore();
     const report = z.looseObject({ errors: z.unknown().optional(), summary: z.looseObject({ created: counts }) });
     const { errors, summary } = report.parse(await run(losing(store), [large]));
     expect({ errors, created: summary.created }).toEqual({ errors: undefined, created: total });
   });
 
-  it('is still an error for a record that the document has twice, in one batch or in two', async () => {
+  it('is still an error for a duplicate record of the document, in one batch or in two', async () => {
     const store = await openTestStore();
     const report = z.looseObject({ errors: z.array(z.object({ id: z.string() })) });
     const people = numbers.map((number) => person(`P${number}`));
@@ -142,7 +142,7 @@ describe('a commit whose answer got lost', () => {
 });
 
 describe('several imports of the same file at once', () => {
-  it('come to the same state as one, without errors', async () => {
+  it('reach the same state as a single import, without errors', async () => {
     const location = await sqlite.newLocation();
     const stores = [await openTestStore(sqlite, location), await openTestStore(sqlite, location)];
     const [first, second] = stores;

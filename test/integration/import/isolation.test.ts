@@ -31,7 +31,7 @@ interface Attack {
 /** A path into a record, other than `$orgId` and a constant. */
 const isOwnPath = (path: string) => path !== '$orgId' && !path.startsWith('=');
 
-/** Returns a record with the values that another one has at some paths. */
+/** Returns a record with the values of another record at some paths. */
 function withValuesOf(given: JsonObject, other: JsonObject, paths: readonly string[]): JsonObject {
   const json = structuredClone(given);
   for (const path of paths.filter(isOwnPath)) {
@@ -60,7 +60,7 @@ function withNewNames(given: JsonObject, { key, unique = [], references = [] }: 
 
 const REJECTED = ['failed', 'notCarried'];
 
-/** Imports with the key of a victim's record: of the same section with other and with equal content, and of another one. */
+/** Imports with the key of a victim's record: in its section with other and with equal content, and in another section. */
 function keyAttacks(section: Section): Attack[] {
   const own = (org: Organisation) => withNewNames(recordsOf(org, section)[0] ?? {}, section);
   // Organisations share the space of all other keys.

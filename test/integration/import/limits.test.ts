@@ -42,7 +42,7 @@ const kinds: readonly [string, keyof Limits, (size: number) => object, RegExp][]
 
 describe('an import at a limit', () => {
   it.each(kinds)(
-    'takes as many %s as it allows, and refuses one more before it writes',
+    'accepts as many %s as it allows, and rejects one more before it writes',
     async (_what, name, file, message) => {
       const store = await openTestStore(sqlite);
       const instance = await testInstance(store, 'test', { limits: { [name]: 3 } });
@@ -91,7 +91,7 @@ describe('an import at a limit', () => {
     expect([status, text]).toEqual([400, expect.stringContaining('timeout')]);
   });
 
-  it('exports to a response as large as it may be, and no larger', async () => {
+  it('exports to a response of the maximum size, and no larger', async () => {
     const store = await openTestStore(sqlite);
     const instance = await testInstance(store);
     const body = { response_output: true };
@@ -109,7 +109,7 @@ describe('an import at a limit', () => {
   });
 
   it.each([100_000, 100_001])(
-    'takes a request, a file and an organisation of up to 100,000 fields (%i)',
+    'accepts a request, a file and an organisation of up to 100,000 fields (%i)',
     async (fields) => {
       const instance = await testInstance(await openTestStore(sqlite));
       const filler = (count: number) =>

@@ -35,7 +35,7 @@ describe('an import', () => {
       [home({ machineUsers: [robot({ userName: 'renamed', accessTokenType: 'ACCESS_TOKEN_TYPE_JWT' })] })],
     ],
     [
-      "the user's name for somebody else",
+      "the user's name for another user",
       [
         home({
           machineUsers: [robot({ userName: 'renamed' })],

@@ -67,7 +67,7 @@ describe('login names under domain policies', () => {
   const numRuns = repetitions({ few: 30, many: 1_000 });
 
   it.each(['one after the other', 'at once'])(
-    'are claimed as the policies say, in any files, imported %s',
+    'are claimed according to the policies, in any files, imported %s',
     async (how) => {
       await fc.assert(
         fc.asyncProperty(files, async (imports) => {
@@ -85,7 +85,7 @@ describe('login names under domain policies', () => {
     },
   );
 
-  it('of the default organisation are unique in the instance: it has a user from the beginning', async () => {
+  it('of the default organisation are unique in the instance, because it has a user from the beginning', async () => {
     const store = await openTestStore();
     const instance = await testInstance(store);
     const { orgId } = instance;

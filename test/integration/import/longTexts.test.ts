@@ -31,7 +31,7 @@ describe('texts above their limits', () => {
     expect(summary.created).toEqual({ org: 1, humanUsers: 1 });
   });
 
-  it('may be ids of people of more than 200 characters, as in a ZITADEL, of which a warning says that nothing finds them', async () => {
+  it('are accepted as ids of people of more than 200 characters, as in a ZITADEL, with a warning that no request finds them', async () => {
     const instance = await testInstance(await openTestStore());
     const id = 'r'.repeat(2_600);
     const org = organisation('o', { humanUsers: [person(id, { userName: 'r' })] });

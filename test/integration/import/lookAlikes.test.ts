@@ -71,7 +71,7 @@ describe('login names that look alike', () => {
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
-  it('are stored and exported as they are, and one may replace the other in the same record', async () => {
+  it('are stored and exported unchanged, and one may replace the other in the same record', async () => {
     const { store, instance, send, people } = await open();
     await send([people('O', { A: 'jos\u00e9', B: 'ｂｅｒｔ' })]);
     const names = async () => {
@@ -84,7 +84,7 @@ describe('login names that look alike', () => {
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
-  it('are not used with a domain that looks like that of another organisation', async () => {
+  it('are rejected with a domain that looks like that of another organisation', async () => {
     const { send, people } = await open();
     await send([organisation('O', { domains: [{ domainName: 'm\u00fcller.example', isVerified: true }] })]);
     const reserved = 'ID=COMMAND-SFd21 Message=Errors.User.DomainNotAllowedAsUsername';
@@ -113,7 +113,7 @@ describe('names that look alike', () => {
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
-  it('stay different for projects, applications, roles and links, as in ZITADEL', async () => {
+  it('are different names for projects, applications, roles and links, as in ZITADEL', async () => {
     const { store, send } = await open();
     const both = ['jos\u00e9', 'jose\u0301'];
     const orgs = [
@@ -151,16 +151,19 @@ describe('a login name with an unusual character', () => {
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
-  it('NUL is an error of the record, as in ZITADEL', async () => {
+  it('is an error of the record if the character is NUL, as in ZITADEL', async () => {
     const { send, people } = await open();
     const message = 'ERROR: unsupported Unicode escape sequence (SQLSTATE 22P05)';
     expect(await send([people('O', { A: 'jo\u0000se' })])).toEqual([{ type: 'human_user', id: 'A', message }]);
   });
 
-  it.each(['\\ud800', '\\udc00', 'a\\udc00\\ud800'])('a lone surrogate, %s, rejects the request', async (surrogate) => {
-    const { instance, people } = await open();
-    const body = JSON.stringify({ data_orgs: { orgs: [people('O', { A: 'NAME' })] } }).replace('NAME', surrogate);
-    const { status, text } = await instance.attempt('import', body);
-    expect({ status, text }).toMatchObject({ status: 400, text: expect.stringContaining('surrogate') });
-  });
+  it.each(['\\ud800', '\\udc00', 'a\\udc00\\ud800'])(
+    'is a reason to reject the request if the character is a lone surrogate: %s',
+    async (surrogate) => {
+      const { instance, people } = await open();
+      const body = JSON.stringify({ data_orgs: { orgs: [people('O', { A: 'NAME' })] } }).replace('NAME', surrogate);
+      const { status, text } = await instance.attempt('import', body);
+      expect({ status, text }).toMatchObject({ status: 400, text: expect.stringContaining('surrogate') });
+    },
+  );
 });

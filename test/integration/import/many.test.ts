@@ -96,7 +96,7 @@ describe('an import of 3,000 people with awkward ids', () => {
     orgState: 'ORG_STATE_ACTIVE',
   };
 
-  it('loses and mixes up none of them, and is unchanged when it is sent again', async () => {
+  it('neither loses nor mixes up any of them, and finds them unchanged when it is sent again', async () => {
     expect(people).toHaveLength(USERS);
     const instance = await testInstance(await openTestStore());
     const { errors, success, summary } = await instance.import({ dataOrgs: { orgs: [org] } });
@@ -115,7 +115,7 @@ describe('an import of 3,000 people with awkward ids', () => {
 });
 
 describe('an import of large records', () => {
-  it('writes those that no single commit could hold together, in whatever field they are large', async () => {
+  it('writes records that no single commit could hold together, whichever field is large', async () => {
     const instance = await testInstance(await openTestStore());
     const large = (index: number) => `${index}${'漢'.repeat(21_000)}`;
     const org = {
@@ -135,7 +135,7 @@ describe('an import of large records', () => {
     expect(comparable((await instance.export()).orgs)).toEqual(comparable([org]));
   });
 
-  it('is refused before anything is written when a record is larger than the store can hold', async () => {
+  it('is rejected before anything is written if a record is larger than the store can hold', async () => {
     const instance = await testInstance(await openTestStore());
     const actions = [{ actionId: 'A', action: { name: 'a', script: 'x'.repeat(1_000_001) } }];
     const { status } = await instance.refusedImport({ dataOrgs: { orgs: [organisation('O', { actions })] } });

@@ -30,7 +30,7 @@ describe('links inside a person', () => {
     return { instance, report: await instance.import(file(...orgs)) };
   };
 
-  it('become records of userLinks, which the summary counts and an export has apart', async () => {
+  it('become records of userLinks, which the summary counts and an export lists separately', async () => {
     const { instance, report } = await instanceWith(
       org(linked('U', inner('idp', 'a', 'Ann'), inner('idp', 'b')), linked('V', inner('idp', 'c'))),
     );
@@ -50,7 +50,7 @@ describe('links inside a person', () => {
     expect(JSON.stringify(orgs)).not.toContain('idps":');
   });
 
-  it('are kept where ZITADEL has filled in a display name and a language of the stored person', async () => {
+  it('are kept if ZITADEL has filled in a display name and a language of the stored person', async () => {
     const names = { firstName: 'First', lastName: 'Last' };
     const filled = { ...names, displayName: 'First Last', preferredLanguage: 'und' };
     const { instance } = await instanceWith(org(person('U', { profile: filled })));
@@ -71,7 +71,7 @@ describe('links inside a person', () => {
     expect(exported.summary).toMatchObject({ created: {}, unchanged: { userLinks: 1 }, proved: true });
   });
 
-  it('keep a dry run’s promise', async () => {
+  it('have the same outcomes in a dry run and in the import', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const request = file(org(linked('U', inner('idp', 'a'))));
     const { summary } = await instance.import({ ...request, dry_run: true });
@@ -87,7 +87,7 @@ describe('links inside a person', () => {
     expect(report.summary).toMatchObject({ created: { humanUsers: 2, userLinks: 1 }, failed: { userLinks: 1 } });
   });
 
-  it('stand before a link of userLinks to the same identity', async () => {
+  it('take precedence over a link of userLinks to the same identity', async () => {
     const apart = { userId: 'U', idpId: 'idp', providedUserId: 'a', providedUserName: 'other' };
     const { instance, report } = await instanceWith({
       ...org(linked('U', inner('idp', 'a', 'Ann'))),
@@ -130,7 +130,7 @@ describe('links inside a person', () => {
     ['report', 'failed', 0],
     ['skip', 'skipped', 0],
     ['overwrite', 'overwritten', 1],
-  ])('follow a person that exists otherwise: %s', async (onConflict, outcome, created) => {
+  ])('follow an existing person that differs: %s', async (onConflict, outcome, created) => {
     const { instance } = await instanceWith(org(person('U')));
     const changed = person('U', { userName: 'other', idps: [inner('idp', 'a')] });
     const { summary } = await instance.import({ ...file(org(changed)), on_conflict: onConflict });
@@ -146,14 +146,14 @@ describe('links inside a person', () => {
     expect((await instance.export()).orgs).toMatchObject([{ humanUsers: [{ state: 'USER_STATE_LOCKED' }] }]);
   });
 
-  it('belong to another organisation’s provider only by error', async () => {
+  it('to another organisation’s provider are errors', async () => {
     const { report } = await instanceWith(org(), organisation('P', { humanUsers: [linked('U', inner('idp', 'a'))] }));
     expect(report.errors).toEqual([
       { type: 'user_link', id: 'U_idp', message: 'ID=COMMAND-39nf2 Message=Errors.IDPConfig.NotExisting' },
     ]);
   });
 
-  it.each([0.6, 0.9])('are completed by a second call where an import ended after %d of its writes', async (part) => {
+  it.each([0.6, 0.9])('are completed by a second call if an import ended after %d of its writes', async (part) => {
     const people = Array.from({ length: 600 }, (_, index) => linked(`U${index}`, inner('idp', `${index}`)));
     const request = file(org(...people));
     const store = await openTestStore(sqlite);
@@ -178,7 +178,7 @@ describe('links inside a person', () => {
     expect((await instance.export()).manifest.counts).toMatchObject({ userLinks: people.length });
   });
 
-  it('are left out with their organisation, and found where its id follows', async () => {
+  it('are omitted with their organisation, and found if its id follows them', async () => {
     const { orgId, ...fields } = org(linked('U', inner('idp', 'a')));
     const out = organisation('out', { humanUsers: [linked('V', inner('idp', 'b'))] });
     const instance = await testInstance(await openTestStore(sqlite));

@@ -20,7 +20,7 @@ const named = { orgId: 'O', org: { name: 'Acme' } };
 const byDomain = { userLoginMustBeDomain: true, orgId: 'O' };
 
 describe('an organisation in several entries of a file', () => {
-  it('is one organisation: equal entries are no error, and success names it once', async () => {
+  it('is one organisation: equal entries are no error, and success lists it once', async () => {
     const { instance } = await countedInstance();
     const orgs = [{ ...named, humanUsers: [person('A')] }, organisation('P'), { ...named, humanUsers: [person('B')] }];
     const { errors, success, summary } = await instance.import({ data_orgs: { orgs } });
@@ -29,7 +29,7 @@ describe('an organisation in several entries of a file', () => {
     expect(summary.created).toEqual({ org: 2, humanUsers: 3 - 1 });
   });
 
-  it('has the name and the state of whichever entry gives them', async () => {
+  it('has the name and the state of the entry that contains them', async () => {
     const { instance } = await countedInstance();
     const orgs = [
       { orgId: 'O', humanUsers: [person('A')], orgState: 'ORG_STATE_INACTIVE' },
@@ -44,7 +44,7 @@ describe('an organisation in several entries of a file', () => {
     expect((await instance.export()).orgs).toMatchObject([{ orgId: 'O', orgState: 'ORG_STATE_INACTIVE' }]);
   });
 
-  it('has the domain policy of whichever entry gives it, before or after its users', async () => {
+  it('has the domain policy of the entry that contains it, before or after its users', async () => {
     const { instance, store } = await countedInstance();
     const users = (userId: string) => ({ orgId: 'O', humanUsers: [person(userId, { userName: 'alice' })] });
     const orgs = [organisation('P', users('C')), users('A'), { ...named, domainPolicy: byDomain }, users('B')];
@@ -54,7 +54,7 @@ describe('an organisation in several entries of a file', () => {
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
-  it('has the password policy and the lists of a v1 login policy of whichever entry gives them', async () => {
+  it('has the password policy and the lists of a v1 login policy of the entries that contain them', async () => {
     const { instance } = await countedInstance();
     const orgs = [
       {
@@ -104,7 +104,7 @@ describe('entries of a file that contradict each other about an organisation', (
       'orgs[1].idps',
       'orgs[0].idps',
     ],
-  ])('are a 400 that names both places: %s', async (_what, second, first, field, other) => {
+  ])('are rejected with 400 and both places: %s', async (_what, second, first, field, other) => {
     const { instance, writesOf } = await countedInstance();
     const { result, writes } = await writesOf(() =>
       violationsOfImport(instance, { ...named, ...first }, { ...named, ...second }),
@@ -113,7 +113,7 @@ describe('entries of a file that contradict each other about an organisation', (
     expect(writes).toBe(0);
   });
 
-  it('are a 400 where the id comes last', async () => {
+  it('are rejected with 400 if the id comes last', async () => {
     const { instance } = await countedInstance();
     const late = { org: { name: 'Other' }, orgId: 'O' };
     expect(await violationsOfImport(instance, named, late)).toHaveLength(1);
@@ -170,7 +170,7 @@ describe('policies of an organisation that differ within a file', () => {
     expect((await instance.export()).orgs).toMatchObject([kept]);
   });
 
-  it('are errors also where the stored one equals the second, which an overwrite replaces by the first', async () => {
+  it('are errors even if the stored one equals the second, which an overwrite replaces by the first', async () => {
     const { instance } = await countedInstance();
     const policy = (maxPasswordAttempts: number) => ({ ...named, lockoutPolicy: { maxPasswordAttempts } });
     await instance.import({ data_orgs: { orgs: [policy(2)] } });
@@ -187,7 +187,7 @@ describe('a domain policy that would change the scope of login names', () => {
   const policyFile = (more: object = {}) => ({ data_orgs: { orgs: [{ ...named, domainPolicy: byDomain, ...more }] } });
 
   it.each(['report', 'skip', 'overwrite'])(
-    'is refused where the organisation has users (on_conflict %s)',
+    'is rejected if the organisation has users (on_conflict %s)',
     async (on_conflict) => {
       const { instance, store } = await countedInstance();
       await instance.import({ data_orgs: { orgs: [{ ...named, humanUsers: [person('A')] }] } });
@@ -197,14 +197,14 @@ describe('a domain policy that would change the scope of login names', () => {
     },
   );
 
-  it('is created where the organisation has no users', async () => {
+  it('is created if the organisation has no users', async () => {
     const { instance, store } = await countedInstance();
     await instance.import({ data_orgs: { orgs: [named] } });
     expect((await instance.import(policyFile({ humanUsers: [person('A')] }))).errors).toBeUndefined();
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
-  it('is created where it states the scope that the users have', async () => {
+  it('is created if it states the scope of the existing users', async () => {
     const { instance } = await countedInstance();
     await instance.import({ data_orgs: { orgs: [{ ...named, humanUsers: [person('A')] }] } });
     const domainPolicy = { orgId: 'O', validateOrgDomains: true };
@@ -212,7 +212,7 @@ describe('a domain policy that would change the scope of login names', () => {
     expect({ errors, created: summary.created }).toEqual({ errors: undefined, created: { domainPolicy: 1 } });
   });
 
-  it('is refused for an organisation whose only user the command created', async () => {
+  it('is rejected for an organisation whose only user the command created', async () => {
     const { instance, store } = await countedInstance();
     const domainPolicy = { orgId: instance.orgId, userLoginMustBeDomain: true };
     const { errors } = await instance.import({ data_orgs: { orgs: [{ orgId: instance.orgId, domainPolicy }] } });

@@ -33,7 +33,7 @@ async function serveRemoval(store: Store): Promise<string> {
 }
 
 describe('a user of an organisation', () => {
-  it.each(['ORG_STATE_INACTIVE', 'ORG_STATE_REMOVED'])('may do nothing while its state is %s', async (orgState) => {
+  it.each(['ORG_STATE_INACTIVE', 'ORG_STATE_REMOVED'])('may call nothing while its state is %s', async (orgState) => {
     const store = await openTestStore(sqlite);
     const instance = await testInstance(store);
     const orgs = [

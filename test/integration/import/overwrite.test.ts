@@ -36,7 +36,7 @@ describe('a record without a state', () => {
     });
   const locked = file({ state: 'USER_STATE_LOCKED' }, 'first', { orgState: 'ORG_STATE_INACTIVE' });
 
-  it('keeps the stored one under "overwrite", and is unchanged the second time', async () => {
+  it('keeps the stored state under "overwrite", and is unchanged the second time', async () => {
     const instance = await testInstance(await openTestStore());
     await instance.import(reporting(locked));
     const other = overwriting(file({}, 'second', {}));
@@ -49,7 +49,7 @@ describe('a record without a state', () => {
     expect(summary.unchanged).toEqual({ org: 1, humanUsers: 1, machineUsers: 1 });
   });
 
-  it('differs for "report", and a user takes the state of the file, an organisation does not', async () => {
+  it('differs for "report", and a user gets the state of the file, but an organisation does not', async () => {
     const instance = await testInstance(await openTestStore());
     await instance.import(reporting(locked));
     const { errors } = await instance.import(reporting(file({}, 'first', {})));
@@ -64,7 +64,7 @@ const owners = z.array(z.looseObject({ userId: z.string(), user: z.looseObject({
 
 describe("the caller's own user in a file", () => {
   it.each(['LOCKED', 'INACTIVE', 'SUSPEND', 'DELETED'])(
-    'cannot be brought into the state %s, and nothing else of it changes',
+    'cannot get the state %s, and no other field of it changes',
     async (state) => {
       const instance = await testInstance(await openTestStore());
       const [own] = (await instance.export({ org_ids: [instance.orgId], excluded_org_ids: [] })).orgs;
@@ -86,7 +86,7 @@ describe("the caller's own user in a file", () => {
 });
 
 describe('another user with a role of the instance', () => {
-  it('takes the state of the file, which a warning names', async () => {
+  it('gets the state of the file, with a warning', async () => {
     const store = await openTestStore();
     const instance = await testInstance(store);
     const inState = (state: string) =>
@@ -115,7 +115,7 @@ describe('an organisation that exists in another state', () => {
     ['ORG_STATE_INACTIVE', 'data_orgs'],
     ['ORG_STATE_REMOVED', 'data_orgs'],
     ['ORG_STATE_INACTIVE', 'data_orgsv1'],
-  ])('is left alone with an error, and its records are imported: %s in %s', async (orgState, field) => {
+  ])('is unchanged with an error, and its records are imported: %s in %s', async (orgState, field) => {
     const instance = await testInstance(await openTestStore());
     await instance.import(reporting(file('ORG_STATE_ACTIVE', 'first')));
     const orgs = [{ ...file(orgState, 'second'), humanUsers: [person('new')] }];
@@ -136,7 +136,7 @@ describe('an organisation that exists in another state', () => {
     expect((await instance.export()).orgs).toMatchObject([{ org: { name: 'first' }, orgState: 'ORG_STATE_ACTIVE' }]);
   });
 
-  it('is overwritten where the file has the stored state, or none', async () => {
+  it('is overwritten if the file has the stored state, or none', async () => {
     const instance = await testInstance(await openTestStore());
     await instance.import(reporting(file('ORG_STATE_INACTIVE', 'first')));
     for (const [name, org] of [
@@ -149,7 +149,7 @@ describe('an organisation that exists in another state', () => {
   });
 });
 
-describe('an organisation that exists, and cannot take its new name', () => {
+describe('an existing organisation whose new name is taken', () => {
   it('is an error, and its records are imported', async () => {
     const instance = await testInstance(await openTestStore());
     await instance.import(reporting(organisation('a'), organisation('b')));

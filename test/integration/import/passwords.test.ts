@@ -46,7 +46,7 @@ function decidingTwice(store: Store, onTransaction: () => void, between: () => P
   };
 }
 
-describe('clear passwords that are other ones', () => {
+describe('changed clear passwords', () => {
   beforeEach(() => {
     vi.mocked(hashPassword).mockClear();
     vi.mocked(verifyPassword).mockClear();
@@ -69,7 +69,7 @@ describe('clear passwords that are other ones', () => {
     expect(counts).toEqual([0, 0, 0, 0, PEOPLE, PEOPLE, PEOPLE, PEOPLE]);
   });
 
-  it('are compared again only where the stored hash changed between two attempts', async () => {
+  it('are compared again only if the stored hash changed between two attempts', async () => {
     const store = await openTestStore(sqlite);
     await run(store, 'Password1!');
     vi.mocked(verifyPassword).mockClear();
@@ -111,7 +111,7 @@ describe('clear passwords', () => {
   it.each([
     ['bcrypt', 'argon2id', /^\$2b\$04\$/],
     ['argon2id', 'bcrypt', /^\$argon2id\$/],
-  ] as const)('that are stored as %s are unchanged where %s is set later', async (first, later, format) => {
+  ] as const)('that are stored as %s are unchanged if %s is configured later', async (first, later, format) => {
     const settings = { bcrypt: fast, argon2id: { algorithm: 'argon2id' } } as const;
     const store = await openTestStore(sqlite);
     await runFile(store, file('Password1!'), { passwordHashing: settings[first] });
@@ -122,7 +122,7 @@ describe('clear passwords', () => {
     expect(hashes.filter((hash) => !format.test(hash))).toEqual([]);
   });
 
-  it('must keep the policy and the limit of bcrypt, even beside a hash', async () => {
+  it('must meet the policy and the limit of bcrypt, even beside a hash', async () => {
     const store = await openTestStore(sqlite);
     const hashedPassword = { value: '$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy' };
     const longest = `Aa1!${'x'.repeat(68)}`;
@@ -144,7 +144,7 @@ describe('clear passwords', () => {
     expect(summary).toMatchObject({ created: { humanUsers: 2 }, failed: { humanUsers: 3 } });
   });
 
-  it('follow the default policy where that of the file is refused', async () => {
+  it('follow the default policy if that of the file is rejected', async () => {
     const store = await openTestStore(sqlite);
     const policy = { passwordComplexityPolicy: { minLength: '73' } };
     const people = { humanUsers: [person('A', { password: 'weak' }), person('B', { password: 'Strong1!' })] };
@@ -157,8 +157,8 @@ describe('clear passwords', () => {
   });
 });
 
-describe('an import of many clear passwords whose time is over', () => {
-  it('drops the derivations that have not begun, and resumes behind the stored batches', async () => {
+describe('an import of many clear passwords whose timeout expires', () => {
+  it('drops the hashes that have not begun, and resumes behind the stored batches', async () => {
     const people = 200;
     const store = await openTestStore(sqlite);
     const controller = new AbortController();

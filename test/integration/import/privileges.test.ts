@@ -49,8 +49,8 @@ const intrusion = [
   },
 ];
 
-describe('what an import adds to what existed before', () => {
-  it('is named in the warnings, in a dry run too, and not when it is sent again', async () => {
+describe('the privileges that an import adds to existing records', () => {
+  it('are listed in the warnings, in a dry run too, and not when the import is sent again', async () => {
     const instance = await testInstance(await openTestStore());
     await instance.import(request(victim, organisation('own')));
     const attack = request(own, intruder);
@@ -61,12 +61,12 @@ describe('what an import adds to what existed before', () => {
       expect((await instance.import(again)).summary.warnings).toEqual([unproved]);
   });
 
-  it('is not named where the import itself creates the organisations and projects', async () => {
+  it('are not listed if the import itself creates the organisations and projects', async () => {
     const instance = await testInstance(await openTestStore());
     expect((await instance.import(request(own, victim, intruder))).summary.warnings).toEqual([unproved]);
   });
 
-  it('is only what an overwrite adds: further roles, and domains that become verified', async () => {
+  it('are only the additions of an overwrite: further roles, and domains that become verified', async () => {
     const instance = await testInstance(await openTestStore());
     const domains = [{ domainName: 'a.example' }, { domainName: 'b.example', isVerified: true }];
     const before = organisation('own', { machineUsers: [bot], orgMembers: [member(['ORG_OWNER'])], domains });
@@ -109,7 +109,7 @@ const inState = (state: string, userState: string) =>
   });
 
 describe('a state that an overwrite changes', () => {
-  it('is named in the warnings for each kind of record, in a dry run too, and once', async () => {
+  it('is listed in the warnings for each kind of record, in a dry run too, and once', async () => {
     const instance = await testInstance(await openTestStore());
     await instance.import(request(organisation('own'), inState('ACTIVE', 'ACTIVE')));
     const changed = overwriting(inState('INACTIVE', 'LOCKED'));

@@ -60,7 +60,7 @@ describe('a project grant that is overwritten with fewer roles', () => {
     return { store, instance };
   };
 
-  it('is an error where user grants use them, which names one of these, and writes nothing', async () => {
+  it('is an error with the id of a user grant if user grants use the roles, and writes nothing', async () => {
     const { store, instance } = await prepared();
     const before = await instance.export();
     const watched = watchedStore(store, (writes) => expect(writes).toEqual([]));
@@ -72,7 +72,7 @@ describe('a project grant that is overwritten with fewer roles', () => {
     expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
   });
 
-  it('is overwritten when no user grant uses them any more: by the second of two imports of one file', async () => {
+  it('is overwritten once no user grant uses the roles: by the second of two imports of one file', async () => {
     const { store, instance } = await prepared();
     const userGrants = Array.from({ length: USERS }, (_, index) => userGrant(`U${index}`, 'reader'));
     const file = overwriting(owner(projectGrant('P', 'granted', 'reader')), { orgId: 'granted', userGrants });
@@ -85,7 +85,7 @@ describe('a project grant that is overwritten with fewer roles', () => {
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
-  it('is overwritten where user grants have such roles on another project only', async () => {
+  it('is overwritten if user grants have such roles on another project only', async () => {
     const instance = await testInstance(await openTestStore());
     const own = {
       projects: [{ projectId: 'R', project: { name: 'R' } }],
@@ -202,7 +202,7 @@ describe('a project grant that is overwritten with fewer roles', () => {
   });
 
   it.each([0, 1])(
-    'has user grants checked again that another import is about to create (commit %i)',
+    'is checked again for user grants that another import is about to create (commit %i)',
     async (commit) => {
       const store = await openTestStore();
       let present = store;
@@ -231,7 +231,7 @@ describe('a project grant that is overwritten with fewer roles', () => {
   it.each([
     ['project', projectGrant('Q', 'granted')],
     ['organisation', projectGrant('P', 'other', 'reader', 'writer')],
-  ])('keeps its %s, since user grants and members refer to it: another one is reported', async (_what, other) => {
+  ])('keeps its %s, because user grants and members refer to it: a different one is reported', async (_what, other) => {
     const { instance } = await prepared();
     const before = await instance.export();
     const { errors } = await instance.import(overwriting(owner(other)));
@@ -249,7 +249,7 @@ describe('a user grant on a granted project', () => {
   const exported = { userId: 'U', projectId: 'P', projectGrantId: 'G', roleKeys: ['reader'] };
 
   it.each(['dry', 'real'])(
-    'gets the id of the project grant where the file omits it, with a warning: %s run',
+    'gets the id of the project grant if the file omits it, with a warning: %s run',
     async (run) => {
       const instance = await testInstance(await openTestStore());
       const request = file(receiver(omitting('U', 'reader')), owner(projectGrant('P', 'granted', 'reader')));
@@ -276,7 +276,7 @@ describe('a user grant on a granted project', () => {
     },
   );
 
-  it('is one with and without that id', async () => {
+  it('is the same with and without that id', async () => {
     const instance = await testInstance(await openTestStore());
     const grants = [{ ...omitting('U', 'reader'), projectGrantId: 'G' }, omitting('U', 'reader')];
     const { errors } = await instance.import(file(owner(both), receiver(...grants)));

@@ -28,7 +28,7 @@ const states = (text: string) => text.match(/"state":"(?!USER_STATE)\w+"/g) ?? [
 const fileOf = (org: object) => ({ orgs: [organisation('X', { orgState: 'ORG_STATE_ACTIVE' }), org] });
 
 describe('the state of a project, application, action or grant', () => {
-  it('stays through import and export where the file says that the record is inactive', async () => {
+  it('is kept through import and export if the record is inactive in the file', async () => {
     const source = await testInstance(await openTestStore(sqlite));
     const { errors, summary } = await source.import({ data_orgs: fileOf(stateful('INACTIVE')) });
     expect({ errors, notCarried: summary.notCarried }).toEqual({ errors: undefined, notCarried: {} });
@@ -49,7 +49,7 @@ describe('the state of a project, application, action or grant', () => {
     expect(second.manifest.digest).toBe(first.manifest.digest);
   });
 
-  it('is not written where the record is active, as ZITADEL writes none', async () => {
+  it('is not written if the record is active, because ZITADEL writes none', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     await instance.import({ data_orgs: fileOf(stateful('ACTIVE')) });
     expect(states((await instance.export()).bytes)).toEqual([]);
@@ -79,7 +79,7 @@ describe('the state of a project, application, action or grant', () => {
     expect(await overwrite(stateful())).toEqual({});
   });
 
-  it.each(['PROJECT_STATE_ASLEEP', 'USER_STATE_ACTIVE', 2])('is rejected where it is unknown: %s', async (state) => {
+  it.each(['PROJECT_STATE_ASLEEP', 'USER_STATE_ACTIVE', 2])('is rejected if it is unknown: %s', async (state) => {
     const instance = await testInstance(await openTestStore(sqlite));
     const org = { ...stateful(), projects: [{ projectId: 'P', project: { name: 'P' }, state }] };
     const { status, body } = await instance.refusedImport({ data_orgs: fileOf(org) });

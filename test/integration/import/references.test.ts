@@ -208,9 +208,9 @@ const rows: Readonly<Record<string, readonly [fields: object, error: ReturnType<
   ],
 };
 
-describe('a reference, or a value, that ZITADEL would not take', () => {
+describe('a reference, or a value, that ZITADEL would reject', () => {
   it.each(Object.entries(rows))(
-    'is an entry in errors, and costs no other record: %s',
+    'is an entry in errors, and does not affect other records: %s',
     async (_what, [fields, error]) => {
       const instance = await testInstance(await openTestStore(sqlite));
       const { errors, summary } = await instance.import(
@@ -223,7 +223,7 @@ describe('a reference, or a value, that ZITADEL would not take', () => {
 });
 
 describe('references through lists', () => {
-  it('are good where all of them lead to something, and the records come out as they went in', async () => {
+  it('are valid if all of them lead to a record, and the records are exported unchanged', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const org = {
       ...organisation('O', base),
@@ -246,7 +246,7 @@ describe('references through lists', () => {
     expect({ errors: again.errors, created: again.summary.created }).toEqual({ errors: undefined, created: {} });
   });
 
-  it('to identity providers that nobody has are kept, with a warning until the target has them', async () => {
+  it('to unknown identity providers are kept, with a warning until the target has them', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const link = { userId: 'U', idpId: 'GitHub', providedUserId: 'u', providedUserName: 'u@github' };
     const loginPolicy = { idps: [ofOrganisation('idp'), ofOrganisation('LDAP')] };
@@ -277,14 +277,14 @@ describe('references through lists', () => {
     expect((await instance.import(request(org))).summary).toMatchObject({ warnings: [unproved] });
   });
 
-  it('to identity providers of another organisation fail all the same', async () => {
+  it('to identity providers of another organisation fail nevertheless', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const userLinks = [{ userId: 'U', idpId: 'their idp', providedUserId: 'u' }];
     const { errors } = await instance.import(request(organisation('O', { ...base, userLinks }), other));
     expect(errors).toEqual([failed('user_link', 'U_their idp', 'COMMAND-39nf2', 'Errors.IDPConfig.NotExisting')]);
   });
 
-  it('to identity providers of the instance are kept in the login policy, and warned of: they are not carried', async () => {
+  it('to identity providers of the instance are kept in the login policy with a warning, because they are not carried', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const loginPolicy = { idps: [{ idpId: 'global', ownerType: 'IDP_OWNER_TYPE_SYSTEM' }] };
     const { errors, summary } = await instance.import(request(organisation('O', { loginPolicy })));
@@ -303,7 +303,7 @@ describe('a user name that ends in the verified domain of another organisation',
     organisation('O', { humanUsers: [person('U', { userName })], ...more });
   const holder = (isVerified: boolean) => organisation('holder', { domains: [domain('taken.example', isVerified)] });
 
-  it('is refused, in whatever order the organisations come, and whether it is there already or comes in the same document', async () => {
+  it('is rejected, in any order of the organisations, whether the domain exists already or is in the same document', async () => {
     const orgs = [named('a@b@Taken.Example'), holder(true)];
     for (const documents of [[orgs], [orgs.toReversed()], [[holder(true)], [named('me@taken.example')]]]) {
       const instance = await testInstance(await openTestStore(sqlite));
@@ -321,14 +321,14 @@ describe('a user name that ends in the verified domain of another organisation',
       'login names carry the domain of their organisation',
       [named('me@taken.example', { domainPolicy: { orgId: 'O', userLoginMustBeDomain: true } }), holder(true)],
     ],
-  ])('is taken where %s', async (_case, orgs) => {
+  ])('is accepted if %s', async (_case, orgs) => {
     const instance = await testInstance(await openTestStore(sqlite));
     expect((await instance.import(request(...orgs))).errors).toBeUndefined();
   });
 });
 
-describe('what ZITADEL would take', () => {
-  it('is a phone number that is written in some other way: it is brought to one form, the same each time', async () => {
+describe('a value that ZITADEL would accept', () => {
+  it('is a phone number in another notation, which is normalised the same each time', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const org = organisation('O', { humanUsers: [person('U', { phone: { phone: '+41 (0)79 123-45-67' } })] });
     await instance.import(request(org));

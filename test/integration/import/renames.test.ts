@@ -14,12 +14,12 @@ const projects = (names: readonly string[]) => [
 const organisations = (names: readonly string[]) => names.map((name, index) => ({ orgId: `P${index}`, org: { name } }));
 const overwriting = (orgs: readonly object[]) => ({ data_orgs: { orgs }, on_conflict: 'overwrite' });
 
-describe('a record that asks by "overwrite" for the name of another record', () => {
+describe('a record that requests the name of another record by "overwrite"', () => {
   it.each<[string, (names: readonly string[]) => Organisation[], message: string]>([
     ['a person', people, 'Errors.User.AlreadyExists'],
     ['a project', projects, 'Errors.Project.AlreadyExists'],
     ['an organisation', organisations, 'Errors.Org.AlreadyExists'],
-  ])('is an error until that record has given up the name: %s', async (_what, file, message) => {
+  ])('is an error until that record has released the name: %s', async (_what, file, message) => {
     const store = await openTestStore(sqlite);
     const instance = await testInstance(store);
     await instance.import({ data_orgs: { orgs: file(['a', 'b']) } });
@@ -38,7 +38,7 @@ describe('a record that asks by "overwrite" for the name of another record', () 
     expect((await instance.export()).manifest.digest).toBe((await alone.export()).manifest.digest);
   });
 
-  it('is an error also where that record asks for its own name', async () => {
+  it('is an error even if that record requests its own name', async () => {
     const store = await openTestStore(sqlite);
     const instance = await testInstance(store);
     await instance.import({ data_orgs: { orgs: people(['a', 'b']) } });

@@ -50,7 +50,7 @@ describe('the second record of a file with the same id', () => {
     expect(errors).toEqual([existing]);
   });
 
-  it('is an error where it equals the stored record, which an overwrite gives the content of the first', async () => {
+  it('is an error if it equals the stored record, which an overwrite replaces by the first', async () => {
     const { instance } = await countedInstance();
     await instance.import(fileOf('report', { humanUsers: [B] }));
     const body = fileOf('overwrite', { humanUsers: [A, B] });
@@ -84,14 +84,14 @@ describe('the second record of a file with the same id', () => {
     },
   );
 
-  it.each(onConflict)('is an error where only a credential differs (on_conflict %s)', async (mode) => {
+  it.each(onConflict)('is an error if only a credential differs (on_conflict %s)', async (mode) => {
     const { instance } = await countedInstance();
     const hashed = (value: string) => person('U', { hashedPassword: { value } });
     const body = fileOf(mode, { humanUsers: [hashed('$2a$10$one'), hashed('$2a$10$two')] });
     for (const _repetition of [1, 2]) expect((await instance.import(body)).errors).toEqual([existing]);
   });
 
-  it('locks nobody out and lets nobody in where the first was unchanged and lacks the state', async () => {
+  it('neither locks a user out nor lets a user in if the first was unchanged and lacks the state', async () => {
     const { instance } = await countedInstance();
     const robot = (state: object) => ({ userId: 'U', user: { userName: 'robot', name: 'Robot' }, ...state });
     const importing = (...machineUsers: object[]) => instance.import(fileOf('overwrite', { machineUsers }));
@@ -101,7 +101,7 @@ describe('the second record of a file with the same id', () => {
     expect((await instance.export()).orgs[0]?.machineUsers).toMatchObject([{ state: 'USER_STATE_LOCKED' }]);
   });
 
-  it.each(replacing)('is an error where the first fails (on_conflict %s)', async (mode) => {
+  it.each(replacing)('is an error if the first fails (on_conflict %s)', async (mode) => {
     const { instance } = await countedInstance();
     const taken = person('V', { userName: 'a' });
     const body = fileOf(mode, { humanUsers: [taken, A, B] });
@@ -113,7 +113,7 @@ describe('the second record of a file with the same id', () => {
     expect((await instance.export()).orgs[0]?.humanUsers).toMatchObject([{ userId: 'V' }]);
   });
 
-  it.each(replacing)('is an error in each import where it equals the first (on_conflict %s)', async (mode) => {
+  it.each(replacing)('is an error in each import if it equals the first (on_conflict %s)', async (mode) => {
     const { instance, writesOf } = await countedInstance();
     const body = fileOf(mode, { humanUsers: [A, A] });
     for (const writes of [expect.any(Number), 0]) {
@@ -123,7 +123,7 @@ describe('the second record of a file with the same id', () => {
     }
   });
 
-  it('counts as unchanged with on_conflict report where it equals the record of an earlier import', async () => {
+  it('counts as unchanged with on_conflict report if it equals the record of an earlier import', async () => {
     const { instance, writesOf } = await countedInstance();
     const body = fileOf('report', { humanUsers: [A, A] });
     expect((await instance.import(body)).errors).toEqual([existing]);
@@ -154,7 +154,7 @@ describe('the second record of a file with the same id', () => {
   });
 
   it.each(onConflict)(
-    'is an error where one of two user grants names the project grant and the other does not (on_conflict %s)',
+    'is an error if one of two user grants refers to the project grant and the other does not (on_conflict %s)',
     async (on_conflict) => {
       const { instance, writesOf } = await countedInstance();
       const project = { projectId: 'p', project: { name: 'Project' } };

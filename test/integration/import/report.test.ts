@@ -16,8 +16,8 @@ const grant = (grantId: string, projectId: string, grantedOrgId: string, ...role
 });
 
 // What ZITADEL's own integration tests of its import expect, field by field; `summary` is ours.
-describe("ZITADEL's own tests of its import", () => {
-  it('case "success": projects, roles, people, grants of projects and of users over several organisations', async () => {
+describe("an import of ZITADEL's own tests", () => {
+  it('creates projects, roles, people, and grants of projects and of users over several organisations in case "success"', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const { errors, success } = await instance.import(
       request(
@@ -81,7 +81,7 @@ describe("ZITADEL's own tests of its import", () => {
     });
   });
 
-  it('case "duplicate project grant error": the first is created, the second is an entry in errors', async () => {
+  it('creates the first grant and reports the second in case "duplicate project grant error"', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const twice = grant('G4', 'P2', 'O4', 'role1', 'role2');
     const { errors, success, summary } = await instance.import(
@@ -114,7 +114,7 @@ describe("ZITADEL's own tests of its import", () => {
     expect(summary.failed).toEqual({ projectGrants: 1 });
   });
 
-  it('case "duplicate project grant member error": the first is created, the second is an entry in errors', async () => {
+  it('creates the first member and reports the second in case "duplicate project grant member error"', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const twice = { projectId: 'P4', grantId: 'G5', userId: 'U2', roles: ['PROJECT_GRANT_OWNER'] };
     const { errors, success } = await instance.import(
@@ -171,7 +171,7 @@ describe('a record that occurs twice in one document', () => {
     expect(summary.created).toEqual({ org: 1, humanUsers: 1 });
   });
 
-  it('may be an organisation: its entries are one, and the records of both are taken', async () => {
+  it('may be an organisation: its entries are merged, and the records of both are imported', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const { errors, summary } = await instance.import(
       request(organisation('O', { humanUsers: [person('U')] }), organisation('O', { humanUsers: [person('V')] })),
@@ -182,12 +182,12 @@ describe('a record that occurs twice in one document', () => {
   });
 });
 
-describe('a reference to what is not there', () => {
+describe('a reference to a missing record', () => {
   it.each<[string, object, string]>([
     ['the application of a key', { appKeys: [{ id: 'K' }] }, 'app_key'],
     ['the user of a key', { machineKeys: [{ keyId: 'K' }] }, 'machine_user_key'],
     ['the identity provider of a link', { userLinks: [{ userId: 'U', providedUserId: 'x' }] }, 'user_link'],
-  ])('is an entry in errors too when it is empty: %s', async (_what, fields, type) => {
+  ])('is an entry in errors even if it is empty: %s', async (_what, fields, type) => {
     const instance = await testInstance(await openTestStore(sqlite));
     const { errors } = await instance.import({
       ...request(organisation('O', { humanUsers: [person('U')], ...fields })),
@@ -196,7 +196,7 @@ describe('a reference to what is not there', () => {
     expect(errors?.map((error) => error.type)).toEqual([type]);
   });
 
-  it('costs no other record: those beside it are created', async () => {
+  it('does not affect other records: those beside it are created', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const { errors, success } = await instance.import(
       request(
@@ -207,7 +207,7 @@ describe('a reference to what is not there', () => {
     expect(success.orgs).toEqual([{ orgId: 'O', projectIds: ['P'], projectRoles: ['P_a', 'P_c'] }]);
   });
 
-  it('is none when what is referred to comes later in the document, or in another organisation', async () => {
+  it('is valid if the record comes later in the document, or in another organisation', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const { errors } = await instance.import(
       request(

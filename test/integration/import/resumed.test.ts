@@ -87,8 +87,8 @@ function dyingStore(store: Store, commits: number): Store {
   };
 }
 
-describe('an import that was stopped, sent again', () => {
-  it('comes to the same state as one that was not', async () => {
+describe('an import that was interrupted and sent again', () => {
+  it('reaches the same state as an uninterrupted one', async () => {
     const [stopped, whole] = [await openTestStore(), await openTestStore()];
     await stopAfter(stopped, PEOPLE, people);
     await run(stopped, people);
@@ -97,7 +97,7 @@ describe('an import that was stopped, sent again', () => {
     expect(await contents(stopped)).toEqual(await contents(whole));
   });
 
-  it('reports again what was wrong before it was stopped, and takes what is right now', async () => {
+  it('reports earlier errors again, and accepts records that are valid by now', async () => {
     const store = await openTestStore();
     await run(store, organisation('other', { humanUsers: [person('first', { userName: 'name of P1000' })] }));
     await stopAfter(store, PEOPLE, withFaults);
@@ -113,7 +113,7 @@ describe('an import that was stopped, sent again', () => {
     ['a kill among the first records', (store) => killAfter(store, 2, people), people],
     ['a kill among the metadata', (store) => killAfter(store, 5, large), large],
     ['two kills', (store) => killAfter(store, 3, people).then(() => killAfter(store, 3, people)), people],
-  ])('counts as unchanged what was written before %s, and as created the rest', async (_by, stop, org) => {
+  ])('counts the records written before %s as unchanged, and the rest as created', async (_by, stop, org) => {
     const store = await openTestStore();
     await stop(store);
     const before = countsOf(await readDatabase(store), ['people', 'large']);
@@ -125,7 +125,7 @@ describe('an import that was stopped, sent again', () => {
     expect((await run(store, org)).summary).toMatchObject({ created: {}, unchanged: after });
   });
 
-  it('counts as unchanged what an interrupted call has overwritten', async () => {
+  it('counts records as unchanged that an interrupted call has overwritten', async () => {
     const store = await openTestStore();
     const older = numbers.map((number) => person(`P${number}`, { userName: `former${number}` }));
     await run(store, organisation('people', { humanUsers: older }));
@@ -143,7 +143,7 @@ describe('an import that was stopped, sent again', () => {
     expect((await run(store, people)).errors).toMatchObject([{ id: 'P1' }]);
   });
 
-  it('writes everything anew where its organisation is removed meanwhile', async () => {
+  it('writes everything again if its organisation is removed meanwhile', async () => {
     const store = await openTestStore();
     await stopAfter(store, PEOPLE, people);
     let isRemoved = false;
@@ -156,7 +156,7 @@ describe('an import that was stopped, sent again', () => {
     expect((await readDatabase(store)).get('users')).toHaveLength(PEOPLE);
   });
 
-  it('leaves nothing behind but the records', async () => {
+  it('leaves nothing behind except the records', async () => {
     const store = await openTestStore();
     await stopAfter(store, PEOPLE, people);
     expect((await readDatabase(store)).get('instance') ?? []).toEqual([]);

@@ -21,7 +21,7 @@ async function organisationsOf(instance: Awaited<ReturnType<typeof testInstance>
 }
 
 describe('an import of some organisations of a file', () => {
-  it('takes those in org_ids, and counts the others as not carried', async () => {
+  it('imports those in org_ids, and counts the others as not carried', async () => {
     const instance = await newInstance();
     const { success, summary } = await instance.import({ org_ids: ['a'], data_orgs: file });
     expect(success.orgs).toMatchObject([{ orgId: 'a' }]);
@@ -30,7 +30,7 @@ describe('an import of some organisations of a file', () => {
     expect(await organisationsOf(instance)).toEqual(['a']);
   });
 
-  it('leaves out those in excluded_org_ids, also where org_ids names them', async () => {
+  it('omits those in excluded_org_ids, even if org_ids contains them', async () => {
     const instance = await newInstance();
     const request = { org_ids: ['a', 'c'], excluded_org_ids: ['c'], data_orgs: file };
     const { summary } = await instance.import(request);
@@ -42,7 +42,7 @@ describe('an import of some organisations of a file', () => {
     expect(await organisationsOf(instance)).toEqual(['a']);
   });
 
-  it('imports the rest later, as if it were another file', async () => {
+  it('imports the rest later, like another file', async () => {
     const instance = await newInstance();
     await instance.import({ excluded_org_ids: ['a'], data_orgs: file });
     const { summary } = await instance.import({ data_orgs: file });
@@ -50,7 +50,7 @@ describe('an import of some organisations of a file', () => {
     expect(summary.unchanged).toMatchObject({ org: 2, humanUsers: 3, projects: 1 });
   });
 
-  it('does so too where organisations name their ids after their records', async () => {
+  it('imports the rest later even if organisations have their ids after their records', async () => {
     const instance = await newInstance();
     const late = ({ orgId, ...rest }: object & { orgId?: unknown }) => ({ ...rest, orgId });
     const { summary } = await instance.import({ org_ids: ['b'], data_orgs: { orgs: [late(a), late(b), late(c)] } });
@@ -58,7 +58,7 @@ describe('an import of some organisations of a file', () => {
     expect(summary.notCarried).toEqual({ org: 2, humanUsers: 4 });
   });
 
-  it('proves by the manifest the whole file, whatever it takes of it', async () => {
+  it('verifies the whole file by the manifest, whatever it imports of it', async () => {
     const source = await newInstance();
     await source.import({ data_orgs: file });
     const { bytes } = await source.export();
@@ -67,7 +67,7 @@ describe('an import of some organisations of a file', () => {
     expect(summary).toMatchObject({ proved: true, created: { org: 1, humanUsers: 2 } });
   });
 
-  it('warns of an id that the file does not have', async () => {
+  it('warns of an id that the file does not contain', async () => {
     const instance = await newInstance();
     const { summary } = await instance.import({ org_ids: ['d'], data_orgs: file });
     expect(summary).toMatchObject({ created: {}, warnings: [unproved, { type: 'org', id: 'd' }] });
@@ -84,7 +84,7 @@ function failingStore(store: Store, failing: number): Store {
 }
 
 describe('an import with new_orgs_only', () => {
-  it('imports new organisations once; sent again it is refused with 409', async () => {
+  it('imports new organisations once, and is rejected with 409 when it is sent again', async () => {
     const instance = await newInstance();
     const request = { new_orgs_only: true, data_orgs: file };
     expect((await instance.import(request)).summary.created).toMatchObject({ org: 3, humanUsers: 7 });
@@ -95,7 +95,7 @@ describe('an import with new_orgs_only', () => {
     });
   });
 
-  it('writes nothing where one of the organisations exists, in a dry run neither', async () => {
+  it('writes nothing if one of the organisations exists, including in a dry run', async () => {
     const instance = await newInstance();
     await instance.import({ data_orgs: { orgs: [c] } });
     for (const dry of [true, false]) {
@@ -107,7 +107,7 @@ describe('an import with new_orgs_only', () => {
     expect(summary.created).toMatchObject({ org: 2 });
   });
 
-  it('refuses records for an organisation that exists, which the file names by its id alone', async () => {
+  it('rejects records for an existing organisation that the file only refers to by its id', async () => {
     const instance = await newInstance();
     await instance.import({ data_orgs: { orgs: [a] } });
     const intruder = { orgId: 'a', orgMembers: [{ userId: 'b-0', roles: ['ORG_OWNER'] }] };
@@ -115,7 +115,7 @@ describe('an import with new_orgs_only', () => {
     expect(status).toBe(409);
   });
 
-  it('is refused after an interrupted call that created the organisation, and continues without new_orgs_only', async () => {
+  it('is rejected after an interrupted call that created the organisation, and continues without new_orgs_only', async () => {
     const store = await openTestStore();
     const people = Array.from({ length: 1_000 }, (_, index) => person(`P${index}`));
     const request = { data_orgs: { orgs: [organisation('large', { humanUsers: people })] } };
@@ -128,7 +128,7 @@ describe('an import with new_orgs_only', () => {
     expect((created.humanUsers ?? 0) + (unchanged.humanUsers ?? 0)).toBe(1_000);
   });
 
-  it('is refused where another import creates one of its organisations at the same time', async () => {
+  it('is rejected if another import creates one of its organisations at the same time', async () => {
     const store = await openTestStore();
     let raced = false;
     const racing = hookedStore(store, async (writes) => {

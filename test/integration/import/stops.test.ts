@@ -43,7 +43,7 @@ function slowStore(store: Store, failing: number) {
 }
 
 describe('an import that fails while other batches are in flight', () => {
-  it('answers after their last commit, and nothing is committed afterwards', async () => {
+  it('responds after their last commit, and nothing is committed afterwards', async () => {
     const store = await openTestStore();
     const { slow, committed, ended } = slowStore(store, 3);
     const instance = await testInstance(store, 'test', { store: slow });
@@ -56,7 +56,7 @@ describe('an import that fails while other batches are in flight', () => {
     expect(answered).toBeGreaterThan(1);
   });
 
-  it('does so as well when the file cannot be read further', async () => {
+  it('responds after their last commit if the file cannot be read further, too', async () => {
     const store = await openTestStore();
     const { slow, committed, ended } = slowStore(store, 0);
     const bytes = Buffer.from(JSON.stringify({ orgs: [organisation('O', { humanUsers: people(2_000) })] }));
@@ -77,8 +77,8 @@ describe('an import that fails while other batches are in flight', () => {
   });
 });
 
-describe('an import whose time is over among its organisations', () => {
-  it('ends there, and says how many are in', async () => {
+describe('an import whose timeout expires among its organisations', () => {
+  it('ends there, and reports the number of imported organisations', async () => {
     const store = await openTestStore();
     const controller = new AbortController();
     const watched = watchedStore(store, () => controller.abort(deadlineExceeded()));

@@ -40,7 +40,7 @@ describe('the counts of organisations', () => {
   });
 });
 
-describe('the lists that v1 files have beside the login policy', () => {
+describe('the lists of v1 files beside the login policy', () => {
   const secondFactors = [{ type: 'SECOND_FACTOR_TYPE_OTP' }, { type: 'SECOND_FACTOR_TYPE_U2F' }];
   const loginPolicy = { allowUsernamePassword: true, passwordlessType: 'PASSWORDLESS_TYPE_ALLOWED' };
 
@@ -81,7 +81,7 @@ describe('errors and warnings', () => {
   });
 });
 
-describe('what a file says that would be stored otherwise', () => {
+describe('an integer of 64 bits in a file', () => {
   it.each([
     ['9007199254740993', 400, /orgs\[0\]\.passwordComplexityPolicy\.minLength/],
     ['9007199254740992', 400, /orgs\[0\]\.passwordComplexityPolicy\.minLength/],
@@ -90,15 +90,15 @@ describe('what a file says that would be stored otherwise', () => {
     ['9007199254740991', 200, /MODEL-Lsp0e/],
     ['"9007199254740993"', 200, /MODEL-Lsp0e/],
     ['8', 200, /"created":\{"org":1,"passwordComplexityPolicy":1\}/],
-  ])('an integer of 64 bits as a number is refused above 2^53, with its place: %s', async (literal, expected, said) => {
+  ])('is rejected above 2^53 as a number, with its place: %s', async (literal, expected, message) => {
     const instance = await testInstance(await openTestStore(sqlite));
     const file = `{"orgs":[{"orgId":"A","org":{"name":"A"},"passwordComplexityPolicy":{"min_length":${literal}}}]}`;
     const { status, text } = await instance.attempt('import', `{"dataOrgs":${file}}`);
     expect(status, text).toBe(expected);
-    expect(text).toMatch(said);
+    expect(text).toMatch(message);
   });
 
-  it('an integer above 2^53 in an unknown field is ignored as the field is', async () => {
+  it('is ignored above 2^53 in an unknown field', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const file = '{"orgs":[{"orgId":"A","org":{"name":"A","other":9007199254740993},"more":9007199254740993}]}';
     const { status, text } = await instance.attempt('import', `{"dataOrgs":${file}}`);
@@ -109,7 +109,7 @@ describe('what a file says that would be stored otherwise', () => {
 describe('an id of more than 200 characters', () => {
   const long = (length: number) => '😀'.repeat(length);
 
-  it('is refused for an organisation before anything is written, with its place', async () => {
+  it('is rejected for an organisation before anything is written, with its place', async () => {
     const withId = (id: string) => ({ orgId: id, org: { name: 'A' } });
     const instance = await testInstance(await openTestStore(sqlite));
     const { status, body } = await instance.refusedImport({ dataOrgs: { orgs: [withId(long(201))] } });
@@ -120,7 +120,7 @@ describe('an id of more than 200 characters', () => {
     expect((await instance.export()).orgs).toHaveLength(1);
   });
 
-  it('is refused for an organisation of 2,000 characters, whose records come first in the file', async () => {
+  it('is rejected for an organisation of 2,000 characters, whose records come first in the file', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const orgs = [{ humanUsers: [person('U')], orgId: 'A'.repeat(2_000), org: { name: 'A' } }];
     const { status, body } = await instance.refusedImport({ dataOrgs: { orgs } });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { countedInstance } from '../../support/instances/testInstance.ts';
 
-describe('content of a file that the service does not know', () => {
+describe('unknown content of a file', () => {
   it('is counted in notCarried: fields of organisations and of records, by their path', async () => {
     const { instance } = await countedInstance();
     const apps = [{ appId: 'a' }, { appId: 'b' }];
@@ -33,7 +33,7 @@ describe('content of a file that the service does not know', () => {
     });
   });
 
-  it('is a warning where it is the name of an enumeration', async () => {
+  it('is a warning if it is the name of an enumeration', async () => {
     const { instance } = await countedInstance();
     const profile = { firstName: 'A', lastName: 'B', gender: 'GENDER_QUEER' };
     const body = { data_orgs: { orgs: [organisation('O', { humanUsers: [person('A', { profile })] })] } };
@@ -58,7 +58,7 @@ const violations = z.array(
 );
 
 // The file is read before the store is asked for anything.
-describe('a state that the service does not know', () => {
+describe('an unknown state', () => {
   it.each<[string, object, string]>([
     [
       'of a person',
@@ -73,7 +73,7 @@ describe('a state that the service does not know', () => {
     ],
     ['of an organisation', { orgState: 'ORG_STATE_FROZEN' }, 'orgs[0].orgState'],
     ['of an organisation, as a number', { org_state: 99 }, 'orgs[0].orgState'],
-  ])('is a 400 before anything is written: %s', async (_whose, fields, field) => {
+  ])('is rejected with 400 before anything is written: %s', async (_whose, fields, field) => {
     const { instance, writesOf } = await countedInstance();
     const { result, writes } = await writesOf(() =>
       instance.refusedImport({ data_orgs: { orgs: [organisation('O', fields)] } }),
@@ -84,8 +84,8 @@ describe('a state that the service does not know', () => {
   });
 });
 
-describe('unknown names without end', () => {
-  it('are capped: the rest is counted under one name', async () => {
+describe('unlimited numbers of unknown names', () => {
+  it('are capped, and the rest is counted under one name', async () => {
     const { instance } = await countedInstance();
     const fields = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`field${index}`, index]));
     const { summary } = await instance.import({ data_orgs: { orgs: [organisation('O', fields)] } });

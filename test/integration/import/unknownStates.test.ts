@@ -21,7 +21,7 @@ describe('an import', () => {
     }
   });
 
-  it('does not warn of a file with states, nor of an export of its own', async () => {
+  it('does not warn of a file with states, nor of its own export', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const first = await instance.import({ data_orgs: { orgs: [organisation('acme', { humanUsers })] } });
     const { bytes } = await instance.export();

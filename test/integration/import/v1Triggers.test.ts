@@ -16,7 +16,7 @@ const org = (actionId: string) =>
     ],
   });
 
-describe('a trigger action that names its flow and trigger', () => {
+describe('a trigger action with its flow and trigger', () => {
   const importAs = async (field: string, actionId: string) => {
     const instance = await testInstance(await openTestStore(sqlite));
     return instance.import({ [field]: { orgs: [org(actionId)] } });
@@ -25,7 +25,7 @@ describe('a trigger action that names its flow and trigger', () => {
   it.each([
     ['data_orgs', 'FLOW_TYPE_EXTERNAL_AUTHENTICATION', 'TRIGGER_TYPE_POST_CREATION'],
     ['data_orgsv1', '1', '3'],
-  ])('is reported as ZITADEL reports it: %s', async (field, flowType, triggerType) => {
+  ])('is reported as in ZITADEL: %s', async (field, flowType, triggerType) => {
     const { success } = await importAs(field, 'A');
     expect(success.orgs).toMatchObject([{ triggerActions: [{ flowType, triggerType, actionIds: ['A'] }] }]);
     const { errors } = await importAs(field, 'none');

@@ -7,7 +7,7 @@ import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const warnings = z.array(z.looseObject({ reason: z.enum(warningReasons) }));
 
-it('gives each warning a reason of the list', async () => {
+it('every warning of an import has a reason of the list', async () => {
   const instance = await testInstance(await openTestStore(sqlite));
   const domain = { isVerified: true, isPrimary: true };
   const bot = { userId: 'bot', user: { userName: 'bot', name: 'Bot' } };

@@ -12,7 +12,7 @@ import { collect, inPieces } from '../../support/fixtures/bytes.ts';
 
 const never = new AbortController().signal;
 
-describe('the credentials that a call brings', () => {
+describe('the credentials of a call', () => {
   let local: LocalBucket;
   beforeAll(async () => {
     local = await startLocalBucket();
@@ -29,7 +29,7 @@ describe('the credentials that a call brings', () => {
   it.each([
     ['a bucket', { bucket: '../other', path: 'x' }],
     ['an object', { bucket: 'exports', path: '..' }],
-  ])('are not used at all for %s that is misnamed', async (_, name) => {
+  ])('are not used for an invalid name of %s', async (_, name) => {
     const hosts = await requestsOf(async () => {
       const refused = bucket().pin({ ...name, account: local.account }, never);
       await expect(refused).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
@@ -37,7 +37,7 @@ describe('the credentials that a call brings', () => {
     expect(hosts).toEqual([]);
   });
 
-  it('go to the endpoint only that is given, the exchange too, not even after a refusal elsewhere', async () => {
+  it('are sent only to the given endpoint, including the key exchange, even after a rejection elsewhere', async () => {
     const hosts = await requestsOf(async () => {
       await write(local.account, 'counted');
       await collect((await pin(local.account, 'counted')).read(never));
@@ -73,19 +73,22 @@ describe('the credentials that a call brings', () => {
     ["another account's key, to write", 'INVALID_ARGUMENT', 400, rejected('x'), () => write(mixedUp(), 'x')],
     ["another account's key, to read", 'INVALID_ARGUMENT', 400, rejected('there'), () => pin(mixedUp(), 'there')],
     ['an unknown account', 'INVALID_ARGUMENT', 400, rejected('there'), () => pin(nobody(), 'there')],
-  ])('give %s an error whose text is ours, the whole of it', async (_what, code, httpStatus, message, call) => {
-    const error: unknown = await call().then(
-      () => 'nothing failed',
-      (reason: unknown) => reason,
-    );
-    if (!(error instanceof IdentityError)) throw error;
-    expect({ code: error.code, httpStatus: error.httpStatus, message: error.message }).toEqual({
-      code,
-      httpStatus,
-      message,
-    });
-    expect(error.details).toEqual([{ '@type': expect.any(String), reason: error.reason, domain: 'identity' }]);
-  });
+  ])(
+    "produce for %s an error whose text is entirely this service's own",
+    async (_what, code, httpStatus, message, call) => {
+      const error: unknown = await call().then(
+        () => 'nothing failed',
+        (reason: unknown) => reason,
+      );
+      if (!(error instanceof IdentityError)) throw error;
+      expect({ code: error.code, httpStatus: error.httpStatus, message: error.message }).toEqual({
+        code,
+        httpStatus,
+        message,
+      });
+      expect(error.details).toEqual([{ '@type': expect.any(String), reason: error.reason, domain: 'identity' }]);
+    },
+  );
 
   it('leave no trace in any error', async () => {
     const results = await Promise.allSettled([
@@ -100,7 +103,7 @@ describe('the credentials that a call brings', () => {
     expect(shown).not.toMatch(/PRIVATE|Bearer|eyJ|gserviceaccount|authorization/i);
   });
 
-  it('are sent to STORAGE_EMULATOR_HOST where that is set, with or without a scheme', async () => {
+  it('are sent to STORAGE_EMULATOR_HOST if it is set, with or without a scheme', async () => {
     const before = process.env.STORAGE_EMULATOR_HOST;
     try {
       for (const host of [local.url, new URL(local.url).host]) {

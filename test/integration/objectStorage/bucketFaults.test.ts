@@ -8,7 +8,7 @@ import { startTcpProxy, type TcpProxy } from '../../support/http/tcpProxy.ts';
 const never = new AbortController().signal;
 const mib = 1024 * 1024;
 
-describe('a transfer over a network that fails', () => {
+describe('a transfer over an unreliable network', () => {
   let local: LocalBucket;
   let network: TcpProxy;
   beforeEach(async () => {
@@ -27,7 +27,7 @@ describe('a transfer over a network that fails', () => {
     return bucket().pin(at('object'), never);
   };
 
-  it('survives any number of broken connections, as long as something arrives between them', async () => {
+  it('survives any number of broken connections, as long as bytes arrive between them', async () => {
     const bytes = randomBytes(10 * mib);
     const pinned = await pinWritten(bytes);
     const pieces: Uint8Array[] = [];
@@ -44,7 +44,7 @@ describe('a transfer over a network that fails', () => {
     expect(breaks).toBe(8);
   });
 
-  it('goes on writing where the connection broke', async () => {
+  it('continues writing at the position where the connection broke', async () => {
     const bytes = randomBytes(20 * mib);
     network.cut('up', 11 * mib);
     await bucket().write(at('object'), inPieces(bytes), never);
@@ -52,13 +52,13 @@ describe('a transfer over a network that fails', () => {
     expect(digest(await collect(pinned.read(never)))).toBe(digest(bytes));
   });
 
-  it('knows that an object is written when the last answer was lost', async () => {
+  it('recognises a written object when the last response was lost', async () => {
     const written = await bucket().write(at('object'), thenCutAnswer(), never);
     const pinned = await bucket().pin(at('object'), never);
     expect(written).toMatchObject({ generation: pinned.generation, size: 5 });
   });
 
-  it('gives the object when it was complete before the abort came', async () => {
+  it('returns the object if it was complete before the abort', async () => {
     const abort = new AbortController();
     const content = async function* () {
       yield Buffer.from('bytes');
@@ -78,7 +78,7 @@ describe('a transfer over a network that fails', () => {
     network.cut('down', 0);
   }
 
-  it('detects bytes that were changed on the way down', async () => {
+  it('detects bytes that were changed during the download', async () => {
     const pinned = await pinWritten(randomBytes(2 * mib));
     network.corrupt('down', mib);
     await expect(collect(pinned.read(never))).rejects.toMatchObject({
@@ -87,7 +87,7 @@ describe('a transfer over a network that fails', () => {
     });
   });
 
-  it('detects bytes that were changed on the way up, and leaves nothing', async () => {
+  it('detects bytes that were changed during the upload, and leaves nothing', async () => {
     const content = async function* () {
       yield randomBytes(2 * mib);
       network.corrupt('up', mib);
@@ -161,7 +161,7 @@ describe('a transfer over a network that fails', () => {
     });
   });
 
-  it('reads on from the one generation when the object is replaced and the connection holds', async () => {
+  it('continues with the pinned generation when the object is replaced and the connection holds', async () => {
     const bytes = randomBytes(8 * mib);
     const pinned = await pinWritten(bytes);
     const file = openStorage(local.account, 'write', local.url).bucket('exports').file('object');
@@ -188,7 +188,7 @@ describe('a transfer over a network that fails', () => {
     expect(await direct.pin(at('object'), never)).toMatchObject({ generation: written.generation, size: 20 * mib });
   });
 
-  it('goes on reading where the connection broke, and asks only for the bytes that are missing', async () => {
+  it('continues reading at the position where the connection broke, and requests only the missing bytes', async () => {
     const bytes = randomBytes(8 * mib);
     const pinned = await pinWritten(bytes);
     const before = network.bytes('down');
@@ -200,7 +200,7 @@ describe('a transfer over a network that fails', () => {
     expect(network.bytes('down') - before).toBeLessThan(10 * mib);
   });
 
-  it('says that Cloud Storage does not answer when it cannot be reached', async () => {
+  it('reports that Cloud Storage does not respond if it cannot be reached', async () => {
     await network.close();
     await expect(bucket().pin(at('object'), never)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });

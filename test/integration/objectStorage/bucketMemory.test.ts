@@ -8,7 +8,7 @@ import { startLocalBucket } from '../../support/emulators/localBucket.ts';
 const result = z.object({ rssGrowth: z.number() });
 const program = join(import.meta.dirname, 'bucketMemory', 'transfer.ts');
 
-it('holds less than 80 MB more for an object of 200 MiB than for one of 20 MiB', async () => {
+it('a transfer needs less than 80 MB more memory for an object of 200 MiB than for one of 20 MiB', async () => {
   const local = await startLocalBucket();
   try {
     const key = local.keyFile;

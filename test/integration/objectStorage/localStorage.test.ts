@@ -47,11 +47,11 @@ describe('the local Cloud Storage stand-in', () => {
   it.each<[string, () => ServiceAccount]>([
     ['signed with another key', () => ({ ...account, privateKey: newAccount('other').privateKey })],
     ['of another account', () => newAccount('other')],
-  ])('rejects the exchange of a JWT %s as Google does', async (_, by) => {
+  ])('rejects the exchange of a JWT %s, as Google does', async (_, by) => {
     await expect(exchange(by())).rejects.toMatchObject({ status: 401 });
   });
 
-  it('rejects the exchange of a JWT for another address, and of a text that is none', async () => {
+  it('rejects the exchange of a JWT for another address, and of a text that is no JWT', async () => {
     const other = await startTokenEndpoint([[400, {}]]);
     onTestFinished(() => other.close());
     await expect(exchange(account, `${other.url}/token`)).rejects.toMatchObject({ status: 401 });
@@ -66,12 +66,12 @@ describe('the local Cloud Storage stand-in', () => {
   it.each([
     ['without a token', {}],
     ['with another token', { authorization: 'Bearer ya29.other' }],
-  ])('answers 401 to a request %s', async (_, headers) => {
+  ])('responds 401 to a request %s', async (_, headers) => {
     const answer = await fetch(`${storage.url}${ten}`, { headers });
     expect([answer.status, await answer.json()]).toEqual([401, googleError(401, 'authError', 'Invalid Credentials')]);
   });
 
-  it('gives metadata as Cloud Storage does', async () => {
+  it('returns metadata as Cloud Storage does', async () => {
     const [metadata] = await file('ten').getMetadata();
     expect(metadata).toMatchObject({
       kind: 'storage#object',
@@ -91,7 +91,7 @@ describe('the local Cloud Storage stand-in', () => {
     ['the end', 'bytes=-2', 206, '89'],
     ['more than there is', 'bytes=8-100', 206, '89'],
     ['nothing that it has', 'bytes=10-', 416, undefined],
-  ])('gives %s of an object', async (_, range, status, body) => {
+  ])('returns %s of an object', async (_, range, status, body) => {
     const answer = await get(`${ten}?alt=media`, range === undefined ? {} : { range });
     expect(answer.status).toBe(status);
     if (body !== undefined) expect(await answer.text()).toBe(body);
@@ -109,7 +109,7 @@ describe('the local Cloud Storage stand-in', () => {
     ['an unknown object', '/storage/v1/b/bucket/o/a%2Fb', 'No such object: bucket/a/b'],
     ['another generation', `${ten}?generation=1`, 'No such object: bucket/ten'],
     ['another path', '/storage/v2/b', 'Not Found'],
-  ])('answers 404 for %s', async (_, path, message) => {
+  ])('responds 404 for %s', async (_, path, message) => {
     const answer = await get(path);
     expect(answer.status).toBe(404);
     expect(await answer.json()).toEqual(googleError(404, 'notFound', message));
@@ -121,13 +121,13 @@ describe('the local Cloud Storage stand-in', () => {
     ['ifGenerationNotMatch', 'present', 412],
     ['ifMetagenerationMatch', '2', 412],
     ['ifMetagenerationMatch', '1', 200],
-  ])('holds to %s=%s', async (name, value, status) => {
+  ])('enforces %s=%s', async (name, value, status) => {
     const [{ generation }] = await file('ten').getMetadata();
     const answer = await get(`${ten}?${name}=${value === 'present' ? generation : value}`);
     expect(answer.status).toBe(status);
   });
 
-  it('gives each overwriting a later generation, and answers for the last one only', async () => {
+  it('gives each overwrite a later generation, and serves the last one only', async () => {
     const one = file('changing');
     await save(one, Buffer.from('first'));
     const [{ generation: first }] = await one.getMetadata();
@@ -138,7 +138,7 @@ describe('the local Cloud Storage stand-in', () => {
     expect(await (await get(`/b/bucket/o/changing?alt=media&generation=${second}`)).text()).toBe('second');
   });
 
-  it('lets one of two writers win who both want to create an object', async () => {
+  it('lets one of two writers win that create the same object', async () => {
     const once = { preconditionOpts: { ifGenerationMatch: 0 } };
     const results = await Promise.allSettled(
       [1, 2, 3, 4].map((n) => save(file('contested'), randomBytes(n * 1000), once)),
@@ -146,19 +146,19 @@ describe('the local Cloud Storage stand-in', () => {
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  it('forgets an object that is removed', async () => {
+  it('deletes an object that is removed', async () => {
     await save(file('removed'), text);
     await file('removed').delete();
     await expect(file('removed').getMetadata()).rejects.toMatchObject({ code: 404 });
   });
 
-  it('refuses a checksum that is not that of the bytes, and keeps nothing', async () => {
+  it('rejects a checksum that does not match the bytes, and keeps nothing', async () => {
     const wrong = { metadata: { crc32c: 'AAAAAA==' } };
     await expect(save(file('wrong'), text, wrong)).rejects.toMatchObject({ code: 400 });
     await expect(file('wrong').getMetadata()).rejects.toMatchObject({ code: 404 });
   });
 
-  it('takes a resumable upload in chunks, says how far it has come, and shows nothing before its end', async () => {
+  it('accepts a resumable upload in chunks, reports its progress, and publishes nothing before its end', async () => {
     const [uri] = await file('chunks').createResumableUpload();
     const bytes = randomBytes(300 * 1024);
     expect(await put(uri, 'bytes */*')).toEqual([308, null]);
@@ -173,7 +173,7 @@ describe('the local Cloud Storage stand-in', () => {
   });
 
   it.each(['multipart', 'media'])(
-    'refuses an upload of the type %s with 501, and names the type to use',
+    'rejects an upload of the type %s with 501, and names the type to use',
     async (type) => {
       const authorization = `Bearer ${token}`;
       const url = `${storage.url}/upload/storage/v1/b/bucket/o?uploadType=${type}&name=refused`;
@@ -192,7 +192,7 @@ describe('the local Cloud Storage stand-in', () => {
     expect((await get('/b/bucket/o/cancelled')).status).toBe(404);
   });
 
-  it('keeps its objects when it is started again', async () => {
+  it('keeps its objects across a restart', async () => {
     await storage.close();
     await start();
     expect(await (await get(`${ten}?alt=media`)).text()).toBe('0123456789');

@@ -41,13 +41,13 @@ async function visibleImport(instance: TestInstance): Promise<{ importing: Promi
   return { importing, release };
 }
 
-describe('a call that answers from what another import has committed', () => {
+describe('a response about records that another import has committed', () => {
   it.each<[string, (instance: TestInstance) => Promise<unknown>]>([
     ['an import of the same file', (instance) => instance.import({ data_orgs: file })],
     ['a dry run', (instance) => instance.import({ data_orgs: file, dry_run: true })],
     ['an import that is refused', (instance) => instance.refusedImport({ data_orgs: file, new_orgs_only: true })],
     ['an export', (instance) => instance.export()],
-  ])('waits until that is on the disk: %s', async (_what, call) => {
+  ])('waits until they are on disk: %s', async (_what, call) => {
     const instance = await testInstance(await openTestStore(sqlite));
     const { importing, release } = await visibleImport(instance);
     const order: string[] = [];

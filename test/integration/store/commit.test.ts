@@ -23,7 +23,7 @@ describeStores('a commit', (kind) => {
     ]);
   });
 
-  it('refuses to create a document that exists and applies nothing of the commit', async () => {
+  it('refuses to create a document that exists, and applies no other write', async () => {
     await store.commit([createUser('taken', { body: 'first' })]);
     const commit = store.commit([createUser('free'), createUser('taken', { body: 'second' }), createUser('last')]);
     await expect(commit).rejects.toThrow(WriteConflictError);
@@ -32,7 +32,7 @@ describeStores('a commit', (kind) => {
   });
 
   it.each([{ body: 'new' }, {}])(
-    'refuses to update a document that is missing, by %j, and applies nothing of the commit',
+    'refuses to update a document that is missing, by %j, and applies no other write',
     async (fields) => {
       await store.commit([createUser('kept', { body: 'old' })]);
       const commit = store.commit([
@@ -45,7 +45,7 @@ describeStores('a commit', (kind) => {
     },
   );
 
-  it('deletes a document whether or not it is there', async () => {
+  it('deletes a document whether or not it exists', async () => {
     await store.commit([createUser('present')]);
     const deletion = { type: 'delete', key: userKey('present') } as const;
     await store.commit([deletion]);
@@ -54,7 +54,7 @@ describeStores('a commit', (kind) => {
     expect(await readUser(store, 'present')).toBeUndefined();
   });
 
-  it('changes only the fields that an update gives and removes those given as null', async () => {
+  it('changes only the given fields of an update and removes those given as null', async () => {
     const { id } = userKey('a');
     await store.commit([createUser('a', { body: 'body', state: 'old', passwordHash: 'hash', otpEmail: true })]);
     await store.commit([{ type: 'update', key: userKey('a'), fields: { state: 'new', passwordHash: null } }]);
@@ -73,7 +73,7 @@ describeStores('a commit', (kind) => {
     expect(await readUser(store, 'a')).toEqual({ id: userKey('a').id, body: 'new', digest: 'last' });
   });
 
-  it('lets exactly one of many creations of the same document succeed', async () => {
+  it('succeeds once of many creations of the same document', async () => {
     const names = Array.from({ length: 10 }, (_, index) => `claim of ${index}`);
     const outcomes = await Promise.allSettled(names.map((body) => store.commit([createUser('one', { body })])));
     const won = outcomes.findIndex(({ status }) => status === 'fulfilled');
@@ -83,7 +83,7 @@ describeStores('a commit', (kind) => {
     expect(await readUser(store, 'one')).toMatchObject({ body: names[won] });
   });
 
-  it('takes as much as may be given and refuses far more at once', async () => {
+  it('accepts writes up to the limit and rejects far more at once', async () => {
     const large = (bytes: number) =>
       Array.from({ length: 6 }, (_, index) => createUser(`large ${index}`, { body: 'x'.repeat(bytes / 6) }));
     await expect(store.commit(large(MAX_COMMIT_BYTES * 1.4))).rejects.toThrow(/a commit of 6 writes and \d+ bytes/);
@@ -91,7 +91,7 @@ describeStores('a commit', (kind) => {
     expect((await readUser(store, 'large 5'))?.body).toHaveLength(MAX_COMMIT_BYTES / 6);
   });
 
-  it('is seen by another store object on the same database, and the other way round', async () => {
+  it('is visible to another store object on the same database, and vice versa', async () => {
     const location = await kind.newLocation();
     const one = await openTestStore(kind, location);
     const other = await openTestStore(kind, location);

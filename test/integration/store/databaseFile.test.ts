@@ -55,7 +55,7 @@ describe('the database file', () => {
     expect(() => openEmbeddedStore(file)).toThrow(`the database has format ${FORMAT + 1}`);
   });
 
-  it('that a killed first start has left is completed by the next one', async () => {
+  it('of a killed first start is completed by the next one', async () => {
     const file = await newFile();
     const killed = `${file}.killed`;
     using first = new DatabaseSync(killed);
@@ -71,7 +71,7 @@ describe('the database file', () => {
     expect(await readUser(store, 'a')).toBeDefined();
   });
 
-  it('takes no more writes of a process that runs while another version migrates it', async () => {
+  it('rejects writes of a process that runs while another version migrates it', async () => {
     const file = await newFile();
     const store = open(file);
     await store.commit([createUser('a')]);
@@ -92,7 +92,7 @@ describe('the database file', () => {
     other.exec('ROLLBACK');
   });
 
-  it('becomes readable to its owner only when it was restored with other permissions, its log too', async () => {
+  it('becomes readable to its owner only if it was restored with other permissions, as does its log', async () => {
     const file = await newFile();
     const restored = join(file, '..', 'restored.sqlite');
     const store = open(file);
@@ -105,7 +105,7 @@ describe('the database file', () => {
     for (const suffix of ['', '-wal', '-shm']) expect((await stat(`${restored}${suffix}`)).mode & 0o777).toBe(0o600);
   });
 
-  it('returns to WAL mode, in which readers and writers do not block each other, when it was restored without', async () => {
+  it('returns to WAL mode, in which readers and writers do not block each other, if it was restored without it', async () => {
     const file = await newFile();
     const first = openEmbeddedStore(file);
     await first.commit([createUser('a')]);
@@ -148,7 +148,7 @@ describe('the write-ahead log', () => {
     survived(context, 'snapshot ends', 'SQLite', 1);
   });
 
-  it('leaves a snapshot alone below the limit', async () => {
+  it('keeps a snapshot open below the limit', async () => {
     const file = await newFile();
     const store = open(file, { logMarginBytes: 4_000_000 });
     await createUsers(store, 1_000);

@@ -61,7 +61,7 @@ describeStores('a stored document', (kind) => {
     store = await openTestStore(kind);
   });
 
-  it('keeps apart and finds again what has an awkward id', async () => {
+  it('is found again under an awkward id, and kept apart from others', async () => {
     const keys = awkwardIds.map((parts) => userKey(...parts));
     await store.commit(keys.map((key, sequence) => ({ type: 'create', key, fields: { sequence } })));
     const expected = keys.map(({ id }, sequence) => ({ id, sequence }));
@@ -70,7 +70,7 @@ describeStores('a stored document', (kind) => {
     expect(documents.toSorted((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))).toEqual(expected);
   });
 
-  it('has every field as it was written, and none that was not', async () => {
+  it('has every written field, and no other', async () => {
     await store.commit([
       createUser('full', allFields),
       createUser('empty'),
@@ -89,7 +89,7 @@ describeStores('a stored document', (kind) => {
     expect(await readUser(store, 'negative')).toMatchObject({ sequence: -1 });
   });
 
-  it('may be as large as a document may be', async () => {
+  it('may have the maximum size of a document', async () => {
     const body = 'é'.repeat(MAX_DOCUMENT_BYTES / 2);
     await store.commit([createUser('large', { body })]);
     expect((await readUser(store, 'large'))?.body).toBe(body);
@@ -97,7 +97,7 @@ describeStores('a stored document', (kind) => {
     expect(documents.map((document) => document.body)).toEqual([body]);
   });
 
-  it('is read by key in the order asked for, missing ones and repeated ones included', async () => {
+  it('is read by key in the requested order, including missing and repeated ones', async () => {
     await store.commit([createUser('a', { body: 'A' }), createUser('b', { body: 'B' })]);
     const keys = ['b', 'missing', 'a', 'b'].map((name) => userKey(name));
     const bodies = (await store.getMany(keys)).map((document) => document?.body);
@@ -105,7 +105,7 @@ describeStores('a stored document', (kind) => {
     expect(await store.getMany([])).toEqual([]);
   });
 
-  it('is read by key with only the fields asked for', async () => {
+  it('is read by key with only the requested fields', async () => {
     await store.commit([createUser('a', { body: 'A', passwordHash: 'hash' })]);
     const { id } = userKey('a');
     expect(await store.getMany([userKey('a')], ['body', 'state'])).toEqual([{ id, body: 'A' }]);
@@ -120,7 +120,7 @@ describeStores('a stored document', (kind) => {
     expect(documents.filter((document) => document !== undefined)).toHaveLength(500);
   });
 
-  it('is one of its collection: the same id in another collection is another document', async () => {
+  it('belongs to its collection: the same id in another collection is another document', async () => {
     const { id } = userKey('a');
     await store.commit([createUser('a', { body: 'user' })]);
     await store.commit([{ type: 'create', key: { collection: 'claims', id }, fields: { body: 'claim' } }]);

@@ -34,7 +34,7 @@ async function backUp(target: string): Promise<void> {
 }
 
 describe('a reported file', () => {
-  it('is durable, with its name and that of its new directory, as a backup', async () => {
+  it('is durable as a backup, with its name and that of its new directory', async () => {
     const listCalls = await watchDurability();
     const copies = join(directory, 'instance', 'copies');
     await backUp(join(copies, 'north.backup'));
@@ -47,7 +47,7 @@ describe('a reported file', () => {
     ]);
   });
 
-  it('is durable, with its name, as an export', async () => {
+  it('is durable as an export, with its name', async () => {
     const listCalls = await watchDurability();
     const content = Buffer.from('{"orgs":[]}');
     const file = join(directory, 'north.json');
@@ -55,7 +55,7 @@ describe('a reported file', () => {
     expect(listCalls()).toEqual(['sync the content', 'link as north.json', `sync ${directory}`]);
   });
 
-  it('is durable, with its name, as the token file of a new instance', async () => {
+  it('is durable as the token file of a new instance, with its name', async () => {
     const location = { kind: 'sqlite', directory } as const;
     const store = await openStore(location);
     onTestFinished(() => store.close());

@@ -78,14 +78,14 @@ describeWithFirestore('the security rules', () => {
     expect(new Set(await Promise.all(statuses))).toEqual(new Set([403]));
   });
 
-  it.each(ordinary)('are what refuses to $name: rules that allow it make it work', async ({ request }) => {
+  it.each(ordinary)('are the only reason why clients cannot $name: permissive rules allow it', async ({ request }) => {
     const projectId = await projectWith(signedInOnly);
     const sent = request('users', projectId);
     expect(await statusFor(projectId, sent, undefined)).toBe(403);
     expect(await statusFor(projectId, sent, signedIn(projectId))).toBe(200);
   });
 
-  it('do not concern the functions', async () => {
+  it('do not apply to the functions', async () => {
     const projectId = await projectWith(rules);
     const store = await openTestStore(firestore, { kind: 'firestore', projectId, databaseId: '(default)' });
     const key = { collection: 'users', id } as const;
@@ -105,7 +105,7 @@ describeWithFirestore('the security rules', () => {
 /** One request to the REST API of Firestore, as a client in a browser can send it; the path begins behind the database. */
 type ClientRequest = readonly [method: string, path: string, body?: object];
 
-/** A client that is signed in as far as the emulator can tell: it takes tokens without a signature. */
+/** A client that is signed in from the emulator's point of view: it accepts tokens without a signature. */
 function signedIn(projectId: string): string {
   const now = Math.floor(Date.now() / 1000);
   const times = { iat: now, auth_time: now, exp: now + 3_600 };

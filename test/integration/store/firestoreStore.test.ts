@@ -36,7 +36,7 @@ describeWithFirestore('the Firestore store', () => {
   });
 
   it.each(ranges)(
-    'goes on with a scan of %s whose connection breaks, without losing or repeating a document',
+    'continues a scan of %s whose connection breaks, without losing or repeating a document',
     async (_what, part) => {
       const { proxy, store } = await openBehindProxy();
       await createUsers(store, 5_000, { body: 'x'.repeat(1_000), partition: 's/a' });
@@ -49,25 +49,22 @@ describeWithFirestore('the Firestore store', () => {
     },
   );
 
-  it.each(ranges)(
-    'closes a scan of %s that nobody reads for a while, and goes on with it later',
-    async (_what, part) => {
-      const store = await openTestStore(firestore);
-      await createUsers(store, 3_000, { body: 'x'.repeat(1_000), partition: 's/a' });
-      const snapshot = await store.snapshot();
-      const queries = vi.spyOn(v1.FirestoreClient.prototype, 'runQuery');
-      onTestFinished(() => queries.mockRestore());
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-      onTestFinished(() => void vi.useRealTimers());
-      const all: StoredDocument[] = [];
-      for await (const documents of snapshot.scan({ collection: 'users', ...part })) {
-        if (all.length === 0) vi.advanceTimersByTime(60_000);
-        all.push(...documents);
-      }
-      expect(queries).toHaveBeenCalledTimes(2);
-      expectEachOnce(all, 3_000);
-    },
-  );
+  it.each(ranges)('closes a scan of %s that is not read for a while, and continues it later', async (_what, part) => {
+    const store = await openTestStore(firestore);
+    await createUsers(store, 3_000, { body: 'x'.repeat(1_000), partition: 's/a' });
+    const snapshot = await store.snapshot();
+    const queries = vi.spyOn(v1.FirestoreClient.prototype, 'runQuery');
+    onTestFinished(() => queries.mockRestore());
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const all: StoredDocument[] = [];
+    for await (const documents of snapshot.scan({ collection: 'users', ...part })) {
+      if (all.length === 0) vi.advanceTimersByTime(60_000);
+      all.push(...documents);
+    }
+    expect(queries).toHaveBeenCalledTimes(2);
+    expectEachOnce(all, 3_000);
+  });
 
   it('reads again when the connection breaks', async () => {
     const { proxy, store } = await openBehindProxy();
@@ -88,7 +85,7 @@ describeWithFirestore('the Firestore store', () => {
     await vi.waitFor(() => expect(proxy.ended()).toBe(proxy.connections()), { timeout: 20_000 });
   });
 
-  it('answers UNAVAILABLE, without a word of the library, when the database cannot be reached', async () => {
+  it('fails with UNAVAILABLE, without a text of the library, if the database cannot be reached', async () => {
     vi.stubEnv('FIRESTORE_EMULATOR_HOST', `127.0.0.1:${await freePort()}`);
     const store = await openTestStore(firestore, { kind: 'firestore', projectId: 'nobody', databaseId: '(default)' });
     const failure = { code: 'UNAVAILABLE', message: 'the database is unavailable: retry the request' };
@@ -106,7 +103,7 @@ describeWithFirestore('the Firestore store', () => {
     ]);
   });
 
-  it('says what the database refused in one word', async () => {
+  it('reports a rejection of the database in one word', async () => {
     const store = await openTestStore(firestore);
     const key = { collection: 'users', id: 'x'.repeat(2_000) } as const;
     await expect(store.commit([{ type: 'create', key, fields: {} }])).rejects.toMatchObject({

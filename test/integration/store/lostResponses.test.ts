@@ -119,7 +119,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
     survived(context, 'response to a commit is lost', 'Firestore', 1);
   });
 
-  it('recognises its commit at the deadline, when the repeated one is still aborted', async () => {
+  it('recognises its commit at the deadline, if the repeated one is still aborted', async () => {
     const { direct, store, network } = await openProxiedStore();
     await direct.commit([createUser('counter', { sequence: 1 })]);
     network.strike(lostCommit, ...Array.from({ length: 1_000 }, () => aborted));
@@ -143,7 +143,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
     expect(await direct.getMany(keys, [])).toEqual([undefined, undefined]);
   });
 
-  it('does not take the commit of another writer for its own', async () => {
+  it('does not mistake the commit of another writer for its own', async () => {
     const { direct, store, network } = await openProxiedStore();
     await direct.commit([createUser('taken')]);
     network.strike(unsentCommit);
@@ -151,7 +151,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
     expect(await readUser(direct, 'free')).toBeUndefined();
   });
 
-  it('removes a factor with 200 when the response to its commit is lost, and answers the next removal with 404', async (context) => {
+  it('removes a factor with 200 when the response to its commit is lost, and rejects the next removal with 404', async (context) => {
     const { direct, store, network } = await openProxiedStore();
     const remove = await servedRemoval(direct, store);
     network.strike(lostRead, lostCommit);
@@ -183,7 +183,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
     expect(await direct.getMany(keys, ['state'])).toEqual([expect.objectContaining({ state: 'new' }), undefined]);
   });
 
-  it('does not take deletes for applied where another writer has changed one of the documents', async () => {
+  it('does not treat deletes as applied if another writer has changed one of the documents', async () => {
     const { direct, store, network } = await openProxiedStore();
     const keys = [userKey('a'), userKey('b')];
     await direct.commit([createUser('a'), createUser('b')]);
@@ -214,7 +214,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
     ["keeps another writer's change of what it has overwritten, when the response is lost", true, 'USER_STATE_ACTIVE'],
     ["overwrites another writer's change, when its own commit was not applied", false, 'USER_STATE_LOCKED'],
   ];
-  it.for(batches)("an import's batch %s", async ([_outcome, isForwarded, state]) => {
+  it.for(batches)('in a batch of an import %s', async ([_outcome, isForwarded, state]) => {
     const { direct, store, network } = await openProxiedStore();
     const names = ['ada', 'ben'];
     const fields = { state: 'USER_STATE_ACTIVE', changedAt: new Date().toISOString() };

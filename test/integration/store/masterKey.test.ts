@@ -129,7 +129,7 @@ describeStores('identity rekey', (kind) => {
 });
 
 describeStores('a database with another master key', (kind) => {
-  it('is refused by every operation, and not changed', async () => {
+  it('is rejected by every operation, and not changed', async () => {
     const location = await filledLocation(kind);
     const wrong = { ...location, masterKey: newKey() };
     const before = await rawContent(location);
@@ -146,7 +146,7 @@ describeStores('a database with another master key', (kind) => {
 });
 
 describeWithFirestore('a request to a function', () => {
-  it('gets 503 with the name of the error where the master key is wrong', async () => {
+  it('gets 503 with the name of the error if the master key is wrong', async () => {
     const location = await filledLocation(firestore);
     const owner = await testInstance(await openTestStore(firestore, location));
     const wrong = await openTestStore(firestore, { ...location, masterKey: newKey() });
@@ -156,7 +156,7 @@ describeWithFirestore('a request to a function', () => {
 });
 
 describe('master.key', () => {
-  it('is made with the database, for its owner only, and never again', async () => {
+  it('is created with the database, for its owner only, and never again', async () => {
     const { location, directory, keyFile } = await newDirectory();
     const first = await openStore(location);
     expect((await readdir(directory)).filter((name) => name.startsWith('master'))).toEqual(['master.key']);
@@ -167,7 +167,7 @@ describe('master.key', () => {
     expect(await readFile(keyFile, 'utf8')).toBe(text);
   });
 
-  it('that is missing, wrong or invalid ends every command with 1 and says what to do', async () => {
+  it('that is missing, wrong or invalid ends every command with exit code 1 and a remedy', async () => {
     const { directory, keyFile } = await newDirectory();
     await identityJson(['init', '--data', directory]);
     const serve = () => identity(['serve', '--port', '0', '--data', directory]);
@@ -194,7 +194,7 @@ describe('master.key', () => {
     expect(await readFile(keyFile, 'utf8')).toBe('secret');
   });
 
-  it('gives way to IDENTITY_MASTER_KEY', async () => {
+  it('is ignored if IDENTITY_MASTER_KEY is set', async () => {
     const { directory, keyFile } = await newDirectory();
     const env = { IDENTITY_MASTER_KEY: randomBytes(32).toString('hex') };
     await identityJson(['init', '--data', directory], { env });
@@ -202,7 +202,7 @@ describe('master.key', () => {
     expect(await identityJson(['org', 'list', '--data', directory], { env })).toMatchObject({ organisations: [{}] });
   });
 
-  it('has only the new key after a rotation, which the command prints the id of', async () => {
+  it('contains only the new key after a rotation, and the command prints its id', async () => {
     const { location, directory, keyFile } = await newDirectory();
     await identityJson(['init', '--data', directory]);
     const [before] = await keyLines(keyFile);

@@ -42,7 +42,7 @@ async function billsOf(count: number): Promise<Record<string, Billed>> {
 }
 
 describe('the costs of an operation', () => {
-  it('are those of every record that is added', async () => {
+  it('are those of each added record', async () => {
     const [few, many] = [await billsOf(500), await billsOf(1_000)];
     const added = (step: string): Billed => ({
       // Rounded down: a scan begins once a batch, and a commit of many records notes what it did.
@@ -56,7 +56,7 @@ describe('the costs of an operation', () => {
     expect(added('grants again')).toEqual({ read: 2, written: 0 });
   });
 
-  it('are those of a removal and of a list by someone else, the token included', async () => {
+  it('are those of a removal and of a list by another caller, including the token', async () => {
     const counted = countedStore(await openTestStore(sqlite));
     const now = new Date();
     const audited = memoryTrail().audit.call('otp-email', {});
@@ -78,7 +78,7 @@ interface Billed {
   readonly written: number;
 }
 
-/** A store that counts what it reads and writes; `take` tells how much it was since the last time. */
+/** A store that counts its reads and writes; `take` returns the counts since the last call. */
 function countedStore(store: Store): { readonly store: Store; take(): Billed } {
   const billed = { read: 0, written: 0 };
   const watched = watchedStore(store, (writes) => {

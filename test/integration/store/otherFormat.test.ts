@@ -24,7 +24,7 @@ async function instanceOfOtherFormat(kind: StoreKind): Promise<StoreLocation> {
 }
 
 describeStores('a database of another format', (kind) => {
-  it('is refused by every command, with what to do', async () => {
+  it('is rejected by every command, with a remedy', async () => {
     const location = await instanceOfOtherFormat(kind);
     const commands = [['serve', '--port', '0'], ['org', 'list'], ['init'], ['rekey']];
     for (const args of commands) {
@@ -35,7 +35,7 @@ describeStores('a database of another format', (kind) => {
 });
 
 describe('a local instance of another format', () => {
-  it('is refused by npm start, with what to do', async () => {
+  it('is rejected by npm start, with a remedy', async () => {
     const location = await instanceOfOtherFormat(sqlite);
     if (location.kind !== 'sqlite') throw new Error('not a directory');
     const local = join(location.directory, 'local');

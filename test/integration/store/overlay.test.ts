@@ -18,7 +18,7 @@ const userOf = async (from: Pick<Store, 'getMany'>, name: string) => (await from
 
 // It reads the store below by a snapshot only, so one store is enough.
 describe('an overlay', () => {
-  it('shows what is under it, and what was written into it, whose body it does not keep', async () => {
+  it('shows the underlying documents and its own writes, whose bodies it does not keep', async () => {
     const { overlay, store, before } = await overlaid();
     await overlay.commit([createUser('above', { orgId: 'P', body: '{}', otpEmail: false })]);
     expect(await userOf(overlay, 'below')).toMatchObject({ body: '{}', sequence: 1, otpEmail: true });
@@ -26,14 +26,14 @@ describe('an overlay', () => {
     expect(await readDatabase(store)).toEqual(before);
   });
 
-  it('keeps the bodies of the collections that it was asked to', async () => {
+  it('keeps the bodies of the requested collections', async () => {
     const { overlay } = await overlaid();
     const key = { collection: 'projects', id: documentId('p') } as const;
     await overlay.commit([{ type: 'create', key, fields: { body: '{}' } }]);
     expect(await overlay.getMany([key], ['body'])).toEqual([{ id: key.id, body: '{}' }]);
   });
 
-  it('changes and deletes what is under it in its own eyes only', async () => {
+  it('changes and deletes underlying documents only in its own view', async () => {
     const { overlay, store, before } = await overlaid();
     await overlay.commit([{ type: 'update', key: userKey('below'), fields: { sequence: 2, otpEmail: null } }]);
     expect(await userOf(overlay, 'below')).toEqual({ id: userKey('below').id, orgId: 'O', sequence: 2 });
@@ -44,7 +44,7 @@ describe('an overlay', () => {
     expect(await readDatabase(store)).toEqual(before);
   });
 
-  it('refuses what the store would refuse, and keeps nothing of such a commit', async () => {
+  it('rejects the same writes as the store, and keeps nothing of such a commit', async () => {
     const { overlay } = await overlaid();
     for (const wrong of [createUser('below'), { type: 'update', key: userKey('none'), fields: {} } as const]) {
       await expect(overlay.commit([createUser('above'), wrong])).rejects.toThrow(WriteConflictError);
@@ -63,7 +63,7 @@ describe('an overlay', () => {
     expect(await userOf(overlay, 'below')).toMatchObject({ sequence: 21 });
   });
 
-  it('is over the state of its opening', async () => {
+  it('shows the underlying state at its opening', async () => {
     const { overlay, store } = await overlaid();
     await store.commit([createUser('later')]);
     expect(await userOf(overlay, 'later')).toBeUndefined();

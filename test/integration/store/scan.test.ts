@@ -11,7 +11,7 @@ describeStores('a scan', (kind) => {
     store = await openTestStore(kind);
   });
 
-  it('gives every document of a collection once, always in the same order, in arrays of some hundreds', async () => {
+  it('returns every document of a collection once, always in the same order, in arrays of some hundreds', async () => {
     expect(await scanAll(await store.snapshot(), { collection: 'users' })).toEqual({ documents: [], sizes: [] });
     await createUsers(store, 1_234);
     await store.commit([{ type: 'create', key: { collection: 'projects', id: 'other' }, fields: {} }]);
@@ -22,7 +22,7 @@ describeStores('a scan', (kind) => {
     expect((await scanAll(await store.snapshot(), { collection: 'users' })).documents).toEqual(documents);
   });
 
-  it('gives large documents in arrays of about a megabyte', async () => {
+  it('returns large documents in arrays of about a megabyte', async () => {
     const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
     for (const id of ids)
       await store.commit([{ type: 'create', key: { collection: 'users', id }, fields: { body: 'x'.repeat(400_000) } }]);
@@ -31,7 +31,7 @@ describeStores('a scan', (kind) => {
     expect(sizes).toEqual([3, 3, 1]);
   });
 
-  it('keeps to a partition, and begins at an id', async () => {
+  it('stays within a partition, and begins at an id', async () => {
     const partitions = [undefined, 'org 1/humanUsers', 'org 2/humanUsers'];
     await store.commit(
       Array.from({ length: 18 }, (_, index) => {
@@ -53,7 +53,7 @@ describeStores('a scan', (kind) => {
     }
   });
 
-  it('gives a range of partitions in the order of their bytes, and each in the order of ids', async () => {
+  it('returns a range of partitions in the order of their bytes, and each in the order of ids', async () => {
     const names = ['s/', 's/a', 's/a/b', 's/a0', 's/B', 's/ä', 's/｡', 's/😀', 'r/z', 's', 's0', 't/a'];
     const ids = ['a', 'b', 'c'];
     await store.commit([
@@ -74,7 +74,7 @@ describeStores('a scan', (kind) => {
     expect(documents).toHaveLength(expected.length * ids.length);
   });
 
-  it('gives every document of many partitions once, in small arrays', async () => {
+  it('returns every document of many partitions once, in small arrays', async () => {
     await createUsers(store, 250, { partition: 's/a' });
     await store.commit([createUser('later', { partition: 's/b', sequence: 250 })]);
     const range = { collection: 'users', partitions: { from: 's/a', to: 's/c' }, fields: ['sequence'] } as const;
@@ -85,7 +85,7 @@ describeStores('a scan', (kind) => {
     expect(sizes).toEqual([100, 100, 51]);
   });
 
-  it('gives only the fields that are asked for', async () => {
+  it('returns only the requested fields', async () => {
     await store.commit([createUser('a', { body: 'body', passwordHash: 'secret', otpEmail: false })]);
     const snapshot = await store.snapshot();
     const { id } = userKey('a');
@@ -95,7 +95,7 @@ describeStores('a scan', (kind) => {
     expect(await scanFields([])).toEqual([{ id }]);
   });
 
-  it('can be stopped early, and others of the same snapshot go on', async () => {
+  it('can be stopped early, and others of the same snapshot continue', async () => {
     await createUsers(store, 2_000);
     const snapshot = await store.snapshot();
     for await (const documents of snapshot.scan({ collection: 'users' })) {
@@ -111,7 +111,7 @@ describeStores('a scan', (kind) => {
     await snapshot[Symbol.asyncDispose]();
   });
 
-  it('gives other work a turn between its arrays', async () => {
+  it('lets other work run between its arrays', async () => {
     await createUsers(store, 3_000);
     const snapshot = await store.snapshot();
     let turns = 0;

@@ -81,7 +81,7 @@ describeStores('the stored secrets', (kind) => {
     expect(findIn(bytes, secrets)).toEqual(secrets.filter((text) => !gone.includes(text)));
   });
 
-  it('come back in an export as they were imported, and the same import changes nothing', async () => {
+  it('are exported as they were imported, and the same import changes nothing', async () => {
     const { instance } = await filledStore(await kind.newLocation(), await openTestStore(kind));
     const [first] = orgs;
     const { orgs: exported } = await instance.export({ org_ids: [first?.orgId] });
@@ -90,7 +90,7 @@ describeStores('the stored secrets', (kind) => {
     expect(summary).toMatchObject({ created: {}, failed: {} });
   });
 
-  it('are read in transactions, snapshots, scans and by key, and only where asked for', async () => {
+  it('are read in transactions, snapshots, scans and by key, and only if they are requested', async () => {
     const store = await openTestStore(kind);
     await store.commit([createUser('a', { totpSeed: 'SEED', state: 'x' }), createUser('b', { clientSecret: '' })]);
     const keys = [userKey('a'), userKey('b')];
@@ -147,7 +147,7 @@ describeStores('the stored secrets', (kind) => {
     expect(seen.size).toBe(20);
   });
 
-  it('are known to the list of authentication methods without a master key', async () => {
+  it('are not needed by the list of authentication methods, which works without a master key', async () => {
     const location = await kind.newLocation();
     const store = await openTestStore(kind, location);
     const { token } = await testInstance(store);
@@ -173,7 +173,7 @@ describe('the collections with secrets', () => {
 });
 
 describe('a backup', () => {
-  it('has no secret, and none of the key', async () => {
+  it('contains no secret, and no part of the key', async () => {
     const location = await sqlite.newLocation();
     if (location.kind !== 'sqlite') throw new Error('not a directory');
     const { secrets } = await filledStore(location, await openTestStore(sqlite, location));

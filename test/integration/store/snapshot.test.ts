@@ -9,7 +9,7 @@ describeStores('a snapshot', (kind) => {
     store = await openTestStore(kind);
   });
 
-  it('has everything that was committed before it, and nothing of what came after', async () => {
+  it('has everything that was committed before it, and nothing later', async () => {
     await store.commit([createUser('changed', { body: 'old' }), createUser('deleted'), createUser('kept')]);
     const snapshot = await store.snapshot();
     await store.commit([
@@ -29,7 +29,7 @@ describeStores('a snapshot', (kind) => {
     expect(await readUser(store, 'changed')).toMatchObject({ body: 'new' });
   });
 
-  it('stays as it was while it is being scanned and others write', async () => {
+  it('is unchanged while it is scanned during other writes', async () => {
     await createUsers(store, 1_500, { state: 'old' });
     const snapshot = await store.snapshot();
     const seen: (string | undefined)[] = [];
@@ -69,7 +69,7 @@ describeStores('a snapshot', (kind) => {
     await Promise.all([writeTwins(), readTwins()]);
   });
 
-  it('tells its time, later ones a later time', async () => {
+  it('has a time, and later ones have later times', async () => {
     const before = Date.now();
     const first = await store.snapshot();
     await store.commit([createUser('between')]);

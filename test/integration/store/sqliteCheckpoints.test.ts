@@ -40,7 +40,7 @@ describe('the write-ahead log of a database file', () => {
     expect((await scanAll(snapshot, { collection: 'users', fields: [] })).documents).toHaveLength(200);
   });
 
-  it('stays as long as a snapshot needs it, and is moved after that', async () => {
+  it('keeps its size as long as a snapshot needs it, and is moved after that', async () => {
     const file = await newFile();
     const store = openEmbeddedStore(file, { logMarginBytes: 500 * MEGABYTE });
     onTestFinished(() => store.close());

@@ -26,13 +26,13 @@ const insert = (connection: Connection, rows: number) =>
      INSERT INTO numbers (text) SELECT hex(randomblob(500)) FROM counter`,
   );
 
-/** Returns what SQLite itself says: the bytes of the log's frames. */
+/** Returns SQLite's own count of the bytes of the log's frames. */
 function reported(connection: Connection): number {
   const row: unknown = connection.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
   return 32 + Number(Array.isArray(row) ? row[1] : Number.NaN) * FRAME_BYTES;
 }
 
-it('counts the bytes of a log in use, whatever the size of its file', async () => {
+it('the byte count of a log includes the frames in use, whatever the size of its file', async () => {
   const { connection, log } = await openLog();
   for (const rows of [1, 1_000, 3, 20_000, 1]) {
     insert(connection, rows);
@@ -42,7 +42,7 @@ it('counts the bytes of a log in use, whatever the size of its file', async () =
   }
 });
 
-it('counts what another connection has written', async () => {
+it('the byte count of a log includes the writes of another connection', async () => {
   const { file, connection, log } = await openLog();
   const other = connect({ file, busyTimeout: 0 });
   onTestFinished(() => other.close());
@@ -52,7 +52,7 @@ it('counts what another connection has written', async () => {
   expect(log.usedBytes()).toBe(reported(connection));
 });
 
-it('is empty after the log was emptied', async () => {
+it('a log file is empty after a checkpoint that truncates it', async () => {
   const { connection, log } = await openLog();
   insert(connection, 100);
   connection.execute('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -61,7 +61,7 @@ it('is empty after the log was emptied', async () => {
   expect(log.usedBytes()).toBeGreaterThan(FRAME_BYTES);
 });
 
-it('is on the disk as often as asked for, and empty once it is closed', async () => {
+it('a log is synced as often as requested, and empty once it is closed', async () => {
   const { connection, log } = await openLog();
   insert(connection, 10);
   await Promise.all([log.sync(), log.sync(), log.sync()]);

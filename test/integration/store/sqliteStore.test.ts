@@ -31,7 +31,7 @@ async function newDirectory(): Promise<string> {
 }
 
 describe('the SQLite store', () => {
-  it('takes the writes of several processes and of this one at once', async () => {
+  it('accepts concurrent writes of several processes and of this one', async () => {
     const directory = await newDirectory();
     const names = ['one', 'two', 'three'];
     const writers = names.map((name) => startWriter(directory, name, '20'));
@@ -94,7 +94,9 @@ describe('the SQLite store', () => {
     expect(exits).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
-  it('answers UNAVAILABLE when another process keeps the file locked, and recovers', { timeout: 60_000 }, async () => {
+  it('fails with UNAVAILABLE while another process keeps the file locked, and recovers', {
+    timeout: 60_000,
+  }, async () => {
     const directory = await newDirectory();
     const store = await openTestStore(sqlite, { kind: 'sqlite', directory });
     await store.commit([createUser('a', { body: 'old' })]);
@@ -159,7 +161,7 @@ describe('the SQLite store', () => {
     ]);
   });
 
-  it('says that a file is no database without showing anything of it', async () => {
+  it('reports that a file is not a database without showing any of its content', async () => {
     const file = join(await newDirectory(), 'identity.sqlite');
     await writeFile(file, 'this is some text and not a database at all');
     expect(() => openEmbeddedStore(file)).toThrow('database error: file is not a database');

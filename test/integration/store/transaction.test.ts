@@ -73,14 +73,14 @@ describeStores('a transaction', (kind) => {
     expect(await readUser(store, 'free')).toBeUndefined();
   });
 
-  it('needs no reads and no writes', async () => {
+  it('works without reads and writes', async () => {
     expect(await store.transaction(async () => 'nothing')).toBe('nothing');
     await store.transaction(async ({ write }) => write([createUser('written')]));
     const read = await store.transaction(({ getMany }) => getMany([userKey('written')], []));
     expect(read).toEqual([{ id: userKey('written').id }]);
   });
 
-  it('reads one state however often it reads, several reads at once among them', async () => {
+  it('reads one state however often it reads, even with several reads at once', async () => {
     await store.commit([createUser('a', { sequence: 1 }), createUser('b', { sequence: 1 })]);
     const sums = await Promise.all(
       Array.from({ length: 4 }, () =>
@@ -121,7 +121,7 @@ describeStores('a transaction', (kind) => {
     ['is created', false, createUser('other')],
   ];
 
-  it.each(changes)('decides again when a document that it holds %s', async (_event, isThere, change) => {
+  it.each(changes)('is decided again when a document that it holds %s', async (_event, isThere, change) => {
     await store.commit([createUser('written'), ...(isThere ? [createUser('other', { state: 'old' })] : [])]);
     const seen = await decideDuring(store, change, ({ hold, write }, other) => {
       hold([userKey('other')]);
@@ -131,7 +131,7 @@ describeStores('a transaction', (kind) => {
     expect(await readUser(store, 'written')).toMatchObject({ state: `decided with ${seen[1]?.state}` });
   });
 
-  it('decides again when a document that it deletes changes, or is created', async () => {
+  it('is decided again when a document that it deletes changes, or is created', async () => {
     for (const [, isThere, change] of changes.filter(([, , { type }]) => type !== 'delete')) {
       if (isThere) await store.commit([createUser('other')]);
       const seen = await decideDuring(store, change, ({ write }) => write([{ type: 'delete', key: userKey('other') }]));
@@ -140,7 +140,7 @@ describeStores('a transaction', (kind) => {
     }
   });
 
-  it('decides again when a document that it updates is created after it was missing', async () => {
+  it('is decided again when a document that it updates is created after it was missing', async () => {
     const seen = await decideDuring(store, createUser('other', { sequence: 1 }), ({ write }, other) =>
       write([setState('other', other === undefined ? 'decided without it' : 'decided with it')]),
     );
@@ -148,7 +148,7 @@ describeStores('a transaction', (kind) => {
     expect(await readUser(store, 'other')).toMatchObject({ sequence: 1, state: 'decided with it' });
   });
 
-  it('meets a conflict, and does not run again, when it updates a document that is missing', async () => {
+  it('fails with a conflict, and does not run again, when it updates a document that is missing', async () => {
     let runs = 0;
     const transaction = store.transaction(async ({ getMany, write }) => {
       runs++;
@@ -175,7 +175,7 @@ describeStores('a transaction', (kind) => {
     await expect(transaction).rejects.toThrow('held without having been read');
   });
 
-  it('is ABORTED when every attempt loses against another writer', { timeout: 120_000 }, async () => {
+  it('fails with ABORTED when every attempt loses against another writer', { timeout: 120_000 }, async () => {
     await store.commit([createUser('counter', { sequence: 0 })]);
     let runs = 0;
     const transaction = store.transaction(async ({ getMany, write }) => {

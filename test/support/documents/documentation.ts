@@ -17,7 +17,7 @@ export interface ShownCommand {
   readonly command: string;
   /** The block of output that follows it; undefined where there is none. */
   readonly output: string | undefined;
-  /** The words after `sh`, which say why the tests do not run the block; undefined for one that they run. */
+  /** The words after `sh`, the reason why the tests skip the block; undefined for a block that they run. */
   readonly notRun: string | undefined;
 }
 

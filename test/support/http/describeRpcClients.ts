@@ -96,7 +96,7 @@ export function describeRpcClients(get: () => Called, clients: readonly RpcClien
   });
 
   describe.each(clients)('$name', (client) => {
-    it('removes the factor, and sees so', async () => {
+    it('removes the factor, and reads the removed state', async () => {
       const { url, instance } = get();
       const own = sampleOrganisation();
       await importInto(instance, { data_orgs: { orgs: [own] } });
@@ -110,7 +110,7 @@ export function describeRpcClients(get: () => Called, clients: readonly RpcClien
       expect(await list()).toMatchObject({ details: { totalResult: 2 }, authMethodTypes: [TOTP, PASSWORD] });
     });
 
-    it.for(refusals)('is told of $outcome', async ({ method, caller, user, code, message, id }, { skip }) => {
+    it.for(refusals)('gets the error for $outcome', async ({ method, caller, user, code, message, id }, { skip }) => {
       const { url, instance } = get();
       const tokens = { owner: instance.token, person: tokenOfBen, nobody: 'notreal' };
       const token = tokens[caller] ?? skip(noDatabase);

@@ -14,7 +14,7 @@ import { openConnection } from './rawHttp.ts';
  */
 export class GatedServer {
   gate = Promise.withResolvers<void>();
-  /** Resolves when a request waits at the gate, or as many as `start` was told. */
+  /** Resolves when a request waits at the gate, or as many as `start` requires. */
   entered = Promise.withResolvers<AbortSignal>();
   /** How many requests have come to the gate. */
   waiting = 0;

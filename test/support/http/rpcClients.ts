@@ -154,7 +154,7 @@ function callByGrpcJs({ method, url, token, userId }: RpcCall): Promise<unknown>
   return promise;
 }
 
-/** Why an RPC was refused, as its client tells it. */
+/** The reason why an RPC was rejected, as its client reports it. */
 export interface RpcRefusal {
   /** gRPC's. */
   readonly code: number;

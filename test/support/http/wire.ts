@@ -54,7 +54,7 @@ const errorBody = z.strictObject({
 /** An export file, as far as tests look into it. */
 export type ExportFile = z.infer<typeof exportFile>;
 
-/** Sends a request to an instance, with the token of its owner unless told otherwise. */
+/** Sends a request to an instance, by default with the token of its owner. */
 export async function send({ url }: Pick<Instance, 'url'>, request: WireRequest): Promise<Answer> {
   const { method, path, token, body, headers } = request;
   const authorization = token === undefined ? undefined : { authorization: `Bearer ${token}` };
@@ -89,7 +89,7 @@ export async function importFile(...call: Parameters<typeof postFile>): Promise<
   return importAnswer.parse(parseOk(await postFile(...call)));
 }
 
-/** Exports to the response: everything with credentials, unless told otherwise. */
+/** Exports to the response, by default everything with credentials. */
 export async function exportFrom(instance: Instance, selection: object = {}): Promise<ExportFile> {
   const all = { with_passwords: true, with_otp: true, response_output: true };
   const answer = await post(instance, 'export', { ...all, ...selection });

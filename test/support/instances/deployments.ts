@@ -7,7 +7,7 @@ import { describeWithFirestore, firestoreEmulator } from '../emulators/withFires
 import { temporaryDirectory } from '../processes/temporaryDirectory.ts';
 import { startLocal } from './localStart.ts';
 
-/** One instance, as somebody who deployed it knows it. */
+/** One instance, with the facts that its operator knows. */
 export interface Instance {
   readonly url: string;
   /** A token of a service user with the role IAM_OWNER. */

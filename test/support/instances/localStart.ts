@@ -28,7 +28,7 @@ export interface LocalStartOptions {
 }
 
 const ATTEMPTS = 10;
-// Below the ports that systems give out by themselves, so that nobody else gets one between the search and the start.
+// Below the ephemeral ports, so that no other process gets one between the search and the start.
 const LOWEST_PORT = 10_000;
 const HIGHEST_PORT = 30_000;
 

@@ -66,7 +66,7 @@ export interface TestInstance {
   import(body: unknown): Promise<Report>;
   /** Imports and expects an error body, which it returns with its status. */
   refusedImport(body: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
-  /** Exports all but the default organisation, with everything that can be asked for, unless told otherwise. */
+  /** Exports all but the default organisation, by default with everything that a request can include. */
   export(request?: object): Promise<Exported>;
 }
 

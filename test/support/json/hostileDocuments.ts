@@ -9,7 +9,7 @@ export function randomNumbers(seed: number): (below: number) => number {
   };
 }
 
-/** Draws a number from 0 to below another one. */
+/** Draws a number from 0 to below the given number. */
 export type Random = ReturnType<typeof randomNumbers>;
 
 const keys = [

@@ -8,7 +8,7 @@ export interface TemporaryDirectory {
   remove(): Promise<void>;
 }
 
-/** Makes a directory that nobody else uses. */
+/** Makes a directory that no other test uses. */
 export async function temporaryDirectory(): Promise<TemporaryDirectory> {
   const path = await mkdtemp(join(tmpdir(), 'identity-test-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };

@@ -37,7 +37,7 @@ function isComparable({ id }: StoredDocument): boolean {
   return id !== keyRecordKey.id;
 }
 
-/** The records of some organisations with their credentials, without what tells when they were written. */
+/** The records of some organisations with their credentials, without the times of their writes. */
 export function contentsOf(database: Database, orgIds: readonly string[]): Contents {
   const contents = new Map<string, string>();
   for (const collection of recordCollections) {

@@ -24,9 +24,9 @@ interface Planned {
 }
 
 /**
- * Everything that is wrong in a database, one text each: records that are not what their digest, place or organisation
- * says, records without their claims and claims without their record, references to what is not there. Works all of it
- * out anew from the records' bodies and the table of sections.
+ * Everything that is wrong in a database, one text each: records that differ from their digest, place or organisation,
+ * records without their claims and claims without their record, references to missing records. Derives all of it from the
+ * records' bodies and the table of sections.
  */
 export function violationsOf(database: Database): string[] {
   const documents: Documents = new Map(
@@ -113,7 +113,7 @@ function claimFaults(planned: readonly Planned[], claims: readonly StoredDocumen
   return [...missing, ...orphans.map(({ id, ownerId }) => `claims/${id} is held by ${ownerId}, which has it not`)];
 }
 
-/** An organisation may hold the claim that its login names are unique in the instance, unless its policy says otherwise. */
+/** An organisation may hold the claim that its login names are unique in the instance, unless its policy differs. */
 function scopeOf({ name, plan: { record } }: Planned, documents: Documents): string[] {
   const isOpen = record.section === organisationSection && !loginNamesByDomain(record.orgId, documents);
   return isOpen ? [`${scopeKey(record.orgId).id} of ${name}`] : [];

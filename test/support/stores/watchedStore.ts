@@ -1,6 +1,6 @@
 import type { Store, Write } from '../../../shared/store/store.ts';
 
-/** A store that tells of the writes that it has done, and waits until that is settled. */
+/** A store that reports its completed writes, and waits until the report is settled. */
 export function watchedStore(store: Store, onWritten: (writes: readonly Write[]) => unknown): Store {
   return interceptedStore(store, async () => {}, onWritten);
 }

@@ -52,7 +52,7 @@ export function withValueAt({ section, isList, steps }: FieldPlace, value: unkno
   return { orgId, org, [section]: isList ? [record] : record };
 }
 
-/** A copy of a JSON value in which another one stands at the end of the steps. */
+/** A copy of a JSON value with the given value at the end of the steps. */
 export function withValue(json: unknown, [step, ...others]: readonly (string | number)[], value: unknown): unknown {
   if (step === undefined) return value;
   if (typeof step === 'number') return [withValue(Array.isArray(json) ? json[step] : {}, others, value)];

@@ -95,7 +95,7 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
   });
 }
 
-/** Returns the error about an existing record, where a release has another one. */
+/** Returns the error about an existing record, in the form of the release. */
 function existsIn(release: Release, { section }: Row): string | undefined {
   return release === '2.71' && section === 'projectGrantMembers' ? `${ALREADY}.AlreadyExists` : undefined;
 }

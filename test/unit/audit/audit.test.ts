@@ -12,8 +12,8 @@ const logged = capturedLog();
 
 const brokenTrail = () => memoryTrail(() => Promise.reject(new Error('no space left on device')));
 
-describe('a call on record', () => {
-  it('has one event before its first effect, and one at its end, with what is known by then', async () => {
+describe('the audit trail of a call', () => {
+  it('has one event before the first effect and one at the end, with the facts known by then', async () => {
     const { audit, events } = memoryTrail();
     const call = audit.call('export', origin);
     call.identify(who);
@@ -31,7 +31,7 @@ describe('a call on record', () => {
     });
   });
 
-  it('ends once, with the first end', async () => {
+  it('has one final event, of the first end', async () => {
     const { audit, events } = memoryTrail();
     const call = audit.call('import', origin);
     await call.begin({});
@@ -40,7 +40,7 @@ describe('a call on record', () => {
     expect(events.map(({ outcome }) => outcome)).toEqual(['started', 'DEADLINE_EXCEEDED']);
   });
 
-  it('that is denied before it begins has one event if a token proves the caller, and otherwise none', async () => {
+  it('has one event for a call that is denied before it begins if a token proves the caller, and otherwise none', async () => {
     const { audit, events } = memoryTrail();
     const denied = (call: AuditedCall) => call.run(() => Promise.reject(operationDenied()));
     const identified = audit.call('import', origin);
@@ -56,7 +56,7 @@ describe('a call on record', () => {
     ]);
   });
 
-  it('ends with the process that shuts down', async () => {
+  it('has a final event when the process shuts down', async () => {
     const { audit, events } = memoryTrail();
     await audit.call('import', origin).begin({});
     await audit.close();
@@ -66,7 +66,7 @@ describe('a call on record', () => {
     ]);
   });
 
-  it('of a removal has one event if it succeeds, and a second one if it fails after it', async () => {
+  it('has one event for a successful removal, and a second one if the call fails after it', async () => {
     const { audit, events } = memoryTrail();
     await audit.call('otp-email', origin).run(async () => undefined);
     expect(events).toEqual([]);
@@ -84,7 +84,7 @@ describe('a call on record', () => {
   });
 });
 
-describe('a removal in a trail that joins its commit', () => {
+describe('the audit event of a removal whose trail joins its commit', () => {
   /** A transaction that notes what it gets. */
   function joiningTrail() {
     const joined: AuditEvent[] = [];
@@ -99,7 +99,7 @@ describe('a removal in a trail that joins its commit', () => {
     return { audit, joined, appended, transaction };
   }
 
-  it('is in each attempt of the transaction, and nowhere else', async () => {
+  it('is part of each attempt of the transaction, and written nowhere else', async () => {
     const { audit, joined, appended, transaction } = joiningTrail();
     const call = audit.call('otp-email', origin);
     call.identify(who);
@@ -115,7 +115,7 @@ describe('a removal in a trail that joins its commit', () => {
     expect(appended).toEqual([]);
   });
 
-  it('has no event of its own where the commit fails, and the log says so where it could not be written', async () => {
+  it('is missing if the commit fails, and the log contains an event that could not be written', async () => {
     const { audit, appended, transaction } = joiningTrail();
     for (const error of [deadlineExceeded(), auditUnwritable(new Error('no space left'))]) {
       const call = audit.call('otp-email', origin);
@@ -130,7 +130,7 @@ describe('a removal in a trail that joins its commit', () => {
     expect(logged().match(/"event":"otpEmail.removed".*no space left.*"message":"audit failed"/g)).toHaveLength(1);
   });
 
-  it('is before the transaction, once, where the trail is outside of the database', async () => {
+  it('is written once, before the transaction, if the trail is outside the database', async () => {
     const { audit, events } = memoryTrail();
     const { transaction } = joiningTrail();
     const call = audit.call('otp-email', origin);
@@ -141,14 +141,14 @@ describe('a removal in a trail that joins its commit', () => {
   });
 });
 
-describe('a trail that cannot be written', () => {
+describe('an audit trail that cannot be written', () => {
   it('prevents a call, and is logged', async () => {
     const call = brokenTrail().audit.call('export', origin);
     await expect(call.begin({})).rejects.toThrow('no space left');
     expect(logged()).toMatch(/"severity":"ERROR".*"event":"export.started".*no space left.*"message":"audit failed"/);
   });
 
-  it('does not change how a denied call is answered, and is logged', async () => {
+  it('does not change the response to a denied call, and is logged', async () => {
     const { audit } = brokenTrail();
     const call = audit.call('import', origin);
     call.identify(who);
@@ -171,8 +171,8 @@ describe('a trail that cannot be written', () => {
   });
 });
 
-describe('the names and facts of events', () => {
-  it('derive from those of commands', () => {
+describe('the names and facts of audit events', () => {
+  it('match those of commands', () => {
     expect(['init', 'pat create', 'service-user delete', 'otp-email enable'].map(commandEvent)).toEqual([
       'command.init',
       'command.patCreate',
@@ -181,7 +181,7 @@ describe('the names and facts of events', () => {
     ]);
   });
 
-  it('hold at most 20 organisations, and then their number, and no long id as a whole', () => {
+  it('list at most 20 organisations, then their number, and shorten long ids', () => {
     const orgIds = Array.from({ length: 21 }, (_, index) => `o${index}`);
     expect(organisationFacts(orgIds)).toEqual({ orgIds: orgIds.slice(0, 20), orgCount: 21 });
     expect(organisationFacts(['o'.repeat(1_000)])).toEqual({ orgIds: ['o'.repeat(200)] });

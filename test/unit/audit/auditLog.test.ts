@@ -5,7 +5,7 @@ import { createAuditLog } from '../../../shared/audit/openAudit.ts';
 const event = { time: '2026-11-22T04:00:00.000Z', event: 'export.started', outcome: 'started', requestId: 'r1' };
 const trace = '0af7651916cd43dd8448eb211c80319c';
 
-it('a line for Cloud Logging has the label of the trail, the request and its trace, and is on record when it is taken', async () => {
+it('a line for Cloud Logging has the label of the trail, the request and its trace, and is recorded once the stream accepts it', async () => {
   let take = () => {};
   let text = '';
   const stream = new Writable({
@@ -34,7 +34,7 @@ it('a line for Cloud Logging has the label of the trail, the request and its tra
   await appended;
 });
 
-it('a stream that fails is an error of the trail', async () => {
+it('a failing stream is an error of the trail', async () => {
   const stream = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) });
   stream.on('error', () => undefined);
   await expect(createAuditLog('acme', stream).append(event)).rejects.toMatchObject({

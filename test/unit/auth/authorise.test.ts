@@ -64,7 +64,7 @@ describe('a valid token', () => {
     },
   );
 
-  it('is rejected from the millisecond of its expiry on', async () => {
+  it('is rejected from the millisecond of its expiry', async () => {
     expect(await authenticateAs(active, open, new Date(NOW.getTime() - MINUTE_MS + 1))).toBe('ada');
     expect(await authenticateAs(active, open, new Date(NOW.getTime() - MINUTE_MS))).toBe(INVALID);
   });
@@ -75,7 +75,7 @@ describe('the error for a token', () => {
   const expired = createPersonalAccessToken('ada', new Date(NOW.getTime() - MINUTE_MS), MINUTE_MS);
   const locked: Write = { type: 'create', key: userKey('ada'), fields: { ...active, state: 'USER_STATE_LOCKED' } };
 
-  it('names the reason, although message and id are those of ZITADEL', async () => {
+  it('names the reason; message and id are those of ZITADEL', async () => {
     expect(await rejection([], 'malformed')).toBe('TOKEN_INVALID');
     expect(await rejection([], created.token)).toBe('TOKEN_NOT_FOUND');
     expect(await rejection([expired.write], expired.created.token)).toBe('TOKEN_EXPIRED');
@@ -101,7 +101,7 @@ describe('the restriction of a stored token', () => {
 });
 
 describe('the roles of a stored membership', () => {
-  it('are read from its body; none is no role', () => {
+  it('are read from its body, and are empty if the body has none', () => {
     expect(parseRoles(undefined)).toEqual([]);
     expect(parseRoles({ id: 'm' })).toEqual([]);
     expect(parseRoles({ id: 'm', body: '{"userId":"u"}' })).toEqual([]);

@@ -21,14 +21,11 @@ describe('a hashed password', () => {
     expect(await argon2idHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
   });
 
-  it.each([fast, argon2id])(
-    'by $algorithm does not tell the password, and is another one each time',
-    async (hashing) => {
-      const encoded = await hashPassword(PASSWORD, hashing);
-      expect(encoded).not.toContain('rd 1!');
-      expect(await hashPassword(PASSWORD, hashing)).not.toBe(encoded);
-    },
-  );
+  it.each([fast, argon2id])('by $algorithm does not contain the password, and differs each time', async (hashing) => {
+    const encoded = await hashPassword(PASSWORD, hashing);
+    expect(encoded).not.toContain('rd 1!');
+    expect(await hashPassword(PASSWORD, hashing)).not.toBe(encoded);
+  });
 
   it.each([
     ['bcrypt', hashPassword(PASSWORD, fast), otherPasswords],
@@ -50,7 +47,7 @@ describe('bcrypt', () => {
     expect(await verifyPassword(password, encoded)).toBe(true);
   });
 
-  it('takes 72 bytes of a password, and no more', async () => {
+  it('uses 72 bytes of a password, and no more', async () => {
     const longest = `${'x'.repeat(70)}é`;
     const encoded = await hashPassword(longest, fast);
     expect(await verifyPassword(longest, encoded)).toBe(true);
@@ -58,7 +55,7 @@ describe('bcrypt', () => {
     await expect(hashPassword(`${longest}x`, fast)).rejects.toThrow(RangeError);
   });
 
-  it('ignores what follows a hash, and does not derive hashes of a cost that would take hours', async () => {
+  it('ignores text after a hash, and does not verify hashes with a cost that would take hours', async () => {
     const encoded = await hashPassword(PASSWORD, fast);
     expect(await verifyPassword(PASSWORD, `${encoded}\n`)).toBe(true);
     expect(await verifyPassword(PASSWORD, encoded.replace('$04$', '$31$'))).toBe(false);
@@ -85,7 +82,7 @@ describe('a password', () => {
   });
 });
 
-describe('many passwords at once', () => {
+describe('many password hashes at once', () => {
   it.each([{ algorithm: 'bcrypt', cost: 7 } as const, argon2id])(
     'by $algorithm leave room for other work',
     async (hashing) => {

@@ -45,16 +45,16 @@ describe('a new token', () => {
     expect(isWellFormed(token)).toBe(true);
   });
 
-  it('is another one each time', () => {
+  it('differs each time', () => {
     expect(new Set(Array.from({ length: 100 }, generateToken)).size).toBe(100);
   });
 
-  it('needs a look into the store', async () => {
+  it('requires a read from the store', async () => {
     expect(await refusal(`Bearer ${token}`)).toBe('Error: the store was used');
   });
 });
 
-describe('a token is refused without a look into the store', () => {
+describe('a token is rejected without a read from the store', () => {
   it('when it is cut off anywhere', async () => {
     for (let length = 0; length < token.length; length++) {
       expect(await refusal(`Bearer ${token.slice(0, length)}`), `${length} characters`).toBe(INVALID);
@@ -92,7 +92,7 @@ describe('a token is refused without a look into the store', () => {
     }
   });
 
-  it('when any single character is another', async () => {
+  it('when any single character is replaced', async () => {
     for (let at = 0; at < token.length; at++) {
       for (const other of 'Aa0_-zF9'.replaceAll(token[at] ?? '', '')) {
         const changed = `${token.slice(0, at)}${other}${token.slice(at + 1)}`;
@@ -101,7 +101,7 @@ describe('a token is refused without a look into the store', () => {
     }
   });
 
-  it('when any two characters beside each other are swapped', async () => {
+  it('when any two adjacent characters are swapped', async () => {
     for (let at = 1; at < token.length; at++) {
       const [one = '', other = ''] = token.slice(at - 1, at + 1);
       if (one === other) continue;
@@ -110,13 +110,13 @@ describe('a token is refused without a look into the store', () => {
     }
   });
 
-  it('when it is of another kind', async () => {
+  it('when it has the prefix of another kind of token', async () => {
     expect(await refusal('Bearer ZGFzLWlzdC1laW4tWklUQURFTC1Ub2tlbg_kJ8aQ7Yy')).toBe(INVALID);
     expect(await refusal('Bearer eyJhbGciOiJub25lIn0.e30.')).toBe(INVALID);
   });
 });
 
-describe('a header that is no bearer token', () => {
+describe('an Authorization header that is not a bearer token', () => {
   it.each([undefined, ''])('is missing when it is %j', async (header) => {
     expect(await refusal(header)).toBe('IdentityError: auth header missing');
   });
@@ -130,16 +130,16 @@ describe('a header that is no bearer token', () => {
 });
 
 describe('a token with the right checksum', () => {
-  it('is refused after one read when its id is unknown', async () => {
+  it('is rejected after one read if its id is unknown', async () => {
     expect(await read([])).toEqual({ outcome: INVALID, keys: [[tokenKey(tokenId(token))]] });
   });
 
-  it('is refused after one read when its id is stored with the digest of another secret', async () => {
+  it('is rejected after one read if its id is stored with the digest of another secret', async () => {
     const other = { ownerId: 'ada', digest: tokenDigest(generateToken()) };
     expect(await read([storedToken(other)])).toEqual({ outcome: INVALID, keys: [[tokenKey(tokenId(token))]] });
   });
 
-  it('is refused after one read when it is stored without a digest or an owner', async () => {
+  it('is rejected after one read if it is stored without a digest or an owner', async () => {
     for (const fields of [{ ownerId: 'ada' }, { digest: tokenDigest(token) }])
       expect(await read([storedToken(fields)])).toMatchObject({ outcome: INVALID, keys: [{ length: 1 }] });
   });
@@ -156,8 +156,8 @@ describe('a token with the right checksum', () => {
   }
 });
 
-describe('what is stored of a token', () => {
-  it('does not tell it', () => {
+describe('the stored digest of a token', () => {
+  it('does not contain the token', () => {
     expect(tokenDigest(token)).toMatch(/^[0-9a-f]{64}$/);
     expect(tokenId(token)).toMatch(/^[0-9a-f]{32}$/);
     expect(token).not.toContain(tokenId(token));

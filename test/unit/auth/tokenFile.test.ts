@@ -17,7 +17,7 @@ const create = async () => ({ token: 'secret', tokenId: 'id' });
 const mustNot = () => Promise.reject(new Error('a token was created'));
 
 describe('the file of a new token', () => {
-  it('is a new one that only its owner can read', async () => {
+  it('is created anew, readable by its owner only', async () => {
     expect(await storeNewToken(file, create)).toEqual({ token: 'secret', tokenId: 'id' });
     expect(await readFile(file, 'utf8')).toBe('secret');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -27,20 +27,20 @@ describe('the file of a new token', () => {
     ["the caller's file", () => writeFile(file, 'earlier')],
     ['a link', () => symlink(join(directory, 'elsewhere'), file)],
     ['a directory', () => mkdir(file)],
-  ])('is refused before a token is created where its name is that of %s', async (_, prepare) => {
+  ])('is rejected before a token is created if its name is that of %s', async (_, prepare) => {
     await prepare();
     await expect(storeNewToken(file, mustNot)).rejects.toThrow(`${file} exists: specify a new file for the token`);
     expect(await readdir(directory)).toEqual(['owner.pat']);
   });
 
-  it('does not replace what appears while the token is created', async () => {
+  it('does not replace a file that appears while the token is created', async () => {
     const slowly = () => writeFile(file, 'theirs').then(create);
     await expect(storeNewToken(file, slowly)).rejects.toMatchObject({ code: 'EEXIST' });
     expect(await readFile(file, 'utf8')).toBe('theirs');
     expect(await readdir(directory)).toEqual(['owner.pat']);
   });
 
-  it('is not there where no token is created', async () => {
+  it('does not exist if no token is created', async () => {
     await expect(storeNewToken(file, () => Promise.reject(new Error('no user')))).rejects.toThrow('no user');
     expect(await readdir(directory)).toEqual([]);
   });

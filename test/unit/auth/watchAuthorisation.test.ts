@@ -29,7 +29,7 @@ describe('watchAuthorisation', () => {
     expect(check).toHaveBeenCalledTimes(2);
   });
 
-  it('does nothing once it is disposed of, also where a check is under way', async () => {
+  it('does nothing once it is disposed of, even during a check', async () => {
     const answer = Promise.withResolvers<void>();
     const end = vi.fn();
     const idle = watchAuthorisation(async () => {}, end);

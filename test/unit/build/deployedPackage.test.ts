@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type LockFile, lockedDependencies } from '../../../build/deployedPackage.ts';
 
-/** A lock file with packages at places, each with what it says of others. */
+/** A lock file with packages at places, each with its dependencies. */
 function lockOf(packages: Readonly<Record<string, object>>): LockFile {
   const entries = Object.entries(packages).map(([place, more]) => [place, { version: '1.0.0', ...more }] as const);
   return { name: 'test', version: '1.0.0', lockfileVersion: 3, packages: Object.fromEntries(entries) };
@@ -9,8 +9,8 @@ function lockOf(packages: Readonly<Record<string, object>>): LockFile {
 
 const placesFrom = (lock: LockFile, ...roots: string[]) => Object.keys(lockedDependencies(lock, roots));
 
-describe('the packages that some packages need', () => {
-  it('are those, what they depend on, and what that depends on, and no others', () => {
+describe('the dependencies of some packages', () => {
+  it('are these packages, their direct and indirect dependencies, and no others', () => {
     const lock = lockOf({
       '': { dependencies: { web: '1', test: '1' } },
       'node_modules/bytes': {},
@@ -21,7 +21,7 @@ describe('the packages that some packages need', () => {
     expect(placesFrom(lock, 'web')).toEqual(['node_modules/bytes', 'node_modules/parser', 'node_modules/web']);
   });
 
-  it('are found as Node finds them: the nearest of a name', () => {
+  it('resolve to the nearest package of a name, as in Node', () => {
     const lock = lockOf({
       'node_modules/bytes': {},
       'node_modules/parser': { dependencies: { bytes: '1', web: '1' } },
@@ -37,7 +37,7 @@ describe('the packages that some packages need', () => {
     expect(placesFrom(lock, 'parser')).toContain('node_modules/bytes');
   });
 
-  it('may depend on each other', () => {
+  it('may be circular', () => {
     const lock = lockOf({
       'node_modules/a': { dependencies: { b: '1' } },
       'node_modules/b': { dependencies: { a: '1' } },
@@ -45,14 +45,14 @@ describe('the packages that some packages need', () => {
     expect(placesFrom(lock, 'a')).toEqual(['node_modules/a', 'node_modules/b']);
   });
 
-  it('may do without optional ones, which go along where they are there', () => {
+  it('include optional ones that are installed, and may lack the others', () => {
     const optional = { optionalDependencies: { fast: '1', faster: '1' }, dependencies: { faster: '1' } };
     const peers = { peerDependencies: { plugin: '1' }, peerDependenciesMeta: { plugin: { optional: true } } };
     const lock = lockOf({ 'node_modules/fast': {}, 'node_modules/web': { ...optional, ...peers } });
     expect(placesFrom(lock, 'web')).toEqual(['node_modules/fast', 'node_modules/web']);
   });
 
-  it('are refused where one is missing', () => {
+  it('are rejected if one is missing', () => {
     const lock = lockOf({ 'node_modules/web': { peerDependencies: { parser: '1' } } });
     expect(() => lockedDependencies(lock, ['web'])).toThrow(
       'package-lock.json lacks parser, needed by node_modules/web',

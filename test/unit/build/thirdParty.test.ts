@@ -11,7 +11,7 @@ function withLicence(place: string, license: string | undefined): LockFile {
 }
 
 describe('the packages of bundled files', () => {
-  it('are those in whose directories the files are, nested ones too', () => {
+  it('are those whose directories contain the files, including nested ones', () => {
     const files = [
       'shared/log.ts',
       'node_modules/a/lib/x.js',
@@ -27,7 +27,7 @@ describe('the packages of bundled files', () => {
 });
 
 describe('the notice of third parties', () => {
-  it('names each package with version and licence, and has the text of the licence once', async () => {
+  it('lists each package with version and licence, and each licence text once', async () => {
     const files = [
       'functions/export/app.ts',
       'node_modules/hono/dist/hono.js',
@@ -41,7 +41,7 @@ describe('the notice of third parties', () => {
     expect(notice.match(/The ISC License/g)).toHaveLength(1);
   });
 
-  it('says so of a package without a copy of its licence', async () => {
+  it('marks a package without a copy of its licence', async () => {
     const notice = await thirdPartyNotice(['node_modules/@connectrpc/connect/dist/index.js'], lock);
     expect(notice).toContain('The package has no copy of its licence, which is Apache-2.0.');
   });
@@ -53,7 +53,7 @@ describe('the notice of third parties', () => {
 });
 
 describe('the lock file', () => {
-  it('has no package beside those for development whose licence is not accepted', () => {
+  it('has no runtime dependency whose licence is not accepted', () => {
     const others = Object.entries(lock.packages).filter(([place, { dev, license }]) => {
       return place !== '' && dev !== true && !acceptedLicences.includes(String(license));
     });

@@ -12,13 +12,13 @@ const texts = await Promise.all(names.map((name) => readFile(join(github, 'workf
 const workflows = texts.map((text, index) => ({ name: names[index] ?? '', text }));
 
 describe.each(workflows)('the workflow $name', ({ name, text }) => {
-  it('pins each action by its commit, with the version beside it', () => {
+  it('pins each action by its commit, with a comment of its version', () => {
     const actions = matches(text, /^\s*(?:- )?uses: (.*)$/gm);
     expect(actions.length).toBeGreaterThan(0);
     for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
-  it('may read the repository, and at a release draft it', () => {
+  it('may read the repository, and may write only to draft a release', () => {
     expect(text).toMatch(/^permissions:\n {2}contents: read\n\n/m);
     const granted = matches(text, /^ {4}permissions:\n((?: {6}.*\n)+)/gm);
     expect(granted).toEqual(name === 'release.yml' ? ['      contents: write\n'] : []);
@@ -27,14 +27,14 @@ describe.each(workflows)('the workflow $name', ({ name, text }) => {
 });
 
 describe('the workflows', () => {
-  it('run what continuous integration runs anywhere', () => {
+  it('run the same checks as continuous integration elsewhere', () => {
     expect(texts.join('\n')).toMatch(/^ +run: \.ci\/run$/m);
     const release = workflows.find(({ name }) => name === 'release.yml')?.text;
     expect(release).toMatch(/^on:\n {2}push:\n {4}tags: \['v\*'\]\n/m);
     expect(release).toMatch(/^ +run: \.ci\/release "\$GITHUB_REF_NAME"$/m);
   });
 
-  it('release no tag but that of the version', async () => {
+  it('release only the tag of the version', async () => {
     const { version } = packageJson;
     const stderr = `the tag v0.0.9 is not v${version}, the version of package.json\n`;
     expect(await run('.ci/release', ['v0.0.9'])).toEqual({ code: 1, stdout: '', stderr });
@@ -42,7 +42,7 @@ describe('the workflows', () => {
 });
 
 describe('the dependency bot', () => {
-  it('looks into directories that exist', async () => {
+  it('watches directories that exist', async () => {
     const text = await readFile(join(github, 'dependabot.yml'), 'utf8');
     const directories = matches(text, /^ +(?:directory:|-) (\/.*)$/gm);
     expect(directories.length).toBeGreaterThan(0);

@@ -32,7 +32,7 @@ describe('every command', () => {
     }
   });
 
-  it('that has subcommands says what they are about', () => {
+  it('with subcommands has a description of them', () => {
     const program = createProgram(async () => {});
     for (const { name } of commands) {
       const [first = ''] = name.split(' ');
@@ -76,13 +76,13 @@ describe('the parser', () => {
     ]);
   });
 
-  it('collects an option that can be repeated, and rejects another one that is', async () => {
+  it('collects a repeatable option, and rejects any other that is repeated', async () => {
     const [, { options }] = await parse('move', '--org', '1', '--org=2');
     expect(options).toEqual({ org: ['1', '2'] });
     await expect(parse('move', '--from', 'a', '--from', 'b')).rejects.toThrow('specify the option once');
   });
 
-  it('lists both in the help', () => {
+  it('lists both kinds of options in the help', () => {
     const program = createProgram(async () => {}, {}, moves);
     expect(program.helpInformation()).toContain('\n  move       does move\n  move plan  does move plan\n');
   });
@@ -104,7 +104,7 @@ async function messageOf(
   }
 }
 
-describe('the values of a call', () => {
+describe('the values of a command line', () => {
   it.each([
     ['pat list', [], { user: ['x'] }],
     ['user lock', ['x'.repeat(200)], { data: ['x'] }],
@@ -118,14 +118,14 @@ describe('the values of a call', () => {
     expect(await messageOf(name, positionals, options)).toBe('');
   });
 
-  it('are not repeated in the error where they are a token', async () => {
+  it('are not repeated in the error if they are a token', async () => {
     const message = await messageOf('pat revoke', [generateToken()], {});
     expect(message).toMatch(/^invalid TOKEN_ID \(a token\): specify the 32 digits that identity pat list shows/);
   });
 });
 
 describe('the options of a command', () => {
-  it('reach its function parsed, by the names that it describes, and no others', async () => {
+  it('reach its function parsed, under the described names, and no others', async () => {
     const options = {
       expires: optional('DURATION', ''),
       user: required('USER_ID', ''),
@@ -140,7 +140,7 @@ describe('the options of a command', () => {
       examples: ['pat try'],
       run: async ({ arguments: [file, words], options: given }) => {
         const user: string = given.user;
-        // @ts-expect-error Nobody describes this option.
+        // @ts-expect-error This option has no description.
         const other: unknown = given.usr;
         return { json: { file, words, ...given, user, other }, text: '' };
       },
@@ -161,17 +161,17 @@ describe('a fault', () => {
     [userUnknown('1'), 'failed'],
     [new InterruptedError('interrupted: repeat the command'), 'interrupted'],
     [Object.assign(new Error('ENOENT: no such file'), { code: 'ENOENT' }), 'failed'],
-  ])('%s is printed as it is, and ends as %s', (error, exitStatus) => {
+  ])('%s is printed unchanged, and ends the command as %s', (error, exitStatus) => {
     expect(describeFault(error)).toEqual({ message: error.message, exitStatus });
   });
 
-  it('shows what a caller has put into an id escaped, in one line', () => {
+  it('shows an id from a caller escaped, in one line', () => {
     const { message } = describeFault(userUnknown('1\u001b[2J\nidentity: all is well'));
     expect(message).toContain('1\\u{1b}[2J\\nidentity: all is well');
     expect(describeFault(new UsageError('\n  PORT is\n  HOST is')).message).toBe('\n  PORT is\n  HOST is');
   });
 
-  it('that nobody expected has no stack, unless LOG_LEVEL is debug', () => {
+  it('that is unexpected has no stack trace, unless LOG_LEVEL is debug', () => {
     const fault = new TypeError('x is not a function');
     const advice = 'run the command with LOG_LEVEL=debug, and report what it prints';
     expect(describeFault(fault)).toEqual({
@@ -183,7 +183,7 @@ describe('a fault', () => {
 });
 
 describe('the exit codes', () => {
-  it('tell what happened', () => {
+  it('distinguish the outcomes of a command', () => {
     const codes = Object.entries(exitCodes).map(([ending, { code }]) => [ending, code]);
     expect(Object.fromEntries(codes)).toEqual({
       done: 0,

@@ -25,7 +25,7 @@ function stream(more: object = {}) {
 }
 
 describe('the progress of a phase', () => {
-  it('is a line every five seconds where the stream is no terminal', async () => {
+  it('is a line every five seconds if the stream is no terminal', async () => {
     const target = stream();
     await runPhase(progressLines(target));
     expect(target.written).toEqual([
@@ -37,7 +37,7 @@ describe('the progress of a phase', () => {
     ]);
   });
 
-  it('is one line that changes on a terminal, no wider than it', async () => {
+  it('is one line that changes on a terminal, and never wider than it', async () => {
     const target = stream({ isTTY: true, columns: 20 });
     await runPhase(progressLines(target));
     expect(target.written.length).toBeGreaterThan(80);
@@ -50,7 +50,7 @@ describe('the progress of a phase', () => {
     expect(target.written.at(-1)).toBe('\rexporting: 2,000 records, 98/s, done in 20.5s\u001b[K\n');
   });
 
-  it('is one event a line for programs, and says whether the phase has succeeded', async () => {
+  it('is one event per line for programs, including whether the phase has succeeded', async () => {
     const target = stream();
     const failed = runPhase(progressEvents(target), () => Promise.reject(new Error('broken')));
     await expect(failed).rejects.toThrow('broken');
@@ -80,7 +80,7 @@ describe('the progress of a phase', () => {
     expect(target.written[5]).toBe('importing: 1,000 records, 100/s, 30s so far\n');
   });
 
-  it('guesses no time left in the first seconds, nor once everything has passed', async () => {
+  it('has no estimate in the first seconds, nor once everything has passed', async () => {
     const target = stream({ isTTY: true });
     await runPhase(progressLines(target));
     const early = target.written.filter((line) => / [123]s (so far|left)/.test(line));
@@ -96,7 +96,7 @@ describe('the progress of a phase', () => {
     expect(passed.written.filter((line) => line.includes('left'))).toEqual([]);
   });
 
-  it('has no time left before a hundredth of the work is measured, and then that of the last step', async () => {
+  it('has no estimate before a hundredth of the work is measured, and then that of the last step', async () => {
     const target = stream();
     const startedAt = performance.now();
     // The organisations are settled in half a second, then 5,000 people every 20 seconds.
@@ -126,7 +126,7 @@ describe('the progress of a phase', () => {
     ]);
   });
 
-  it('keeps its speed, and says no time, once everything has passed', async () => {
+  it('keeps its speed, and has no estimate, once everything has passed', async () => {
     const target = stream();
     const startedAt = performance.now();
     const share = () => Math.min(1, (performance.now() - startedAt) / 10_000);
@@ -153,7 +153,7 @@ describe('the progress of a phase', () => {
     [2_500, { records: 20_010, unchanged: 20_010 }, 'importing: 20,010 records (20,010 unchanged), done in 2.5s\n'],
     [500, { records: 77, unchanged: 0 }, 'importing: 77 records, done in 0.5s\n'],
     [13_120, { records: 13_200, unchanged: 0 }, 'importing: 13,200 records, 1,000/s, done in 13.2s\n'],
-  ])('has the speed of what was not there before, of a second at least: %#', async (ms, counts, line) => {
+  ])('has the speed of new records, measured over at least a second: %#', async (ms, counts, line) => {
     const target = stream();
     const meter = { records: () => counts.records, unchanged: () => counts.unchanged };
     const work = () => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -163,7 +163,7 @@ describe('the progress of a phase', () => {
     expect(target.written.at(-1)).toBe(line);
   });
 
-  it('has no speed where it was stopped, since not all that it handed on has arrived', async () => {
+  it('has no speed after an interruption, because some records in flight may be missing', async () => {
     const target = stream();
     const work = () => new Promise<void>((_, reject) => setTimeout(reject, 2_500, new Error('cut')));
     const phase = trackPhase(progressLines(target), 'sending', { records: () => 10_568 }, work);
@@ -173,7 +173,7 @@ describe('the progress of a phase', () => {
     expect(target.written).toEqual(['sending: 10,568 records, stopped after 2.5s\n']);
   });
 
-  it('never falls, has no negative rate, and ends with the result, whatever is measured', async () => {
+  it('never falls, has no negative rate, and ends with the result, for any measurements', async () => {
     const number = fc.integer({ min: -5, max: 50 });
     const measured = fc.record({ records: number, unchanged: number, fraction: fc.double({ noNaN: true }) });
     const isEnding = fc.boolean();

@@ -11,7 +11,7 @@ import {
 
 // Modules that an earlier test file has loaded do not know the mocks.
 vi.hoisted(() => vi.resetModules());
-// Nobody waits.
+// Does not wait.
 vi.mock('node:timers/promises', () => ({ setTimeout: async () => undefined }));
 
 const lost = placeUnreachable('https://id.example.com', 'ECONNREFUSED');
@@ -34,7 +34,7 @@ async function attempt(errors: readonly Error[], limitMs?: number, json = false)
 
 describe('work on a place whose connection is lost', () => {
   it.each([lost, placeBroke('north', 'ECONNRESET'), placeLost('north', 'ECONNRESET')])(
-    'is done again: %s',
+    'is retried: %s',
     async (error) => {
       const { result, written } = await attempt([error, error]);
       expect(result).toBe('done');
@@ -45,7 +45,7 @@ describe('work on a place whose connection is lost', () => {
     },
   );
 
-  it('is said to programs with its reason', async () => {
+  it('is reported to programs with its reason', async () => {
     const { written } = await attempt([lost], undefined, true);
     expect(JSON.parse(written[0] ?? '')).toEqual({ event: 'retry', problem: lost.message, seconds: 1 });
   });
@@ -54,19 +54,19 @@ describe('work on a place whose connection is lost', () => {
     ['a minute', undefined, [1, 2, 4, 8, 16, 29]],
     ['its limit', 7_000, [1, 2, 4]],
     ['half a second', 500, [0.5]],
-  ])('ends with the error after waits of %s', async (_limit, limitMs, waits) => {
+  ])('fails with the error after waits of %s', async (_limit, limitMs, waits) => {
     const { result, attempts, written } = await attempt(Array(1_000).fill(lost), limitMs, true);
     expect({ result, attempts }).toEqual({ result: lost, attempts: waits.length + 1 });
     expect(written.map((line) => JSON.parse(line).seconds)).toEqual(waits);
   });
 
-  it('ends with the error of a place that has not responded for a minute, or for its limit', async () => {
+  it('fails with the error of a place that has not responded for a minute, or for its limit', async () => {
     const silent = placeTimedOut('https://id.example.com', 'GET /openapi.json', 30);
     expect(await attempt([silent])).toMatchObject({ result: silent, attempts: 1, written: [] });
     expect(await attempt(Array(1_000).fill(silent), 150_000)).toMatchObject({ result: silent, attempts: 3 });
   });
 
-  it('ends at once with what a place answers', async () => {
+  it('fails at once with an error response of the place', async () => {
     const answer = placeFailed('https://id.example.com', 'status 503');
     expect(await attempt([answer])).toMatchObject({ result: answer, attempts: 1, written: [] });
   });

@@ -7,18 +7,18 @@ const terminal = (columns: number, environment = { NO_COLOR: '1' }) => layoutOf(
 describe('the layout of lines', () => {
   const lines = [
     'moved',
-    ...section('Warnings', ['one organisation has a name that takes more than a line', 'another one']),
+    ...section('Warnings', ['one organisation has a name that takes more than a line', 'another warning']),
     ...section('Nothing', []),
     ...section('Next', [commandLine('identity migrate resume --run-dir identity-migration-1 --yes')]),
   ];
 
-  it('is plain and unwrapped where there is no terminal', () => {
+  it('is plain and unwrapped without a terminal', () => {
     expect(layOut(lines, plain).split('\n')).toEqual([
       'moved',
       '',
       'Warnings',
       '  one organisation has a name that takes more than a line',
-      '  another one',
+      '  another warning',
       '',
       'Next',
       '  identity migrate resume --run-dir identity-migration-1 --yes',
@@ -32,7 +32,7 @@ describe('the layout of lines', () => {
       'Warnings',
       '  one organisation has a name that takes',
       '    more than a line',
-      '  another one',
+      '  another warning',
       '',
       'Next',
       '  identity migrate resume --run-dir \\',
@@ -42,7 +42,7 @@ describe('the layout of lines', () => {
     expect(layOut([`user ${id} stays`], terminal(20))).toBe(`user\n  ${id}\n  stays`);
   });
 
-  it('has colour at a terminal only, unless NO_COLOR is set or the terminal is dumb', () => {
+  it('has colour only at a terminal, unless NO_COLOR is set or the terminal is dumb', () => {
     const coloured = [{ text: 'careful', style: 'warning' as const }];
     expect(layOut(coloured, terminal(40, { NO_COLOR: '' }))).toBe('\u001b[33mcareful\u001b[39m');
     for (const layout of [plain, terminal(40), layoutOf({ isTTY: true, columns: 40 }, { TERM: 'dumb' })])
@@ -54,7 +54,7 @@ describe('the layout of lines', () => {
   });
 });
 
-it('JSON has escapes for every character that a terminal could take for its own', () => {
+it('JSON output has escapes for every character that a terminal could interpret', () => {
   const value = { 'a\u009b2J': ['\u007f\u202e\u2028', '\u{e0001}\ud800', 'ä株😀"\\\n'] };
   const json = printableJson(value);
   expect(JSON.parse(json)).toEqual(value);
@@ -73,7 +73,7 @@ describe('a table', () => {
   const show = (columns?: number) =>
     Array.fromAsync(layOutTable(['id', 'state', 'name'], read(), columns === undefined ? plain : terminal(columns)));
 
-  it('has cells between tabs, without heads, where there is no terminal', async () => {
+  it('has cells between tabs, without heads, if there is no terminal', async () => {
     expect(await show()).toEqual([
       '330000000000000001\tactive\tAcme Robotics',
       '2\tinactive\t株式会社',
@@ -90,7 +90,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('has one cell a line where a row is wider than the terminal', async () => {
+  it('has one cell per line if a row is wider than the terminal', async () => {
     expect((await show(40)).slice(0, 5)).toEqual([
       'id     330000000000000001',
       'state  active',
@@ -100,7 +100,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('is shown as it is read, heads once', async () => {
+  it('is shown while it is read, with its heads once', async () => {
     async function* endless() {
       for (let index = 0; ; index++) yield [String(index)];
     }

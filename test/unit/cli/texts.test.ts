@@ -22,7 +22,7 @@ describe('a number with its noun', () => {
     expect(counted(count, noun)).toBe(text);
   });
 
-  it('stands for the lines that are not shown', () => {
+  it('counts the lines that are not shown', () => {
     const lines = Array.from({ length: 21 }, (_, index) => `line ${index}`);
     expect(firstLines(lines, 'error').at(-1)).toBe('1 more error; --json lists them');
     expect(firstLines(lines, 'thing left to do', 1_999).at(-1)).toBe('2,000 more things left to do; --json lists 1');
@@ -40,14 +40,14 @@ describe('a number of bytes', () => {
     [512_000, '512 kB'],
     [6_236_888, '6.3 MB'],
     [1_500_000_000_000, '1,500 GB'],
-  ])('is, for %i: %s', (bytes, text) => {
+  ])('is rounded for %i: %s', (bytes, text) => {
     expect(sizeText(bytes)).toBe(text);
   });
 });
 
 const exists = /^exists with other content, in another organisation, or earlier in the file: --on-conflict overwrite/;
 
-describe('what people read of a message of a server', () => {
+describe("the readable text of a server's message", () => {
   it.each([
     ['ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting', exists],
     ['ID=V2-e1wse Message=Errors.Already.Exists', exists],
@@ -86,14 +86,14 @@ describe('what people read of a message of a server', () => {
     expect(humanMessage(message)).toMatch(text);
   });
 
-  it('stands with the number of all records that it is about, as far as that is known', () => {
+  it('contains the number of all affected records, as far as it is known', () => {
     const notices = ['ada', 'bob'].map((id) => ({ type: 'human_user', id, message: 'has no password' }));
     const counted = [...notices, { type: 'human_user', id: 'eve', message: 'has no password', further: 4_000 }];
     expect(noticeLines(counted, 'warning')).toEqual(['4,003 people: has no password: ada, bob, eve, and 4,000 more']);
     expect(noticeLines(notices, 'warning', 9)[0]).toBe('at least 2 people: has no password: ada, bob');
   });
 
-  it('stands in notices, below the heading of their kind', () => {
+  it('is listed in notices, below the heading of its kind', () => {
     const error = { type: 'human_user', id: 'ada', message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting' };
     expect(noticeSection('error', [error])).toMatchObject([
       { text: 'Errors', style: 'heading' },
@@ -107,7 +107,7 @@ describe('what people read of a message of a server', () => {
     );
   });
 
-  it('stands once for all records of which it is said', () => {
+  it('is printed once for all records that it concerns', () => {
     const of = (id: string, message: string) => ({ type: 'human_user', id, message });
     const many = Array.from({ length: 482 }, (_, index) => of(`${index}`, 'argon2 hashes are verified where enabled'));
     const texts = (notices: Parameters<typeof noticeSection>[1]) =>

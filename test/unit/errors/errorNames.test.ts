@@ -9,7 +9,7 @@ import { errorInfo } from '../../support/http/errorInfo.ts';
 
 const tables = join(import.meta.dirname, '../../../shared/errors');
 
-it('gives every error one name, which has never been another', async () => {
+it('every error has one name, which has never been that of another error', async () => {
   const files = await readdir(tables);
   const modules = await Promise.all(files.map((file): Promise<object> => import(join(tables, file))));
   const rows = modules.flatMap((module) => Object.values(module).filter(isFactory)).map(({ row }) => row);
@@ -18,7 +18,7 @@ it('gives every error one name, which has never been another', async () => {
   for (const [name] of named) expect(name).toMatch(/^(?=.{1,63}$)[A-Z][A-Z0-9_]+[A-Z0-9]$/);
 });
 
-it('tells errors apart, also where another error reports one, or the body of an instance', () => {
+it('errors are distinguished, even if one error reports another or is the body of an instance', () => {
   const error = organisationsExist(['1']);
   for (const one of [error, placeRefused('north', '', error), placeRefused('north', '', error.toJson())]) {
     expect(organisationsExist.is(one)).toBe(true);
@@ -27,7 +27,7 @@ it('tells errors apart, also where another error reports one, or the body of an 
   expect([organisationsExist.is(error.toJson()), tokenInvalid.is(undefined)]).toEqual([false, false]);
 });
 
-it('names the errors of this service in their details, and leaves those of ZITADEL as they are', () => {
+it('the errors of this service have their names in their details, and those of ZITADEL are unchanged', () => {
   expect(organisationsExist(['1']).toJson().details).toEqual([errorInfo('ORGANISATIONS_EXIST')]);
   expect(JSON.stringify(tokenInvalid().toJson())).toBe(
     '{"code":16,"message":"Errors.Token.Invalid (AUTH-7fs1e)","details":[{"@type":"type.googleapis.com/zitadel.v1.ErrorDetail","id":"AUTH-7fs1e","message":"Errors.Token.Invalid"}]}',

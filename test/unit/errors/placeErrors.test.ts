@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { operationDenied, tokenForOtherOperation } from '../../../shared/errors/errors.ts';
 import { placeTokenForbidden } from '../../../shared/errors/placeErrors.ts';
 
-it('recommends another user unless the error of the instance is about a restricted token, whatever its message is', () => {
+it("the error of a place recommends another user unless the instance's error is about a restricted token, whatever its message is", () => {
   const recommends = (body: unknown) =>
     placeTokenForbidden('https://north.example', '--token-file', 'reworded', body).message.includes('IAM_OWNER');
   expect(recommends({ ...tokenForOtherOperation(['import'], 'export').toJson(), message: 'reworded' })).toBe(false);

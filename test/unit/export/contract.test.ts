@@ -49,7 +49,7 @@ describe('the export request', () => {
     ['org_ids', { org_ids: '1' }],
     ['gcs_output', { gcs_output: 'bucket' }],
     ['gcs_output.bucket', { gcs_output: { bucket: 1 } }],
-  ])('is refused for a wrong %s', (field, request) => {
+  ])('is rejected for a wrong %s', (field, request) => {
     expect(requestFaults(exportRequest, request)[0]).toMatch(new RegExp(`^${field}: `));
   });
 });

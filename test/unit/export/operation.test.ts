@@ -8,7 +8,7 @@ const paths = ['user.hashedPassword.value', 'user.otpCode'];
 const tricky = fc.oneof(fc.string({ unit: anyCharacter }), fc.constantFrom('"user":{', '\\"user":{', '{"user":{}}'));
 const fields = fc.dictionary(fc.constantFrom('userName', 'email', 'phone'), tricky);
 
-it.each(paths)('a text put into JSON at %s stands where it would in the parsed record', (path) => {
+it.each(paths)('a text inserted into JSON at %s is where it would be in the parsed record', (path) => {
   const insert = textInserter(path);
   fc.assert(
     fc.property(tricky, fields, tricky, (userId, user, text) => {
@@ -21,6 +21,6 @@ it.each(paths)('a text put into JSON at %s stands where it would in the parsed r
   );
 });
 
-it('a record without the object that the text belongs in is refused', () => {
+it('a record without the parent object of the text is rejected', () => {
   expect(() => textInserter('user.otpCode')('{"userId":"1"}', 'x')).toThrow('no object user');
 });

@@ -15,7 +15,7 @@ function held() {
 }
 
 describe('the response of an export', () => {
-  it('is streamed where there is no limit, and lets go of the database with its last byte', async () => {
+  it('is streamed if there is no limit, and releases the database with its last byte', async () => {
     const { open, resources } = held();
     const response = await exportResponse(inPieces(document), Number.POSITIVE_INFINITY, resources);
     expect(response.headers.get('content-length')).toBeNull();
@@ -24,7 +24,7 @@ describe('the response of an export', () => {
     expect(open()).toBe(false);
   });
 
-  it('lets go of the database when its reader leaves in the middle', async () => {
+  it('releases the database when its reader leaves in the middle', async () => {
     const { open, resources } = held();
     const response = await exportResponse(inPieces(document), Number.POSITIVE_INFINITY, resources);
     const reader = response.body?.getReader();
@@ -33,7 +33,7 @@ describe('the response of an export', () => {
     expect(open()).toBe(false);
   });
 
-  it('ends with the call while nobody reads, and lets go of the database', async () => {
+  it('ends with the call while its body is not read, and releases the database', async () => {
     const { open, controller, resources } = held();
     const response = await exportResponse(inPieces(document), Number.POSITIVE_INFINITY, resources);
     const reader = response.body?.getReader();
@@ -43,7 +43,7 @@ describe('the response of an export', () => {
     expect(open()).toBe(false);
   });
 
-  it('has on record why it ended before its bytes have ended', async () => {
+  it('has a recorded reason if it ends before its last byte', async () => {
     const { controller, resources, ends } = held();
     async function* neverEnding() {
       yield document;
@@ -58,7 +58,7 @@ describe('the response of an export', () => {
     expect(ends[0]).toBe('revoked');
   });
 
-  it('is held back where there is a limit, until it is whole and its length is known', async () => {
+  it('is held back if there is a limit, until it is complete and its length is known', async () => {
     const { open, resources } = held();
     const response = await exportResponse(inPieces(document), document.length, resources);
     expect(open()).toBe(false);
@@ -76,14 +76,14 @@ describe('the response of an export', () => {
     expect(open()).toBe(false);
   });
 
-  it('above the limit is an error that says what to do instead, and lets go of the database', async () => {
+  it('above the limit is an error with a remedy, and releases the database', async () => {
     const { open, resources } = held();
     const response = exportResponse(inPieces(document), document.length - 1, resources);
     await expect(response).rejects.toMatchObject({ code: 'FAILED_PRECONDITION', message: /gcs_output/ });
     expect(open()).toBe(false);
   });
 
-  it('that fails before its first byte is that error', async () => {
+  it('that fails before its first byte is an error response', async () => {
     const failing = new ReadableStream<Uint8Array>({
       pull: () => {
         throw new Error('the database is gone');

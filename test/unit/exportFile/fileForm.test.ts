@@ -34,7 +34,7 @@ const forms: readonly (readonly [string, Buffer])[] = [
 ];
 
 describe('an export file', () => {
-  it.each(forms)('%s has the JSON of the plain one, however it arrives', async (_name, file) => {
+  it.each(forms)('%s has the same JSON as the plain file, however it arrives', async (_name, file) => {
     for (const size of [1, 2, 3, 7, file.length]) expect((await read(file, size)).trim()).toBe(FILE);
   });
 
@@ -64,7 +64,7 @@ describe('an export file', () => {
     ['a number in place of the file', bytes('{"data_orgs":7}'), /^data_orgs: expected an export file/],
     ['half a request', bytes(`{"data_orgs":${FILE}`), /unexpected end of JSON input/],
     ['a string with a wrong escape', bytes('{"data_orgs":"{\\x"}'), /^data_orgs: invalid escape/],
-  ])('with %s is refused', async (_name, file, message) => {
+  ])('with %s is rejected', async (_name, file, message) => {
     for (const size of [1, 5, file.length]) {
       const refused = read(file, size).catch((error: unknown) => {
         if (error instanceof JsonError) return locatedMessage(error);
@@ -74,7 +74,7 @@ describe('an export file', () => {
     }
   });
 
-  it('with an error inside a request is passed on up to it, so that its reader names the place', async () => {
+  it('with an error inside a request is passed on up to it, so that its reader reports the place', async () => {
     const file = bytes('{"data_orgs":{"orgs":[{"orgId":tru}]}}');
     const received: Uint8Array[] = [];
     const reading = async () => {
@@ -131,7 +131,7 @@ const foreign: readonly (readonly [string, string, string])[] = [
 ];
 
 describe('a file of another kind', () => {
-  it.each(foreign)('is refused, and named: %s', async (_name, text, what) => {
+  it.each(foreign)('is rejected, and its kind is named: %s', async (_name, text, what) => {
     for (const file of [bytes(text), utf16(text), gzipSync(text)]) {
       const refused = read(file, 5);
       await expect(refused).rejects.toThrow(ForeignFileError);
@@ -143,7 +143,7 @@ describe('a file of another kind', () => {
     ['a ZIP archive', 'PK\x03\x04\x14', 'a ZIP archive'],
     ['zstd', '\x28\xb5\x2f\xfd\x04', 'compressed by another method than gzip'],
     ['a database', 'SQLite format 3\x00', 'an SQLite database'],
-  ])('is refused, and named: %s', async (_name, text, what) => {
+  ])('is rejected, and its kind is named: %s', async (_name, text, what) => {
     await expect(read(Buffer.from(text, 'latin1'), 3)).rejects.toThrow(`the file is ${what}, not an export file: `);
   });
 });

@@ -39,13 +39,13 @@ function person(userId: string, email: string) {
 }
 
 describe('a document that breaks a rule of its descriptors', () => {
-  it.each(broken)('is refused in the words of ZITADEL: $name', async (recorded) => {
+  it.each(broken)("is rejected with ZITADEL's message: $name", async (recorded) => {
     const { request, zitadel } = brokenRules.parse(recorded);
     const { dataOrgs } = z.record(z.string(), z.unknown()).parse(expandRepetitions(request.body));
     expect((await refusal(dataOrgs, 'data_orgs')).message).toBe(zitadel.body.message);
   });
 
-  it('is refused with every fault and the place of each', async () => {
+  it('is rejected with every violation and its place', async () => {
     const humanUsers = [person('a', 'a@example.com'), person('b', 'none'), person('', '')];
     const error = await refusal({ orgs: [{ orgId: 'x' }, { orgId: 'y', humanUsers, org: { name: '' } }] });
     expect(error.details).toEqual([
@@ -71,7 +71,7 @@ describe('a document that breaks a rule of its descriptors', () => {
     ]);
   });
 
-  it('is refused for a title of more than 2,000 bytes', async () => {
+  it('is rejected for a title of more than 2,000 bytes', async () => {
     const initMessages = [{ language: 'en', title: 'é'.repeat(1_001) }];
     const error = await refusal({ orgs: [{ orgId: 'x', initMessages }] });
     expect(error.message).toContain('SetCustomInitMessageTextRequest.Title: value length must be at most 2000 bytes');
@@ -88,14 +88,14 @@ describe('a document that breaks a rule of its descriptors', () => {
     expect((await refusal(source('😀'.repeat(201)))).message).toContain('between 1 and 200 runes');
   });
 
-  it('may leave out the secret of an identity provider, as an export without credentials does', async () => {
+  it('may omit the secret of an identity provider, as in an export without credentials', async () => {
     const idp = { name: 'x', clientId: 'c', issuer: 'https://x.example' };
     const source = { open: () => bytes({ orgs: [{ orgId: 'x', oidcIdps: [{ idpId: 'i', idp }] }] }) };
     await expect(inspect(source, new AbortController().signal)).resolves.toMatchObject({ counts: { oidcIdps: 1 } });
   });
 });
 
-it('a file with more organisations than fit into memory is read no further, also where a command reads it', async () => {
+it('a file with more organisations than fit into memory is read no further, including by commands', async () => {
   const entries = Buffer.from('{},'.repeat(10_000));
   const chunks = Math.ceil(getHeapStatistics().heap_size_limit / 2_200 / 10_000);
   let read = 0;

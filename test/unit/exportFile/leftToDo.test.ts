@@ -26,7 +26,7 @@ function entriesFor(content: typeof everything, section: string, document: Store
   return list.entries.flatMap(({ type, id, message }) => (id === undefined ? [] : [`${type} ${id}: ${message}`]));
 }
 
-describe('what is left to do', () => {
+describe('the remaining steps after a migration', () => {
   it.each([
     ['humanUsers', 'USER_STATE_LOCKED', 'lock the user'],
     ['humanUsers', 'USER_STATE_SUSPEND', 'deactivate the user'],
@@ -35,21 +35,21 @@ describe('what is left to do', () => {
     ['humanUsers', 'USER_STATE_INITIAL', undefined],
     ['machineUsers', 'USER_STATE_ACTIVE', undefined],
     ['projects', 'PROJECT_STATE_INACTIVE', undefined],
-  ])('in a ZITADEL that imports no states is to take access back: %s %s', (section, state, remedy) => {
+  ])('include taking back access in a ZITADEL that imports no states: %s %s', (section, state, remedy) => {
     expect(activationRemedy(section, state)).toBe(remedy);
     const rule = activationRule(section, state);
     expect(rule?.message).toBe(remedy && `this release of ZITADEL imports no states: ${remedy} after the import`);
     expect(rule?.reason).toBe(remedy && 'access_given');
   });
 
-  it('names no unverified domain of an organisation whose policy validates domains', () => {
+  it('do not contain an unverified domain of an organisation whose policy validates domains', () => {
     const list = new LeftToDo(forZitadel);
     list.addRecord(sectionNamed('domainPolicy'), record({ validateOrgDomains: true }));
     for (const orgId of ['O', 'P']) list.addRecord(sectionNamed('domains'), { ...record({ domainName: 'd' }), orgId });
     expect(list.entries.filter(({ message }) => message.includes('unverified domain'))).toMatchObject([{ id: 'P_d' }]);
   });
 
-  it('is listed once where the release of the ZITADEL is unknown, and some record is not active', () => {
+  it('contain one general step if the release of the ZITADEL is unknown, and some record is not active', () => {
     const entries = (importsStates: boolean | undefined, ...states: readonly string[]) => {
       const list = new LeftToDo({ ...forZitadel, ...(importsStates === undefined ? {} : { importsStates }) });
       for (const state of states) list.addRecord(sectionNamed('machineUsers'), record({ userId: state }, { state }));
@@ -60,7 +60,7 @@ describe('what is left to do', () => {
     expect(entries(true, 'USER_STATE_INACTIVE')).toEqual([]);
   });
 
-  it('names only sections of the table', () => {
+  it('refer only to sections of the table', () => {
     const names = recordSections.map(({ name }) => name);
     for (const rule of leftToDoRules) for (const name of rule.sections) expect(names).toContain(name);
   });
@@ -101,7 +101,7 @@ describe('what is left to do', () => {
     ['a message text', 'initMessages', record({ language: 'de' }), /^init_message O: .*x-zitadel-orgid/],
     ['a dropped text', 'verifyPhoneMessages', record({ language: 'de' }), /^verify_phone_message O: .*enter/],
     ['a provider without secret', 'oidcIdps', record({ idpId: 'I' }), /^oidc_idp I: .*rejects/],
-  ])('lists for a ZITADEL: %s', (_what, section, document, expected) => {
+  ])('contain for a ZITADEL: %s', (_what, section, document, expected) => {
     const found = entriesFor(forZitadel, section, document);
     expect(found).toEqual([expect.stringMatching(expected)]);
     expect(entriesFor(everything, section, document)).toHaveLength(section === 'oidcIdps' ? 1 : 0);
@@ -116,11 +116,11 @@ describe('what is left to do', () => {
     ['domains', record({ domainName: 'd', isVerified: true })],
     ['oidcIdps', record({ idpId: 'I' }, { clientSecret: 's' })],
     ['loginTexts', record({ language: 'de' })],
-  ])('lists no record that comes as it is: %s', (section, document) => {
+  ])('do not contain a record that arrives unchanged: %s', (section, document) => {
     expect(entriesFor(forZitadel, section, document)).toEqual([]);
   });
 
-  it('lists once what is about all records, or about all of an organisation', () => {
+  it('contain a step once if it is about all records, or about all of an organisation', () => {
     const list = new LeftToDo({ ...forZitadel, withPasswords: false });
     for (const orgId of ['O1', 'O2']) {
       for (const language of ['de', 'en'])
@@ -133,7 +133,7 @@ describe('what is left to do', () => {
     expect(list.entries.flatMap(({ id }) => id ?? [])).toEqual(['O1', 'O2']);
   });
 
-  it('lists the first hundred records of each kind, and counts the others', () => {
+  it('list the first hundred records of each kind, and count the others', () => {
     const list = new LeftToDo(forZitadel);
     for (let number = 0; number < 1_000; number++) {
       list.addRecord(sectionNamed('domains'), record({ domainName: `d${number}` }));
@@ -146,7 +146,7 @@ describe('what is left to do', () => {
     expect(counted).toMatchObject([{ type: 'domain', further: 900 }]);
   });
 
-  it('lists fewer records where their ids are long, and shortens these', () => {
+  it('list fewer records if their ids are long, and shorten these', () => {
     const list = new LeftToDo(forZitadel);
     const providers = Array.from({ length: 5_000 }, (_, index) => String(index).padStart(200, '\u0001'));
     for (let number = 0; number < 50; number++)
@@ -157,13 +157,13 @@ describe('what is left to do', () => {
     expect(list.entries.length + list.omitted).toBe(50);
   });
 
-  it('has room for the records of every rule in a manifest', () => {
+  it('have room for the records of every rule in a manifest', () => {
     const [missingProviders, others] = [3, 3];
     const rules = leftToDoRules.filter(({ scope }) => scope !== 'file').length + missingProviders + others;
     expect(rules * MAX_LISTED_BYTES).toBeLessThan(0.8 * MAX_MANIFEST_BYTES);
   });
 
-  it('counts an organisation once, however many are listed', () => {
+  it('count an organisation once, however many are listed', () => {
     const list = new LeftToDo(forZitadel);
     for (let number = 0; number < 200; number++)
       for (const language of ['de', 'en'])

@@ -29,7 +29,7 @@ const anyEntry = fc.record({
 });
 
 describe("a manifest's digest", () => {
-  it('is that of nothing for no records', () => {
+  it('is zero for no records', () => {
     expect(digestOf([])).toBe(`sha256:${'0'.repeat(64)}`);
   });
 
@@ -63,11 +63,11 @@ describe("a manifest's digest", () => {
     );
   });
 
-  it('shows that any record was lost', () => {
+  it('changes if any record is lost', () => {
     for (const lost of entries) expect(digestOf(entries.filter((one) => one !== lost))).not.toBe(digestOf(entries));
   });
 
-  it('shows that any record is there once more, also twice more or 256 times more', () => {
+  it('changes if any record is duplicated, even twice or 256 times', () => {
     for (const added of entries) {
       for (const times of [1, 2, 256]) {
         const more = Array.from({ length: times }, () => added);
@@ -76,7 +76,7 @@ describe("a manifest's digest", () => {
     }
   });
 
-  it('shows that one record was put in the place of another', () => {
+  it('changes if one record is replaced by another', () => {
     const [first = base, , third = base] = entries;
     expect(digestOf([...entries.slice(1), third])).not.toBe(digestOf(entries));
     expect(digestOf([first, first, ...entries.slice(2)])).not.toBe(digestOf(entries));
@@ -90,12 +90,12 @@ describe("a manifest's digest", () => {
     ['the TOTP seed', { credentials: { totpSeed: 'x' } }],
     ['the client secret', { credentials: { clientSecret: 'x' } }],
     ['the OTP e-mail factor', { otpEmail: true }],
-  ])('shows that %s was changed', (_what, change) => {
+  ])('changes if %s changes', (_what, change) => {
     const changed = entries.map((entry) => (entry === base ? { ...base, ...change } : entry));
     expect(digestOf(changed)).not.toBe(digestOf(entries));
   });
 
-  it('tells apart credentials that only stand in another field, and texts that only meet elsewhere', () => {
+  it('distinguishes equal credentials in different fields, and texts with equal concatenations', () => {
     const digests = [
       digestOf([{ ...base, credentials: { passwordHash: 'x' } }]),
       digestOf([{ ...base, credentials: { totpSeed: 'x' } }]),
@@ -141,7 +141,7 @@ describe('a manifest', () => {
     ['a count that is no whole number', { counts: { orgs: 1.5 } }],
     ['a count that is text', { counts: { orgs: '1' } }],
     ['no counts', { counts: null }],
-  ])('with %s is none', (_what, change) => {
+  ])('with %s is invalid', (_what, change) => {
     expect(manifestSchema.safeParse({ ...manifest, ...change }).success).toBe(false);
   });
 });

@@ -15,7 +15,7 @@ const recorded = z.union([
 
 // An import refuses a file whose manifest has another digest: these must stay as they are for as long as files exist.
 describe('the digest of a file that a ZITADEL has exported or imported', () => {
-  it.each(Object.entries(pinned))('is as in the manifests of earlier exports: %s', async (name, expected) => {
+  it.each(Object.entries(pinned))('is the same as in the manifests of earlier exports: %s', async (name, expected) => {
     const document = recorded.parse(fixture(`zitadel/${name}`));
     async function* open() {
       yield Buffer.from(JSON.stringify(document));

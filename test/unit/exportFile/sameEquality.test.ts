@@ -187,7 +187,7 @@ async function callsUnchanged(given: OrganisationRecord, stored: OrganisationRec
 const conflicts = ['report', 'overwrite'] as const;
 const everything = { withPasswords: true, withOtp: true, withKeys: true };
 
-/** Lists the pairs of which import, comparison and proof do not say the same; each has an organisation of its own. */
+/** Lists the pairs on which import, comparison and proof disagree; each has its own organisation. */
 async function disagreements(pairs: readonly Pair[]): Promise<string[]> {
   const found: string[] = [];
   const areSame = pairs.map(({ given, stored }) => isDeepStrictEqual(filledIn(given), filledIn(stored)));
@@ -229,7 +229,7 @@ it('import, comparison and proof agree on any single field of any section', { ti
   expect(await disagreements(pairs)).toEqual([]);
 });
 
-it('import, comparison and proof agree on any fields at once', async () => {
+it('import, comparison and proof agree on any combination of fields', async () => {
   const anyChange = fc
     .constantFrom(...places)
     .chain((place) => fc.record({ place: fc.constant(place), value: fc.constantFrom(...place.values) }));

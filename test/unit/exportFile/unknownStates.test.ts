@@ -12,12 +12,12 @@ async function unknownStates(orgs: readonly object[], isSelected = (_orgId: stri
 }
 
 describe('the states of a file without manifest', () => {
-  it('are unknown where the file has none of an organisation and its users', async () => {
+  it('are unknown if the file has none for an organisation and its users', async () => {
     const acme = { orgId: 'acme', org, humanUsers: [person('ada'), person('bob')], machineUsers: [robot] };
     expect(await unknownStates([acme])).toEqual({ organisations: 1, people: 2, serviceUsers: 1 });
   });
 
-  it('are known of each organisation that has one', async () => {
+  it('are known for each organisation that has one', async () => {
     const stated = [
       { orgId: 'a', org, orgState: 'ORG_STATE_ACTIVE', humanUsers: [person('ada')] },
       { orgId: 'b', org: { name: 'B' }, humanUsers: [{ ...person('bob'), state: 'USER_STATE_ACTIVE' }] },
@@ -28,13 +28,13 @@ describe('the states of a file without manifest', () => {
     expect(await unknownStates([...stated, other])).toEqual({ organisations: 1, people: 1, serviceUsers: 0 });
   });
 
-  it('are unknown where the file has the state that stands for none', async () => {
+  it('are unknown if the file has only the state that means unspecified', async () => {
     const ada = { ...person('ada'), state: 'USER_STATE_UNSPECIFIED' };
     const acme = { orgId: 'acme', org, orgState: 0, humanUsers: [ada] };
     expect(await unknownStates([acme])).toEqual({ organisations: 1, people: 1, serviceUsers: 0 });
   });
 
-  it('are those of all entries of an organisation', async () => {
+  it('are collected from all entries of an organisation', async () => {
     const entries = [
       { orgId: 'acme', org, humanUsers: [person('ada')] },
       { orgId: 'acme', machineUsers: [robot] },
@@ -43,7 +43,7 @@ describe('the states of a file without manifest', () => {
     expect(await unknownStates([...entries, { orgId: 'acme', orgState: 'ORG_STATE_ACTIVE' }])).toBeUndefined();
   });
 
-  it('do not count where the request leaves the organisation out, and where a file has neither it nor its users', async () => {
+  it('are ignored if the request excludes the organisation, and if a file has neither it nor its users', async () => {
     const acme = { orgId: 'acme', org, humanUsers: [person('ada')] };
     expect(await unknownStates([acme], (orgId) => orgId !== 'acme')).toBeUndefined();
     expect(

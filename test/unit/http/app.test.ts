@@ -47,12 +47,12 @@ describe('a path', () => {
     ['a+b%20c', 'a+b c'],
     ['a%00b', 'a\0b'],
     ['%F0%9F%98%80', '\u{1f600}'],
-  ])('has the parameter %s handed over as %j', async (encoded, decoded) => {
+  ])('passes the parameter %s to its handler as %j', async (encoded, decoded) => {
     expect(await (await remove(encoded)).json()).toEqual({ userId: decoded });
   });
 
   it.each(['%', '%zz', 'a%2', '%C3', '%ff', '%ED%A0%80', '%C0%AF'])(
-    'with the malformed escape %s is a 400',
+    'with the malformed escape %s gets 400',
     async (id) => {
       const response = await remove(id);
       expect(response.status).toBe(400);
@@ -64,12 +64,12 @@ describe('a path', () => {
     },
   );
 
-  it('may have anything in its query', async () => {
+  it('may have any query', async () => {
     expect((await app.request('/document?a=%zz')).status).toBe(200);
   });
 
   it.each(['/', '/nowhere', '/document/', '/document/x', '/v2/users/1', '/v2/users//otp_email'])(
-    'that no route has is a 404: %s',
+    'without a route gets 404: %s',
     async (path) => {
       const response = await app.request(path, { method: 'DELETE' });
       expect(response.status).toBe(404);
@@ -79,26 +79,26 @@ describe('a path', () => {
 });
 
 describe('a method', () => {
-  it.each(['GET', 'POST', 'PUT', 'PATCH', 'OPTIONS'])('that the route does not offer is a 405: %s', async (method) => {
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'OPTIONS'])('that the route does not offer gets 405: %s', async (method) => {
     const response = await app.request('/v2/users/1/otp_email', { method });
     expect(response.status).toBe(405);
     expect(await response.json()).toEqual({ code: 12, message: 'Method Not Allowed' });
     expect(response.headers.get('allow')).toBe('DELETE');
   });
 
-  it('HEAD is not offered, even where GET is', async () => {
+  it('HEAD is rejected, even if GET is offered', async () => {
     const response = await app.request('/document', { method: 'HEAD' });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('GET, POST');
   });
 
-  it('chooses among the routes of one path', async () => {
+  it('selects among the routes of one path', async () => {
     expect(await (await app.request('/document')).json()).toEqual({ a: 1 });
     expect(await (await app.request('/document', { method: 'POST' })).json()).toEqual({ b: 1 });
   });
 });
 
-describe('every answer', () => {
+describe('every response', () => {
   const requests: [string, string, number][] = [
     ['GET', '/document', 200],
     ['GET', '/nowhere', 404],
@@ -144,12 +144,12 @@ describe('every answer', () => {
 });
 
 describe('the request id', () => {
-  it.each(['a b', 'a\u00e9', '<script>', 'x'.repeat(65), ''])('is made where the caller sends %j', async (id) => {
+  it.each(['a b', 'a\u00e9', '<script>', 'x'.repeat(65), ''])('is generated if the caller sends %j', async (id) => {
     const response = await app.request('/document', { headers: { 'x-request-id': id } });
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("is the platform's where the caller has none", async () => {
+  it("is the platform's if the caller sends none", async () => {
     const response = await app.request('/document', { headers: { 'function-execution-id': 'abc123' } });
     expect(response.headers.get('x-request-id')).toBe('abc123');
   });
@@ -172,26 +172,29 @@ const preflight = (app: typeof open, origin: string, path = '/thing') =>
 
 const corsHeaders = ({ headers }: Response) => [...headers.keys()].filter((name) => name.startsWith('access-control'));
 
-describe('where origins are configured', () => {
-  it.each(['/thing', '/nowhere'])('their pages are told what they may send to %s', async (path) => {
-    const response = await preflight(open, page, path);
-    expect(response.status).toBe(204);
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      'access-control-allow-origin': page,
-      'access-control-allow-methods': 'GET,POST,DELETE',
-      'access-control-allow-headers': 'authorization,x-grpc-web',
-      'access-control-max-age': '7200',
-      vary: expect.stringContaining('Origin'),
-    });
-    expect(response.headers.has('access-control-allow-credentials')).toBe(false);
-  });
+describe('with configured origins', () => {
+  it.each(['/thing', '/nowhere'])(
+    'a page of a listed origin gets the permitted methods and headers of %s',
+    async (path) => {
+      const response = await preflight(open, page, path);
+      expect(response.status).toBe(204);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'access-control-allow-origin': page,
+        'access-control-allow-methods': 'GET,POST,DELETE',
+        'access-control-allow-headers': 'authorization,x-grpc-web',
+        'access-control-max-age': '7200',
+        vary: expect.stringContaining('Origin'),
+      });
+      expect(response.headers.has('access-control-allow-credentials')).toBe(false);
+    },
+  );
 
   it.each([
     ['an answer', 'DELETE', '/thing', 200],
     ['an error', 'DELETE', '/nowhere', 404],
     ['a method that is not offered', 'POST', '/thing', 405],
     ['a malformed path', 'DELETE', '/%zz', 400],
-  ])('their pages may read %s', async (_what, method, path, status) => {
+  ])('a page of a listed origin may read %s', async (_what, method, path, status) => {
     const response = await open.request(path, { method, headers: { origin: page } });
     expect(response.status).toBe(status);
     expect(response.headers.get('access-control-allow-origin')).toBe(page);
@@ -200,7 +203,7 @@ describe('where origins are configured', () => {
   });
 
   it.each(['https://evil.example', 'https://console.example.evil', 'http://console.example', 'null'])(
-    'the page of %s is not among them',
+    'a page of %s is not permitted',
     async (origin) => {
       expect((await preflight(open, origin)).status).toBe(405);
       expect(corsHeaders(await preflight(open, origin))).toEqual([]);
@@ -208,12 +211,12 @@ describe('where origins are configured', () => {
     },
   );
 
-  it('OPTIONS that asks for nothing is a method like any other', async () => {
+  it('OPTIONS without a requested method is a method like any other', async () => {
     expect((await open.request('/thing', { method: 'OPTIONS', headers: { origin: page } })).status).toBe(405);
   });
 });
 
-it('where none is configured no page may call', async () => {
+it('without configured origins, no page may call', async () => {
   expect((await preflight(closed, page)).status).toBe(405);
   expect(corsHeaders(await closed.request('/thing', { method: 'DELETE', headers: { origin: page } }))).toEqual([]);
 });
@@ -231,7 +234,7 @@ describe('GET /openapi.json', () => {
   const route: Route = { ...endpoint, handler: () => new Response() };
   const app = createApp({ routes: withOpenApi([route], { requestBytes: 7 }) });
 
-  it('describes the routes to anyone, the same each time', async () => {
+  it('describes the routes to anyone, with the same bytes each time', async () => {
     const first = await app.request('/openapi.json');
     expect(first.headers.get('content-type')).toBe('application/json');
     const text = await first.text();
@@ -241,7 +244,7 @@ describe('GET /openapi.json', () => {
     expect(await (await app.request('/openapi.json')).text()).toBe(text);
   });
 
-  it('describes others where it is told to', async () => {
+  it('describes the routes of a given description instead', async () => {
     const scoped = createApp({ routes: withOpenApi([route], {}, allEndpoints) });
     const { paths } = z
       .object({ paths: z.record(z.string(), z.unknown()) })
@@ -258,7 +261,7 @@ describe('GET /openapi.json', () => {
     ]);
   });
 
-  it.each(['POST', 'HEAD', 'OPTIONS'])('is for GET only, not for %s', async (method) => {
+  it.each(['POST', 'HEAD', 'OPTIONS'])('is offered for GET only, not for %s', async (method) => {
     const response = await app.request('/openapi.json', { method });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('GET');

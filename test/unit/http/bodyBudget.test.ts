@@ -26,11 +26,11 @@ async function store(budget: BodyBudget, size: number, memoryBytes = 10) {
   }
 }
 
-describe('a budget for bodies', () => {
+describe('a memory budget for request bodies', () => {
   it.each([
     ['in memory', 1_000],
     ['in temporary files', 10],
-  ])('takes as many bytes as it allows %s, and more when a body is closed', async (_name, memoryBytes) => {
+  ])('admits as many bytes as it allows %s, and more when a body is closed', async (_name, memoryBytes) => {
     const budget = new BodyBudget(1_000, 1_000, ENOUGH);
     const [first, second] = [await store(budget, 500, memoryBytes), await store(budget, 500, memoryBytes)];
     await expect(store(budget, 1, memoryBytes)).rejects.toMatchObject(tooMany);
@@ -65,7 +65,7 @@ describe('a budget for bodies', () => {
     }).rejects.toThrow('closed');
   });
 
-  it('leaves half of the free space to others', async () => {
+  it('leaves half of the free disk space to others', async () => {
     let free = 1_000;
     const budget = new BodyBudget(1_000_000, 1_000, async () => free);
     const first = await store(budget, 400);

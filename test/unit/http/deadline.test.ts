@@ -25,7 +25,7 @@ describe('callSignal', () => {
     expect(call.signal.reason).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
   });
 
-  it('can be given another time, which counts from the begin of the call', () => {
+  it('accepts another timeout, which counts from the start of the call', () => {
     using call = callSignal(new AbortController().signal, 10_000);
     vi.advanceTimersByTime(600);
     call.limit(1_000);
@@ -36,7 +36,7 @@ describe('callSignal', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('is over at once when it is given a time that has passed', () => {
+  it('aborts at once if the new timeout has passed already', () => {
     using call = callSignal(new AbortController().signal, 10_000);
     vi.advanceTimersByTime(600);
     call.limit(100);
@@ -44,7 +44,7 @@ describe('callSignal', () => {
     expect(call.signal.reason).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
   });
 
-  it('aborts with the error that it is ended with', () => {
+  it('aborts with the error that ends it', () => {
     using call = callSignal(new AbortController().signal, 10);
     const error = new Error('revoked');
     call.end(error);
@@ -59,13 +59,13 @@ describe('callSignal', () => {
     expect(call.signal.reason).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
   });
 
-  it("takes a time longer than Node's timers for the longest that they know", () => {
+  it("limits a timeout to the longest of Node's timers", () => {
     using call = callSignal(new AbortController().signal, 2 ** 40);
     vi.advanceTimersByTime(2 ** 30);
     expect(call.signal.aborted).toBe(false);
   });
 
-  it('leaves no timer behind, and is not aborted by being disposed', () => {
+  it('leaves no timer behind, and does not abort when it is disposed of', () => {
     const client = new AbortController();
     const call = callSignal(client.signal, 1000);
     call[Symbol.dispose]();

@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers());
 
 describe('a response that waits for its client', () => {
-  it('is kept until the time is over, and aborted then', () => {
+  it('is kept until its timeout, and aborted then', () => {
     outgoing.assignSocket(socket);
     void untilTaken(outgoing, 'drain', stallMs);
     vi.advanceTimersByTime(stallMs - 1);

@@ -45,12 +45,12 @@ async function originOf(headers: Record<string, string>, trustedProxies = 0): Pr
 describe('the address of a client', () => {
   const header = (value: string) => ({ 'x-forwarded-for': value });
 
-  it('is the one that the trusted proxies append, not those that the client writes', async () => {
+  it('is the one appended by the trusted proxies, not one written by the client', async () => {
     expect(await originOf(header('203.0.113.9, 192.0.2.1, 198.51.100.7'), 2)).toMatchObject({ remote: '192.0.2.1' });
     expect(await originOf(header('203.0.113.9,2001:db8::1'), 1)).toMatchObject({ remote: '2001:db8::1' });
   });
 
-  it('is not taken from the header where no proxy is trusted, where fewer have appended, or where it is none', async () => {
+  it('is not taken from the header if no proxy is trusted, if fewer have appended, or if it is invalid', async () => {
     expect(await originOf(header('192.0.2.1'))).toEqual({ requestId: 'r1' });
     expect(await originOf(header('192.0.2.1'), 2)).toEqual({ requestId: 'r1' });
     expect(await originOf(header('evil"\\n, 192.0.2.1'), 2)).toEqual({ requestId: 'r1' });
@@ -86,14 +86,14 @@ describe('the trace of a request', () => {
     expect(await logged(work, 'acme-identity')).toMatchObject(messages.map((message) => ({ message, ...named })));
   });
 
-  it('is in no line of a process without a project', async () => {
+  it('is missing in the lines of a process without a project', async () => {
     const lines = await logged(fail);
     expect(lines).toHaveLength(2);
     expect(JSON.stringify(lines)).not.toContain(trace);
   });
 });
 
-it('shows a person at a terminal a legible line for each request', async () => {
+it('the log shows a legible line for each request at a terminal', async () => {
   const { stream, text } = collected();
   configureLog('info', Object.assign(stream, { isTTY: true }));
   const app = createApp({ trustedProxies: 0, routes });
@@ -117,7 +117,7 @@ describe('the log', () => {
     expect(methods).toEqual(['DELETE', 'other', 'other']);
   });
 
-  it('counts the lines that its stream could not take', () => {
+  it('counts the lines that its stream rejected', () => {
     let isFull = false;
     const { stream, text } = collected(() => isFull);
     configureLog('info', stream);

@@ -9,7 +9,7 @@ import { errorInfo } from '../../support/http/errorInfo.ts';
 const logged = capturedLog();
 
 describe('errorResponse', () => {
-  it("renders the interface's error body as JSON, with its length and the headers of every answer", async () => {
+  it("renders the interface's error body as JSON, with its length and the common headers", async () => {
     const response = errorResponse(requestTooLarge(10), 'r-1');
     const body = await response.text();
     expect(response.status).toBe(413);
@@ -28,19 +28,19 @@ describe('errorResponse', () => {
     });
   });
 
-  it('names the reason in WWW-Authenticate where the status is 401', () => {
+  it('contains the reason in WWW-Authenticate if the status is 401', () => {
     expect(errorResponse(authHeaderMissing(), 'r').headers.get('www-authenticate')).toBe('auth header missing');
     expect(errorResponse(tokenInvalid(), 'r').headers.get('www-authenticate')).toBe(
       'Errors.Token.Invalid (AUTH-7fs1e)',
     );
   });
 
-  it('keeps anything that is no header text out of WWW-Authenticate', () => {
+  it('omits text that is invalid in a header from WWW-Authenticate', () => {
     const error = new IdentityError({ code: 'UNAUTHENTICATED', text: 'a\r\nset-cookie: b\u00e9\u6f22c' });
     expect(errorResponse(error, 'r').headers.get('www-authenticate')).toBe('a set-cookie: b c');
   });
 
-  it('names the error to gRPC clients in a status that they can decode', () => {
+  it('contains the error for gRPC clients in a status that they can decode', () => {
     const { headers } = errorResponse(requestTooLarge(10, 'x'.repeat(200)), 'r', 'application/grpc');
     const { code, rawMessage, details } = findTrailerError(headers) ?? {};
     expect({ code, rawMessage }).toEqual({
@@ -54,12 +54,12 @@ describe('errorResponse', () => {
     );
   });
 
-  it('does not log what it shows', () => {
+  it('does not log errors that it shows to the caller', () => {
     errorResponse(invalidRequest([{ field: 'timeout', description: 'hunter2' }]), 'r');
     expect(logged()).toBe('');
   });
 
-  it('shows a fault of ours as INTERNAL without its text, and logs it once', async () => {
+  it('shows an internal error as INTERNAL without its message, and logs it once', async () => {
     const response = errorResponse(new TypeError('secret place'), 'r-2');
     expect(response.status).toBe(500);
     expect(await response.json()).toEqual({
@@ -95,27 +95,27 @@ describe('errorResponse', () => {
     expect(logged()).not.toContain('hunter2');
   });
 
-  it('says only the type of a thrown value that is no error', () => {
+  it('contains only the type of a thrown value that is not an Error', () => {
     errorResponse('hunter2', 'r');
     expect(logged()).toContain('a thrown string');
     expect(logged()).not.toContain('hunter2');
   });
 });
 
-it('tells the content of a complete response, which can still be read', async () => {
+it('the text of a complete response is known, and the response can still be read', async () => {
   const response = jsonResponse({ name: 'Zoë' });
   expect(Buffer.from(completeContent(response) ?? []).toString()).toBe('{"name":"Zoë"}');
   expect(response.headers.get('content-type')).toBe('application/json');
   expect(await response.json()).toEqual({ name: 'Zoë' });
 });
 
-it('keeps the status and the bytes that it is given', () => {
+it('a response keeps its status and bytes', () => {
   const bytes = Buffer.from([0, 255]);
   const response = completeResponse(bytes, { status: 404 });
   expect(response.status).toBe(404);
   expect(completeContent(response)).toBe(bytes);
 });
 
-it('knows no content of a response that must be read', () => {
+it('the text of a streamed response is unknown', () => {
   expect(completeContent(new Response('streamed'))).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import { importRequest } from '../../../functions/import/contract.ts';
 import { readRequest } from '../../../shared/wire/requestMessage.ts';
 
 describe('the import request', () => {
-  it('has both names of a bucket, in both spellings', () => {
+  it('accepts both names of a bucket, in both spellings', () => {
     const gcs = { path: 'a', bucket: 'b', serviceaccount_json: 'c' };
     const read = { path: 'a', bucket: 'b', serviceaccountJson: 'c' };
     expect(readRequest(importRequest, { data_orgsv1_gcs: gcs, dataOrgsGcs: gcs })).toMatchObject({

@@ -3,14 +3,14 @@ import { expect, it } from 'vitest';
 import { importResponse } from '../../../functions/import/contract.ts';
 import { warningReasons } from '../../../shared/organisation/warnings.ts';
 
-it('has each reason of a warning in the specification', async () => {
+it('the specification documents each reason of a warning', async () => {
   const specification = await readFile('docs/specification.md', 'utf8');
   const [, table = ''] = specification.split('| `reason` | warns of |\n|---|---|\n');
   const documented = [...(table.split('\n\n')[0] ?? '').matchAll(/^\| `(\w+)`/gm)];
   expect(documented.map(([, reason]) => reason)).toEqual(warningReasons);
 });
 
-it('rejects a warning with a reason that the list does not have, and accepts one of an earlier release without a reason', () => {
+it('a warning with an unknown reason is rejected, and one of an earlier release without a reason is accepted', () => {
   const counts = { created: {}, unchanged: {}, failed: {}, notCarried: {} };
   const accepts = (warning: object) =>
     importResponse.safeParse({ success: {}, summary: { ...counts, warnings: [warning], proved: true } }).success;

@@ -5,7 +5,7 @@ import { scanDocument } from './scanDocument.ts';
 
 const parsed = (text: string) => scanDocument([Buffer.from(text)], () => 'keep').map(parseUnique);
 
-describe('a name that stands twice in one object', () => {
+describe('a duplicate name in one object', () => {
   it.each([
     ['at the top', '{"a":1,"a":2}', 'a'],
     ['deep inside', '{"a":[{"b":{"c":1,"d":2,"c":3}}]}', 'c'],
@@ -22,11 +22,11 @@ describe('a name that stands twice in one object', () => {
     ['a value that looks like a name', '{"a":"b\\":","c":"{\\"a\\":1,\\"a\\":2}"}'],
     ['a value equal to a name', '{"a":"a","b":["a","a"]}'],
     ['an empty object and a plain value', '[{},[],"x",1,null]'],
-  ])('is not seen in %s', (_, text) => {
+  ])('is not reported for %s', (_, text) => {
     expect(parsed(text)).toEqual([JSON.parse(text)]);
   });
 
-  it('is never seen in what JSON.stringify writes', () => {
+  it('is never reported for output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = `[${JSON.stringify(value)}]`;

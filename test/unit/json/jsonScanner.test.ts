@@ -26,7 +26,7 @@ function faultOf(work: () => unknown): JsonError {
 const refusal = (json: string, treat = enterAll) => faultOf(() => scanDocument([Buffer.from(json)], treat));
 
 describe('a document that arrives in pieces', () => {
-  it('is read the same wherever it is cut in two', () => {
+  it('is read the same wherever it is split in two', () => {
     const whole = scanDocument([tricky], enterTwo);
     for (let position = 0; position <= tricky.length; position++) {
       expect(scanDocument(cutAt(tricky, position), enterTwo), `cut at ${position}`).toEqual(whole);
@@ -44,7 +44,7 @@ describe('a document that arrives in pieces', () => {
     expect(scanDocument(pieces, enterTwo)).toEqual(scanDocument([tricky], enterTwo));
   });
 
-  it('is refused wherever it is cut off', () => {
+  it('is rejected wherever it is truncated', () => {
     const end = tricky.lastIndexOf('}');
     for (let position = 0; position <= end; position++) {
       expect(() => scanDocument([tricky.subarray(0, position)], enterTwo), `cut at ${position}`).toThrow(JsonError);
@@ -53,14 +53,14 @@ describe('a document that arrives in pieces', () => {
   });
 });
 
-describe('a value found', () => {
+describe('a value that the scanner finds', () => {
   const found = scanDocument([tricky], keepFields);
 
-  it('has its path, with the escapes of field names resolved', () => {
+  it('has its path, with unescaped field names', () => {
     expect(found.map(({ path }) => path)).toEqual([['a"b'], ['é'], ['e'], ['list'], ['deep'], ['n'], ['last']]);
   });
 
-  it('has its kind, told by its first byte', () => {
+  it('has its kind, derived from its first byte', () => {
     expect(found.map(({ kind }) => kind)).toEqual([
       'string',
       'string',
@@ -72,13 +72,13 @@ describe('a value found', () => {
     ]);
   });
 
-  it('has its text and the byte offsets of it', () => {
+  it('has its text and its byte offsets', () => {
     for (const { start, end, text } of found) expect(tricky.toString('utf8', start, end)).toBe(text);
     const whole: unknown = JSON.parse(tricky.toString());
     expect(Object.fromEntries(found.map(({ path, text }) => [path[0], JSON.parse(text)]))).toEqual(whole);
   });
 
-  it('has no text when it was skipped, but its place', () => {
+  it('has a place but no text if it was skipped', () => {
     const skipped = scanDocument([tricky], (path) => (path.length === 0 ? 'enter' : 'skip'));
     expect(skipped).toEqual(found.map((value) => ({ ...value, text: '' })));
   });
@@ -106,7 +106,7 @@ describe('any JSON', () => {
     return Object.entries(value).flatMap(([name, part]) => leaves(part, [...path, name]));
   };
 
-  it('is found as JSON.parse finds it, however it is cut', () => {
+  it('is found as JSON.parse finds it, however it is split', () => {
     fc.assert(
       fc.property(json, splits, (text, positions) => {
         const found = scanDocument(pieces(Buffer.from(text), positions), enterAll);
@@ -117,7 +117,7 @@ describe('any JSON', () => {
     );
   });
 
-  it('is handed out whole where it is kept', () => {
+  it('is returned whole if it is kept', () => {
     fc.assert(
       fc.property(json, splits, (text, positions) => {
         const found = scanDocument(pieces(Buffer.from(text), positions), keepFields);
@@ -134,7 +134,7 @@ describe('any JSON', () => {
   }
 });
 
-describe('what is not JSON', () => {
+describe('invalid JSON', () => {
   it.each([
     ['', 'unexpected end of JSON input'],
     [' \n', 'unexpected end of JSON input'],
@@ -158,19 +158,19 @@ describe('what is not JSON', () => {
     ['{"a":{"b":1]}', 'unexpected "]", expected "," or "}"'],
     ['{é:1}', 'unexpected non-ASCII byte, expected a field name in double quotes'],
     ['\ufeff{}', 'the byte order mark'],
-  ])('%j is refused', (json, message) => {
+  ])('is rejected: %j', (json, message) => {
     if (message === 'the byte order mark') expect(() => scanDocument([Buffer.from(json)], enterAll)).toThrow();
     else expect(refusal(json).message).toBe(message);
   });
 
   it.each(['{"a":1,"a":2}', '{"x":1,"a":1,"\\u0061":2}', '{"é":1,"\\u00e9":2}', '{"":1,"":2}'])(
-    '%j is refused for its duplicate field',
+    'is rejected for its duplicate field: %j',
     (json) => {
       expect(refusal(json).message).toMatch(/^duplicate field "/);
     },
   );
 
-  it('may have the same field in different objects, and names that JavaScript knows', () => {
+  it("does not include equal fields in different objects, nor names of JavaScript's own properties", () => {
     const json = '{"a":[{"a":1},{"a":1}],"__proto__":1,"constructor":2,"toString":3}';
     expect(scanDocument([Buffer.from(json)], enterAll)).toHaveLength(5);
   });
@@ -180,12 +180,12 @@ describe('what is not JSON', () => {
     ['a string', Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xc3, 0x28, 0x22, 0x7d])],
     ['an overlong form', Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xc0, 0xaf, 0x22, 0x7d])],
     ['half a surrogate pair', Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x7d])],
-  ])('invalid UTF-8 in %s is refused', (_name, bytes) => {
+  ])('is rejected for invalid UTF-8 in %s', (_name, bytes) => {
     expect(faultOf(() => scanDocument([bytes], enterAll)).message).toBe('invalid UTF-8');
     expect(faultOf(() => scanDocument(byteByByte(bytes), enterAll)).message).toBe('invalid UTF-8');
   });
 
-  it('is refused with the path where it stands', () => {
+  it('is rejected with the path of the error', () => {
     expect(refusal('{"orgs":[{"a":1},{"b":{"c":1,}}]}').path).toEqual(['orgs', 1, 'b', 'c']);
     expect(refusal('{"orgs":[{"a":1},{"a":1,"a":1}]}').path).toEqual(['orgs', 1, 'a']);
     expect(refusal('{"orgs":[{"a":1},{b:1}]}').path).toEqual(['orgs', 1]);
@@ -215,7 +215,7 @@ describe('a kept value', () => {
     expect(scanDocument(byteByByte(bytes), treat, { valueBytes: 40 }).map(({ path }) => path)).toEqual([['a'], ['b']]);
   });
 
-  it('may be glanced at: its text is there up to the limit, and left out beyond it', () => {
+  it('may be a preview: it has its text up to the limit, and none beyond it', () => {
     const glance: Treat = (path) => (path[0] === 'a' ? 'glance' : 'enter');
     for (const cut of [(bytes: Buffer) => [bytes], byteByByte]) {
       for (const size of [39, 40, 41, 10_000]) {
@@ -240,7 +240,7 @@ describe('a kept value', () => {
     expect(scanDocument(cutAt(document(deep), 77_777), keepFields)[0]?.text).toBe(deep);
   });
 
-  it('is not mixed up with what the caller does to the piece later', () => {
+  it('is not changed by later writes of the caller to the chunk', () => {
     const first = Buffer.from('{"a":"keep');
     const found = [first, Buffer.from(' me"}')];
     const texts: string[] = [];
@@ -253,7 +253,7 @@ describe('a kept value', () => {
   });
 });
 
-describe('a value that is skipped, glanced at or kept', () => {
+describe('a value that is skipped, previewed or kept', () => {
   const treatments = ['skip', 'glance', 'keep'] as const;
   const scan = (value: string, treatment: Treatment, valueBytes = 1_000_000) => {
     const treat: Treat = (path) => (path[0] === 'a' ? treatment : 'enter');
@@ -280,7 +280,7 @@ describe('a value that is skipped, glanced at or kept', () => {
     ['["\\ud83d"]', 'unpaired surrogate in an escape'],
     ['"\\ud83dx\\ude00"', 'unpaired surrogate in an escape'],
     ['"\\ud83d\\n"', 'unpaired surrogate in an escape'],
-  ])('%j is refused whatever becomes of it', (value, message) => {
+  ])('is rejected in each of these modes: %j', (value, message) => {
     for (const treatment of treatments) {
       expect(faultOf(() => scan(value, treatment)).message, treatment).toBe(message);
       const large = `[${'0,'.repeat(100)}${value}]`;
@@ -316,18 +316,18 @@ describe('a path', () => {
 });
 
 describe('parseJson', () => {
-  it('gives what JSON.parse gives', () => {
+  it('returns the same as JSON.parse', () => {
     expect(parseJson('{"a":[1,"\\ud83d\\ude00"]}', [])).toEqual({ a: [1, '\u{1f600}'] });
   });
 
   it.each(['', '01', '1.', '.5', '+1', 'nul', 'NaN', "'a'", '[1,]', '{"a":1,}', '"\n"', '"\\x"', '"\\u12"', '[1}'])(
-    'refuses %j with the path of the value',
+    'rejects %j with the path of the value',
     (text) => {
       expect(faultOf(() => parseJson(text, ['orgs', 0])).path).toEqual(['orgs', 0]);
     },
   );
 
-  it('takes a backslash that only looks like an escape', () => {
+  it('accepts a backslash that only looks like an escape', () => {
     expect(parseJson('"\\\\ud800"', [])).toBe('\\ud800');
   });
 });

@@ -21,11 +21,11 @@ const contentOf = (json: string) => Buffer.from(json.slice(1, -1));
 const escapes = String.raw`"\"\\\/\b\f\n\r\t\u0041\u00e9\u6f22\ud83d\ude00\uD83D\uDE80\\u0041\\\\\\\"éé漢🚀\u0000\uffff\\\ud83d\ude00"`;
 
 describe('the content of a JSON string', () => {
-  it('is what JSON.parse gives', async () => {
+  it('is the same as from JSON.parse', async () => {
     expect(await read([contentOf(escapes)])).toBe(JSON.parse(escapes));
   });
 
-  it('is the same wherever it is cut in two', async () => {
+  it('is the same wherever it is split in two', async () => {
     const content = contentOf(escapes);
     for (let position = 0; position <= content.length; position++) {
       expect(await read(cutAt(content, position)), `cut at ${position}`).toBe(JSON.parse(escapes));
@@ -42,7 +42,7 @@ describe('the content of a JSON string', () => {
     '\\\\\\ud83d\\ude00',
     '\\ud83d\\ude00\\ud83d\\ude80',
     '\\uD83D\\uDE00',
-  ])('keeps the pair of surrogates in %s, cut anywhere in two places', async (text) => {
+  ])('keeps the surrogate pair in %s, split anywhere in two places', async (text) => {
     const content = Buffer.from(text);
     for (let first = 0; first <= content.length; first++) {
       for (let second = first; second <= content.length; second++) {
@@ -57,7 +57,7 @@ describe('the content of a JSON string', () => {
     expect(await read([Buffer.alloc(0)])).toBe('');
   });
 
-  it('is what JSON.parse gives for any text, however it is escaped and cut', async () => {
+  it('is the same as from JSON.parse for any text, however it is escaped and split', async () => {
     const unit = fc.oneof(
       fc.string({ unit: anyCharacter, maxLength: 4 }).map((text) => JSON.stringify(text).slice(1, -1)),
       fc.string({ unit: anyCharacter, maxLength: 3 }).map(escapeAll),

@@ -7,13 +7,13 @@ const longestOf = (chunks: readonly string[]) => {
   return Math.max(0, ...chunks.map((chunk) => run.add(Buffer.from(chunk))));
 };
 
-describe('white space without interruption', () => {
-  it('is counted over chunks', () => {
+describe('uninterrupted white space', () => {
+  it('is counted across chunks', () => {
     expect(longestOf(['{"a":1', '   ', '\t\r\n', ' }'])).toBe(7);
     expect(longestOf(['{"a":1  ', '', '  ,  "b":2}'])).toBe(4);
   });
 
-  it('is as long as the longest run, where each byte is a chunk', () => {
+  it('is as long as the longest run if each byte is a chunk', () => {
     const text = fc.string({ unit: fc.constantFrom(' ', '\n', 'x', '"') });
     const property = fc.property(text, (all) => {
       const expected = Math.max(0, ...[...all.matchAll(/\s+/g)].map(([run]) => run.length));

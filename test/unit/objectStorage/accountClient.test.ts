@@ -9,7 +9,7 @@ const use = (changes: Readonly<{ keyId?: string; privateKey?: string; scope?: st
 };
 const token = (value: string, expiresInSeconds = 3_600) => ({ value, expiresInSeconds });
 
-describe('access tokens', () => {
+describe('cached access tokens', () => {
   it('are found until five minutes before their expiry', async () => {
     const clock = createManualClock();
     const tokens = new AccessTokens(clock);
@@ -37,7 +37,7 @@ describe('access tokens', () => {
     expect(tokens.find(other)).toBeUndefined();
   });
 
-  it('are a thousand at most: the oldest is forgotten', () => {
+  it('are a thousand at most, and the oldest is dropped', () => {
     const tokens = new AccessTokens(createManualClock());
     for (let number = 0; number <= 1_000; number++) tokens.keep(use({ scope: `${number}` }), token(`ya29.${number}`));
     expect(tokens.find(use({ scope: '0' }))).toBeUndefined();

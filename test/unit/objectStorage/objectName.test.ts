@@ -51,7 +51,7 @@ describe("an object's name", () => {
   );
 });
 
-it('names every fault at once', () => {
+it('an error lists every invalid name at once', () => {
   expect(check('B', '')).toThrow(
     expect.objectContaining({
       code: 'INVALID_ARGUMENT',

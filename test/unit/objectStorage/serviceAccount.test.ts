@@ -45,7 +45,7 @@ const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('
 const account = { clientEmail: file.client_email, privateKey: pkcs8, keyId: file.private_key_id };
 
 describe('a service account in a request', () => {
-  it("gives its address, its key and the key's id, and nothing else", () => {
+  it("contributes its address, its key and the key's id, and nothing else", () => {
     expect(readServiceAccount(base64(file), field)).toEqual(account);
   });
 
@@ -60,7 +60,7 @@ describe('a service account in a request', () => {
     expect(readServiceAccount(text, field)).toEqual(account);
   });
 
-  it('needs no id of its key', () => {
+  it('needs no key id', () => {
     const { keyId: _, ...withoutId } = account;
     expect(readServiceAccount(base64({ ...file, private_key_id: undefined }), field)).toEqual(withoutId);
   });
@@ -73,7 +73,7 @@ describe('a service account in a request', () => {
   it.each([
     ['a large exponent', { e: oddNumber(20_000) }],
     ['a modulus that is not that of its primes', { p: oddNumber(8_000) }],
-  ])('is read also after a forged key with %s', (_, parts) => {
+  ])('is read even after a forged key with %s', (_, parts) => {
     refusal(base64({ ...file, private_key: forgedKey(parts) }));
     expect(readServiceAccount(base64(file), field)).toEqual(account);
   });
@@ -137,7 +137,7 @@ describe('a service account in a request', () => {
     ],
     ['a public key', base64({ ...file, private_key: publicKey }), 'invalid private_key: must be a PEM private key'],
     ['a key that is not RSA', base64({ ...file, private_key: curve }), 'invalid private_key: must be an RSA key'],
-  ])('is refused as %s', (_, text, description) => {
+  ])('is rejected as %s', (_, text, description) => {
     expect(refusal(text)).toEqual({ code: 'INVALID_ARGUMENT', message: `${field}: ${description}` });
   });
 
@@ -147,7 +147,7 @@ describe('a service account in a request', () => {
     'external_account_authorized_user',
     'gdch_service_account',
     'impersonated_service_account',
-  ])('is refused, by name, as a credential of type %s', (type) => {
+  ])('is rejected, by name, as a credential of type %s', (type) => {
     const description = `unsupported credential type ${type}: use service_account`;
     expect(refusal(base64({ ...file, type }))).toEqual({
       code: 'INVALID_ARGUMENT',
@@ -156,7 +156,7 @@ describe('a service account in a request', () => {
   });
 });
 
-/** What the error says; it never repeats what was sent. */
+/** The error's message; it never repeats a value of the request. */
 function refusal(text: string): { code: string; message: string } {
   try {
     readServiceAccount(text, field);

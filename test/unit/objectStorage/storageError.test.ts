@@ -32,7 +32,7 @@ describe('an error of Cloud Storage', () => {
     }
   });
 
-  it('with status 403 for an insufficient scope is that of a missing role', () => {
+  it('with status 403 for an insufficient scope is reported as a missing role', () => {
     const reason = responseError(403, 'Request had insufficient authentication scopes.');
     expect(storageError(reason, target())).toMatchObject({ code: 'PERMISSION_DENIED', message: withoutRole('Viewer') });
   });
@@ -54,11 +54,11 @@ describe('an error of Cloud Storage', () => {
     expect(error).toMatchObject({ reason, httpStatus });
   });
 
-  it('for a failed connection is that of an unavailable service', () => {
+  it('for a failed connection is reported as an unavailable service', () => {
     expect(storageError(networkError, target())).toMatchObject({ reason: 'STORAGE_UNAVAILABLE', httpStatus: 503 });
   });
 
-  it('that is ours already stays as it is', () => {
+  it('that is already one of this service is unchanged', () => {
     const error = storageError(responseError(404, ''), target());
     expect(storageError(error, target('write'))).toBe(error);
   });

@@ -22,7 +22,7 @@ const endpoint: Endpoint = { method: 'POST', path: '/things/:id', operation: () 
 describe('the description of an endpoint', async () => {
   const document = await openApiDocument([endpoint, { method: 'POST', path: '/rpc' }]);
 
-  it('stands under its path and method, with the parameters of its path and, without values, of its query', () => {
+  it('is listed under its path and method, with the parameters of its path and, without values, of its query', () => {
     const { operationId, tags, parameters } = document.paths['/things/{id}']?.post ?? {};
     expect([operationId, tags]).toEqual(['makeThing', ['Users']]);
     expect(parameters).toEqual([
@@ -31,24 +31,24 @@ describe('the description of an endpoint', async () => {
     ]);
   });
 
-  it('takes the media types of its request', () => {
+  it('contains the media types of its request', () => {
     expect(document.paths['/things/{id}']?.post?.requestBody?.content).toEqual({
       'application/json': { schema: { type: 'object' }, examples: {} },
       'text/plain': { schema: { type: 'string', format: 'binary' } },
     });
   });
 
-  it('says whose address it has, under which licence, and what its tags mean', () => {
+  it('contains the owner of its address, its licence, and the meaning of its tags', () => {
     expect(document.servers).toEqual([{ url: '/', description: expect.any(String) }]);
     expect(document.info.license).toEqual({ name: 'Apache-2.0', identifier: 'Apache-2.0' });
     expect(document.tags.map(({ name }) => name)).toEqual(['Users', 'Organisations', 'Probes']);
   });
 
-  it('is left out where it has none', () => {
+  it('is omitted if the route has none', () => {
     expect(Object.keys(document.paths)).toEqual(['/things/{id}']);
   });
 
-  it('has the error body for the statuses that are named and for all others', () => {
+  it('has the error body for the listed statuses and as the default', () => {
     const { responses = {} } = document.paths['/things/{id}']?.post ?? {};
     expect(Object.keys(responses)).toEqual(['200', '409', 'default']);
     for (const status of ['409', 'default']) {
@@ -67,7 +67,7 @@ describe('the description of an endpoint', async () => {
     expect(JSON.stringify(await openApiDocument(await allEndpoints()))).not.toContain('readOnly');
   });
 
-  it('refers to nothing that is not there', async () => {
+  it('refers only to existing components', async () => {
     const text = JSON.stringify(await openApiDocument(await allEndpoints()));
     const names = [...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
     const { components } = z.object({ components: z.object({ schemas: record }) }).parse(JSON.parse(text));

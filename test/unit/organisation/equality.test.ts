@@ -33,7 +33,7 @@ describe('the differing fields of two records', () => {
     expect(ofActions({ a: 1, b: [1] }, { b: [1], a: 1 })).toEqual([]);
   });
 
-  it('are whole lists of other lengths', () => {
+  it('include whole lists of different lengths', () => {
     expect(ofActions({ a: [1] }, { a: [1, 2] })).toEqual([{ path: 'a', first: [1], second: [1, 2] }]);
   });
 
@@ -47,7 +47,7 @@ describe('the differing fields of two records', () => {
     ]);
   });
 
-  it('contain a factor that one record has, and another lacks or states to be missing', () => {
+  it('include a factor that one record has, and that the other lacks or states to be missing', () => {
     const factor = (otpEmail: boolean | undefined) => content({}, { otpEmail });
     expect(differences('humanUsers', factor(undefined), factor(false))).toEqual([]);
     for (const lacking of [undefined, false]) {
@@ -59,7 +59,7 @@ describe('the differing fields of two records', () => {
   it.each([
     ['loginPolicy', (ownerType?: string) => ({ idps: [{ idpId: 'own', ownerType }, { idpId: 'other' }] })],
     ['userLinks', (idpName?: string) => ({ idpId: 'own', idpName, idpType: idpName })],
-  ])('are none where exports derive them from an own identity provider, in %s', (section, record) => {
+  ])('exclude those that exports derive from an own identity provider, in %s', (section, record) => {
     for (const [first, second] of [
       ['A', 'B'],
       ['A', undefined],
@@ -67,7 +67,7 @@ describe('the differing fields of two records', () => {
       expect(differences(section, content(record(first)), content(record(second)))).toEqual([]);
   });
 
-  it('are those of the description of an identity provider that the organisation does not have', () => {
+  it('include the description of an identity provider that the organisation does not have', () => {
     const policy = (ownerType: string) => content({ idps: [{ idpId: 'other', ownerType }] });
     expect(differences('loginPolicy', policy('SYSTEM'), policy('ORG'))).toEqual([
       { path: 'idps[0].ownerType', first: 'SYSTEM', second: 'ORG' },
@@ -92,7 +92,7 @@ describe('an import', () => {
     );
   });
 
-  it('leaves a state that its record omits where it keeps states', () => {
+  it('leaves a state that its record omits if it keeps states', () => {
     const state = { path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_LOCKED' };
     expect(isOmission(state, omitted, true)).toBe(true);
     expect(isOmission(state, omitted, false)).toBe(false);

@@ -21,7 +21,7 @@ describe('a field that ZITADEL fills in', () => {
     ['a display name of first and last name', { displayName: 'A B' }],
     ['an undetermined language', { preferredLanguage: 'und' }],
     ['both', { displayName: 'A B', preferredLanguage: 'und' }],
-  ])('is as good as absent: %s', (_name, profile) => {
+  ])('is equivalent to an absent field: %s', (_name, profile) => {
     expect(isEqual('humanUsers', person({}), person(profile))).toBe(true);
     expect(withoutFilled(sectionNamed('humanUsers'), person(profile), noProviders)).toEqual(person({}));
   });
@@ -38,7 +38,7 @@ describe('a field that ZITADEL fills in', () => {
     ['oidcApps', { app: { name: 'a' } }, { app: { name: 'a', clockSkew: '0s' } }],
     ['loginPolicy', {}, { passwordCheckLifetime: '0s', mfaInitSkipLifetime: '0s' }],
     ['loginTexts', { language: 'en' }, { language: 'en', footerText: {}, loginText: {} }],
-  ])('is as good as absent in %s', (name, first, second) => {
+  ])('is equivalent to an absent field in %s', (name, first, second) => {
     expect(isEqual(name, first, second)).toBe(true);
   });
 
@@ -46,12 +46,12 @@ describe('a field that ZITADEL fills in', () => {
     ['sh-ekavsk', 'sr-Latn-ekavsk', true],
     ['i-default', 'en-x-i-default', true],
     ['sh-ekavsk', 'sr', false],
-  ])('hides how a language is written: %s and %s', (first, second, expected) => {
+  ])('hides the spelling of a language: %s and %s', (first, second, expected) => {
     const [one, other] = [first, second].map((preferredLanguage) => person({ preferredLanguage }));
     expect(isEqual('humanUsers', one ?? {}, other ?? {})).toBe(expected);
   });
 
-  it('stands in the document on ZITADEL', () => {
+  it('is documented in the document on ZITADEL', () => {
     const [, table = ''] = readFileSync('docs/zitadel.md', 'utf8').split('### 4.3');
     const [content = ''] = table.split('### 4.4');
     const names = filledFields.map(({ path }) => path.slice(path.lastIndexOf('.') + 1));

@@ -28,7 +28,7 @@ function atLimit({ field }: FieldPlace, length: number): [fits: string, exceeds:
 }
 
 describe('a text without a limit of ZITADEL', () => {
-  it.each(unlimited.map((place) => [place.title, place] as const))('in %s has one here', (title, place) => {
+  it.each(unlimited.map((place) => [place.title, place] as const))('in %s has one of this service', (title, place) => {
     const limit = byteLimit(place.field?.jsonName ?? '');
     const [fits, exceeds] = atLimit(place, limit);
     expect(issueOf(place, fits)).toBeUndefined();
@@ -69,7 +69,7 @@ describe('a list of a record', () => {
   });
 });
 
-it('whatever a key, a name or a reference consists of is short', () => {
+it('a text of a key, a name or a reference is short', () => {
   const paths = sections.flatMap(({ name, key, unique = [], references = [], error }) =>
     [...key, ...unique.flatMap(({ parts }) => parts), ...references.flatMap((one) => one.key), ...error.id]
       .filter((path) => !/^[$=]/.test(path))

@@ -27,7 +27,7 @@ describe('base64', () => {
 });
 
 describe('the forms of a message', () => {
-  it('are unified in place, and reported where they are wrong', () => {
+  it('are unified in place, and reported if they are wrong', () => {
     const json = { action: { timeout: '+5s' } };
     expect(inspectJson(DataActionSchema, json).malformed).toEqual([]);
     expect(json.action.timeout).toBe('5s');

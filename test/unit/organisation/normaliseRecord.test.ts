@@ -35,7 +35,7 @@ describe('the phone number of a person', () => {
     expect(normalised).toEqual(person({ phone: kept, isPhoneVerified: true }));
   });
 
-  it.each(['+', '+abc', '+999123456', '+411', `+41${'1'.repeat(18)}`, '++', '+0'])('is refused as %j', (given) => {
+  it.each(['+', '+abc', '+999123456', '+411', `+41${'1'.repeat(18)}`, '++', '+0'])('is rejected as %j', (given) => {
     const { issue } = normaliseRecord(person({ phone: given }));
     expect(issue).toEqual({ id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' });
   });
@@ -45,7 +45,7 @@ describe('the phone number of a person', () => {
     expect(normaliseRecord(record)).toEqual({ record });
   });
 
-  it('costs the person no credential', () => {
+  it('does not cost the person a credential', () => {
     const { record } = normaliseRecord(person({ phone: '+41 79 123 45 67' }));
     expect(record.credentials).toEqual({ passwordHash: 'hash', totpSeed: 'SEED' });
   });
@@ -59,7 +59,7 @@ function normalised(section: string, value: object) {
 
 const oidcApp = (app: object) => normalised('oidcApps', { appId: 'a', app: { projectId: 'p', name: 'n', ...app } });
 
-describe('the values of a record', () => {
+describe('the normalised values of a record', () => {
   it.each([
     ['  anna\u00a0', 'anna'],
     ['\ufeffanna', '\ufeffanna'],
@@ -76,18 +76,21 @@ describe('the values of a record', () => {
     ['zzz', 'LANG-lg4DP Errors.Language.NotSupported'],
     ['xx', 'LANG-3M9f2 Errors.Language.Undefined'],
     ['', 'LANG-3M9f2 Errors.Language.Undefined'],
-  ])('have a known language, in texts: %j', (language, expected) => {
+  ])('include a known language in texts: %j', (language, expected) => {
     const value = normalised('initMessages', { language, title: 't' });
     expect(typeof value === 'string' ? value : value.language).toBe(expected);
   });
 
-  it.each([{}, { timeout: '0s' }, { timeout: '0.000s' }])('give an action with %j 20 seconds', (timeout) => {
-    const action = { name: 'a', script: 's', ...timeout, allowedToFail: true };
-    const json = normalised('actions', { actionId: 'a', action });
-    expect(JSON.stringify(json)).toBe(
-      '{"actionId":"a","action":{"name":"a","script":"s","timeout":"20s","allowedToFail":true}}',
-    );
-  });
+  it.each([{}, { timeout: '0s' }, { timeout: '0.000s' }])(
+    'include a timeout of 20 seconds for an action with %j',
+    (timeout) => {
+      const action = { name: 'a', script: 's', ...timeout, allowedToFail: true };
+      const json = normalised('actions', { actionId: 'a', action });
+      expect(JSON.stringify(json)).toBe(
+        '{"actionId":"a","action":{"name":"a","script":"s","timeout":"20s","allowedToFail":true}}',
+      );
+    },
+  );
 
   it('replace unspecified values of lists, and drop empty texts', () => {
     const app = { grantTypes: [0], responseTypes: [0], redirectUris: [' https://a ', ' '], additionalOrigins: [''] };
@@ -109,7 +112,7 @@ describe('the values of a record', () => {
     ['/login', undefined],
     ['https://a:b/', ' parse "https://a:b/": invalid URI'],
     ['https://a b/', ' parse "https://a b/": invalid URI'],
-  ])('have a login URI, absolute or relative: %j', (baseUri, issue) => {
+  ])('include a login URI, absolute or relative: %j', (baseUri, issue) => {
     const value = oidcApp({ loginVersion: { loginV2: { baseUri } } });
     expect(typeof value === 'string' ? value : undefined).toBe(issue);
   });
@@ -127,7 +130,7 @@ describe('the values of a record', () => {
     expect(normalised('userLinks', link)).toMatchObject({ idpType: 2 });
   });
 
-  it('name an organisation without the spaces around its name', () => {
+  it("include an organisation's name without the surrounding spaces", () => {
     const organisation = (name: string) => toRecord(organisationSection, { org: { name } }, 'org');
     expect(normaliseRecord(organisation(' Acme ')).record.json).toMatchObject({ org: { name: 'Acme' } });
     expect(normaliseRecord(organisation('  ')).issue?.id).toBe('COMM-deLSk');
@@ -141,7 +144,7 @@ describe('the values of a record', () => {
       { userId: 'x'.repeat(201), user: { userName: 'r', name: 'r' } },
       ' invalid DataMachineUser.User: embedded message failed validation | caused by: invalid AddMachineUserRequest.UserId: value length must be between 1 and 200 runes, inclusive',
     ],
-  ])('keep the rules of their fields in an export, in %s', (section, value, issue) => {
+  ])('obey the rules of their fields in an export, in %s', (section, value, issue) => {
     expect(normalised(section, value)).toBe(issue);
   });
 
@@ -152,7 +155,7 @@ describe('the values of a record', () => {
     expect(normalised('humanUsers', { userId: 'u', user: { userName: 'a\\u0000b' } })).toMatchObject({ userId: 'u' });
   });
 
-  it('are reported as the file has them', () => {
+  it('are reported with the spelling of the file', () => {
     const value = { flowType: 'FLOW_TYPE_EXTERNAL_AUTHENTICATION', triggerType: '1', actionIds: ['a'] };
     const { record } = normaliseRecord(readRecord(sectionNamed('triggerActions'), value, 'org'));
     expect(record.json.flowType).toBe('1');

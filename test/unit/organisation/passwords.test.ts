@@ -19,20 +19,20 @@ describe('the complexity of a password', () => {
     ['Secrets!', 'DOMAIN-ZBv4H'],
     ['Aa١!aaaa', 'DOMAIN-ZBv4H'],
     ['Secrets1', 'DOMAIN-ZDLwA'],
-  ])('%s breaks the default policy with %s', (password, id) => {
+  ])('is violated by %s under the default policy: %s', (password, id) => {
     expect(complexityIssue(defaultComplexity, password)?.id).toBe(id);
   });
 
-  it.each(['Secret1!', 'Aa1 aaaa', 'Aa1😀aaaa', 'Aa1üaaaa'])('%s keeps the default policy', (password) => {
+  it.each(['Secret1!', 'Aa1 aaaa', 'Aa1😀aaaa', 'Aa1üaaaa'])('is met by %s under the default policy', (password) => {
     expect(complexityIssue(defaultComplexity, password)).toBeUndefined();
   });
 
-  it('is what the policy of the organisation asks for, and no more', () => {
+  it('depends on the policy of the organisation alone', () => {
     expect(complexityIssue(parseComplexity({ minLength: '4' }), 'abcd')).toBeUndefined();
     expect(complexityIssue(parseComplexity({ minLength: '4', hasNumber: true }), 'abcd')?.id).toBe('DOMAIN-ZBv4H');
   });
 
-  it('counts the length in bytes, as ZITADEL does', () => {
+  it('counts the length in bytes, as in ZITADEL', () => {
     expect(complexityIssue(parseComplexity({ minLength: '8' }), '😀😀')).toBeUndefined();
     expect(complexityIssue(parseComplexity({ minLength: '9' }), '😀😀')?.id).toBe('DOMAIN-HuJf6');
   });
@@ -41,17 +41,17 @@ describe('the complexity of a password', () => {
 describe('a password of more than 72 bytes', () => {
   const [longest, tooLong] = [`Aa1!${'ü'.repeat(34)}`, `Aa1!${'ü'.repeat(34)}x`];
 
-  it("is ZITADEL's error, whose message has no id", () => {
+  it("is rejected with ZITADEL's message, which has no id", () => {
     expect(passwordIssue(defaultComplexity, defaultPasswordHashing, longest)).toBeUndefined();
     const issue = passwordIssue(defaultComplexity, defaultPasswordHashing, tooLong);
     expect(issue).toEqual({ id: '', key: 'bcrypt: password length exceeds 72 bytes' });
   });
 
-  it('breaks the policy first', () => {
+  it('is reported for the policy first', () => {
     expect(passwordIssue(defaultComplexity, defaultPasswordHashing, 'x'.repeat(73))?.id).toBe('DOMAIN-VoaRj');
   });
 
-  it('is fine for argon2id', () => {
+  it('is valid for argon2id', () => {
     expect(passwordIssue(defaultComplexity, { algorithm: 'argon2id' }, tooLong)).toBeUndefined();
   });
 });

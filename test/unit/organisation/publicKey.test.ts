@@ -45,16 +45,16 @@ describe('a public key', () => {
       'a key of a kind that ZITADEL does not know',
       pem('PUBLIC KEY', der(generateKeyPairSync('ed448').publicKey, 'spki')),
     ],
-    ['a second block behind another one', pem('PUBLIC KEY', Buffer.from('x')) + pem('PUBLIC KEY', spki)],
+    ['a second block behind the first one', pem('PUBLIC KEY', Buffer.from('x')) + pem('PUBLIC KEY', spki)],
     ['a block that ends under another label', pem('PUBLIC KEY', spki).replace('END PUBLIC', 'END RSA PUBLIC')],
     ['base64 with other characters', pem('PUBLIC KEY', spki).replace('MII', 'M*II')],
     ['DER', spki.toString('latin1')],
     ['empty', ''],
-  ])('is not %s', (_what, text) => {
+  ])('may not be %s', (_what, text) => {
     expect(isPublicKey(text)).toBe(false);
   });
 
-  it('may be each one that ZITADEL exported', () => {
+  it('may be any one that ZITADEL exported', () => {
     const keys = zitadelExport('export-made-by-api').flatMap(({ machineKeys = [], appKeys = [] }) =>
       [machineKeys, appKeys].flat(),
     );

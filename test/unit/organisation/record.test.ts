@@ -47,7 +47,7 @@ describe('a record', () => {
     expect(other.credentials).toEqual(one.credentials);
   });
 
-  it('is read from its own canonical form as it is', () => {
+  it('is read unchanged from its own canonical form', () => {
     const record = read('humanUsers', person);
     expect(read('humanUsers', JSON.parse(record.body)).body).toBe(record.body);
   });
@@ -83,7 +83,7 @@ describe('a record', () => {
     expect(read('humanUsers', person).digest).toMatch(/^[\w-]{43}$/);
   });
 
-  it('is refused with what is wrong', () => {
+  it('is rejected with its violations', () => {
     const faults: [string, unknown, RegExp][] = [
       ['humanUsers', { user: { ...person.user, user_name: 'b' } }, /userName: duplicate field "user_name"/],
       ['humanUsers', { user: { userName: 1 } }, /^user\.userName: expected text, such as/],
@@ -98,26 +98,26 @@ describe('a record', () => {
   });
 
   it.each(['humanUsers', 'machineUsers', 'projects', 'oidcApps', 'apiApps', 'actions', 'projectGrants', 'oidcIdps'])(
-    'of %s is refused without the object inside it',
+    'of %s is rejected without the object inside it',
     (section) => {
       expect(() => read(section, {})).toThrow(/^\w+: value is required$/);
       expect(() => read(section, { [sectionNamed(section).inner ?? '']: null })).toThrow(/value is required/);
     },
   );
 
-  it('writes bytes in standard base64 and long numbers as strings, however they came', () => {
+  it('writes bytes in standard base64 and long numbers as strings, in whatever form they arrive', () => {
     expect(read('userMetadata', { id: 'u', key: 'k', value: '_-8' }).json.value).toBe('/+8=');
     expect(read('passwordComplexityPolicy', { minLength: 10 }).json).toEqual({ minLength: '10' });
     expect(read('passwordComplexityPolicy', { minLength: '10' }).json).toEqual({ minLength: '10' });
   });
 
-  it('may have an unknown value of an enum, which is as if it were not there', () => {
+  it('may have an unknown value of an enum, which is treated as absent', () => {
     expect(read('humanUsers', { ...person, state: 'USER_STATE_OF_TOMORROW' }).state).toBe('USER_STATE_ACTIVE');
   });
 });
 
-describe('credentials', () => {
-  it('are taken out of the record: neither its text nor its digest tells them', () => {
+describe('the credentials of a record', () => {
+  it('are removed from it, and neither its text nor its digest contains them', () => {
     const { body, digest, credentials } = read('humanUsers', person);
     expect(credentials).toEqual({ passwordHash: '$2a$10$hash', totpSeed: 'JBSWY3DPEHPK3PXP' });
     expect(body).not.toContain('$2a$10$hash');
@@ -126,7 +126,7 @@ describe('credentials', () => {
     expect(read('humanUsers', JSON.parse(JSON.stringify(without))).digest).toBe(digest);
   });
 
-  it('can be put back where they stood', () => {
+  it('can be put back into their fields', () => {
     const { body, credentials, section } = read('humanUsers', person);
     const json: unknown = JSON.parse(body);
     if (!isJsonObject(json)) throw new Error('the body is no object');
@@ -136,13 +136,13 @@ describe('credentials', () => {
     expect(json.user).toMatchObject({ hashedPassword: { value: '$2a$10$hash' }, otpCode: 'JBSWY3DPEHPK3PXP' });
   });
 
-  it('of an identity provider are taken out too', () => {
+  it('of an identity provider are removed too', () => {
     const { body, credentials } = read('oidcIdps', { idpId: 'i', idp: { name: 'n', clientSecret: 'google-secret' } });
     expect(credentials).toEqual({ clientSecret: 'google-secret' });
     expect(body).not.toContain('google-secret');
   });
 
-  it('that are empty are none', () => {
+  it('that are empty count as absent', () => {
     const { credentials, body } = read('humanUsers', {
       userId: 'u',
       user: { userName: 'a', hashedPassword: { value: '' }, otpCode: '' },
@@ -151,14 +151,14 @@ describe('credentials', () => {
     expect(JSON.parse(body)).toEqual({ userId: 'u', user: { userName: 'a' }, state: 'USER_STATE_INITIAL' });
   });
 
-  it('include a clear password, which is handed over to be hashed and is no part of the record', () => {
+  it('include a clear password, which is returned to be hashed and is not part of the record', () => {
     const record = read('humanUsers', { userId: 'u', user: { userName: 'a', password: 'Secret1!' } });
     expect(record.clearPassword).toBe('Secret1!');
     expect(record.body).not.toContain('Secret1!');
     expect(JSON.stringify(storedFields(record))).not.toContain('Secret1!');
   });
 
-  it('in the form of a hash win over a clear password', () => {
+  it('in the form of a hash take precedence over a clear password', () => {
     const user = { userName: 'a', password: 'Secret1!', hashedPassword: { value: '$2a$10$hash' } };
     const record = read('humanUsers', { userId: 'u', user });
     expect(record.clearPassword).toBeUndefined();
@@ -181,17 +181,17 @@ describe('the factor OTP e-mail', () => {
     expect(record.digest).toBe(read('humanUsers', person).digest);
   });
 
-  it.each([1, 'true', {}, []])('is refused as %j', (otpEmail) => {
+  it.each([1, 'true', {}, []])('is rejected as %j', (otpEmail) => {
     expect(() => read('humanUsers', { ...person, otpEmail })).toThrow('otpEmail: expected true or false');
   });
 
-  it('is refused in both spellings at once', () => {
+  it('is rejected in both spellings at once', () => {
     expect(() => read('humanUsers', { ...person, otpEmail: true, otp_email: true })).toThrow(/^otpEmail: /);
   });
 });
 
-describe('what may be left out', () => {
-  it('is filled in: the state of a person, a service user and an organisation', () => {
+describe('an omitted value', () => {
+  it('has a default: the state of a person, a service user and an organisation', () => {
     expect(read('humanUsers', { ...person, state: null }).json.state).toBe('USER_STATE_ACTIVE');
     expect(read('machineUsers', { userId: 'u', user: { userName: 'a' } }).json.state).toBe('USER_STATE_ACTIVE');
     expect(read('humanUsers', { userId: 'u', user: { userName: 'a' }, state: 'USER_STATE_UNSPECIFIED' }).json).toEqual(
@@ -204,11 +204,11 @@ describe('what may be left out', () => {
     ['whose e-mail address is not verified', { email: { email: 'a@b.c' } }, 'USER_STATE_INITIAL'],
     ['the same with a password', { email: {}, hashedPassword: { value: 'x' } }, 'USER_STATE_INITIAL'],
     ['the same with an identity provider', { email: {}, idps: [{ configId: 'i' }] }, 'USER_STATE_ACTIVE'],
-  ])('is the state of a person %s, as ZITADEL would set it', (_who, user, state) => {
+  ])('is the state of a person %s, as set by ZITADEL', (_who, user, state) => {
     expect(read('humanUsers', { userId: 'u', user: { userName: 'a', ...user } }).state).toBe(state);
   });
 
-  it('is the organisation of a domain and of the domain policy: it is the one that they stand in', () => {
+  it('is the organisation of a domain and of the domain policy, taken from the surrounding organisation', () => {
     for (const orgId of [undefined, 'another', 'org-1']) {
       expect(read('domains', { ...(orgId && { orgId }), domainName: 'a.example' }).json).toEqual({
         orgId: 'org-1',
@@ -235,7 +235,7 @@ describe('the id of a service user', () => {
     ['of the record', { userId: 'outer', user: { userName: 'robot' } }],
     ['inside it, where the record has none', { user: { userId: 'outer', userName: 'robot' } }],
     ['of the record, where both have one', { userId: 'outer', user: { userId: 'inner', userName: 'robot' } }],
-  ])('is the one %s', (_which, value) => {
+  ])('is the id %s', (_which, value) => {
     expect(read('machineUsers', value).json).toEqual({
       userId: 'outer',
       user: { userName: 'robot' },
@@ -258,14 +258,11 @@ describe('a trigger action', () => {
     expect(normaliseRecord(read('triggerActions', value)).record.json).toEqual(expected);
   });
 
-  it.each(['3', '4', 'function', 'constructor', 'toString', '__proto__'])(
-    'keeps a flow that it does not know: %s',
-    (id) => {
-      expect(read('triggerActions', { flowType: id, triggerType: id, actionIds: ['a'] }).json).toEqual({
-        flowType: id,
-        triggerType: id,
-        actionIds: ['a'],
-      });
-    },
-  );
+  it.each(['3', '4', 'function', 'constructor', 'toString', '__proto__'])('keeps an unknown flow: %s', (id) => {
+    expect(read('triggerActions', { flowType: id, triggerType: id, actionIds: ['a'] }).json).toEqual({
+      flowType: id,
+      triggerType: id,
+      actionIds: ['a'],
+    });
+  });
 });

@@ -13,7 +13,7 @@ describe('the order of the fields that an export fills in', () => {
     expect(fields).toEqual(object?.fields.map(({ jsonName }) => jsonName));
   });
 
-  it('is given for every section with such fields, apart from inner ids, which are put in their place', () => {
+  it('exists for every section with such fields, except inner ids, which are put in their place', () => {
     const filling = sections.filter(({ exported }) => exported?.fill !== undefined);
     expect(filled.map(({ name }) => name)).toEqual(filling.map(({ name }) => name));
   });

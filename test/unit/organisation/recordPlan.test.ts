@@ -13,12 +13,12 @@ const user = (userName: string, orgId = 'org-1', byDomain = false) =>
 const claimIds = ({ claims }: ReturnType<typeof plan>) => claims.map(({ key }) => key.id);
 
 describe('a user name', () => {
-  it('is one claim in the whole instance, without regard to case', () => {
+  it('is one claim in the whole instance, regardless of case', () => {
     expect(claimIds(user('Alice', 'org-1'))).toHaveLength(1);
     expect(claimIds(user('Alice', 'org-1'))).toEqual(claimIds(user('aLICE', 'org-2')));
   });
 
-  it('is one claim in its organisation, where login names carry its domain', () => {
+  it('is one claim in its organisation if login names carry its domain', () => {
     expect(claimIds(user('alice', 'org-1', true))).toEqual(claimIds(user('ALICE', 'org-1', true)));
     expect(claimIds(user('alice', 'org-1', true))).not.toEqual(claimIds(user('alice', 'org-2', true)));
     expect(claimIds(user('alice', 'org-1', true))).not.toEqual(claimIds(user('alice', 'org-1', false)));
@@ -30,24 +30,24 @@ describe('a user name', () => {
   });
 });
 
-describe('what stands behind the last @ of a user name', () => {
+describe('the part after the last @ of a user name', () => {
   const reserved = (userName: string, byDomain = false) => user(userName, 'org-1', byDomain).reserves;
 
-  it('is a name that the domain of another organisation may be', () => {
+  it('is a name that the domain of another organisation may have', () => {
     const verified = plan('domains', { domainName: 'b.example', isVerified: true }, 'org-2');
     for (const userName of ['a@b.example', 'a@x@B.Example']) {
       expect(reserved(userName).map(({ key }) => key.id)).toEqual(claimIds(verified));
     }
   });
 
-  it('is none without an @, nor where login names carry the domain of their organisation', () => {
+  it('is absent without an @, and if login names carry the domain of their organisation', () => {
     expect(reserved('b.example')).toEqual([]);
     expect(reserved('a@b.example', true)).toEqual([]);
   });
 });
 
 describe('a domain', () => {
-  it('is claimed only where it is verified', () => {
+  it('is claimed only if it is verified', () => {
     expect(claimIds(plan('domains', { domainName: 'a.example' }))).toEqual([]);
     expect(claimIds(plan('domains', { domainName: 'a.example', isVerified: true }))).toHaveLength(1);
   });
@@ -65,7 +65,7 @@ describe('a name within an organisation', () => {
 });
 
 describe('the place of a record', () => {
-  it('is apart from that of every other, however ids are put together', () => {
+  it('differs from that of every other record, however ids are combined', () => {
     const ids = [
       plan('userMetadata', { id: 'a|b', key: 'c' }),
       plan('userMetadata', { id: 'a', key: 'b|c' }),
@@ -76,7 +76,7 @@ describe('the place of a record', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('is one for the members of each kind', () => {
+  it('is the same for the members of each kind', () => {
     const ids = [
       plan('orgMembers', { userId: 'u' }, 'x'),
       plan('projectMembers', { projectId: 'x', userId: 'u' }),
@@ -88,7 +88,7 @@ describe('the place of a record', () => {
 });
 
 describe('the writes of a record', () => {
-  it('create it with its claims, so that all or none of them are there', () => {
+  it('create it with its claims, so that all or none of them exist', () => {
     const planned = user('alice');
     const writes = createWrites(planned, '2026-01-01T00:00:00.000Z');
     expect(writes.map(({ type, key }) => [type, key])).toEqual([
@@ -98,7 +98,7 @@ describe('the writes of a record', () => {
     expect(writes[1]).toMatchObject({ fields: { ownerId: documentPath(planned.key), orgId: 'org-1' } });
   });
 
-  it('begin its sequence at 1 and say when it was made', () => {
+  it('begin its sequence at 1 and set its creation date', () => {
     const at = '2026-01-01T00:00:00.000Z';
     const [write] = createWrites(user('alice'), at);
     expect(write).toMatchObject({

@@ -45,19 +45,19 @@ describe('the permission to export and import', () => {
 });
 
 describe('the permission to change users', () => {
-  it("is held by the roles that ZITADEL's defaults give it to", () => {
+  it("is held by the roles with it in ZITADEL's defaults", () => {
     expect(holders('user.write')).toEqual(zitadelHolders['user.write']);
   });
 });
 
 describe('the permission to read users', () => {
-  it("is held by the roles that ZITADEL's defaults give it to on the instance or an organisation", () => {
+  it("is held by the roles with it on the instance or an organisation in ZITADEL's defaults", () => {
     expect(holders('user.read')).toEqual(zitadelHolders['user.read']);
   });
 });
 
 describe('several roles', () => {
-  it('grant what any of them grants, and nothing when there is none', () => {
+  it('grant all permissions of each, and none if there is no role', () => {
     expect(grants(['ORG_OWNER_VIEWER', 'ORG_OWNER'], 'user.write')).toBe(true);
     expect(grants([], 'user.write')).toBe(false);
   });

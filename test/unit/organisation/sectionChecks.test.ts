@@ -99,7 +99,7 @@ describe("a section's check", () => {
   });
 });
 
-describe('the check of what a record refers to', () => {
+describe('the check of the references of a record', () => {
   const grant = { projectGrant: { projectId: 'P', grantedOrgId: 'O', roleKeys: ['reader', 'writer'] } };
 
   it.each([
@@ -128,7 +128,7 @@ describe('a primary domain', () => {
   const verified = { ...primary, isVerified: true };
   const [validating, lenient] = [{ validatesDomains: true }, { validatesDomains: false }];
 
-  it('stays so as the last one of the file, and else gives way with a warning', () => {
+  it('stays primary if it is the last one of the file, and otherwise yields with a warning', () => {
     expect(adjust?.(primary, () => true, lenient)).toBeUndefined();
     expect(adjust?.(verified, () => true, validating)).toBeUndefined();
     const message = 'isPrimary is true in a later record of the file: imported without it';
@@ -136,7 +136,7 @@ describe('a primary domain', () => {
     expect(adjust?.(primary, () => false, lenient)).toEqual({ unset: 'isPrimary', warning });
   });
 
-  it('must be verified where the organisation validates its domains, and gives way there to verified ones only', () => {
+  it('must be verified if the organisation validates its domains, and yields there to verified ones only', () => {
     const error = { type: 'domain_isprimary', issue: { id: 'ORG-Ggd32', key: 'Errors.Org.DomainNotVerified' } };
     expect(adjust?.(primary, () => true, validating)).toEqual({ unset: 'isPrimary', error });
     expect(adjust?.(verified, (mark) => marks?.(verified).includes(mark) === true, validating)).toBeUndefined();

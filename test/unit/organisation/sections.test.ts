@@ -17,7 +17,7 @@ function messageOf({ name }: Section): DescMessage {
   throw new Error(`${name} is no message in ZITADEL's document`);
 }
 
-/** Whether a path of the table leads to a field of the message, through lists where it says so. */
+/** Whether a path of the table leads to a field of the message, through lists if the path contains them. */
 function isField(message: DescMessage, path: string): boolean {
   if (path === '$orgId' || path.startsWith('=')) return true;
   const [first = '', ...rest] = path.split('.');
@@ -47,7 +47,7 @@ describe('the section table', () => {
     for (const { collection } of all) expect(collections).toContain(collection);
   });
 
-  it('has every text of an organisation as one record a language', () => {
+  it('has every text of an organisation as one record per language', () => {
     const named = sections.filter(({ name }) => /(Messages|Texts)$/.test(name));
     expect(named).toHaveLength(10);
     for (const { name, collection, key } of named) {
@@ -62,11 +62,11 @@ describe('the section table', () => {
     expect(single).toHaveLength(6);
   });
 
-  it('leaves out machine and application keys, and nothing else, unless they are asked for', () => {
+  it('omits machine and application keys, and nothing else, unless they are requested', () => {
     expect(sections.filter(({ keys }) => keys === true).map(({ name }) => name)).toEqual(['appKeys', 'machineKeys']);
   });
 
-  it('keeps every credential in a field of its own', () => {
+  it('keeps every credential in a separate field', () => {
     const credentials = sections.flatMap(({ name, credentials = [] }) =>
       credentials.map(({ path, flag }) => [name, path, flag]),
     );
@@ -81,7 +81,7 @@ describe('the section table', () => {
 describe.each(rows)('the section %s', (_name, section) => {
   const message = messageOf(section);
 
-  it('has no path that is no field of its records', () => {
+  it('has only paths that are fields of its records', () => {
     const { key, unique = [], references = [], reserved = [], credentials = [], error } = section;
     const paths = [
       ...key,
@@ -95,13 +95,13 @@ describe.each(rows)('the section %s', (_name, section) => {
     expect(paths.filter((path) => !isField(message, path))).toEqual([]);
   });
 
-  it('names the object inside its records where they have one', () => {
+  it('names the object inside its records if they have one', () => {
     const [, ...inner] = message.fields.filter(({ name }) => !['state', 'expiration_date'].includes(name));
     const wrapped = message.typeName.startsWith('zitadel.v1.v1.Data') && inner.length === 1;
     expect(section.inner).toBe(wrapped ? inner[0]?.jsonName : undefined);
   });
 
-  it('is written after all that it refers to, by keys of the same parts', () => {
+  it('is written after all sections that it refers to, by keys of the same parts', () => {
     for (const { collection, key } of section.references ?? []) {
       const targets = all.filter((row) => row.collection === collection);
       expect(targets).not.toEqual([]);
@@ -117,7 +117,7 @@ describe.each(rows)('the section %s', (_name, section) => {
     for (const { type } of section.reserved ?? []) expect(claimed).toContain(type);
   });
 
-  it("lists what it wrote in a field of ZITADEL's response, with the fields that this has there", () => {
+  it("lists its written records in a field of ZITADEL's response, with the fields of that message", () => {
     if (section.success === undefined) {
       expect(['settings', 'texts']).toContain(section.collection);
       return;

@@ -25,7 +25,7 @@ const person = () => ({
 });
 
 describe('a usual message', () => {
-  it('is what the decoder returns, with nothing unknown and no rule broken', { timeout: 600_000 }, () => {
+  it('is the same as from the decoder, with nothing unknown and no rule broken', { timeout: 600_000 }, () => {
     let [usual, unordered] = [0, 0];
     for (let record = 0; record < RECORDS; record++) {
       const section = pick(sections);
@@ -40,12 +40,12 @@ describe('a usual message', () => {
       const decoded = decoderResult(schema, text, checked);
       if (decoded !== found) expect.fail(`seed ${seed}, ${section.name}: ${text} is ${found}, but decoded: ${decoded}`);
     }
-    // So many that the comparison says something.
+    // Enough messages for a meaningful comparison.
     expect(usual).toBeGreaterThan(RECORDS / 20);
     expect(unordered).toBeGreaterThan(RECORDS / 1_000);
   });
 
-  it.each(sections.map(({ name }) => name))('is what the decoder returns of most %s', (name) => {
+  it.each(sections.map(({ name }) => name))('is the same as from the decoder for most %s', (name) => {
     // Numbers, durations and alternatives are left to the decoder.
     const schema = recordSchema(sectionNamed(name));
     const isLeft = (field: DescField): boolean =>
@@ -87,7 +87,7 @@ describe('a usual message', () => {
     expect(usualMessage(people, person(), true)).toEqual(person());
   });
 
-  it('may have its fields in another order, such as a password first, as exports have it', () => {
+  it('may have its fields in another order, such as a password first, as in exports', () => {
     const { user, ...rest } = person();
     const hashedPassword = { value: 'hash' };
     const exported = { user: { hashedPassword, ...user }, ...rest };

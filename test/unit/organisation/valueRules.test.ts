@@ -7,7 +7,7 @@ import { languageTag, trimSpace } from '../../../shared/organisation/valueRules.
 import { anyCharacter } from '../../support/anyCharacter.ts';
 import { repetitions } from '../../support/repetitions.ts';
 
-describe('a text without the white space around it', () => {
+describe('a text without its surrounding white space', () => {
   it.each([
     [' \t\r\n\u0085\u00a0a b\u3000', 'a b'],
     ['\ufeffa', '\ufeffa'],
@@ -113,13 +113,16 @@ describe('a language tag', () => {
     ['', 'und'],
     ['-', 'und'],
     ['d\u00e9', 'und'],
-  ])('keeps what is known of %j: %s', (text, tag) => {
+  ])('keeps the known parts of %j: %s', (text, tag) => {
     expect(canonicalLanguageTag(text)).toBe(tag);
   });
 
-  it.each(['cmn', 'arb', 'kmr-Latn', 'bcl', 'gsw', 'aab', 'qaa'])('stays where a ZITADEL stores it: %s', (tag) => {
-    expect(canonicalLanguageTag(tag)).toBe(tag);
-  });
+  it.each(['cmn', 'arb', 'kmr-Latn', 'bcl', 'gsw', 'aab', 'qaa'])(
+    'stays unchanged if a ZITADEL stores it: %s',
+    (tag) => {
+      expect(canonicalLanguageTag(tag)).toBe(tag);
+    },
+  );
 
   it('is canonical after one conversion', () => {
     const tags = twoLetters.map(canonicalLanguageTag);
@@ -154,8 +157,8 @@ const rules = recordSections.flatMap(({ name, values = {} }) =>
   Object.entries(values).map(([path, rule]) => [`${name}.${path}`, rule] as const),
 );
 
-describe('a value that is converted', () => {
-  it.each(rules)('becomes one that stays as it is, in %s', (path, rule) => {
+describe('a converted value', () => {
+  it.each(rules)('is stable under a second conversion, in %s', (path, rule) => {
     const values = /language$/i.test(path) ? language : path.endsWith('phone') ? phone : text;
     const numRuns = repetitions({ few: 300, many: 30_000 });
     fc.assert(

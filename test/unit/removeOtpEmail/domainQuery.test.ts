@@ -7,7 +7,7 @@ const read = (query: Record<string, string[]>) => {
 };
 
 describe("the query of a user's authentication methods", () => {
-  it('is absent where no parameter names it', () => {
+  it('is absent if no parameter names it', () => {
     expect(read({})).toBeUndefined();
     expect(read({ domain: ['a'], domainquery: ['b'], 'domainQuery.Domain': ['c'] })).toBeUndefined();
   });
@@ -19,11 +19,11 @@ describe("the query of a user's authentication methods", () => {
     }
   });
 
-  it.each(['1', 't', 'T', 'true', 'TRUE', 'True'])('takes %s for true', (text) => {
+  it.each(['1', 't', 'T', 'true', 'TRUE', 'True'])('accepts %s as true', (text) => {
     expect(read({ 'domainQuery.includeWithoutDomain': [text] })).toEqual({ domain: '', includeWithoutDomain: true });
   });
 
-  it.each(['0', 'f', 'F', 'false', 'FALSE', 'False'])('takes %s for false', (text) => {
+  it.each(['0', 'f', 'F', 'false', 'FALSE', 'False'])('accepts %s as false', (text) => {
     expect(read({ 'domainQuery.includeWithoutDomain': [text] })).toEqual({ domain: '', includeWithoutDomain: false });
   });
 
@@ -32,7 +32,7 @@ describe("the query of a user's authentication methods", () => {
     expect(() => read(query)).toThrow('domainQuery.includeWithoutDomain: must be true or false, once');
   });
 
-  it('rejects what is given more than once, in whatever spelling', () => {
+  it('rejects a repeated parameter, in whatever spelling', () => {
     expect(() => read({ 'domainQuery.domain': ['a', 'a'] })).toThrow('domainQuery.domain: must be given once');
     expect(() => read({ 'domainQuery.domain': ['a'], 'domain_query.domain': ['b'] })).toThrow('must be given once');
     const both = { 'domainQuery.includeWithoutDomain': ['1'], 'domainQuery.include_without_domain': ['1'] };

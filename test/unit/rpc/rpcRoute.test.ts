@@ -10,14 +10,14 @@ const path = '/zitadel.user.v2.UserService/RemoveOTPEmail';
 const endpoint: Endpoint = { method: 'DELETE', path: '/unused' };
 const logged = capturedLog();
 
-/** An application whose caller's token takes as long to check as it is told. */
+/** An application that checks its caller's token for a given time. */
 function waitingApp(until: () => Promise<void>) {
   const method = async () => UserService.method.removeOTPEmail;
   const rpc = { path, method, authenticate: until, call: async () => ({}) };
   return createApp({ routes: rpcRoutes(rpc, { endpoint, toRequest: () => ({}) }) });
 }
 
-it('an error of this service is named to Connect clients, as a message of protobuf', async () => {
+it('an error of this service has its name in a protobuf message for Connect clients', async () => {
   const app = waitingApp(() => Promise.reject(personDenied()));
   const headers = { 'content-type': 'application/json' };
   const response = await app.request(path, { method: 'POST', headers, body: '{}' });
@@ -28,7 +28,7 @@ it('an error of this service is named to Connect clients, as a message of protob
 
 describe('a client that leaves during an RPC', () => {
   it.each(['application/grpc', 'application/grpc-web', 'application/json'])(
-    'is no failure of the service, with %s',
+    'is not a failure of the service, with %s',
     async (type) => {
       const client = new AbortController();
       const begun = Promise.withResolvers<void>();

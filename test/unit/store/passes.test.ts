@@ -59,7 +59,7 @@ describe('a scan in passes', () => {
     expect(store.present()).toEqual([]);
   });
 
-  it('yields a document that was created behind its place before the next pass', async () => {
+  it('yields a document that was created behind its position before the next pass', async () => {
     const store = storeOfDocuments();
     const yielded: string[] = [];
     for await (const documents of scanInPasses(store, range)) {

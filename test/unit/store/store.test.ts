@@ -11,11 +11,11 @@ const longKey = fc.array(fc.string({ unit: anyCharacter, minLength: 300, maxLeng
 });
 
 describe('a document id', () => {
-  it('can be read: the parts of its key, percent-encoded where they would be misread', () => {
+  it('is readable: the parts of its key, percent-encoded if they would be misread', () => {
     expect(documentId('loginName', 'a/b|c%')).toBe('loginName|a%2fb%7cc%25');
   });
 
-  it('differs for keys that differ', () => {
+  it('differs for different keys', () => {
     fc.assert(
       fc.property(fc.oneof(anyKey, longKey), fc.oneof(anyKey, longKey), (one, other) => {
         expect(documentId(...one) === documentId(...other)).toBe(JSON.stringify(one) === JSON.stringify(other));
@@ -28,7 +28,7 @@ describe('a document id', () => {
     expect(new Set(keys.map((key) => documentId(...key))).size).toBe(keys.length);
   });
 
-  it('is one that Firestore takes: no slash, with its prefix at most 1,500 bytes of whole characters', () => {
+  it('is valid in Firestore: no slash, with its prefix at most 1,500 bytes of whole characters', () => {
     fc.assert(
       fc.property(fc.oneof(anyKey, longKey), (key) => {
         const id = documentId(...key);

@@ -19,7 +19,7 @@ const load = () => import('./f.ts');
 // import './h.ts';
 `;
 
-  it('has imports of other files, whichever way they are written', () => {
+  it('has imports of other files, in every syntax', () => {
     const imports = ['shared/a.ts', 'shared/http/b.ts', 'c/c.ts', 'shared/http/e.ts', 'shared/http/f.ts'];
     expect(parseSource('shared/http/some.ts', text).imports).toEqual(imports);
   });
@@ -30,12 +30,12 @@ describe('layers', () => {
   const reasons = (path: string, ...specifiers: string[]) =>
     layerViolations([file(path, ...specifiers)], rows).map(({ reason }) => reason);
 
-  it('let a part import itself and what is below', () => {
+  it('allow a part to import itself and the layers below', () => {
     expect(reasons('high/index.ts', './other.ts', '../middle/a/b.ts', '../low/one.ts')).toEqual([]);
     expect(reasons('middle/a/b/c.ts', '../d.ts', '../../../low/two/x.ts')).toEqual([]);
   });
 
-  it('forbid imports of what is above, beside or outside', () => {
+  it('forbid imports from above, beside or outside', () => {
     expect(reasons('low/one.ts', '../middle/a/b.ts')).toEqual(['middle/a is above low/one']);
     expect(reasons('low/one/x.ts', '../two.ts')).toEqual(['low/two is beside low/one']);
     expect(reasons('middle/a/x.ts', '../b/x.ts')).toEqual(['middle/b is beside middle/a']);
@@ -43,7 +43,7 @@ describe('layers', () => {
     expect(reasons('high.ts', './test/support/x.ts')).toEqual(['it has no layer']);
   });
 
-  it('name the files that none of them covers', () => {
+  it('list the files that belong to none of them', () => {
     const sources = [file('low/three.ts', '../high/x.ts'), file('middle/x.ts'), file('high/low/x.ts')];
     expect(unplacedFiles(sources, rows)).toEqual(['low/three.ts', 'middle/x.ts']);
   });

@@ -35,13 +35,13 @@ describe('a request message', () => {
     for (const request of [expected, inSnakeCase, mixed]) expect(readRequest(message, request)).toEqual(expected);
   });
 
-  it('has its defaults where a field is missing or null', () => {
+  it('has its defaults if a field is missing or null', () => {
     const defaults = { orgIds: [], withOtp: false };
     expect(readRequest(message, {})).toEqual(defaults);
     expect(readRequest(message, { org_ids: null, withOtp: null, timeout: null, gcs_output: null })).toEqual(defaults);
   });
 
-  it('drops fields that it does not know, also inside, and names that JavaScript knows', () => {
+  it("drops unknown fields, including nested ones, and names of JavaScript's own properties", () => {
     const request = JSON.parse(
       '{"unknown":1,"Timeout":2,"constructor":3,"__proto__":{"timeout":4},"gcs_output":{"x":1}}',
     );
@@ -52,7 +52,7 @@ describe('a request message', () => {
     });
   });
 
-  it('refuses a field in both spellings, wherever it stands', () => {
+  it('rejects a field in both spellings, at any depth', () => {
     expect(requestFaults(message, { org_ids: [], orgIds: [] })).toEqual([': duplicate field "orgIds"']);
     expect(requestFaults(message, { gcsOutput: { serviceaccountJson: '', serviceaccount_json: '' } })).toEqual([
       'gcs_output: duplicate field "serviceaccount_json"',
@@ -63,7 +63,7 @@ describe('a request message', () => {
     expect(readRequest(message, { org_ids: null, orgIds: ['1'] }).orgIds).toEqual(['1']);
   });
 
-  it('names every fault with its path in the spelling of the interface', () => {
+  it('is rejected with every violation and its path in the spelling of the interface', () => {
     const request = { orgIds: ['1', 2, {}], withOtp: 'yes', timeout: 30, gcsOutput: { serviceaccountJson: [] } };
     expect(requestFaults(message, request).map((fault) => fault.split(':')[0])).toEqual([
       'org_ids[1]',
@@ -74,7 +74,7 @@ describe('a request message', () => {
     ]);
   });
 
-  it.each([null, undefined, 1, 'x', true, []])('is refused as a whole when it is %j', (value) => {
+  it.each([null, undefined, 1, 'x', true, []])('is rejected as a whole when it is %j', (value) => {
     expect(requestFaults(message, value)).toEqual([': the request body must be a JSON object']);
   });
 });
@@ -105,7 +105,7 @@ describe('the description of a request', () => {
     expect(Object.keys(schema.properties ?? {})).toEqual(['dry_run', 'on_conflict', 'inner', 'more']);
   });
 
-  it('has null for every field that may be left out', () => {
+  it('has null for every field that may be omitted', () => {
     expect(schema.properties).toMatchObject({
       dry_run: { type: ['boolean', 'null'], default: false },
       on_conflict: { enum: ['report', 'skip', null] },
@@ -113,7 +113,7 @@ describe('the description of a request', () => {
     });
   });
 
-  it('has fields that are required as they are, without a default', () => {
+  it('has required fields without a default', () => {
     expect(schema.properties?.inner).toMatchObject({
       required: ['some_text'],
       properties: { some_text: { type: 'string' } },
@@ -121,7 +121,7 @@ describe('the description of a request', () => {
     expect(JSON.stringify(schema.properties?.inner)).not.toContain('default');
   });
 
-  it('has what belongs together', () => {
+  it('has the same group for related fields', () => {
     expect(schema.anyOf).toEqual([{ required: ['more'] }]);
   });
 });

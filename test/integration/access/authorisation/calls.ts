@@ -83,13 +83,13 @@ export interface Answer {
 
 const errorBody = z.looseObject({ message: z.string() });
 
-/** Returns the verdict that an answer tells, by its status and its error's message; undefined for any other error. */
-export function verdictTold({ status, text }: Answer): Verdict | undefined {
+/** Returns the verdict of a response, from its status and its error's message; undefined for any other error. */
+export function verdictOf({ status, text }: Answer): Verdict | undefined {
   const message = status === 200 ? undefined : errorBody.parse(JSON.parse(text)).message;
-  const told = verdicts.find(
+  const matching = verdicts.find(
     (verdict) =>
       verdict.status === status &&
       (message === undefined ? verdict.message === undefined : verdict.message?.test(message)),
   );
-  return told?.name;
+  return matching?.name;
 }

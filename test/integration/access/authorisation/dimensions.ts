@@ -40,7 +40,7 @@ export const tokenKinds: readonly TokenKind[] = [
   { name: "a person's token, --only otp-email", owner: 'person', only: ['otp-email'] },
 ];
 
-/** The user that a removal or list is about: the caller, someone else in an organisation, or nobody. */
+/** The target user of a removal or list: the caller, another user in an organisation, or no existing user. */
 export const users = ['self', 'own', 'other', 'default', 'nobody'] as const;
 
 /** The organisations that an export or import selects. */

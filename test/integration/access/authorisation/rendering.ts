@@ -12,7 +12,7 @@ const legend = [
   '+ done   0 permitted, nothing there   - no permission   p a person   x other operation',
   '',
   `The signs of a removal of the OTP e-mail factor, and of a list of authentication methods: ${users.join(', ')}`,
-  "(the caller, a user of the caller's own organisation, of another one, of the default one, no user).",
+  "(the caller, a user of the caller's own organisation, of another organisation, of the default organisation, no user).",
   `The signs of an export or import: ${selections.join(', ')} (the organisations that it selects).`,
   "Below each line of signs: the callers' only roles. `on other` is a membership in another organisation.",
   '',

@@ -5,9 +5,9 @@ import fc from 'fast-check';
 type Json = Record<string, unknown>;
 
 /**
- * Any JSON that a message may have by its descriptor: its types, and the rules that they carry; colours and phone numbers
- * as ZITADEL takes them.
- * @param inner a field that is always there, though no rule says so
+ * Any JSON that a message may have by its descriptor: its types and their rules; colours and phone numbers in ZITADEL's
+ * form.
+ * @param inner a field that is always present, although no rule requires it
  */
 export function arbitraryMessage(schema: DescMessage, inner?: string): fc.Arbitrary<Json> {
   if (schema.typeName === 'google.protobuf.Timestamp') throw new Error('timestamps are values, not messages');

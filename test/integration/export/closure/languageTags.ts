@@ -1,4 +1,4 @@
-/** Tags whose canonical form is another one: deprecated, extended, with variants and extensions, for private use, and none. */
+/** Tags with a different canonical form: deprecated, extended, with variants and extensions, for private use, and none. */
 export const languageTags: readonly string[] = [
   ...[
     'und',

@@ -23,7 +23,7 @@ const refused = (
   );
 
 const stranger = (name: string, body: Buffer, coding: string): HostileRequest => ({
-  name: `${name} from nobody`,
+  name: `${name} from an unknown caller`,
   bytes: () => {
     const headers = [`Content-Length: ${body.length}`, `Content-Encoding: ${coding}`];
     return Buffer.concat([Buffer.from(head('POST /admin/v1/import HTTP/1.1', ...headers)), body]);
@@ -32,7 +32,7 @@ const stranger = (name: string, body: Buffer, coding: string): HostileRequest =>
   code: 16,
 });
 
-/** Bodies that are too much, or not what they say. */
+/** Bodies that are too large, or that differ from their headers. */
 export const bodies: readonly HostileRequest[] = [
   ...refused('a gigabyte of zeros in gzip', 413, 8, zeros, 'Content-Encoding: gzip'),
   ...refused('a hundred megabytes of zeros in brotli', 413, 8, brotliZeros, 'Content-Encoding: br'),
@@ -42,7 +42,7 @@ export const bodies: readonly HostileRequest[] = [
   ...refused('gzip that ends early', 400, 3, member.subarray(0, 100), 'Content-Encoding: gzip'),
   ...refused('brotli that is none', 400, 3, 'x'.repeat(100), 'Content-Encoding: br'),
   ...refused('gzip in gzip', 415, 3, gzipSync(member), 'Content-Encoding: gzip, gzip'),
-  ...refused('a coding that nobody knows', 415, 3, '{}', 'Content-Encoding: zstd'),
+  ...refused('an unknown coding', 415, 3, '{}', 'Content-Encoding: zstd'),
   ...refused('an empty body', 400, 3, ''),
   ...refused('a million brackets', 400, 3, '['.repeat(1_000_000)),
   ...refused('a number of a million digits', 400, 3, `{"timeout":${'9'.repeat(1_000_000)}}`),

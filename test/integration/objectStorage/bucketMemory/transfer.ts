@@ -3,7 +3,7 @@ import { createCloudStorage } from '../../../../shared/objectStorage/cloudStorag
 import { readServiceAccount } from '../../../../shared/objectStorage/serviceAccount.ts';
 
 // Run as a process of its own, so that its memory is the client's alone: writes an object of MIB and reads it back.
-// Prints {"writeMBps","readMBps","rssGrowth"}, the last in bytes. STORAGE_EMULATOR_HOST says where to.
+// Prints {"writeMBps","readMBps","rssGrowth"}, the last in bytes. STORAGE_EMULATOR_HOST is the target.
 
 const [keyFile = '', mib = '200'] = process.argv.slice(2);
 const account = readServiceAccount(Buffer.from(await readFile(keyFile)).toString('base64'), '');

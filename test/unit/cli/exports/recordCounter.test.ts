@@ -11,7 +11,7 @@ async function counts(orgs: readonly object[]) {
 
 const grant = { userId: 'u', projectId: 'p', roleKeys: ['r'] };
 
-it('an organisation with a second entry, as files for ZITADEL have, counts once', async () => {
+it('an organisation with a second entry, as in files for ZITADEL, counts once', async () => {
   const orgs = [
     { orgId: 'o', org: { name: 'O' }, projects: [{ projectId: 'p', project: { name: 'P' } }] },
     { orgId: 'o', userGrants: [grant, grant] },
@@ -20,7 +20,7 @@ it('an organisation with a second entry, as files for ZITADEL have, counts once'
   expect([organisations, records]).toEqual([1, 4]);
 });
 
-it('the lists of a policy count as no records', async () => {
+it('the lists of a policy do not count as records', async () => {
   const loginPolicy = { secondFactors: [1, 2], multiFactors: [1] };
   expect(await counts([{ orgId: 'o', org: { name: 'O' }, loginPolicy }])).toMatchObject({ records: 2 });
 });

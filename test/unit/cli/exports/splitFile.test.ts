@@ -27,7 +27,7 @@ describe('the parts of an export file', () => {
   const people = Array.from({ length: 100 }, (_, number) => person(`P${number}`));
   const orgs = [everySection('a', ['b']), organisation('large', { humanUsers: people }), everySection('b', ['a'])];
 
-  it('have all records of the file, each part proved by its manifest and within the limit', async () => {
+  it('have all records of the file, each part with its own manifest and within the limit', async () => {
     const parts = await split(orgs, 20_000);
     expect(parts.length).toBeGreaterThan(2);
     const inspected = await Promise.all(parts.map(({ bytes }) => inspectBytes(bytes)));
@@ -48,20 +48,20 @@ describe('the parts of an export file', () => {
     expect(fields.slice(-2).every((field) => /userGrants|projectGrantMembers/.test(field))).toBe(true);
   });
 
-  it('are one where the file fits, and none where nothing is selected', async () => {
+  it('are a single one if the file fits, and none if nothing is selected', async () => {
     expect(await split([organisation('a')], 20_000)).toHaveLength(1);
     expect(await split(orgs, 20_000, () => false)).toEqual([]);
     const selected = await split(orgs, 20_000, (orgId) => orgId === 'large');
     expect(new Set(selected.flatMap(({ orgIds }) => [...orgIds]))).toEqual(new Set(['large']));
   });
 
-  it('keep the id of an organisation that follows its records, or has no other field', async () => {
+  it('keep the id of an organisation that follows its records, or that has no other field', async () => {
     const { orgId, ...rest } = organisation('late', { humanUsers: [person('ada')] });
     const parts = await split([{ ...rest, org_id: orgId }, { orgId: 'empty' }], 20_000);
     expect(parts.flatMap(entriesOf).map((entry) => entry.orgId)).toEqual(['late', 'empty', 'late']);
   });
 
-  it('are not made where the settings of an organisation alone are too large', async () => {
+  it('are not made if the settings of one organisation alone are too large', async () => {
     const texts = Array.from({ length: 40 }, (_, number) => ({
       projectId: `${number}`,
       project: { name: `${number}` },

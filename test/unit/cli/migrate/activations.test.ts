@@ -3,7 +3,7 @@ import { Activations } from '../../../../cli/migrate/activations.ts';
 
 const content = (state: string) => ({ body: JSON.stringify({ state: `USER_STATE_${state}` }), secrets: {} });
 
-/** Returns the messages about a person in one state in the source and in another one in the target. */
+/** Returns the messages about a person with different states in the source and the target. */
 function messages(source: string, target: string): string[] {
   const activations = new Activations();
   activations.addPair({

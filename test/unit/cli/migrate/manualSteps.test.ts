@@ -28,7 +28,7 @@ function stateTo(to: string): MigrationState {
 it.each([
   ['sqlite:/south', ['delete the user 7, who exported the source, in sqlite:/south if it served the export only']],
   ['/exports/south.json', []],
-])('the steps by hand include the user who exported the source where it moves to %s: %j', async (to, steps) => {
+])('the manual steps include deleting the user who exported the source if the target is %s: %j', async (to, steps) => {
   const sides = { source: { place: from, kind: 'file' }, target: { place: to, kind: 'database' } };
   expect((await listManualSteps(stateTo(to), sides)).map(({ what }) => what)).toEqual(steps);
 });

@@ -24,12 +24,12 @@ function reason(
 }
 
 describe('a difference after a migration', () => {
-  it('is expected where the target has more', () => {
+  it('is expected if the target has more', () => {
     expect(reason({ ...record, outcome: 'onlySecond' }, 'report')).toContain('an import deletes nothing');
     expect(reason({ ...record, outcome: 'onlyFirst' }, 'skip', { humanUsers: 1 })).toBeUndefined();
   });
 
-  it('is unchanged, as the import says, where only the target has a credential or factor', () => {
+  it("is unchanged, as in the import's report, if only the target has a credential or factor", () => {
     const more = [
       { path: 'user.hashedPassword.value', secret: 'onlySecond' as const },
       { path: 'otpEmail', first: undefined, second: true },
@@ -41,12 +41,12 @@ describe('a difference after a migration', () => {
       ).toBeUndefined();
   });
 
-  it('is not expected where the export states that there is no factor', () => {
+  it('is not expected if the export states that there is no factor', () => {
     const fields = [{ path: 'otpEmail', first: false, second: true }];
     expect(reason({ ...changed, fields }, 'overwrite', {}, { ...source, otpEmail: false })).toBeUndefined();
   });
 
-  it('is unchanged where an overwrite keeps a state that the export omits', () => {
+  it('is unchanged if an overwrite keeps a state that the export omits', () => {
     const fields = [{ path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_LOCKED' }];
     const omitting = { ...source, omitsState: true as const };
     expect(reason({ ...changed, fields }, 'overwrite', {}, omitting)).toMatch(/^unchanged: /);
@@ -54,13 +54,13 @@ describe('a difference after a migration', () => {
     expect(reason({ ...changed, fields }, 'overwrite')).toBeUndefined();
   });
 
-  it('is expected where records of its kind were skipped because that was wanted', () => {
+  it('is expected if records of its kind were skipped on request', () => {
     expect(reason(changed, 'skip', { humanUsers: 1 })).toContain('--on-conflict skip');
     expect(reason(changed, 'skip', { projects: 1 })).toBeUndefined();
     expect(reason(changed, 'report', { humanUsers: 1 })).toBeUndefined();
   });
 
-  it('is expected where a clear password became a hash, and nothing else differs', () => {
+  it('is expected if a clear password became a hash, and nothing else differs', () => {
     const fields = [
       { path: 'user.password', secret: 'onlyFirst' as const },
       { path: 'user.hashedPassword.value', secret: 'onlySecond' as const },
@@ -75,21 +75,21 @@ describe('a difference after a migration', () => {
   });
 });
 
-describe('another hash of a person', () => {
+describe('a changed hash of a person', () => {
   const hash = { path: 'user.hashedPassword.value', secret: 'different' } as const;
   const explainState = ({ fields = [] }: RecordDifference) =>
     fields.every(({ path }) => path === 'state') ? 'the state is expected' : undefined;
   const reasonOf = (fields: NonNullable<RecordDifference['fields']>, existed = true) =>
     explainBesideHash({ ...changed, fields }, existed, explainState);
 
-  it('is explained by a login if the person existed before, beside other differences that are explained', () => {
+  it('is explained by a login if the person existed before, even beside other explained differences', () => {
     expect(reasonOf([hash])).toMatch(/^the ZITADEL has another hash of the password: it hashes a password anew/);
     expect(reasonOf([hash, { path: 'state' }])).toMatch(/^the state is expected; the ZITADEL has another hash/);
     expect(reasonOf([hash, { path: 'user.userName' }])).toBeUndefined();
     expect(reasonOf([{ path: 'state' }])).toBe('the state is expected');
   });
 
-  it('is not explained after the import of a new person, nor where a side has no hash', () => {
+  it('is not explained after the import of a new person, nor if a side has no hash', () => {
     expect(reasonOf([hash], false)).toBeUndefined();
     expect(reasonOf([{ ...hash, secret: 'onlyFirst' }])).toBeUndefined();
   });

@@ -17,19 +17,19 @@ function response(...warnings: readonly Warning[]): ImportResponse {
 const [instance, zitadel] = [{ kind: 'instance' }, { kind: 'zitadel' }];
 
 describe('the warnings of an import into an instance', () => {
-  it('leave out hashes that the instance verifies, whatever the messages are', () => {
+  it('exclude hashes that the instance verifies, whatever the messages are', () => {
     const { warnings } = sortNotices(response(hash, seed), [instance, instance], []);
     expect(warnings).toEqual([seed]);
   });
 
-  it('are all kept where an earlier release gives no reasons', () => {
+  it('are all kept if an earlier release gives no reasons', () => {
     const { reason: _, ...old } = hash;
     expect(sortNotices(response(old), [instance, instance], []).warnings).toEqual([old]);
   });
 });
 
 describe('the warnings of an import into a ZITADEL', () => {
-  it('are things left to do with their reasons, except those of the whole file', () => {
+  it('are remaining steps with their reasons, except those of the whole file', () => {
     const { reason: _, ...planned } = access;
     const counted = { ...planned, further: 2 };
     const sorted = sortNotices(response(unproved, access), [instance, zitadel], [counted]);

@@ -13,7 +13,7 @@ import { organisationsExist } from '../../../../shared/errors/errors.ts';
 import { migrationStopped, placeRefused } from '../../../../shared/errors/placeErrors.ts';
 import { temporaryDirectory } from '../../../support/processes/temporaryDirectory.ts';
 
-it('says of a migration that is interrupted before its proof what was sent, not what has arrived', () => {
+it('a migration that is interrupted before its verification reports the sent records, not the stored ones', () => {
   const confirmedAt = '2026-11-22T20:00:00.000Z';
   const settings = { to: 'sqlite:./south' };
   const stored = { place: settings.to };
@@ -41,7 +41,7 @@ const state: MigrationState = {
   },
 };
 
-it('keeps the figures of the last attempt at each phase, until the next step, in its state', async () => {
+it('the state of a migration keeps the figures of the last attempt at each phase until the next step', async () => {
   const { path, remove } = await temporaryDirectory();
   onTestFinished(remove);
   const output = progressLines({ write: () => undefined });

@@ -16,7 +16,7 @@ const given = {
 };
 const call = { withKeys: true, timeoutMs: 90_000 };
 
-it('passes the source its options and the target its own, and neither the files of secrets', () => {
+it('the settings pass the source and the target their own options, and neither gets the secret files', () => {
   const settings = migrationSettings.parse(given);
   const { orgIds, excludedOrgIds, withPasswords, withOtp, withKeys } = given;
   const source = { orgIds, excludedOrgIds, withPasswords, withOtp, forZitadel: false };
@@ -26,7 +26,7 @@ it('passes the source its options and the target its own, and neither the files 
   expect(targetOptions(settings, true)).toEqual({ ...call, ...target, asked });
 });
 
-it('gives a migration of an earlier release the default of an option that its state does not have', () => {
+it('a migration of an earlier release has the default of an option that its state lacks', () => {
   const { onConflict: _, newOrgsOnly: __, ...earlier } = given;
   expect(migrationSettings.parse(earlier)).toEqual({ ...given, onConflict: 'report', newOrgsOnly: false });
 });

@@ -16,7 +16,7 @@ function moved(records: number, imported: Partial<typeof nothing> | undefined) {
 }
 
 describe('the differences of a result', () => {
-  it('are counted by records, also those that nothing lists', () => {
+  it('are counted by records, including those that are not listed', () => {
     const { proof } = migrationResult();
     const [differing] = proof.differences;
     const differences = differing === undefined ? [] : Array.from({ length: 100 }, () => differing);
@@ -25,7 +25,7 @@ describe('the differences of a result', () => {
   });
 });
 
-describe('the first line of a result', () => {
+describe('the headline of a result', () => {
   const { proof } = migrationResult();
   const equal = { ...proof, unexpected: 0 };
   const people = (humanUsers: number) => ({ humanUsers });
@@ -47,7 +47,7 @@ describe('the first line of a result', () => {
       { ...done, proof: equal, moved: moved(1, undefined) },
       'Done: 1 record of 4 organisations stored in https://id.example.com',
     ],
-  ])('says what was written, and what not: %#', (given, headline) => {
+  ])('contains the written and the missing records: %#', (given, headline) => {
     expect(lines(given)[0]).toBe(headline);
   });
 

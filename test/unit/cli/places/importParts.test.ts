@@ -23,7 +23,7 @@ async function* once(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
   yield chunk;
 }
 
-it('an import in parts reports what all parts have settled, within each part and between them', async () => {
+it('an import in parts reports the settled records of all parts, within each part and between parts', async () => {
   let settled = (): ImportSettled => ({ records: 0, unchanged: 0, total: 0 });
   const onStarted: ImportMeter['onStarted'] = (read) => {
     settled = read;

@@ -10,7 +10,7 @@ const scope = {
   unknownStates: 'active',
 } as const;
 
-it('has the options of an import that its request has, and no others', () => {
+it('the query of an import has the options of its request, and no others', () => {
   const options = { ...scope, onConflict: 'skip', newOrgsOnly: false, dryRun: true, ids: true } as const;
   const { searchParams } = new URL(`https://id.example.com?${importQuery(options)}`);
   expect(
@@ -26,7 +26,7 @@ it('has the options of an import that its request has, and no others', () => {
   });
 });
 
-it('has the options of an export that its request has, and no others', () => {
+it('the query of an export has the options of its request, and no others', () => {
   const options = { ...scope, withPasswords: true, withOtp: false, forZitadel: false, onUnexported: () => {} };
   expect(toRequest(options, exportOptions)).toEqual({
     timeout: '90000ms',

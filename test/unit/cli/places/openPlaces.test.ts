@@ -14,7 +14,7 @@ function files(options: SecretFiles, from: string, to: string, isAsked = false) 
 
 const [north, south] = ['https://north.example.com', 'https://south.example.com'];
 
-describe('the files of secrets', () => {
+describe('the secret files of a command', () => {
   it.each([
     [{ 'token-file': 'a' }, north, 'b.json', ['a', undefined]],
     [{ 'token-file': 'a' }, 'b.json', south, [undefined, 'a']],
@@ -30,7 +30,7 @@ describe('the files of secrets', () => {
   it.each([
     [{}, [undefined, undefined]],
     [{ 'from-token-file': 'a' }, ['a', undefined]],
-  ])('are asked for at a terminal where both sides need one, and the call has %j', (options, expected) => {
+  ])('are prompted for at a terminal if both sides need one, and the command line has %j', (options, expected) => {
     expect(files(options, north, south, true)).toEqual(expected);
   });
 
@@ -50,7 +50,7 @@ describe('the files of secrets', () => {
       /^--to-token-file has no use: it is for an instance/,
     ],
     [{ 'credentials-file': 'a' }, 'a.json', 'b.json', /^--credentials-file has no use: it is for a gs:\/\/ place/],
-  ])('are wrong for %j', (options, from, to, message) => {
+  ])('are invalid for %j', (options, from, to, message) => {
     expect(() => files(options, from, to)).toThrow(message);
   });
 });

@@ -3,7 +3,7 @@ import { UsageError } from '../../../../cli/command.ts';
 import { parsePlace, requireRereadable } from '../../../../cli/places/parsePlace.ts';
 
 describe('a place', () => {
-  it('that is standard input or output cannot be read again', () => {
+  it('that is standard input or output cannot be read twice', () => {
     const message = '- (standard input or output) cannot be read again: specify a file instead';
     for (const places of [
       ['-', 'north.json'],
@@ -39,7 +39,7 @@ describe('a place', () => {
     ['sqlite:north', 'sqlite:./north/'],
     ['north.json', './a/../north.json'],
     ['gs://exports/north.json', 'GS://exports/north.json'],
-  ])('has one name as %s and %s', (one, other) => {
+  ])('has the same name as %s and %s', (one, other) => {
     expect(parsePlace(one).name).toBe(parsePlace(other).name);
   });
 

@@ -14,7 +14,7 @@ function plainText(page: string): string {
 const HOSTILE = `</title><script>alert('1')</script>"><img src=x onerror=alert(1)>&amp;`;
 
 describe('the report of a migration', () => {
-  it('says without its style what moved, how it was proved, and what is left', () => {
+  it('contains without its style the moved records, their verification, and the remaining steps', () => {
     const text = plainText(renderReport(migrationResult()));
     for (const part of [
       'Migration of 24,000 people in 12 organisations',
@@ -44,7 +44,7 @@ describe('the report of a migration', () => {
       expect(text).toContain(part);
   });
 
-  it('counts once what was left out, whoever left it out', () => {
+  it('counts skipped records once, whichever side skipped them', () => {
     const { options, leftOut } = migrationResult();
     const excluded = { orgId: '500', reason: 'excluded by --exclude-org' };
     const given = { options: { ...options, excludedOrgIds: ['500'] }, leftOut: [...leftOut, excluded] };
@@ -53,7 +53,7 @@ describe('the report of a migration', () => {
     expect(text).toContain(' Left out (2) ');
   });
 
-  it('begins with people and logins, then what is left to do, then the differences', () => {
+  it('begins with people and logins, followed by the remaining steps, then the differences', () => {
     const text = plainText(renderReport(migrationResult()));
     const parts = [
       '24,000 people in 12',
@@ -68,7 +68,7 @@ describe('the report of a migration', () => {
     expect(places[0]).toBeGreaterThanOrEqual(0);
   });
 
-  it('says that everything has arrived, and how that is known', () => {
+  it('states that everything has arrived, and how that was verified', () => {
     const { proof } = migrationResult();
     const done = { errors: [], outcome: 'done' as const };
     const equal = { ...proof, unexpected: 0, expected: 0, differences: [] };
@@ -87,7 +87,7 @@ describe('the report of a migration', () => {
     expect(text).toContain('people: 24,000 records ');
   });
 
-  it('is one page without scripts, links and addresses to load', () => {
+  it('is one page without scripts, links and external resources', () => {
     const page = renderReport(migrationResult());
     expect(page).not.toMatch(/<(script|link|img|iframe|object|embed|base|form|a)\b/i);
     expect(page).not.toMatch(/\b(src|href|action|on\w+)=/i);
@@ -95,7 +95,7 @@ describe('the report of a migration', () => {
     expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
   });
 
-  it('escapes what names, ids and messages hold', () => {
+  it('escapes names, ids and messages', () => {
     const hostile = (_key: string, value: unknown) => (typeof value === 'string' ? `${HOSTILE}\u202e\u0007` : value);
     const result: MigrationResult = JSON.parse(JSON.stringify(migrationResult()), hostile);
     const { moved } = result;

@@ -42,7 +42,7 @@ describe('a difference between a ZITADEL and another side', () => {
     record('domains', 'acme_acme.id.example.com', 'onlySecond'),
     record('verifyPhoneMessages', 'acme_en', 'onlyFirst'),
     record('passwordlessRegistrationMessages', 'acme_en', 'onlySecond'),
-  ])('is explained where the ZITADEL makes it: %j', (difference) => {
+  ])('is explained if the ZITADEL causes it: %j', (difference) => {
     expect(explain(difference)).toMatch(/ZITADEL/);
   });
 
@@ -57,11 +57,11 @@ describe('a difference between a ZITADEL and another side', () => {
     record('domains', 'acme_acme.id.example.com', 'onlyFirst'),
     record('orgMembers', 'acme_7', 'onlySecond'),
     record('humanUsers', 'ada', 'onlyFirst'),
-  ])('is no consequence of the ZITADEL otherwise: %j', (difference) => {
+  ])('is not attributed to the ZITADEL otherwise: %j', (difference) => {
     expect(explain(difference)).toBeUndefined();
   });
 
-  it('is explained by what the file could not give, for that record and rule only', () => {
+  it('is explained by a value that the file could not contain, for that record and rule only', () => {
     const losses = new FileLosses();
     const role = (roleKey: string) => readRecord(section('projectRoles'), { projectId: 'p', roleKey }, 'acme');
     const provider = (idpId: string, secret: object) =>
@@ -86,7 +86,7 @@ describe('a difference between a ZITADEL and another side', () => {
     expect(reason(record('oidcIdps', '51', 'onlyFirst'))).toBeUndefined();
   });
 
-  it('of a state is explained where the ZITADEL was given it, imports none, and the record is active there', () => {
+  it('of a state is explained if the ZITADEL was given the state, imports none, and the record is active there', () => {
     const given = { ...zitadel, importsStates: false, losses: new FileLosses() };
     const locked = changed('humanUsers', { path: 'state', first: 'USER_STATE_LOCKED', second: 'USER_STATE_ACTIVE' });
     const org = changed('org', { path: 'orgState', first: 'ORG_STATE_INACTIVE', second: 'ORG_STATE_ACTIVE' });
@@ -101,7 +101,7 @@ describe('a difference between a ZITADEL and another side', () => {
     expect(zitadelReason(closed, given)).toBeUndefined();
   });
 
-  it('is explained by the second one of two, which has imported the record', () => {
+  it('is explained by the second of two ZITADELs, which has imported the record', () => {
     const facts = { service: 'zitadel', domains: [], importsStates: true, denied: [], exportLosses: [] } as const;
     const unknown = { version: undefined, instance: undefined, defaultOrgId: undefined };
     const both = [
@@ -114,7 +114,7 @@ describe('a difference between a ZITADEL and another side', () => {
     );
   });
 
-  it('is seen from the side that the ZITADEL is', () => {
+  it('is described from the side of the ZITADEL', () => {
     const first = { ...zitadel, side: 'first' } as const;
     const lost = changed('loginPolicy', { path: 'allowDomainDiscovery', second: true });
     expect(zitadelReason(lost, first)).toBe('no export of ZITADEL has this field');

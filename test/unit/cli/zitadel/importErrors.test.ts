@@ -19,14 +19,14 @@ function recorded(name: string, outcome: ReturnType<typeof outcomeOf>): string[]
     .map(({ type, id }) => `${type} ${id}`);
 }
 
-describe('the errors of a ZITADEL', () => {
-  it('are all expected where it has imported everything', () => {
+describe('the errors of an import into a ZITADEL', () => {
+  it('are all expected if it has imported everything', () => {
     expect(recorded('import-of-our-adjusted-export-response', 'created')).toHaveLength(8);
     expect(recorded('import-of-our-adjusted-export-response', 'existing')).toEqual([]);
     expect(recorded('import-of-our-adjusted-export-response', 'failed')).toEqual([]);
   });
 
-  it('are real where it has lost records', () => {
+  it('are unexpected if it has lost records', () => {
     expect(recorded('import-of-our-export-response', 'failed')).toEqual([
       'login_policy 400633194090597414',
       'user_metadata 400633268111674406_zone',
@@ -36,7 +36,7 @@ describe('the errors of a ZITADEL', () => {
     ]);
   });
 
-  it('say what exists after a second import, and which names are taken', () => {
+  it('list the existing records after a second import, and the taken names', () => {
     expect(recorded('reimport-same-instance-response', 'existing')).toHaveLength(57);
     expect(recorded('reimport-same-instance-response', 'failed')).toEqual([
       'machine_user 330000000000000301',
@@ -47,18 +47,18 @@ describe('the errors of a ZITADEL', () => {
     ]);
   });
 
-  it('are no failures where the request was sent before', () => {
+  it('are not failures if the request was sent before', () => {
     const error = { type: 'human_user', id: '1', message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting' };
     expect(outcomeOf(error, sent, facts)).toBe('existing');
     expect(outcomeOf(error, sent, { ...facts, isRepeat: true })).toBe('created');
   });
 
-  it('are failures for the ids of a deleted organisation, and for the name of another one', () => {
+  it('are failures for the ids of a deleted organisation, and for a name in another organisation', () => {
     const ids = ['COMMA-Bd2jj Message=Errors.Org.Domain.AlreadyExists', 'V3-DKcYh Message=Errors.Org.AlreadyExists'];
     for (const id of ids) expect(outcomeOf({ type: 'org', id: '1', message: `ID=${id}` }, sent, facts)).toBe('failed');
   });
 
-  it('are announced for a link whose identity provider the file lacks, and for no other', () => {
+  it('are announced for a link whose identity provider is missing in the file, and for no other', () => {
     const error = { type: 'user_link', id: '1_2', message: 'ID=COMMAND-39nf2 Message=Errors.IDPConfig.NotExisting' };
     const announced = { foreseen: 'notCarried' } as const;
     expect(outcomeOf(error, announced, facts)).toBe('notCarried');
@@ -67,7 +67,7 @@ describe('the errors of a ZITADEL', () => {
     expect(outcomeOf(otherwise, announced, facts)).toBe('failed');
   });
 
-  it('take an existing organisation for one that the request was not to create', () => {
+  it('report an existing organisation as one that the request did not have to create', () => {
     const error = { type: 'org', id: '1', message: 'ID=ORG-lapo2n Message=Errors.Org.AlreadyExisting' };
     expect(outcomeOf(error, undefined, facts)).toBe('created');
     expect(outcomeOf(error, sent, facts)).toBe('existing');

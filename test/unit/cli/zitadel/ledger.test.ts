@@ -46,7 +46,7 @@ describe('the ledger of an import into a ZITADEL', () => {
     expect(one?.record).toEqual(given);
   });
 
-  it('encrypts all that it keeps of a record', () => {
+  it('encrypts all stored parts of a record', () => {
     const run = vi.spyOn(StatementSync.prototype, 'run');
     using ledger = new ImportLedger();
     ledger.add(person('ada', { hashedPassword: { value: '$2a$10$hash' }, otpCode: 'SEED' }));
@@ -55,7 +55,7 @@ describe('the ledger of an import into a ZITADEL', () => {
     for (const secret of ['$2a$10$hash', 'SEED', 'Lovelace']) expect(JSON.stringify(kept)).not.toContain(secret);
   });
 
-  it('yields the unsent records of a step, those of one organisation together', async () => {
+  it('yields the unsent records of a step, grouped by organisation', async () => {
     using ledger = new ImportLedger();
     for (const [id, orgId] of [
       ['1', 'b'],
@@ -70,7 +70,7 @@ describe('the ledger of an import into a ZITADEL', () => {
     expect([...ledger.unsent(step + 1)]).toEqual([]);
   });
 
-  it('gives the records that another one holds its outcome, and sends none of them alone', async () => {
+  it('gives records that are nested in a parent record its outcome, and sends none of them alone', async () => {
     using ledger = new ImportLedger();
     const [ada, ben] = [person('ada'), person('ben')];
     for (const holder of [ada, ben]) {
@@ -90,7 +90,7 @@ describe('the ledger of an import into a ZITADEL', () => {
     expect(ledger.progress).toEqual({ records: 3, total: 3 });
   });
 
-  it('lists errors in the order of the file, those about a part by its type, and those about no record last', async () => {
+  it('lists errors in the order of the file, then those about a part by its type, then those about no record', async () => {
     using ledger = new ImportLedger();
     for (const id of ['1', '2']) ledger.add(project(id));
     ledger.add(person('ada'));

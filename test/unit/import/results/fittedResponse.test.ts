@@ -26,7 +26,7 @@ function response(errors: number, warnings: number, ids: number): ImportResponse
 const parsed = (text: string) => importResponse.parse(JSON.parse(text));
 
 describe('a response that fits', () => {
-  it('is left as it is, up to its last byte', () => {
+  it('is unchanged, up to its last byte', () => {
     const whole = response(2, 2, 2);
     const text = JSON.stringify(whole);
     expect(fittedResponse(whole, text.length)).toBe(text);
@@ -35,7 +35,7 @@ describe('a response that fits', () => {
 });
 
 describe('a response that is too large', () => {
-  it('leaves out the ids first', () => {
+  it('omits the ids first', () => {
     const whole = response(3, 3, 1_000);
     const { errors, success, summary } = parsed(fittedResponse(whole, 2_000));
     expect(success).toEqual({ orgs: [{ orgId: 'a' }] });
@@ -43,14 +43,14 @@ describe('a response that is too large', () => {
     expect(summary.idsOmitted).toBe(true);
   });
 
-  it('leaves out warnings before errors, and counts them', () => {
+  it('omits warnings before errors, and counts them', () => {
     const { errors = [], summary } = parsed(fittedResponse(response(10, 100, 0), 2_000));
     expect(errors).toHaveLength(10);
     expect(summary.warningsOmitted).toBe(100 - summary.warnings.length);
     expect(summary.errorsOmitted).toBeUndefined();
   });
 
-  it('keeps the counts where it has room for nothing else', () => {
+  it('keeps the counts if it has room for nothing else', () => {
     const { summary, success } = parsed(fittedResponse(response(100, 100, 100), 10));
     expect(success).toEqual({});
     expect(summary).toMatchObject({ created: { humanUsers: 100 }, errorsOmitted: 100, warningsOmitted: 100 });

@@ -22,8 +22,8 @@ function assigned(ledger: ClaimLedger, claimants: readonly Claimant[]): string[]
   return claimants.filter((one) => ledger.claim(one) === undefined).map(({ plan }) => String(plan.record.json.userId));
 }
 
-describe('the claims of a transaction', () => {
-  it('are free, or belong to who is stored as their owner', () => {
+describe('the name claims of a transaction', () => {
+  it('are free, or belong to their stored owner', () => {
     const ledger = () => new ClaimLedger(claimsOf(person('A', 'anna')));
     expect(assigned(ledger(), [renamed('A', 'anna', 'ANNA')])).toEqual(['A']);
     expect(assigned(ledger(), [renamed('B', undefined, 'anna')])).toEqual([]);
@@ -44,13 +44,13 @@ describe('the claims of a transaction', () => {
     );
   });
 
-  it('are not written when they end as they were', () => {
+  it('are not written if they end unchanged', () => {
     const ledger = new ClaimLedger(claimsOf(person('A', 'anna')));
     expect(assigned(ledger, [renamed('A', 'anna', 'Anna')])).toEqual(['A']);
     expect(ledger.writes()).toEqual([]);
   });
 
-  it('are not freed by who does not hold them', () => {
+  it('are not released by a record that does not hold them', () => {
     const [keeper, other] = [person('A', 'anna'), renamed('B', 'anna', 'bert')];
     const ledger = new ClaimLedger(claimsOf(keeper));
     expect(assigned(ledger, [other, renamed('A', 'anna', 'anna'), renamed('C', undefined, 'anna')])).toEqual([
@@ -60,7 +60,7 @@ describe('the claims of a transaction', () => {
     expect(ledger.writes().map(({ key }) => key)).toEqual(claimKeys(other.plan));
   });
 
-  it('go to the first of those who want them, and to the second where the first gets none', () => {
+  it('go to the first record that wants them, and to the second if the first gets none', () => {
     expect(assigned(new ClaimLedger(new Map()), [renamed('A', undefined, 'x'), renamed('B', undefined, 'x')])).toEqual([
       'A',
     ]);
@@ -82,7 +82,7 @@ describe('the claims of a transaction', () => {
     expect(assigned(new ClaimLedger(stored), claimants)).toEqual(expected);
   });
 
-  it('name the holder of a taken name, and its organisation if that is another one', () => {
+  it('name the holder of a taken name, and its organisation if that differs', () => {
     const warningOf = (holder: RecordPlan) =>
       new ClaimLedger(claimsOf(holder)).claim(renamed('B', undefined, 'anna'))?.warning;
     const taken = (message: string) => ({ reason: 'name_taken', message });
@@ -92,7 +92,7 @@ describe('the claims of a transaction', () => {
     expect(warningOf(foreign)).toEqual(taken(`its unique name belongs to A of organisation X: ${remedy}`));
   });
 
-  it('never have two holders, and are lost by nobody, whatever is wanted', () => {
+  it('never have two holders or lose their holder, for any requests', () => {
     const anyNames = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), { minLength: 6, maxLength: 6 });
     fc.assert(
       fc.property(anyNames, fc.integer({ min: 0, max: 6 }), (wanted, present) => {

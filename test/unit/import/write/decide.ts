@@ -66,7 +66,7 @@ interface Options {
   readonly onConflict?: OnConflict;
 }
 
-/** A batch to overwrite, in which no record has a reserved name, unless told otherwise. */
+/** A batch to overwrite, in which by default no record has a reserved name. */
 export function undecided(
   records: ReadonlyMap<RecordPlan, RecordPlan>,
   { reserved = new Map(), onConflict = 'overwrite' }: Options = {},

@@ -52,21 +52,21 @@ describe('a record that does not exist', () => {
     expect(store.writes).toEqual([two?.[0], anna?.[0], two?.[1], anna?.[1]]);
   });
 
-  it.each(everyOnConflict)('fails where another record holds its name (on_conflict %s)', async (onConflict) => {
+  it.each(everyOnConflict)('fails if another record holds its name (on_conflict %s)', async (onConflict) => {
     const store = await storeWith(project('1', 'one'));
     const second = project('2', 'One');
     expect(await decide(store, [second], onConflict)).toEqual(taken(second, '1'));
     expect(store.writes).toEqual([]);
   });
 
-  it('fails where an earlier record of its batch has taken the name, and leaves the name with that one', async () => {
+  it('fails if an earlier record of its batch has taken the name, which that record keeps', async () => {
     const store = new MemoryStore();
     const [first, second] = [person('1', 'anna'), person('2', 'anna')];
     expect(await decide(store, [first, second])).toEqual([{ kind: 'created' }, ...taken(second, '1')]);
     expect(store.writes).toEqual(createWrites(first, STAMP));
   });
 
-  it('is created where only a failed record of its batch wanted the name', async () => {
+  it('is created if only a failed record of its batch wanted the name', async () => {
     const store = await storeWith(project('1', 'one'));
     const [failed, created] = [project('1', 'two'), project('2', 'two')];
     expect(await decide(store, [failed, created])).toEqual([exists(failed), { kind: 'created' }]);
@@ -75,7 +75,7 @@ describe('a record that does not exist', () => {
 });
 
 describe('a record that exists', () => {
-  it.each(everyOnConflict)('is unchanged where its content is equal (on_conflict %s)', async (onConflict) => {
+  it.each(everyOnConflict)('is unchanged if its content is equal (on_conflict %s)', async (onConflict) => {
     const store = await storeWith(project('1', 'one'), person('u', 'anna', { otpCode: 'ABC' }));
     const plans = [project('1', 'one'), person('u', 'anna', { otpCode: 'ABC' }), person('u', 'anna')];
     expect(await decide(store, plans, onConflict)).toEqual(plans.map(() => ({ kind: 'unchanged' })));
@@ -87,7 +87,7 @@ describe('a record that exists', () => {
     ['another credential', person('u', 'anna', { otpCode: 'XYZ' })],
     ['a further credential', person('u', 'anna', { hashedPassword: { value: '$2a$x' } })],
     ['a factor', plan('humanUsers', { userId: 'u', otpEmail: true, user: { userName: 'anna' } })],
-  ])('with %s is reported, skipped or overwritten, as the import says', async (_what, other) => {
+  ])('with %s is reported, skipped or overwritten, as requested by the import', async (_what, other) => {
     const outcomes = { report: exists(other), skip: { kind: 'skipped' }, overwrite: { kind: 'overwritten' } };
     for (const onConflict of everyOnConflict) {
       const store = await storeWith(person('u', 'anna', { otpCode: 'ABC' }));
@@ -111,7 +111,7 @@ describe('a record that exists', () => {
 });
 
 describe('a record to overwrite', () => {
-  it('keeps its date of creation, and the credentials and the factor that the file does not carry', async () => {
+  it('keeps its creation date, and the credentials and the factor that the file omits', async () => {
     const more = { otpCode: 'ABC', hashedPassword: { value: '$2a$x' } };
     const before = plan('humanUsers', { userId: 'u', otpEmail: true, user: { userName: 'anna', ...more } });
     const after = person('u', 'anna', { otpCode: 'XYZ', profile: { firstName: 'Anna' } });
@@ -126,7 +126,7 @@ describe('a record to overwrite', () => {
     });
   });
 
-  it('keeps a state that the file does not have, and a name without writing its claim', async () => {
+  it('keeps a state that the file omits, and a name without writing its claim', async () => {
     const inactive = (name: string) =>
       plan('projects', { projectId: '1', project: { name }, state: 'PROJECT_STATE_INACTIVE' });
     const store = await storeWith(inactive('one'));
@@ -158,7 +158,7 @@ describe('a record to overwrite', () => {
     }
   });
 
-  it('does not release a name that another record has come to hold', async () => {
+  it('does not release a name that another record has taken meanwhile', async () => {
     const [anna, heir] = [person('u', 'anna'), person('heir', 'anna')];
     const store = await storeWith(anna);
     await store.commit(claimKeys(anna).map((key) => ({ type: 'update', key, fields: holding(heir) })));
@@ -184,35 +184,35 @@ describe('a record to overwrite', () => {
     ]);
   });
 
-  it('fails where a later record of the batch gives up its name, which is free when the record is sent again', async () => {
+  it('fails if a later record of the batch releases its name, which is free when the record is sent again', async () => {
     const store = await storeWith(project('1', 'one'), project('2', 'two'));
     const [heir, renamed] = [project('1', 'two'), project('2', 'three')];
     expect(await decide(store, [heir, renamed], 'overwrite')).toEqual([...taken(heir, '2'), { kind: 'overwritten' }]);
     expect(await decide(store, [heir], 'overwrite')).toEqual([{ kind: 'overwritten' }]);
   });
 
-  it('fails where it would swap its name with another one of the batch', async () => {
+  it('fails if it would swap its name with another record of the batch', async () => {
     const store = await storeWith(project('1', 'one'), project('2', 'two'));
     const [one, two] = [project('1', 'two'), project('2', 'one')];
     expect(await decide(store, [one, two], 'overwrite')).toEqual([...taken(one, '2'), ...taken(two, '1')]);
     expect(store.writes).toEqual([]);
   });
 
-  it('fails where another record holds its new name, and keeps the old one', async () => {
+  it('fails if another record holds its new name, and keeps the old one', async () => {
     const store = await storeWith(project('1', 'one'), project('2', 'two'));
     const renamed = project('2', 'one');
     expect(await decide(store, [renamed], 'overwrite')).toEqual(taken(renamed, '1'));
     expect(store.writes).toEqual([]);
   });
 
-  it.each([true, false])('fails where its fixed field is %s and would change', async (userLoginMustBeDomain) => {
+  it.each([true, false])('fails if its fixed field is %s and would change', async (userLoginMustBeDomain) => {
     const store = await storeWith(plan('domainPolicy', { userLoginMustBeDomain }));
     const other = plan('domainPolicy', { userLoginMustBeDomain: !userLoginMustBeDomain });
     expect(await decide(store, [other], 'overwrite')).toEqual([exists(other)]);
     expect(store.writes).toEqual([]);
   });
 
-  it.each([true, false])('may change beside its fixed field, which is %s', async (userLoginMustBeDomain) => {
+  it.each([true, false])('may change other fields than its fixed field, which is %s', async (userLoginMustBeDomain) => {
     const store = await storeWith(plan('domainPolicy', { userLoginMustBeDomain }));
     const other = plan('domainPolicy', { userLoginMustBeDomain, validateOrgDomains: true });
     expect(await decide(store, [other], 'overwrite')).toEqual([{ kind: 'overwritten' }]);
@@ -225,7 +225,7 @@ describe('a record without a state', () => {
   const outcomes = { report: exists(locked), skip: { kind: 'skipped' }, overwrite: { kind: 'unchanged' } };
 
   it.each(everyOnConflict)(
-    'differs from a stored one only where it would not keep its state (on_conflict %s)',
+    'differs from a stored one only if it would not keep its state (on_conflict %s)',
     async (onConflict) => {
       const store = await storeWith(locked);
       expect(await decide(store, [inState({})], onConflict)).toEqual([outcomes[onConflict]]);
@@ -277,7 +277,7 @@ describe('a record with a reserved name', () => {
     expect(await decideReserved(person('u', 'anna@acme.com'), ceo, 'overwrite')).toEqual({ kind: 'failed', issue });
   });
 
-  it('is overwritten where it has the name already, and left alone where nothing is overwritten', async () => {
+  it('is overwritten if it has the name already, and unchanged if nothing is overwritten', async () => {
     const before = person('u', 'CEO@acme.com', { profile: { firstName: 'A' } });
     expect(await decideReserved(before, ceo, 'overwrite')).toEqual({ kind: 'overwritten' });
     expect(await decideReserved(ceo, ceo, 'overwrite')).toEqual({ kind: 'unchanged' });
@@ -286,7 +286,7 @@ describe('a record with a reserved name', () => {
   });
 });
 
-describe('a key that a file has twice', () => {
+describe('a duplicate key in a file', () => {
   it.each([
     ['equal content', 'one'],
     ['other content', 'two'],
@@ -306,13 +306,13 @@ describe('a key that a file has twice', () => {
     expect(store.contents()[documentPath(project('1', 'one').key)]?.sequence).toBe(2);
   });
 
-  it('is unchanged both times where the record exists', async () => {
+  it('is unchanged both times if the record exists', async () => {
     const store = await storeWith(project('1', 'one'));
     const plans = [project('1', 'one'), project('1', 'one')];
     expect(await decide(store, plans)).toEqual([{ kind: 'unchanged' }, { kind: 'unchanged' }]);
   });
 
-  it('in two batches of one import is reported by the second, be it created or overwritten', async () => {
+  it('in two batches of one import is reported by the second, whether it is created or overwritten', async () => {
     const again = [project('1', 'one'), project('1', 'two')];
     for (const stored of [[], [project('1', 'zero')]]) {
       const store = await storeWith(...stored);
@@ -334,7 +334,7 @@ describe('a batch whose earlier attempt was committed', () => {
     expect(store.writes).toEqual([]);
   });
 
-  it('does not mistake another record of the same key for the one that it wrote', async () => {
+  it('does not treat another record of the same key as the one that it wrote', async () => {
     const store = await storeWith(project('2', 'two'));
     const [failed, created] = [project('1', 'two'), project('1', 'one')];
     expect(await decide(store, [failed, created])).toEqual([...taken(failed, '2'), { kind: 'created' }]);
@@ -387,7 +387,7 @@ describe('the reads of a batch', () => {
   const plans = Array.from({ length: 20 }, (_, index) => project(`${index}`, `name ${index}`));
   const keys = plans.flatMap((one) => [one.key, ...claimKeys(one)]);
 
-  it.each(['report', 'skip'] as const)('are one, without bodies (on_conflict %s)', async (onConflict) => {
+  it.each(['report', 'skip'] as const)('are a single one, without bodies (on_conflict %s)', async (onConflict) => {
     const store = await storeWith(...plans);
     await decide(store, plans, onConflict);
     expect(store.reads).toEqual([{ keys, fields: expect.not.arrayContaining(['body']) }]);

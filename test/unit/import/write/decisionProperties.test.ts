@@ -41,7 +41,7 @@ describe('any batches', () => {
     );
   });
 
-  it('write what they say they have written, and nothing else', async () => {
+  it('write exactly the records that they report as written', async () => {
     await fc.assert(
       fc.asyncProperty(anyBatch, anyBatch, anyOnConflict, async (earlier, batch, onConflict) => {
         const store = new MemoryStore();

@@ -40,14 +40,14 @@ async function largestInFlight(nameLength: number, commitsInFlight: (() => numbe
 
 describe('a writer of records', () => {
   it.each([
-    ['does not tell how many it takes', undefined, 4],
+    ['does not report how many it takes', undefined, 4],
     ['takes fewer, which its limiter lets wait', () => 1, 4],
     ['takes as many', () => 9, 9],
   ])('has several batches in flight where the database %s', async (_when, commitsInFlight, expected) => {
     expect(await largestInFlight(10, commitsInFlight)).toEqual({ largest: expected, commits: BATCHES });
   });
 
-  it('has no more than 12 MB in flight, whatever the database takes', async () => {
+  it('has no more than 12 MB in flight, whatever the database accepts', async () => {
     const { largest, commits } = await largestInFlight(5_000, () => 16);
     expect(commits).toBeGreaterThan(BATCHES);
     expect(largest).toBe(4);

@@ -67,7 +67,7 @@ describe('a reference', () => {
     ['own', issue('foreign'), undefined],
     ['own', 'notCarried' as const, undefined],
     ['none', 'notCarried' as const, issue('missing')],
-  ])('to the record %s, with %j for those of other organisations, gives %j', async (id, ifForeign, expected) => {
+  ])('to the record %s, with %j for those of other organisations, is judged as %j', async (id, ifForeign, expected) => {
     const reference = ifForeign === undefined ? toTarget : { ...toTarget, ifForeign };
     expect(await objectionTo(referring({ target: id }, reference))).toEqual(expected);
   });
@@ -76,15 +76,18 @@ describe('a reference', () => {
     ['own', 'notCarried', [ownTarget]],
     ['foreign', undefined, []],
     ['none', issue('missing'), []],
-  ])('to the record %s, with a warning for those of the same organisation, gives %j', async (id, expected, warned) => {
-    const store = await storeWith(target('own'), target('foreign', {}, 'X'));
-    const warnings: RecordWarning[] = [];
-    const plan = referring({ target: id }, { ...toTarget, ifOwn: ownTarget });
-    const [rejected] = await checkReferences(store, [plan], (_plan, warning) => warnings.push(warning));
-    expect({ rejected: rejected?.[1], warnings }).toEqual({ rejected: expected, warnings: warned });
-  });
+  ])(
+    'to the record %s, with a warning for those of the same organisation, is judged as %j',
+    async (id, expected, warned) => {
+      const store = await storeWith(target('own'), target('foreign', {}, 'X'));
+      const warnings: RecordWarning[] = [];
+      const plan = referring({ target: id }, { ...toTarget, ifOwn: ownTarget });
+      const [rejected] = await checkReferences(store, [plan], (_plan, warning) => warnings.push(warning));
+      expect({ rejected: rejected?.[1], warnings }).toEqual({ rejected: expected, warnings: warned });
+    },
+  );
 
-  it('may be empty where it is optional, but may not lead to a missing record', async () => {
+  it('may be empty if it is optional, but may not lead to a missing record', async () => {
     const optional: Reference = { ...toTarget, optional: true };
     expect(await objectionTo(referring({}, optional))).toBeUndefined();
     expect(await objectionTo(referring({ target: '' }, optional))).toBeUndefined();
@@ -99,12 +102,12 @@ describe('a reference', () => {
     [['foreign', 'own'], issue('foreign')],
     [['none', 'foreign'], issue('missing')],
     [['foreign', 'none'], issue('foreign')],
-  ])('of a list is one of each element: %j gives %j', async (list, expected) => {
+  ])('of a list is checked for each element: %j is judged as %j', async (list, expected) => {
     const reference: Reference = { ...toTarget, key: ['targets[]'], ifForeign: issue('foreign') };
     expect(await objectionTo(referring({ targets: list }, reference))).toEqual(expected);
   });
 
-  it('is checked in its order: the first objection counts', async () => {
+  it('is checked in a fixed order, and only the first issue is reported', async () => {
     const other: Reference = { ...toTarget, key: ['other'], missing: issue('other') };
     expect(await objectionTo(referring({ target: 'none', other: 'none' }, toTarget, other))).toEqual(issue('missing'));
     expect(await objectionTo(referring({ target: 'none', other: 'none' }, other, toTarget))).toEqual(issue('other'));
@@ -125,7 +128,7 @@ describe('the check of a referenced record', () => {
   it.each([
     ['fits', 'A', undefined],
     ['does not fit', 'B', issue('unfit')],
-  ])('sees that record, the referring one and its organisation: it %s', async (_how, kind, expected) => {
+  ])('receives that record, the referring record and its organisation: it %s', async (_how, kind, expected) => {
     seen.length = 0;
     const store = await storeWith(target('a', { kind: 'A' }, 'X'));
     const objections = await checkReferences(store, [referring({ target: 'a', kind }, looked)]);
@@ -133,7 +136,7 @@ describe('the check of a referenced record', () => {
     expect(seen).toEqual([{ body: { id: 'a', kind: 'A' }, record: { target: 'a', kind }, orgId: 'O' }]);
   });
 
-  it('sees a record to which another reference leads that does not look into it', async () => {
+  it('receives a record that another reference, without such a check, leads to', async () => {
     const store = await storeWith(target('a', { kind: 'A' }));
     for (const references of [
       [toTarget, looked],
@@ -144,7 +147,7 @@ describe('the check of a referenced record', () => {
     }
   });
 
-  it('comes after those of its existence and its organisation', async () => {
+  it('is made after those of its existence and its organisation', async () => {
     seen.length = 0;
     expect(await objectionTo(referring({ target: 'none' }, looked))).toEqual(issue('missing'));
     expect(await objectionTo(referring({ target: 'foreign' }, { ...looked, ifForeign: issue('foreign') }))).toEqual(
@@ -157,7 +160,7 @@ describe('the check of a referenced record', () => {
 describe('the references of a batch', () => {
   const looked: Reference = { ...toTarget, key: ['looked'], check: () => undefined };
 
-  it('are read at once, each document once, and bodies only where they are looked into', async () => {
+  it('are read at once, each document once, and bodies only if a check needs them', async () => {
     const store = await storeWith();
     const plans = Array.from({ length: 30 }, (_, index) =>
       referring({ target: `t${index % 3}`, looked: `l${index % 2}` }, toTarget, looked),
@@ -170,7 +173,7 @@ describe('the references of a batch', () => {
     ]);
   });
 
-  it('are read some thousands at a time, and others have their turn in between', async () => {
+  it('are read some thousands at a time, and other work runs in between', async () => {
     const many = (id: string) => {
       const keys = Array.from({ length: 1_500 }, (_, index) => `${id}${index}`);
       return referring({ id, targets: keys }, { ...toTarget, key: ['targets[]'] });
@@ -182,13 +185,13 @@ describe('the references of a batch', () => {
     expect(await readsAtTurn).toBe(1);
   });
 
-  it('cost no read where there are none', async () => {
+  it('cost no read if there are none', async () => {
     const store = await storeWith(target('own'));
     expect(await checkReferences(store, [target('own')])).toEqual([]);
     expect(store.reads).toEqual([]);
   });
 
-  it('are judged as those of each record by itself', async () => {
+  it('are judged like those of each record alone', async () => {
     const store = await storeWith(
       target('own', { kind: 'A' }),
       target('other', { kind: 'B' }),
@@ -243,14 +246,14 @@ describe('a reserved name', () => {
   const domain = (name: string, orgId: string) => planned(domains, { name }, orgId);
   const claims = (...names: readonly string[]) => names.map((name) => claimKey('domain', [name]));
 
-  it("is another organisation's; the own one and unclaimed ones are free", async () => {
+  it('belongs to another organisation; names of the own one and unclaimed names are free', async () => {
     const store = await storeWith(domain('mine', 'O'), domain('theirs', 'X'));
     const [anna, bert, carl, dora] = [person('anna@mine'), person('bert@Theirs'), person('carl@free'), person('dora')];
     const outcomes = await new ReservedNames(store).check([anna, bert, carl, dora]);
     expect(outcomes).toEqual([[bert, issue('reserved')]]);
   });
 
-  it('is any of the names that a record uses', async () => {
+  it('may be any of the names that a record uses', async () => {
     const [mine, theirs] = ['mine', 'theirs'].map((name) => ({
       key: claimKey('domain', [name]),
       reserved: issue(name),
@@ -272,7 +275,7 @@ describe('a reserved name', () => {
     expect(store.reads.map(({ keys }) => keys)).toEqual([claims('other')]);
   });
 
-  it('costs no read where records use none', async () => {
+  it('costs no read if records use none', async () => {
     const store = await storeWith();
     expect(await new ReservedNames(store).check([person('anna'), target('own')])).toEqual([]);
     expect(store.reads).toEqual([]);

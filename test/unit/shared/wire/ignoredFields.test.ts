@@ -31,7 +31,7 @@ describe('the ignored fields of a request', () => {
     expect(fields.list).toEqual([{ field: 'with_key', nearest: 'with_keys' }, { field: 'comment' }]);
   });
 
-  it('are bounded in their number and in the length of their names, without half a character', () => {
+  it('are limited in their number and in the length of their names, without half a character', () => {
     const fields = new IgnoredFields(spellings);
     fields.add('\u{1F600}'.repeat(500));
     for (let index = 0; index < 1_000; index++) fields.add(`field${index}`);

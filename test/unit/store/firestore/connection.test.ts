@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { connect, decodeDocument, documentName } from '../../../../shared/store/firestore/connection.ts';
 
-it('names of documents spread ids that follow one another, and lead back to them', () => {
+it('names of documents distribute consecutive ids, and can be converted back to them', () => {
   const connection = connect({ projectId: 'p', databaseId: 'd' }, '127.0.0.1:1');
   const ids = Array.from({ length: 2_000 }, (_, index) => String(370_000_000_000_000_000n + BigInt(index)));
   const names = ids.map((id) => documentName(connection, { collection: 'users', id }));

@@ -6,7 +6,7 @@ import { createManualClock } from '../../../support/manualClock.ts';
 const WRITES = 500;
 const exhausted = Object.assign(new Error('quota'), { code: 8 });
 
-/** A limiter, and commits of it that end when the test says so. */
+/** A limiter, and its commits, which end when the test calls their resolvers. */
 function limiterWithClock() {
   const clock = createManualClock();
   const limiter = new CommitLimiter(clock);
@@ -30,7 +30,7 @@ function limiterWithClock() {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a limiter of commits', () => {
-  it('runs four at first, and the next one when one has ended', async () => {
+  it('runs four commits at first, and the next one when one has ended', async () => {
     const { inFlight, start } = limiterWithClock();
     for (let commit = 0; commit < 6; commit++) void start();
     await settled();
@@ -50,7 +50,7 @@ describe('a limiter of commits', () => {
     expect(limiter.allowed).toBe(16);
   });
 
-  it('stays where the latency has more than doubled', async () => {
+  it('keeps its size if the latency has more than doubled', async () => {
     const { limiter, commit } = limiterWithClock();
     for (let commits = 0; commits < 4; commits++) await commit(100);
     for (let commits = 0; commits < 10; commits++) await commit(300);
@@ -90,7 +90,7 @@ describe('a limiter of commits', () => {
     expect(limiter.allowed).toBe(2);
   });
 
-  it('stays at other errors', async () => {
+  it('keeps its size at other errors', async () => {
     const { clock, limiter, overload } = limiterWithClock();
     clock.advance(1);
     await overload(Object.assign(new Error('the document exists'), { code: 6 }));
@@ -153,7 +153,7 @@ describe('a ramp', () => {
     expect({ now: clock.now(), counted }).toEqual({ now: 0, counted: [] });
   });
 
-  it('admits 500 a second then, and half as many more every five minutes', async () => {
+  it('admits 500 writes a second then, and half as many more every five minutes', async () => {
     const { writeUntil, counted } = rampWithClock(0);
     const admitted: number[] = [];
     for (let step = 1; step <= 3; step++) admitted.push(await writeUntil(step * 5 * MINUTE_MS));
@@ -173,7 +173,7 @@ describe('a ramp', () => {
     expect(clock.now()).toBeCloseTo(20_002, -2);
   });
 
-  it('does not limit a collection that has as many documents as five minutes admit', async () => {
+  it('does not limit a collection with as many documents as five minutes admit', async () => {
     const { clock, counted, admit } = rampWithClock(150_000);
     for (let batch = 0; batch < 200; batch++) await admit(writesTo('users', 500));
     expect(clock.now()).toBe(0);

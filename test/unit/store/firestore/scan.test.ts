@@ -55,7 +55,7 @@ describe('the batches of a query', () => {
     expect(await collect(readBatches(numbers(count, { characters }).stream, size))).toEqual(expected);
   });
 
-  it('are gathered one ahead of a consumer that takes its time, and no further', async () => {
+  it('are read one ahead of a slow consumer, and no further', async () => {
     const { stream, produced } = numbers(10_000);
     for await (const documents of readBatches(stream, 100)) {
       await setTimeout(1);
@@ -64,7 +64,7 @@ describe('the batches of a query', () => {
     expect(produced()).toBe(10_000);
   });
 
-  it('have all that came before a failure, which is passed on after them', async () => {
+  it('contain all documents before a failure, which is passed on after them', async () => {
     const failure = new Error('broken');
     const found: number[][] = [];
     await expect(collect(readBatches(numbers(4, { failure }).stream, 3), found)).rejects.toBe(failure);

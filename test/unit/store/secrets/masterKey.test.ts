@@ -35,17 +35,17 @@ describe('a master key', () => {
     randomBytes(33).toString('base64'),
     randomBytes(31).toString('hex'),
     `${randomBytes(32).toString('hex')},password`,
-  ])('is not %j', (text) => {
+  ])('may not be %j', (text) => {
     expect(parseMasterKeys(text)).toBeUndefined();
   });
 
-  it('may follow another one, after a comma or white space', () => {
+  it('may follow another key, after a comma or white space', () => {
     const keys = [generateMasterKey(), generateMasterKey(), generateMasterKey()];
     const [first, second, third] = keys.map(({ text }) => text);
     expect(parseMasterKeys(`${first},${second}\n ${third} `)?.map(({ id }) => id)).toEqual(keys.map(({ id }) => id));
   });
 
-  it('has an id that shows no byte of it', () => {
+  it('has an id that contains none of its bytes', () => {
     const key = generateMasterKey();
     const id = Buffer.from(key.id, 'base64url');
     expect(id).toHaveLength(9);
@@ -57,21 +57,21 @@ describe('a master key', () => {
 const PLACE = 'totpSeed of users/a';
 
 describe('an encrypted value', () => {
-  it.each(['JBSWY3DPEHPK3PXP', '', 'ä😀\0\n"', 'x'.repeat(100_000)])('decrypts to what it was: %.20j', (text) => {
+  it.each(['JBSWY3DPEHPK3PXP', '', 'ä😀\0\n"', 'x'.repeat(100_000)])('decrypts to the original: %.20j', (text) => {
     const keyring = temporaryKeyring();
     const sealed = seal(keyring.newest(), text, PLACE);
     expect(sealingKeyId(sealed)).toBe(keyring.newest().id);
     expect(unseal(keyring, sealed, PLACE)).toBe(text);
   });
 
-  it('decrypts nowhere else', () => {
+  it('decrypts in no other place', () => {
     const keyring = temporaryKeyring();
     const sealed = seal(keyring.newest(), 'SEED', PLACE);
     for (const place of ['totpSeed of users/b', 'clientSecret of users/a', ''])
       expect(() => unseal(keyring, sealed, place)).toThrow('copied from another document');
   });
 
-  it('does not decrypt when any of its bits has changed, or a part is missing', () => {
+  it('does not decrypt if any of its bits has changed, or a part is missing', () => {
     const keyring = temporaryKeyring();
     const { id } = keyring.newest();
     const sealed = seal(keyring.newest(), 'SEED', PLACE);
@@ -93,7 +93,7 @@ describe('an encrypted value', () => {
     expect(new Set(nonces).size).toBe(1_000);
   });
 
-  it('names its key, which another keyring does not have', () => {
+  it('contains the id of its key, which another keyring does not have', () => {
     const key = generateMasterKey();
     const sealed = seal(key, 'SEED', PLACE);
     const refused = (reason: ErrorReason) => expect.objectContaining({ code: 'UNAVAILABLE', reason });
@@ -105,7 +105,7 @@ describe('an encrypted value', () => {
 });
 
 describe('a keyring', () => {
-  it('reads its source again for a key that it does not know, and forgets none', () => {
+  it('reads its source again for an unknown key, and forgets none', () => {
     const [first, second] = [generateMasterKey(), generateMasterKey()];
     let keys = [first];
     const keyring = new Keyring({ read: () => keys });
