@@ -33,6 +33,15 @@ export interface UnexportedOrganisation {
 /** How an instance or a database imports. */
 export interface ImportOptions extends ImportRequestOptions, CallOptions {}
 
+/**
+ * Requires that an import into another place than a ZITADEL has no option for ZITADELs.
+ * @throws UsageError
+ */
+export function requireNoneForZitadel({ refusedHashes }: Pick<ImportOptions, 'refusedHashes'>): void {
+  if (refusedHashes === undefined) return;
+  throw new UsageError('--refused-hashes has no use: it is for a ZITADEL as the target');
+}
+
 /** An export file that a place provides. The caller disposes of it. */
 export interface ExportContent extends AsyncDisposable {
   /** Whether `open` may be called again, and then returns the same bytes. */

@@ -1,6 +1,12 @@
 import { migrationTokenTooNarrow } from '../../shared/errors/placeErrors.ts';
-import { interruptible, NOTHING_CHANGED, type Surroundings, UsageError } from '../command.ts';
-import { compareClocks, type DescribedPlace, type Place, requireOtherInstance } from '../exports/place.ts';
+import { interruptible, NOTHING_CHANGED, type Surroundings } from '../command.ts';
+import {
+  compareClocks,
+  type DescribedPlace,
+  type Place,
+  requireNoneForZitadel,
+  requireOtherInstance,
+} from '../exports/place.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
 import type { MigrationPlan, MigrationSide } from './documents.ts';
@@ -28,8 +34,7 @@ export async function openSides(call: Surroundings, settings: MigrationSettings)
     const source = await examine('from', settings.from, from, call);
     const target = await examine('to', settings.to, to, call);
     requireOtherInstance(source, target);
-    if (settings.refusedHashes !== undefined && target.kind !== 'zitadel')
-      throw new UsageError('--refused-hashes has no use: it is for a ZITADEL as the target');
+    if (target.kind !== 'zitadel') requireNoneForZitadel(settings);
     return { source, target };
   });
 }

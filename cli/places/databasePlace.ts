@@ -23,6 +23,7 @@ import {
   type ImportMeter,
   type ImportOptions,
   type PlaceFacts,
+  requireNoneForZitadel,
 } from '../exports/place.ts';
 import { ownLosses } from './instancePlace.ts';
 
@@ -78,6 +79,7 @@ async function importInto(
   meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
+  requireNoneForZitadel(options);
   meter.onBegun('reading');
   const { store, audit, resources } = await openResources(settings);
   await using _resources = resources;

@@ -20,6 +20,7 @@ import {
   type Operation,
   type PlaceFacts,
   type Recognised,
+  requireNoneForZitadel,
 } from '../exports/place.ts';
 import { callBriefly, callServer, type HttpCall, type HttpResponse, readText } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
@@ -38,6 +39,7 @@ export function openInstance(
     name: settings.origin,
     readExport: (options) => readContent(settings, options),
     import: async (content, options, meter, signal) => {
+      requireNoneForZitadel(options);
       if (takesFiles !== true) throw placeRefused(settings.origin, OLDER);
       meter.onBegun('sending');
       if (requestBytes === UNLIMITED) return await importInto(settings, content, options, meter, signal);

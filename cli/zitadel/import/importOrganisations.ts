@@ -11,6 +11,7 @@ import { Backoff } from '../../../shared/retry.ts';
 import { callError, messageIn, send, type ZitadelAnswer, type ZitadelConnection } from '../connection.ts';
 import { hasErrorId, reportsExisting } from '../errorIds.ts';
 import type { FileLosses } from '../fileLosses.ts';
+import { recogniseZitadel } from '../instance.ts';
 import { callMethod, hasContext, isGatewayTimeout, rpcError } from '../rpc.ts';
 import { stepInContext } from './importSteps.ts';
 import type { Entry, ImportLedger } from './ledger.ts';
@@ -203,8 +204,10 @@ class ImportSender {
       return await importInContext(this.connection, body, { orgId, timeoutMs });
     } catch (error) {
       this.connection.signal.throwIfAborted();
-      if (error instanceof DOMException && error.name === 'TimeoutError') return undefined;
-      throw error;
+      if (!(error instanceof DOMException && error.name === 'TimeoutError')) throw error;
+      // One that does not respond at all takes no smaller request either.
+      await recogniseZitadel(this.connection);
+      return undefined;
     }
   }
 }

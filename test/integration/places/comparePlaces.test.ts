@@ -237,7 +237,7 @@ describe('identity inspect', () => {
     expect(ofFile.stdout).toMatch(
       /\n {2}120 people: ZITADEL does not import OTP e-mail factors.*: p0, p1, p2, and 117 more\n/,
     );
-    expect(ofFile.stdout).toMatch(/\n {2}120 people: ZITADEL verifies this password hash only where/);
+    expect(ofFile.stdout).toMatch(/\n {2}120 people: no ZITADEL verifies this password hash, and from June 2026 on it/);
     expect(await identity(['import', file, '--to', database])).toMatchObject({ code: 0 });
     const ofDatabase = await identity(['inspect', database]);
     expect(ofDatabase.stdout).toMatch(/^Left to do by hand$/m);

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith, readResult } from '../../support/migrations/migrating.ts';
-import { testDirectory } from '../../support/places/servedPlace.ts';
+import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
+import { sqlite } from '../../support/stores/stores.ts';
 import type { Release } from '../../support/zitadel/behaviour.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 
@@ -100,10 +101,11 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
     const to = join(await testDirectory(), 'copy.json');
     const from = await exportFileWith(organisation('acme', { humanUsers }));
     const call = ['migrate', 'plan', '--from', from, '--to', to, '--with', 'all', '--refused-hashes', 'omit'];
-    expect(await identity(call)).toMatchObject({
-      code: 64,
-      stderr: 'identity: --refused-hashes has no use: it is for a ZITADEL as the target\n',
-    });
+    const problem = 'identity: --refused-hashes has no use: it is for a ZITADEL as the target\n';
+    expect(await identity(call)).toMatchObject({ code: 64, stderr: problem });
+    const { database } = await servedPlace(sqlite);
+    const imported = await identity(['import', from, '--to', database, '--refused-hashes', 'omit']);
+    expect(imported).toMatchObject({ code: 64, stderr: expect.stringContaining(problem) });
   });
 
   it('announces nothing for a release that takes every hash', async () => {

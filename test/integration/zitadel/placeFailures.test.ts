@@ -110,6 +110,17 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     expect(peopleOf(zitadel, 'acme')).toBe(200);
   });
 
+  it('ends an import with the call and the address where the ZITADEL stops responding', async () => {
+    const { zitadel } = await filledZitadel([], { stallsAtWrite: 10 });
+    const importing = importIntoStandIn(zitadel, [crowd(20)], { responseLimitMs: 1_000 });
+    const ended = expect(importing).rejects.toThrow(
+      `${zitadel.url} did not respond to GET /.well-known/openid-configuration within 1 s: `,
+    );
+    await expect.poll(() => peopleOf(zitadel, 'acme'), { timeout: TIMEOUT_MS }).toBe(20);
+    zitadel.behaviour.isSilent = true;
+    await ended;
+  });
+
   it('says so where the ZITADEL dies while it exports', async () => {
     const { zitadel } = await filledZitadel([crowd(20)], { exportMs: 5_000, deadMs: undefined });
     const exporting = expect(exportFromZitadel(zitadel)).rejects.toThrow(unreachable);

@@ -13,6 +13,8 @@ export interface ZitadelBehaviour {
   diesAtWrite: number;
   /** The write, counted from 1, after which the answer to its import never comes. */
   stallsAtWrite: number;
+  /** Whether it accepts connections and answers nothing. */
+  isSilent: boolean;
   /** How long the process is gone when it has died; measured were 1,600 ms. Undefined: for good. */
   deadMs: number | undefined;
   /** How long an export takes at least. */
@@ -36,6 +38,7 @@ export const measured: Readonly<ZitadelBehaviour> = {
   lagMs: 300,
   diesAtWrite: Infinity,
   stallsAtWrite: Infinity,
+  isSilent: false,
   deadMs: 100,
   exportMs: 0,
   release: '4.0',

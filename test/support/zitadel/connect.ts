@@ -36,6 +36,7 @@ export function importIntoStandIn(
     readonly onOpened?: () => void;
     readonly onStarted?: ImportMeter['onStarted'];
     readonly signal?: AbortSignal;
+    readonly responseLimitMs?: number;
   } = {},
 ) {
   const { onConflict = 'report', newOrgsOnly = false, dryRun = false } = given;
@@ -51,6 +52,8 @@ export function importIntoStandIn(
   };
   const scope = { orgIds: [], excludedOrgIds: [], newOrgsOnly, dryRun, timeoutMs: undefined };
   const options = { ...everything, ...scope, onConflict, ids: true };
-  const connect = (ends: AbortSignal) => ({ ...connectTo(zitadel), signal: ends });
+  const { responseLimitMs } = given;
+  const limit = responseLimitMs === undefined ? {} : { responseLimitMs };
+  const connect = (ends: AbortSignal) => ({ ...connectTo(zitadel), ...limit, signal: ends });
   return importIntoZitadel(connect, file, options, { onBegun: () => {}, onStarted }, signal);
 }

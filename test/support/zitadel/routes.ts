@@ -148,6 +148,7 @@ interface Resolved {
 
 /** Answers a request, and records it. */
 export async function handle(ports: RoutePorts, routed: Routed): Promise<Reply> {
+  if (ports.behaviour.isSilent) await new Promise(() => {});
   const isRpc = routed.contentType.startsWith('application/grpc-web');
   const arrived = ports.behaviour.losesContext(routed.path) ? { ...routed, orgId: undefined } : routed;
   const { release } = ports.behaviour;
