@@ -117,7 +117,9 @@ function isOnlyIn({ side }: ZitadelSide, outcome: 'onlyFirst' | 'onlySecond'): b
   return (side === 'first') === (outcome === 'onlyFirst');
 }
 
-function addedReason({ section, id }: RecordDifference, { domains }: ZitadelSide): string | undefined {
+function addedReason({ section, id }: RecordDifference, { domains, side }: ZitadelSide): string | undefined {
+  if (section === 'domainPolicy' && side === 'second')
+    return "the domain policy of the ZITADEL's instance holds there, as the organisation has none";
   if (section === 'domains' && domains.some((domain) => id.endsWith(`.${domain}`)))
     return 'ZITADEL adds a domain to each organisation';
   return undefined;

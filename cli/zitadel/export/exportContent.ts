@@ -7,6 +7,7 @@ import { undisposed } from '../../exports/content.ts';
 import type { ExportContent, ExportOptions } from '../../exports/place.ts';
 import { search, type ZitadelConnection } from '../connection.ts';
 import { readCaller } from '../instance.ts';
+import { addDefaultDomainPolicy, readDefaultDomainPolicy } from './defaultDomainPolicy.ts';
 import { EXPORT_PATH, exportOne, recordsIn } from './exportOrganisation.ts';
 import { addStates } from './states.ts';
 
@@ -48,6 +49,7 @@ export function exportContent(
       if (organisation !== undefined) return organisation;
       return (await list()).has(orgId) ? exportListed(connection, orgId, caller, options) : undefined;
     };
+    let defaultPolicy: Awaited<ReturnType<typeof readDefaultDomainPolicy>> | undefined;
     let start = '{"orgs":[';
     for (const orgId of selected) {
       const organisation = await exportSelected(orgId).catch((error: unknown) => {
@@ -58,6 +60,8 @@ export function exportContent(
       });
       done++;
       if (organisation === undefined) continue;
+      defaultPolicy ??= await readDefaultDomainPolicy(connection);
+      addDefaultDomainPolicy(organisation, defaultPolicy);
       const unknown = await addStates(organisation, states);
       if (unknown !== undefined) missingStates.push(unknown);
       applyOptions(organisation, options);

@@ -9,6 +9,8 @@ import { z } from 'zod';
 import { exportLosses, listOrganisations } from '../../../cli/zitadel/export/exportContent.ts';
 import { exportOne } from '../../../cli/zitadel/export/exportOrganisation.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
+import { report } from '../../support/fixtures/reports.ts';
+import { countedInstance } from '../../support/instances/testInstance.ts';
 import { startFakeInstance } from '../../support/places/fakeInstance.ts';
 import { connectTo, exportFromZitadel } from '../../support/zitadel/connect.ts';
 import { people } from '../../support/zitadel/files.ts';
@@ -16,6 +18,7 @@ import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 import { replies } from '../../support/zitadel/replies.ts';
 
 const MEGABYTE = 1_000_000;
+const sameNames = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })) });
 
 describe('an export from a ZITADEL', () => {
   it('leaves out what the document on migrations says', () => {
@@ -53,6 +56,23 @@ describe('an export from a ZITADEL', () => {
     expect(granted).toMatchObject({
       userGrants: [{ userId: people(1, 10)[0]?.userId, projectId: '5', projectGrantId: '7', roleKeys: ['buyer'] }],
     });
+  });
+
+  it.each([true, false])('has the domain policy of an instance with suffixes: %s', async (loginNamesByDomain) => {
+    const given = sameNames.parse(JSON.parse((await report('same-names-across-orgs.json')).toString()));
+    // An import into ZITADEL reports verified domains as errors.
+    const orgs = given.orgs.map((org) => ({ ...org, domains: [] }));
+    const own = { orgId: 'own', domainPolicy: { orgId: 'own', validateOrgDomains: true } };
+    const { zitadel } = await filledZitadel([...orgs, organisation('own', own)], { loginNamesByDomain });
+    const ids = orgs.map(({ orgId }) => orgId);
+    const exported = await exportFromZitadel(zitadel, [...ids, 'own']);
+    const policies = exported.orgs.map(({ domainPolicy }) => domainPolicy);
+    const ofInstance = (orgId: string) =>
+      loginNamesByDomain ? expect.objectContaining({ orgId, userLoginMustBeDomain: true }) : undefined;
+    expect(policies).toEqual([...ids.map(ofInstance), expect.objectContaining({ validateOrgDomains: true })]);
+    const { instance } = await countedInstance();
+    const { summary } = await instance.import({ data_orgs: exported });
+    expect(summary.created.humanUsers).toBe(loginNamesByDomain ? 6 : 2);
   });
 
   it('is an export file also without organisations', async () => {

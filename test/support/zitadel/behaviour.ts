@@ -27,6 +27,8 @@ export interface ZitadelBehaviour {
   findsUser: (userId: string) => boolean;
   /** Whether the caller lacks the permission `user.read`. */
   hidesUsers: boolean;
+  /** Whether the instance's login names carry the domain of their organisation. */
+  loginNamesByDomain: boolean;
   /** Whether a proxy removes the header `x-zitadel-orgid` of requests to a path. */
   losesContext: (path: string) => boolean;
 }
@@ -45,6 +47,7 @@ export const measured: Readonly<ZitadelBehaviour> = {
   rejectsPerson: () => false,
   findsUser: () => true,
   hidesUsers: false,
+  loginNamesByDomain: false,
   losesContext: () => false,
 };
 

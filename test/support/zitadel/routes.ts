@@ -104,6 +104,12 @@ const routes: readonly Route[] = [
     path: '/admin/v1/orgs/default',
     handler: () => replies.found({ org: { id: DEFAULT_ORGANISATION, name: 'ZITADEL' } }),
   },
+  {
+    method: 'GET',
+    path: '/admin/v1/policies/domain',
+    handler: ({ behaviour: { loginNamesByDomain } }) =>
+      replies.found({ policy: { ...(loginNamesByDomain && { userLoginMustBeDomain: true }), isDefault: true } }),
+  },
   { method: 'POST', path: '/admin/v1/orgs/_search', handler: organisations },
   { method: 'GET', path: '/management/v1/orgs/me', handler: ownOrganisation, rpc: getMyOrg },
   { method: 'POST', path: '/management/v1/projectgrants/_search', handler: projectGrants, rpc: listAllProjectGrants },

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../../shared/json/jsonObject.ts';
+import { request, type ZitadelConnection } from '../connection.ts';
+
+const flag = z.boolean().default(false);
+const answer = z.looseObject({
+  policy: z.object({
+    userLoginMustBeDomain: flag,
+    validateOrgDomains: flag,
+    smtpSenderAddressMatchesInstanceDomain: flag,
+  }),
+});
+
+/** The domain policy of a ZITADEL's instance, which holds for organisations without their own. */
+type DomainPolicy = z.infer<typeof answer>['policy'];
+
+/** Reads the domain policy of the instance. */
+export async function readDefaultDomainPolicy(connection: ZitadelConnection): Promise<DomainPolicy> {
+  const call = { method: 'GET', path: '/admin/v1/policies/domain' } as const;
+  return (await request(connection, call, answer)).policy;
+}
+
+/**
+ * Adds the instance's domain policy to an organisation without its own, unless it is that of an instance of this service:
+ * the validity of user names depends on it, and no export has it.
+ */
+export function addDefaultDomainPolicy(organisation: JsonObject, policy: DomainPolicy): void {
+  if (organisation.domainPolicy !== undefined || !Object.values(policy).includes(true)) return;
+  organisation.domainPolicy = { orgId: organisation.orgId, ...policy };
+}
