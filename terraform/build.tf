@@ -70,6 +70,11 @@ resource "google_artifact_registry_repository_iam_member" "build" {
   repository = google_artifact_registry_repository.functions.repository_id
   role       = "roles/artifactregistry.writer"
   member     = google_service_account.build.member
+
+  # A repository with another key is another one of the same name, without the roles of the first.
+  lifecycle {
+    replace_triggered_by = [google_artifact_registry_repository.functions.id]
+  }
 }
 
 resource "google_project_iam_member" "build_log" {

@@ -32,6 +32,14 @@ describe('resources that others use', () => {
   });
 });
 
+describe('the role of a build on the repository', () => {
+  it('is granted again on a replaced repository', async () => {
+    const { body } =
+      (await resources()).find(({ address }) => address.startsWith('google_artifact_registry_repository_iam')) ?? {};
+    expect(body).toContain('replace_triggered_by = [google_artifact_registry_repository.functions.id]');
+  });
+});
+
 describe('the release of rules', () => {
   it('is deleted with its ruleset, because an old one would block the release of changed rules', async () => {
     const rules = (await resources()).filter(({ address }) => address.startsWith('google_firebaserules_'));
