@@ -43,20 +43,29 @@ let traceProject: string | undefined;
 /** A stream of log lines, which may be a terminal. */
 interface LogStream {
   readonly isTTY?: boolean;
+  /** The bytes that wait to be written. */
+  readonly writableLength: number;
   write(text: string, done: (error?: Error | null) => void): unknown;
   on(event: 'error', listener: () => void): this;
   off(event: 'error', listener: () => void): this;
 }
 
+/** More would fill the memory where the reader of a pipe has stopped reading. */
+const PENDING_BYTES = 1_000_000;
+
 /**
- * Writes lines to a stream. A stream that cannot take them, such as a file on a full disk, loses lines; the first line that
- * it takes again is followed by their number.
+ * Writes lines to a stream. A stream that cannot take them, such as a file on a full disk or a pipe that is not read, loses
+ * lines; the first line that it takes again is followed by their number.
  */
 function lossyDestination(stream: LogStream): DestinationStream {
   let lost = 0;
   // Without a listener, the error would end the process. The callback of `write` receives it too.
   stream.off('error', ignoreError).on('error', ignoreError);
   const write = (line: string, represented: number) => {
+    if (stream.writableLength > PENDING_BYTES) {
+      lost += represented;
+      return;
+    }
     stream.write(stream.isTTY === true ? legibleLine(line) : line, (error) => {
       if (error) lost += represented;
       else if (lost > 0) writeLoss();

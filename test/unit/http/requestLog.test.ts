@@ -1,4 +1,6 @@
 import { EventEmitter } from 'node:events';
+import { Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Origin } from '../../../shared/audit/auditEvent.ts';
 import { createApp } from '../../../shared/http/app.ts';
@@ -32,7 +34,7 @@ function collected(isFull = () => false) {
     text += chunk;
     done();
   };
-  return { stream: Object.assign(new EventEmitter(), { write }), text: () => text };
+  return { stream: Object.assign(new EventEmitter(), { write, writableLength: 0 }), text: () => text };
 }
 
 /** The origin of a request without a socket. */
@@ -132,5 +134,29 @@ describe('the log', () => {
       { message: 'listening', url: 'last' },
       { message: 'log lines lost', severity: 'WARNING', lines: 3 },
     ]);
+  });
+
+  it('keeps no more than 1.1 MB of lines for a stream that is not read, and counts the others', async () => {
+    const lines: { readonly message: string; readonly lines?: number }[] = [];
+    const waiting: (() => void)[] = [];
+    let isRead = false;
+    const stream = new Writable({
+      decodeStrings: false,
+      write(line: string, _encoding, done) {
+        lines.push(JSON.parse(line));
+        if (isRead) done();
+        else waiting.push(done);
+      },
+    });
+    configureLog('info', stream);
+    const logged = 20_000;
+    for (let index = 0; index < logged; index++) log.listening('http://127.0.0.1:8080');
+    expect(stream.writableLength).toBeLessThan(1_100_000);
+    isRead = true;
+    for (const done of waiting) done();
+    while (stream.writableLength > 0) await setImmediate();
+    const lost = lines.flatMap((line) => line.lines ?? []).reduce((sum, count) => sum + count, 0);
+    expect(lost).toBeGreaterThan(1_000);
+    expect(lines.filter(({ message }) => message === 'listening')).toHaveLength(logged - lost);
   });
 });
