@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { nodeMajor, readLockFile } from '../../../build/deployedPackage.ts';
 import packageFile from '../../../package.json' with { type: 'json' };
+import { defaultLimits } from '../../../shared/limits.ts';
 import { root, run, startProgram } from '../../../tools/program.ts';
 import { eventsIn } from '../../support/audit/storedTrail.ts';
 import { identity } from '../../support/command.ts';
@@ -176,6 +177,11 @@ describe('the container', () => {
     }
     expect(list.match(/cap_add: .*/g)).toEqual(['cap_add: [NET_BIND_SERVICE]']);
   });
+});
+
+it('Caddy leaves the response to a body above the limit to the service', async () => {
+  const [, megabytes] = /max_size (\d+)MB/.exec(await readSelfHosting('Caddyfile')) ?? [];
+  expect(Number(megabytes) * 1_000_000).toBeGreaterThanOrEqual(1.1 * defaultLimits('selfHosted').requestBytes);
 });
 
 describe('the file of settings', () => {
