@@ -13,7 +13,7 @@ import { sizes } from './support/sizes.ts';
 /** A new process takes longer for its first requests, attacked or not. */
 const WARM_UP_MS = 2_000;
 const PEOPLE = 20_000;
-/** What a process may keep of an attack. */
+/** The memory that a process may keep after an attack. */
 const REMAINDER_BYTES = 200_000_000;
 
 if (caddyMissing !== undefined) process.stderr.write(`skipped behind Caddy: ${caddyMissing}\n`);

@@ -10,19 +10,19 @@ import { type FieldPlace, fieldPlaces, withValueAt } from '../support/strings/fi
 
 const MINUTE_MS = 60_000;
 const BYTES = 900_000;
-/** Below this, an import's processor's time is compared with nothing: it varies by as much. */
+/** Below this CPU time, imports are not compared: it varies by as much. */
 const FLOOR_MS = 100;
-/** How many times as long as a harmless text of the same length an awkward one may take. */
+/** The permitted ratio between the times of an awkward text and a harmless text of the same length. */
 const MOST_TIMES = 20;
-/** How many times as long as a quarter of the text the whole may take: 4 times if it is linear, 16 times if it is quadratic. */
+/** The permitted ratio between the times of the whole text and a quarter of it: 4 if linear, 16 if quadratic. */
 const MOST_GROWTH = 8;
 
-/** The fields of a file. Those of login texts have one definition: a few stand for all. */
+/** The fields of a file. Fields of login texts have one definition, so a few represent all. */
 const places = fieldPlaces.filter(({ section }, index) => section !== 'loginTexts' || index % 20 === 0);
 
 type Send = (text: string) => Promise<unknown>;
 
-/** Returns the processor's time of one call in this thread, in milliseconds: the least of some. */
+/** Returns the CPU time of one call in this thread, in milliseconds: the minimum of several. */
 async function processorTime(send: Send, text: string, calls = 1): Promise<number> {
   const times: number[] = [];
   for (let call = 0; call < calls; call++) {
@@ -50,11 +50,11 @@ async function slowStrings(send: Send, strings = awkwardStrings, bytes = BYTES):
   return slow;
 }
 
-/** The strings that have taken minutes where a text was trimmed by a regular expression, or normalised without a limit. */
+/** Strings that took minutes when a regular expression trimmed a text, or when it was normalised without a limit. */
 const dearestNames = ['spaces inside', 'combining marks by turns', 'carriage returns in a PEM block'];
 const dearest = awkwardStrings.filter(({ what }) => dearestNames.includes(what));
 
-/** The strings that a field gets: all, or the dearest and some others than its neighbours. */
+/** The strings for a field: all, or the most expensive and some others than those of neighbouring fields. */
 function stringsOf(index: number, some: number): typeof awkwardStrings {
   if (areMany) return awkwardStrings;
   const others = awkwardStrings.filter((one) => !dearest.includes(one));
@@ -62,13 +62,13 @@ function stringsOf(index: number, some: number): typeof awkwardStrings {
   return [...dearest, ...chosen];
 }
 
-/** The number of characters that leaves a text below its field's limit, so that all code behind the limit reads it. */
+/** The number of characters that keeps a text below its field's limit, so that all code behind the limit reads it. */
 function lengthBelowLimit({ field }: FieldPlace): number {
   const limit = field === undefined ? fixedLimits.indexedBytes : byteLimit(field.jsonName);
   return field?.scalar === ScalarType.BYTES ? Math.floor(limit / 4) * 3 - 3 : limit - 1;
 }
 
-/** Cuts a text in its middle. */
+/** Truncates a text in its middle. */
 function shortened(text: string, length: number): string {
   if (text.length <= length) return text;
   const half = Math.floor(length / 2);
@@ -93,7 +93,7 @@ const gcs = (field: string, text: string) => ({
 });
 const objectFields = ['bucket', 'path', 'serviceaccount_json'];
 
-/** Every text of a request, by its place: only the path and the query, of at most 16 KB, are left out. */
+/** Every text of a request, by its place, except the path and the query, which have at most 16 KB. */
 const requestFields: readonly (readonly [string, (instance: TestInstance) => Send])[] = [
   ...(['import', 'export'] as const).flatMap((operation) => [
     ...['timeout', 'on_conflict'].map((field) => body(operation, field, (text) => ({ [field]: text }))),

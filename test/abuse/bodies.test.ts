@@ -12,7 +12,7 @@ import { askMeanwhile, sendStream } from './support/requests.ts';
 import { sizes } from './support/sizes.ts';
 
 const KEYS_BYTES = 7_500_000;
-/** Fewer would show that the event loop was held. */
+/** Fewer would show a blocked event loop. */
 const ANSWERED = 3;
 
 function unknownKeys(): string {
@@ -84,7 +84,7 @@ it(`${sizes.whiteSpaceMegabytes} MB of white space are rejected early, in any po
   await server.expectSound();
 });
 
-/** The bytes of a process's files that have no name. */
+/** The bytes of a process's unlinked files. */
 async function unnamedBytes(pid: number): Promise<number> {
   const descriptors = `/proc/${pid}/fd`;
   const bytes = (await readdir(descriptors)).map(async (descriptor) => {
@@ -107,7 +107,7 @@ it('unfinished bodies take no more space than the limit', async () => {
     socket.write(`POST /admin/v1/import HTTP/1.1\r\nHost: a\r\n${headers}\r\n\r\n`);
     socket.write(body.subarray(0, -100));
   }
-  // Some are refused while others have not taken all of theirs.
+  // Some are rejected while others have not sent all of theirs.
   await expect.poll(() => answers.length, { timeout: 120_000 }).toBeGreaterThan(20);
   await expect.poll(() => unnamedBytes(server.pid), { timeout: 120_000 }).toBeGreaterThan(50_000_000);
   const { url, token } = server;

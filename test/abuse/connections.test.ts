@@ -30,7 +30,7 @@ it('ten connections with 13,000 requests and unread responses leave the server r
   await server.expectSound();
 });
 
-/** Opens streams whose client takes no content; resolves when each has headers, or is refused. */
+/** Opens streams whose client accepts no content; resolves when each has headers, or is rejected. */
 async function openUnread(session: ClientHttp2Session): Promise<readonly ClientHttp2Stream[]> {
   const streams = Array.from({ length: fixedLimits.streamsPerConnection }, () =>
     openStream(session, { path: '/openapi.json' }).end(),
@@ -64,7 +64,7 @@ async function sendTogether(pid: number, sockets: readonly Socket[], bytes: Uint
   process.kill(pid, 'SIGSTOP');
   try {
     for (const socket of sockets) socket.write(bytes);
-    // The system takes as much as its buffers hold.
+    // The system accepts as much as its buffers hold.
     await setTimeout(1_000);
   } finally {
     process.kill(pid, 'SIGCONT');
@@ -74,7 +74,7 @@ async function sendTogether(pid: number, sockets: readonly Socket[], bytes: Uint
 const opening = Buffer.concat([preface, http2Frame('settings')]);
 const nothing = Buffer.alloc(0);
 
-/** What each of 500 connections sends, and what all of them send together after that. */
+/** The bytes that each of 500 connections sends, and those that all of them send together afterwards. */
 const floods = [
   { name: 'resetStreams', start: opening, bytes: resetRequests(990) },
   { name: 'resetStreams', start: nothing, bytes: Buffer.concat([opening, resetRequests(990)]) },

@@ -7,14 +7,14 @@ import { askMeanwhile } from './support/requests.ts';
 
 const REQUESTS = 200;
 
-/** An export with an account of this key, which no bucket knows. */
+/** An export with an account of this key, which is unknown to every bucket. */
 function exportWith(privateKey: string) {
   const account = { type: 'service_account', client_email: 'a@b.iam.gserviceaccount.com', private_key: privateKey };
   const serviceaccount_json = Buffer.from(JSON.stringify(account)).toString('base64');
   return { gcs_output: { bucket: 'exports', path: 'keys', serviceaccount_json } };
 }
 
-/** What looks like a key of 32,768 bits: creating one takes minutes. */
+/** A fake key of 32,768 bits: creating a real one takes minutes. */
 function longKey(): string {
   const base64 = Buffer.alloc(16_000, 0x7f).toString('base64');
   return `-----BEGIN PRIVATE KEY-----\n${base64.replace(/.{1,64}/g, '$&\n')}-----END PRIVATE KEY-----\n`;

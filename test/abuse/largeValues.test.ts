@@ -11,7 +11,7 @@ import { sizes } from './support/sizes.ts';
 const VALUES = 495;
 const VALUE = Buffer.alloc(480_000).toString('base64');
 
-/** All that an instance admits at once. */
+/** All requests that an instance admits at once. */
 const exports = [{}, {}, { org_ids: ['o'] }, { for_zitadel: true, with_keys: true }].slice(0, sizes.exports);
 const imports = [{ dry_run: true }, {}].slice(0, sizes.imports);
 

@@ -4,7 +4,7 @@ import { inspect } from '../../shared/exportFile/inspection.ts';
 import { organisationFields } from '../../shared/organisation/record.ts';
 
 const ENTRIES = 3_000_000;
-/** As many as a record of a megabyte holds. */
+/** The maximum number in a record of a megabyte. */
 const RECORD_ENTRIES = 320_000;
 const CHUNK_ENTRIES = 20_000;
 
@@ -15,11 +15,11 @@ function processorUs(work: () => unknown): number {
   return user + system;
 }
 
-/** The processor's time in which this machine parses as many entries, so that no limit depends on its speed. */
+/** The CPU time for parsing as many entries on this machine, so that no limit depends on its speed. */
 const parsingUs = processorUs(() => JSON.parse(`[${'{},'.repeat(ENTRIES)}{}]`));
-/** Refusing them takes up to 1.3 times as long. */
+/** Rejecting them takes up to 1.3 times as long. */
 const MOST_US = 3 * parsingUs;
-/** Many times as long as a turn takes, which collections of garbage lengthen. */
+/** Many times the duration of a turn, which garbage collections extend. */
 const TURN_US = 2 * parsingUs;
 
 function* repeated(start: string, entry: string, entries: number, end: string): Generator<Buffer> {
@@ -29,7 +29,7 @@ function* repeated(start: string, entry: string, entries: number, end: string): 
   yield Buffer.from(end);
 }
 
-/** What an inspection of a file took: the processor's time in all, and the longest between two turns of the event loop. */
+/** The cost of inspecting a file: the CPU time in total, and the longest between two turns of the event loop. */
 async function cost(open: () => Generator<Buffer>) {
   const source = {
     isInRequest: true,

@@ -5,7 +5,7 @@ import { check } from 'recheck';
 import { describe, expect, it } from 'vitest';
 import { root } from '../../tools/program.ts';
 
-/** Why an expression that takes more than linear time of a long text gets none. */
+/** Reasons why an expression with more than linear time never gets a long text. */
 const harmless: Readonly<Record<string, string>> = {
   [/([\d.]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/.source]: 'reads a duration of at most 100 characters',
   [/\p{Nd}{2}|(?:[-x\u2010-\u2015\u2212\u30fc\uff0d-\uff0f \u00a0\u00ad\u200b\u2060\u3000()（）［］.[\]/~\u2053\u223c\uff5e*]*\p{Nd}){3}/u
@@ -21,7 +21,7 @@ const harmless: Readonly<Record<string, string>> = {
   [/^error: (.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/.source]: "reads an error about the operator's own command line",
 };
 
-/** The files that put an expression together, from texts of their own. */
+/** The files that build an expression from their own texts. */
 const assembling = ['cli/help.ts'];
 
 interface File {

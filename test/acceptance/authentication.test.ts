@@ -41,7 +41,7 @@ function changeLast(token: string): string {
   return `Bearer ${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`;
 }
 
-/** Flips the lowest bit of a token's character, which stays a character of tokens or becomes another visible one. */
+/** Flips the lowest bit of a token's character, which stays a character of tokens or becomes another visible character. */
 function flipBit(token: string, at: number): string {
   return `${token.slice(0, at)}${String.fromCharCode(token.charCodeAt(at) ^ 1)}${token.slice(at + 1)}`;
 }

@@ -3,12 +3,12 @@ import { comparable } from '../support/fixtures/comparable.ts';
 import { EXPORT_FILE, expectError, exportFrom, send } from '../support/http/wire.ts';
 import { type BucketAccess, type Deployment, describeDeployment, noBucket } from '../support/instances/deployments.ts';
 
-/** A request that must be refused: with this status, this code and this text, and without any effect. */
+/** A request that must be rejected with this status, code and text, and without any effect. */
 interface BadRequest {
-  /** What is wrong, as the end of "refuses …". */
+  /** The reason for the rejection, as the end of the test's name. */
   readonly name: string;
   readonly path: string;
-  /** The body, or what makes it of a bucket that can be used. */
+  /** The body, or a function that derives it from a usable bucket. */
   readonly body: string | ((bucket: BucketAccess) => unknown);
   readonly headers?: Readonly<Record<string, string>>;
   readonly message: RegExp;
@@ -156,7 +156,7 @@ function bodyOf({ body }: BadRequest, bucket: BucketAccess | undefined): string 
   return JSON.stringify(body(bucket));
 }
 
-/** Returns a key file's base64 with other fields. */
+/** Returns the base64 of a key file with other fields. */
 function keyFileWith(keyFile: string, changes: object): string {
   const fields: unknown = JSON.parse(Buffer.from(keyFile, 'base64').toString());
   return Buffer.from(JSON.stringify(Object.assign({}, fields, changes))).toString('base64');

@@ -13,7 +13,7 @@ import {
 } from '../support/http/wire.ts';
 import { describeDeployment } from '../support/instances/deployments.ts';
 
-/** A file in v1's form: the lists of a login policy stand beside it. */
+/** A file in v1's form, with the lists of a login policy beside it. */
 const asV1 = (organisation: object) => ({
   ...organisation,
   loginPolicy: { allowUsernamePassword: true },

@@ -147,7 +147,7 @@ describeDeployment('a removal', (get) => {
 
   it.each([
     ['an empty body', Buffer.alloc(0)],
-    ['a frame that is cut off', frame(0, requestFor('1')).subarray(0, 4)],
+    ['a truncated frame', frame(0, requestFor('1')).subarray(0, 4)],
     ['a frame of 4 GB', Buffer.from([0, 255, 255, 255, 255, 1])],
     ['no protobuf', frame(0, Buffer.alloc(9, 255))],
     ['two messages', Buffer.concat([frame(0, requestFor('1')), frame(0, requestFor('1'))])],

@@ -17,7 +17,7 @@ const grantOf = (grantId: string, projectId: string, grantedOrgId: string) => ({
   projectGrant: { projectId, grantedOrgId, roleKeys: ['role1', 'role2'] },
 });
 
-/** Makes ids that no other test has. */
+/** Makes ids that are unique among the tests. */
 function ids() {
   const run = randomUUID();
   return (name: string) => `${name}-${run}`;

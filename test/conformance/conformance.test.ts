@@ -39,7 +39,7 @@ describeDeployment('conformance', (get) => {
       const judged = await replay({ ...owner, tokens }, readRecordings().cases);
       const used = new Set(judged.flatMap(({ reasons }) => reasons));
       expect(deliberateDifferences.filter((row) => !used.has(row))).toEqual([]);
-      // To accept another outcome, run the test with -u, and read what changes.
+      // To accept another outcome, run the test with -u, and review the change.
       await expect(`${summary(judged)}\n\n${judged.map(toLine).join('\n')}\n`).toMatchFileSnapshot(
         '../fixtures/zitadel/recorded-verdicts.txt',
       );

@@ -2,7 +2,7 @@ import type { Difference } from './differences.ts';
 import { isJsonObject } from './jsonObject.ts';
 import type { RecordedCase } from './recordedCase.ts';
 
-/** A deliberate difference. All conditions that a row has must hold. */
+/** A deliberate difference. All conditions of a row must hold. */
 export interface Deliberate {
   /** The section of docs/zitadel.md that documents the difference. */
   readonly section: string;
@@ -12,7 +12,7 @@ export interface Deliberate {
   readonly path?: RegExp;
   /** The case's name. */
   readonly name?: RegExp;
-  /** Which side has a value. */
+  /** The side that has a value. */
   readonly only?: 'zitadel' | 'ours';
   readonly test?: (difference: Difference, recorded: RecordedCase) => boolean;
 }
@@ -344,7 +344,7 @@ function isConsequence({ part, path, zitadel, ours }: Difference): boolean {
   );
 }
 
-/** Returns the rows that explain a case's differences; undefined if one is neither deliberate nor follows from one that is. */
+/** Returns the rows that explain a case's differences; undefined if a difference is neither deliberate nor a consequence. */
 export function deliberateReasons(recorded: RecordedCase, found: readonly Difference[]): Deliberate[] | undefined {
   const rowOf = (difference: Difference) => deliberateDifferences.find((row) => matches(row, difference, recorded));
   const explained = found.map((difference) => ({ difference, row: rowOf(difference) }));

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from './jsonObject.ts';
 import type { Observation } from './recordedCase.ts';
 
-/** A difference between ZITADEL's observation and ours. */
+/** A difference between ZITADEL's observation and this service's. */
 export interface Difference {
   /** The part of the observation, such as `exported` or `error missing`. */
   readonly part: string;
@@ -47,7 +47,7 @@ function bodyDifferences(zitadel: unknown, ours: unknown): Difference[] {
   if (a.code !== b.code) found.push(difference('code', '', a.code, b.code));
   if (idOf(a) !== idOf(b)) found.push(difference('error id', '', idOf(a), idOf(b)));
   if (a.message !== b.message) found.push(difference('message', '', a.message, b.message));
-  // Further details are no difference.
+  // Further details do not count as a difference.
   else found.push(...valueDifferences('body', '', a, b).filter(({ zitadel: value }) => value !== undefined));
   return found;
 }
@@ -93,7 +93,7 @@ function listDifferences(part: string, path: string, zitadel: readonly unknown[]
   return [...found, ...extra.map((element) => difference(part, `${path}[]`, undefined, element))];
 }
 
-/** Returns the elements of each list that the other does not have. */
+/** Returns the elements of each list that the other list lacks. */
 function withoutEqual(a: readonly unknown[], b: readonly unknown[], isUnordered = true): [unknown[], unknown[]] {
   const rest = [...b];
   const missing = a.filter((element) => {
@@ -106,7 +106,7 @@ function withoutEqual(a: readonly unknown[], b: readonly unknown[], isUnordered 
   return [missing, rest];
 }
 
-/** Sorts the lists inside a value, apart from those whose order has a meaning. */
+/** Sorts the lists inside a value, except those whose order has a meaning. */
 function sorted(value: unknown, isUnordered: boolean): unknown {
   if (Array.isArray(value)) {
     const elements = value.map((element) => sorted(element, true));

@@ -12,11 +12,11 @@ export interface Server {
   readonly url: URL;
   /** Tokens of the callers. */
   readonly tokens: Tokens;
-  /** How long the server's reads lag behind its writes. */
+  /** The delay until the server's reads show its writes. */
   readonly lagMs: number;
 }
 
-/** The tokens of the callers; without one, its cases are not run. */
+/** The tokens of the callers; the cases of a caller without a token are not run. */
 export type Tokens = { readonly owner: string } & { readonly [Role in Caller]?: string | undefined };
 
 /** A caller other than the IAM_OWNER. */
@@ -70,7 +70,7 @@ function contentOf(body: unknown, status: number, path: string): Omit<Observatio
   return { body: manifest === undefined ? body : rest };
 }
 
-/** Sends a request as it was recorded: it follows no redirect, and leaves the path as it is. */
+/** Sends a request as it was recorded: it follows no redirect, and does not change the path. */
 export async function send(server: Server, recorded: RecordedRequest, placeholders: Placeholders) {
   const { url, tokens } = server;
   const content = contentToSend(recorded, placeholders);
@@ -120,7 +120,7 @@ function contentToSend({ body, rawBody, base64Body }: RecordedRequest, placehold
   return body === undefined ? undefined : Buffer.from(JSON.stringify(placeholders.fill(expandRepetitions(body))));
 }
 
-/** Parses a body; replaces the numbers of changes, which differ from call to call. */
+/** Parses a body, and replaces the sequence numbers, which differ from call to call. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text, (name, value) => (name === 'sequence' && /^[1-9]\d*$/.test(value) ? '{{number}}' : value));

@@ -41,7 +41,7 @@ const recordings = z.object({
 
 /** A request with placeholders. */
 export type RecordedRequest = z.infer<typeof request>;
-/** A server's response to a case, and what its export then contained. */
+/** A server's response to a case, and the content of its export afterwards. */
 export type Observation = z.infer<typeof observation>;
 /** A request that was sent to a running ZITADEL, and its observed response. The cases are independent of each other. */
 export type RecordedCase = z.infer<typeof recordedCase>;

@@ -14,7 +14,7 @@ export interface Judged {
   readonly found: readonly Difference[];
   /** The rows of the deliberate differences. */
   readonly reasons: readonly Deliberate[];
-  /** The error that the server responded with. */
+  /** The error in the server's response. */
   readonly error?: string | undefined;
 }
 
@@ -66,7 +66,7 @@ function judge(recorded: RecordedCase, answered: Answered | undefined, file: Exp
   const exported = recorded.export === undefined ? {} : { exported: answered.placeholders.unfill(organisations) };
   const isCounted = ({ part, path }: Difference) =>
     !recorded.ignore.some((skipped) => skipped === part || skipped === `${part}:orgs${path}`);
-  // A ZITADEL that has a case's organisation already responds otherwise: both responses are recorded.
+  // A ZITADEL with a case's organisation responds differently: both responses are recorded.
   const recordings = [recorded.zitadel, ...(recorded.zitadelAgain === undefined ? [] : [recorded.zitadelAgain])];
   const candidates = recordings.map((recording) =>
     differences(recording, { ...answered.seen, ...exported }).filter(isCounted),

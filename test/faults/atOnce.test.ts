@@ -59,7 +59,7 @@ function lostIn(text: string): number {
   return failed;
 }
 
-/** Sends two bodies at the same time, each to a process of its own, and returns their answers. */
+/** Sends two bodies at the same time, each to a separate process, and returns their responses. */
 type SendBoth = (first: string, second: string) => Promise<[first: string, second: string]>;
 
 async function inTwoProcesses(

@@ -33,7 +33,7 @@ async function newInstance(fields: object) {
   return { location, directory: location.directory, token: instance.token };
 }
 
-/** Serves an instance. Its files cannot grow above `blocks` of 512 bytes, which stands for a full disk. */
+/** Serves an instance whose files cannot grow above `blocks` of 512 bytes, which simulates a full disk. */
 async function serve(directory: string, blocks = 1_000_000): Promise<Running & { url: string }> {
   const [command, script] = identityProgram;
   const program = [command, script, 'serve', '--data', directory, '--port', '0'];
@@ -44,7 +44,7 @@ async function serve(directory: string, blocks = 1_000_000): Promise<Running & {
   return { ...running, url: running.ready[1] ?? '' };
 }
 
-/** Begins an export, and reads no more than the head of its response. */
+/** Begins an export, and reads only the head of its response. */
 async function beginExport(url: string, token: string) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const call = request(`${url}/admin/v1/export`, { method: 'POST', headers, agent: false });
@@ -116,7 +116,7 @@ describe.skipIf(process.platform === 'win32')('the audit trail of an export', ()
   );
 });
 
-/** Something that ends an export. */
+/** An event that ends an export. */
 type Ending = (call: {
   readonly directory: string;
   readonly userId: string;
@@ -142,7 +142,7 @@ describe.skipIf(process.platform === 'win32')('an instance whose database cannot
     const { location, directory, token } = await newInstance({});
     const store = await openStore(location);
     onTestFinished(() => store.close());
-    // As long as the snapshot is read, the log grows at its end, which is behind the limit.
+    // While the snapshot is read, the log grows at its end, which is behind the limit.
     const snapshot = await store.snapshot();
     const body = 'x'.repeat(500_000);
     for (let size = 0; size < BLOCKS * 512; size += body.length)

@@ -14,7 +14,7 @@ import { survived } from './support/survived.ts';
 import { expectAllIn, expectComplete, expectSound, type Undisturbed, undisturbed } from './support/undisturbed.ts';
 
 const DISCONNECTIONS = repetitions({ few: 6, many: 30 });
-/** So many disconnect while they send their request, the others while their import runs. */
+/** This many clients disconnect while they send their request, the others while their import runs. */
 const SHARE_OF_UNSENT = 0.4;
 
 const file = migration(150);
@@ -43,7 +43,7 @@ describeStores(faultTable['client is gone'].fault, (kind) => {
       }
       client.destroy();
       await server.close();
-      // The commits that were under way when the client left end with the call.
+      // The commits in flight when the client disconnected end with the call.
       await expect.poll(() => events('import.finished'), { timeout: 30_000 }).toBe(events('import.started'));
       const after = await expectSound(store, expected);
       if (record === undefined) expect(after).toEqual(before);
@@ -69,7 +69,7 @@ function begin(url: string, { token }: TestInstance): ClientRequest {
     'content-length': Buffer.byteLength(expected.body),
   };
   const client = httpRequest(`${url}/admin/v1/import`, { method: 'POST', headers });
-  // It is this test that breaks the connection.
+  // This test itself breaks the connection.
   client.on('error', () => undefined);
   return client;
 }

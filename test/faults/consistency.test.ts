@@ -37,7 +37,7 @@ const grants = z.array(z.looseObject({ userId: z.string() })).default([]);
 const users = z.array(z.looseObject({ userId: z.string() })).default([]);
 const metadata = z.array(z.looseObject({ value: z.string() })).default([]);
 
-/** What an export shows that was never so. */
+/** Lists the states in an export that never existed. */
 function broken({ orgs }: Exported): string[] {
   const present = new Set(orgs.flatMap((org) => users.parse(org.humanUsers).map(({ userId }) => userId)));
   const granted = orgs.flatMap((org) => grants.parse(org.userGrants).map(({ userId }) => userId));

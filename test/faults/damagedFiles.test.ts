@@ -13,7 +13,7 @@ import { migration } from './support/migration.ts';
 import { survived } from './support/survived.ts';
 
 const never = new AbortController().signal;
-/** Over HTTP every so manieth position is tried; without it all of them are. */
+/** Every n-th position is tried over HTTP, and every position without HTTP. */
 const STEP_OVER_HTTP = repetitions({ few: 53, many: 7 });
 
 const content = [
@@ -50,7 +50,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** What the answer to a document would be before anything is written. */
+/** Returns the response to a document before anything is written. */
 async function inspected(bytes: Uint8Array): Promise<string> {
   try {
     const { proved } = await inspect({ open: () => once(bytes) }, never);
@@ -92,7 +92,7 @@ describeStores('a damaged export file', (kind) => {
     const bytes = whole();
     let times = 0;
     for (let length = 1; length < bytes.length; length += STEP_OVER_HTTP, times++) {
-      // As text: an object cut off would make the request itself no JSON, which is found anyway.
+      // As text: a truncated object would make the request itself invalid JSON, which is detected anyway.
       const cut = bytes.subarray(0, length).toString();
       const { body } = await instance.refusedImport({ data_orgsv1: cut });
       refusal.parse(body);

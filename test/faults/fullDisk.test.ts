@@ -20,7 +20,7 @@ beforeAll(async () => {
   expected = await undisturbed(migration(300));
 });
 
-// The limit of a process for its files' sizes stands for the disk's: nothing else can be filled up without privileges.
+// The file size limit of a process simulates a full disk: filling a real one needs privileges.
 async function importLimited(directory: string, blocks: number, token: string) {
   const [command, script] = identityProgram;
   const program = [command, script, 'serve', '--data', directory, '--port', '0'];

@@ -19,10 +19,10 @@ const INTERRUPTIONS = {
   Firestore: repetitions({ few: 40, many: 1_000 }),
 };
 const MAX_CALLS = 4;
-/** About as long as an undisturbed import takes. */
+/** About the duration of an undisturbed import. */
 const LONGEST_MILLISECONDS = { SQLite: 120, Firestore: 500 };
 const MAX_COMMITS = 40;
-/** The service notices a revocation after seconds. */
+/** The service notices a revocation after some seconds. */
 const SHARE_OF_REVOCATIONS = 0.005;
 const DAY_MS = 86_400_000;
 
@@ -47,14 +47,14 @@ describeStores(faultTable['one commit of several'].fault, (kind) => {
   });
 });
 
-/** An instance whose commits are struck, and its store without that. */
+/** An instance with faults in its commits, and its store without faults. */
 interface Interrupted {
   readonly store: Store;
   readonly instance: TestInstance;
   readonly striking: StrikingStore;
 }
 
-/** Imports with single commits struck until the call is interrupted, some times, then undisturbed; counts the interruptions. */
+/** Imports several times with faults in single commits until an interruption, then undisturbed; counts interruptions. */
 async function interruptedImport(kind: StoreKind, random: () => number): Promise<number> {
   await using direct = disposable(await openStore(await kind.newLocation()));
   const { store } = direct;
@@ -79,7 +79,7 @@ async function interruptedImport(kind: StoreKind, random: () => number): Promise
   return interruptions;
 }
 
-/** What ends a call: its timeout, or at one of its commits the client or the token. */
+/** The interruption of a call: its timeout, or during one of its commits the client or the token. */
 type Ending = 'timeout' | 'disconnection' | 'revocation';
 
 /** Sends the import, and interrupts it. */

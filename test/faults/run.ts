@@ -5,9 +5,9 @@ import { faultTable, type Place } from './support/faultTable.ts';
 import { seed } from './support/random.ts';
 
 // `npm run test:faults [-- FILTER …]`: tries every fault many times, or those of the test files that match a filter, and
-// prints how often each was survived.
+// prints the number of survived faults.
 
-/** Where faults are injected: in their folder, and in tests of what they strike. */
+/** The tests with faults: those of the folder, and tests of the affected code. */
 const everywhere = [
   'test/faults/',
   'test/machine/',
@@ -45,7 +45,7 @@ const isWhole = positionals.length === 0;
 const isUntried = rows.some(({ times }) => times === 0);
 if ((isWhole && isUntried) || tests.some((test) => !test.ok())) process.exitCode = 1;
 
-/** Counts how often a fault was survived in a place. */
+/** Counts the survived faults of a kind in a place. */
 function timesOf(name: string, place: Place): number {
   return survived.filter((one) => one.name === name && one.place === place).reduce((sum, { times }) => sum + times, 0);
 }

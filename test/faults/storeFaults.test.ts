@@ -11,19 +11,19 @@ import { halfOf, migration } from './support/migration.ts';
 import { survived } from './support/survived.ts';
 import { expectAllIn, expectComplete, expectSound, type Undisturbed, undisturbed } from './support/undisturbed.ts';
 
-/** A few hundred records in batches of which each phase has several. */
+/** A few hundred records, so that each phase has several batches. */
 const file = migration(repetitions({ few: 70, many: 150 }));
-/** Those of the file that are exported. */
+/** The exported records of the file. */
 const org_ids = ['north', 'south'];
-/** After so many calls under a fault it ends. */
+/** A fault ends after this many calls. */
 const FAULTY_CALLS = repetitions({ few: 4, many: 6 });
 const FAULTY_EXPORTS = 4;
-/** Every how manieth call is struck; the emulator is slow, so it gets fewer of them. */
+/** The interval between failing calls; the emulator is slow, so it gets fewer of them. */
 const everies = repetitions({
   few: { SQLite: [1, 3], Firestore: [2] },
   many: { SQLite: [1, 2, 3, 5, 8], Firestore: [1, 2, 3] },
 });
-/** An import commits its records in transactions, of which there are few. */
+/** An import commits its records in transactions, which are few. */
 const everiesOf = (operation: StoreOperation, kind: StoreKind) =>
   operation === 'transaction' ? [1, 2] : everies[kind.name];
 
@@ -71,7 +71,7 @@ describeStores('an import', (kind) => {
 
   const halfRequest = { data_orgs: { orgs: halfOf(file).orgs }, with_keys: true };
 
-  /** Sends the file until it is in, the fault being over after some calls; returns how many there were. */
+  /** Sends the file until it is imported, with a fault that ends after some calls; returns the number of requests. */
   async function sendUntilDone(instance: TestInstance, { injection }: FaultyStore, direct: Store): Promise<number> {
     const witness = new Witness(expected.contents);
     injection.begin();
@@ -109,7 +109,7 @@ describeStores('an export', (kind) => {
     });
   }
 
-  /** What exports under a fault are: the digest of a file that is complete, or none. */
+  /** The outcomes of exports under a fault: the digest of a complete file, or none. */
   async function exportRepeatedly(instance: TestInstance, { injection }: FaultyStore): Promise<string[]> {
     const answers: string[] = [];
     injection.begin();

@@ -15,7 +15,7 @@ import { survived } from './support/survived.ts';
 import { expectAllIn, expectComplete, expectSound, type Undisturbed, undisturbed } from './support/undisturbed.ts';
 
 const CUTS = repetitions({ few: 10, many: 200 });
-/** A cut costs a pause before the next attempt, so many wait at once. */
+/** A cut costs a pause before the next attempt, so this many run at once. */
 const LANES = 8;
 const never = new AbortController().signal;
 
@@ -31,7 +31,7 @@ const storage = (apiEndpoint: string) => createCloudStorage({ apiEndpoint });
 const at = (path: string) => ({ bucket: 'exports', path, account: local.account });
 const fileOf = ({ orgs }: Pick<Undisturbed, 'orgs'>) => Buffer.from(JSON.stringify({ orgs }));
 
-/** Runs `cut` so many times in several lanes, each time with a number from 0 to 1. */
+/** Runs `cut` this many times in several lanes, each time with a number from 0 to 1. */
 async function inLanes(name: string, cut: (point: number, index: number) => Promise<void>): Promise<void> {
   const random = randomOf(name);
   const indices = Array.from({ length: CUTS }, (_, index) => index);

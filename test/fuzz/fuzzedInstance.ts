@@ -15,7 +15,7 @@ export interface FuzzedInstance extends Instance {
   readonly known: Known;
   /** Exports everything, and returns the records that an empty instance would reject. */
   lossesOfMigration(): Promise<readonly object[]>;
-  /** Ends the process as an operator would. Returns the problems of its end, its database and its audit trail. */
+  /** Ends the process as an operator would. Returns the problems of its shutdown, its database and its audit trail. */
   stop(): Promise<readonly string[]>;
   /** Ends the process at once, and removes everything. */
   remove(): Promise<void>;

@@ -3,7 +3,7 @@ import type fc from 'fast-check';
 /** Stands for the owner's token until a request is sent, so that a printed request does not contain it. */
 export const OWNER = '{owner}';
 
-/** A generated request: sound HTTP, whatever it contains. */
+/** A generated request: valid HTTP with any content. */
 export interface GeneratedRequest {
   readonly method: string;
   readonly target: string;
@@ -21,7 +21,7 @@ export interface Kind {
   /** The share of the function's requests. */
   readonly weight: number;
   readonly requests: fc.Arbitrary<GeneratedRequest>;
-  /** Statuses that some of the requests must get: without them the generator reaches nothing. */
+  /** Statuses that some of the requests must get: without them the generator would not reach the code behind them. */
   readonly reaches: readonly string[];
 }
 

@@ -25,13 +25,13 @@ const connectStatuses: Readonly<Record<string, readonly number[]>> = {
   unimplemented: [501],
 };
 
-/** gRPC's numbers of the same. */
+/** gRPC's numbers of the same codes. */
 const errorsDocument = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
 const rows = Array.from(errorsDocument.matchAll(/^\| `(\w+)` \| (\d+) \| (\d{3}) \|/gm));
 /** Each HTTP status with each code that `docs/errors.md` has for it, and with each name of those. */
 const documented = new Set(rows.map(([, , code, status]) => `${status} ${code}`));
 const documentedNames = new Set(rows.map(([, name, code, status]) => `${status} ${code} ${name}`));
-/** Those codes as gRPC has them: of callers' errors, and of timeouts and operations that ZITADEL alone has. */
+/** These codes as numbers of gRPC: of callers' errors, and of timeouts and operations that only ZITADEL has. */
 const grpcStatuses = new Set([
   ...['0', '4', '12'],
   ...Array.from(documented, (error) => error.split(' ')).flatMap(([status = '', code = '']) =>
@@ -64,7 +64,7 @@ export function judge(response: Response, isHead: boolean, mayTimeOut: boolean):
   return judgeError(status, type, body.toString(), mayTimeOut);
 }
 
-/** Decompresses what a caller has asked to be compressed. */
+/** Decompresses a response in the coding that a caller has requested. */
 function decoded({ headers, body }: Response): Buffer {
   const coding = headers.get('content-encoding');
   if (coding === 'gzip') return gunzipSync(body);

@@ -12,7 +12,7 @@ export interface Response {
   readonly trailers: Headers;
 }
 
-/** No response takes longer on a busy machine: the server lost the request. */
+/** Longer than any response on a busy machine: the server has lost the request. */
 const LOST_MS = 120_000;
 
 /** Sends requests one after the other, over connections that are kept. */

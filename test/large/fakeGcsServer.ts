@@ -7,13 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '../../tools/ports.ts';
 
-/** An implementation of the Cloud Storage API by others. It checks no credentials. */
+/** A third-party implementation of the Cloud Storage API. It checks no credentials. */
 const module = 'github.com/fsouza/fake-gcs-server';
 const version = 'v1.56.1';
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'fake-gcs-server', version);
 const program = join(cache, 'fake-gcs-server');
 
-/** Why there can be no fake-gcs-server on this machine; undefined where there can. With CI=true that is an error. */
+/** The reason why fake-gcs-server is not available on this machine; undefined if it is. With CI=true that is an error. */
 export function whyNoFakeGcsServer(): string | undefined {
   if (existsSync(program) || spawnSync('go', ['version']).status === 0) return undefined;
   const reason = 'fake-gcs-server is not built, and go, which builds it, is not installed';
@@ -44,7 +44,7 @@ export async function startFakeGcsServer(bucket: string): Promise<{ url: string;
   };
 }
 
-// Built elsewhere and then renamed, so that a build that was cut off is never taken for a program.
+// Built elsewhere and then renamed, so that an interrupted build is never used.
 async function build(): Promise<void> {
   await mkdir(cache, { recursive: true });
   const directory = await mkdtemp(join(cache, 'build-'));

@@ -61,12 +61,12 @@ describe('an import of 60,000 people into an instance', { timeout: TIMEOUT_MS },
   });
 });
 
-/** Returns the imports with a file. Others only ask what kind of server it is. */
+/** Returns the imports with a file. The other calls only detect the kind of server. */
 const importsOf = ({ requests }: { readonly requests: readonly ReceivedRequest[] }) =>
   requests.filter(({ path, records }) => path === '/admin/v1/import' && records !== undefined);
 
 describe('the people of a ZITADEL', { timeout: TIMEOUT_MS }, () => {
-  it('leave it over gRPC-Web, and enter another in requests within its limits, 30,000 with hashes and seeds', async () => {
+  it('move into it and from there to another instance, 10,000 with hashes and seeds', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     const orgs = [
       organisation('acme', { humanUsers: people(6_000) }),
@@ -95,7 +95,7 @@ describe('the people of a ZITADEL', { timeout: TIMEOUT_MS }, () => {
     expect(proof).toMatchObject({ counts: { humanUsers: { equal: 10_000 } } });
   });
 
-  it('leave it over gRPC-Web, and enter another in requests that it takes, 30,000 with hashes and seeds', async () => {
+  it('leave it over gRPC-Web, and enter another in requests within its limits, 30,000 with hashes and seeds', async () => {
     const crowd = organisation('acme', { humanUsers: people(30_000) });
     const { zitadel, tokenFile: token } = await filledZitadel([crowd]);
     const path = join(await testDirectory(), 'out.json.gz');

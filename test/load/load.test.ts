@@ -11,11 +11,11 @@ import { repetitions } from '../support/repetitions.ts';
 /** LOAD_SECONDS sets another duration. */
 const SECONDS = Number(process.env.LOAD_SECONDS ?? repetitions({ few: 60, many: 900 }));
 const SAMPLE_MS = 500;
-/** Growth between the middle and the last third of the traffic, beside a tenth. In a minute, the heap is still warming up. */
+/** The tolerated growth from the middle to the last third of the traffic, beside a tenth; a new heap still warms up. */
 const TOLERATED = { memory: 48e6, descriptors: 16 };
 /** Objects that are never freed fill this heap, and end the server. */
 const HEAP_MEGABYTES = 128;
-/** On a busy machine a response takes long; without one after this time, the request is lost. */
+/** Longer than any response on a busy machine: the request is lost. */
 const LOST_SECONDS = 120;
 /** Longer than the server keeps an idle connection. */
 const CLOSED_MS = 60_000;
@@ -27,7 +27,7 @@ interface Traffic {
   /** Requests a second. */
   readonly overallRate: number;
   readonly requests: autocannon.Request[];
-  /** The statuses of its responses, all of which must come. */
+  /** The expected statuses of its responses, all of which must occur. */
   readonly statuses: readonly number[];
 }
 
@@ -141,7 +141,7 @@ async function sample(metricsUrl: string): Promise<{ memory: number; descriptors
   return { memory: metric('process_resident_memory_bytes'), descriptors: metric('process_open_fds') };
 }
 
-/** How much more the median of the last third has than that of the middle third, beside a tenth. */
+/** The tolerated growth of the median from the middle third to the last third, in addition to a tenth. */
 function growth(values: readonly number[]): number {
   const third = Math.floor(values.length / 3);
   const median = (some: readonly number[]) => some.toSorted((a, b) => a - b)[Math.floor(some.length / 2)] ?? 0;

@@ -6,8 +6,8 @@ import type { ModelRecord } from './kinds.ts';
 import type { Model } from './model.ts';
 
 /**
- * Takes over what the database holds after an import of which a part may be done: every record is as it was, or as the
- * whole import leaves it.
+ * Adopts the content of the database after an import that may be done in part: every record is unchanged, or as after the
+ * whole import.
  */
 export async function adopt(model: Model, after: Model, store: Store): Promise<void> {
   const actual = modelOf(await readDatabase(store)).records;

@@ -37,7 +37,7 @@ function recordOf(document: StoredDocument, json: Record<string, unknown>): Mode
   return { section, orgId, json, hash: passwordHash, seed: totpSeed, factor: otpEmail, sequence };
 }
 
-/** Everything that a model holds, in a form in which equal models are equal. */
+/** The whole content of a model, in a form in which equal models are equal. */
 export function contentsOf({ records, instanceRoles, tokens }: Model): Record<string, string> {
   const entries = [
     ...[...records].map(([place, record]) => [place, contentOf(record)] as const),
@@ -57,14 +57,14 @@ export function contentOf({ sequence, ...record }: ModelRecord): string {
   );
 }
 
-/** Expects that the database holds what the model does, each record with its claims, and nothing else. */
+/** Expects that the database and the model have the same content, each record with its claims, and nothing else. */
 export async function expectSame(store: Store, model: Model): Promise<void> {
   const database = await readDatabase(store);
   expect(contentsOf(modelOf(database))).toEqual(contentsOf(model));
   expectSound(database);
 }
 
-/** Expects that every claim has its record and every record its claims, and that imports leave nothing but records. */
+/** Expects that every claim has its record and every record its claims, and that imports leave only records. */
 function expectSound(database: Database): void {
   expect(violationsOf(database)).toEqual([]);
   const instance = database.get('instance') ?? [];

@@ -27,13 +27,13 @@ export const organisationRoles = ['ORG_OWNER', 'ORG_USER_MANAGER'] as const;
 const one = <Value>(...values: readonly Value[]) => fc.constantFrom(...values);
 const maybe = <Value>(...values: readonly Value[]) => fc.constantFrom(undefined, ...values);
 const constant = <Value>(value: Value) => fc.constant(value);
-/** One of the organisation's own ids, now and then one of another's. */
+/** One of the organisation's own ids, occasionally an id of another organisation. */
 const mostly = (own: readonly string[], all: readonly string[]) =>
   fc.oneof({ arbitrary: one(...own), weight: 4 }, { arbitrary: one(...all), weight: 1 });
 
 export const anyOrg = one(...orgIds);
 export const anyUser = one(...userIds);
-/** Names that several users want, those of other scopes and those in domains among them. */
+/** Names that several users request, including names of other scopes and in domains. */
 export const userName = one(
   ...['n1', 'N1', 'ｎ1', 'n\u200b1', 'a1', 'n1@d1.example', 'n2@d2.example', 'n3@d1.example', 'n4@ｄ1.example'],
 );
@@ -46,7 +46,7 @@ const truth = maybe(true);
 const record = (section: string, fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<FileRecord> =>
   fc.record(fields).map((json) => ({ section, json }));
 
-/** A user, whose name is mostly the own id. */
+/** A user, whose name is usually its own id. */
 function userOf(orgId: OrgId, section: string, user: object, more: Record<string, fc.Arbitrary<unknown>>) {
   const name = fc.oneof({ arbitrary: constant(undefined), weight: 2 }, { arbitrary: userName, weight: 1 });
   const fields = { userId: usersOf(orgId), name, user: fc.record({ userName: constant(''), ...user }), state, ...more };
@@ -69,7 +69,7 @@ const person = {
   otpCode: maybe('JBSWY3DP', 'JBSWY3DQ'),
 };
 
-/** A record of an organisation. Users and what others refer to come often. */
+/** A record of an organisation. Users and their referenced records are frequent. */
 function anyRecord(orgId: OrgId): fc.Arbitrary<FileRecord> {
   const userId = usersOf(orgId);
   const projectId = mostly([`p${orgId}`], ['pa', 'pb']);
@@ -120,14 +120,14 @@ const anyEntry: fc.Arbitrary<FileEntry> = fc.oneof(
   ),
 );
 
-/** The organisations of an export file, of few names so that much of it meets what is stored. */
+/** The organisations of an export file, with few names so that much of it meets stored records. */
 export const anyFile: fc.Arbitrary<readonly Organisation[]> = fc
   .array(anyEntry, { minLength: 1, maxLength: 3 })
   .map((entries) => entries.map(toOrganisation));
 
 const sparse = z.looseObject({ orgId: z.string() });
 
-/** Puts the records into their sections, in the form in which exports have them: without defaults. */
+/** Puts the records into their sections, in the form of exports: without defaults. */
 function toOrganisation({ orgId, name, orgState, records }: FileEntry): Organisation {
   const sections: Record<string, unknown> = {};
   for (const { section, json } of records) {

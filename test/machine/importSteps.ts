@@ -19,7 +19,7 @@ const anyEnd = fc.record({
   end: fc.constantFrom<End[]>('dies before', 'dies after', 'client leaves after', 'client leaves during'),
   commit: fc.integer({ min: 1, max: 6 }),
 });
-/** The forms in which a request carries the same file. */
+/** The request forms for the same file. */
 const forms: readonly ((orgs: readonly Organisation[]) => object)[] = [
   (orgs) => ({ data_orgs: { orgs } }),
   (orgs) => ({ data_orgsv1: { orgs } }),
@@ -50,7 +50,7 @@ const ended = fc
 const resumed = fc.record({ nth: fc.nat(3), until: fc.option(anyEnd, { nil: undefined, freq: 4 }) }).map(resumeStep);
 const exported = fc.record({ options: anyOptions, dryRun: fc.boolean() }).map(reimportStep);
 
-/** Imports of files, some of which do not come to their end and are sent again. */
+/** Imports of files, some of which are interrupted and sent again. */
 export const importSteps: readonly fc.Arbitrary<Step>[] = [
   whole,
   whole,
@@ -68,7 +68,7 @@ function importStep(name: string, sent: Sent): Step {
   return step(name, run, ({ model }) => !hasOpenOutcome(model, sent.orgs, sent.options));
 }
 
-/** An import in a line: what is usual in it is left out. */
+/** An import in a line, without its usual options. */
 function named({ orgs, options: { onConflict, withKeys }, dryRun = false, form = 0, until }: Sent): string {
   const words = [
     onConflict,
@@ -175,7 +175,7 @@ function countsOf(outcomes: readonly Outcome[]): Record<Outcome['kind'], Record<
   return counts;
 }
 
-/** How many records of each section are counted. */
+/** The counts of the records of each section. */
 
 function replace(model: Model, after: Model): void {
   model.records.clear();

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../shared/json/jsonObject.ts';
 import type { Model } from './model.ts';
 
-/** A record of an organisation, its credentials apart from its JSON. */
+/** A record of an organisation, with its credentials separate from its JSON. */
 export interface ModelRecord {
   readonly section: string;
   readonly orgId: string;
@@ -9,7 +9,7 @@ export interface ModelRecord {
   readonly hash?: string | undefined;
   readonly seed?: string | undefined;
   readonly factor: boolean;
-  /** How often the record was changed, its creation included (specification 2.2). */
+  /** The number of changes of the record, including its creation (specification 2.2). */
   readonly sequence: number;
 }
 
@@ -25,14 +25,14 @@ interface Kind {
   readonly key: readonly string[];
   readonly type: string;
   readonly id?: readonly string[];
-  /** The name that only one record may have, and none that looks alike. */
+  /** The name that must be unique, also among names that look alike. */
   readonly name?: (record: ModelRecord, model: Model) => string | undefined;
   readonly rejects?: (record: ModelRecord, model: Model) => Rejection;
   /** Whether each organisation of a file may have the same record (zitadel 5.9). */
   readonly perOrganisation?: true;
   /** Paths whose values an overwrite must not change. */
   readonly fixed?: readonly string[];
-  /** The path of the user who the record belongs to. */
+  /** The path of the user to whom the record belongs. */
   readonly user?: string;
 }
 
@@ -192,7 +192,7 @@ export function placeOf(record: Pick<ModelRecord, 'section' | 'orgId' | 'json'>)
   return [ids, ...key.map((path) => textAt(record, path))].join(' ');
 }
 
-/** Returns the text at a path of a record's JSON; empty where there is none. */
+/** Returns the text at a path of a record's JSON; empty if there is none. */
 export function textAt({ json, orgId }: Pick<ModelRecord, 'json' | 'orgId'>, path: string): string {
   const value = path === '$' ? orgId : valueAt(json, path);
   return typeof value === 'string' ? value : '';

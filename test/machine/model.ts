@@ -10,12 +10,12 @@ const userWriters: ReadonlySet<string> = new Set(
   'IAM_OWNER IAM_ORG_MANAGER IAM_USER_MANAGER IAM_LOGIN_CLIENT ORG_OWNER ORG_USER_MANAGER'.split(' '),
 );
 
-/** What an instance holds, and what its operations but the import do, by the specification (4 and 5). */
+/** The content of an instance, and its operations except the import, by the specification (4 and 5). */
 export class Model {
   readonly records = new Map<string, ModelRecord>();
   readonly instanceRoles = new Map<string, readonly string[]>();
   readonly tokens = new Map<string, Token>();
-  /** Organisations that have had users; unsure where an import for them was interrupted. */
+  /** Organisations that have had users; uncertain if an import for them was interrupted. */
   readonly scopes = new Map<string, 'settled' | 'unsure'>();
 
   clone(): Model {
@@ -47,7 +47,7 @@ export class Model {
     this.records.set(place, { ...record, ...changes, sequence: record.sequence + 1 });
   }
 
-  /** Whether a domain policy would change the scope of login names that exist (specification 6.3). */
+  /** Whether a domain policy would change the scope of existing login names (specification 6.3). */
   changesScope({ section, orgId, json }: ModelRecord): boolean {
     if (section !== 'domainPolicy') return false;
     const isOther = (json.userLoginMustBeDomain === true) !== this.loginNamesByDomain(orgId);
@@ -101,13 +101,13 @@ export class Model {
   }
 }
 
-/** Returns the name that a record holds, by which no other record may go; names are compared without regard to case. */
+/** Returns the unique name that a record holds; names are compared without regard to case. */
 export function nameOf(record: ModelRecord, model: Model): string | undefined {
   const name = kindOf(record.section).name?.(record, model);
   return name === undefined ? undefined : withoutLookAlikes(name);
 }
 
-/** The text that names which look alike have in common, for the characters that the machine uses. */
+/** The common form of names that look alike, for the characters that the machine uses. */
 function withoutLookAlikes(name: string): string {
   return name.replaceAll('\u200b', '').normalize('NFKC').toLowerCase();
 }

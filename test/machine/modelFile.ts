@@ -11,7 +11,7 @@ export interface Entry {
   readonly records: readonly ModelRecord[];
 }
 
-/** Which credentials an export contains (specification 2.4). */
+/** The credentials that an export contains (specification 2.4). */
 export interface Contents {
   readonly withPasswords: boolean;
   readonly withOtp: boolean;
@@ -53,7 +53,7 @@ export function isContradictory(orgs: readonly Organisation[]): boolean {
   );
 }
 
-/** Takes the credentials out of a record's JSON, and the id that exports repeat in a service user's inner object. */
+/** Removes the credentials from a record's JSON, and the id that exports repeat in a service user's inner object. */
 function toRecord(section: string, orgId: string, { otpEmail, ...json }: JsonObject): ModelRecord {
   const { hashedPassword, otpCode, userId: _repeated, ...user } = isJsonObject(json.user) ? json.user : {};
   const hash =
@@ -69,7 +69,7 @@ function toRecord(section: string, orgId: string, { otpEmail, ...json }: JsonObj
   };
 }
 
-/** Gives a new record without a state the one that it has (zitadel 5.5). */
+/** Gives a new record without a state its default state (zitadel 5.5). */
 export function withState(record: ModelRecord): ModelRecord {
   const { user } = record.json;
   if (record.section === 'org') return { ...record, json: { orgState: 'ORG_STATE_ACTIVE', ...record.json } };
@@ -80,7 +80,7 @@ export function withState(record: ModelRecord): ModelRecord {
   return { ...record, json: { state, ...record.json } };
 }
 
-/** Returns what an export of some organisations contains (specification 2.7). */
+/** Returns the content of an export of some organisations (specification 2.7). */
 export function exportedOrganisations(model: Model, orgIds: readonly string[], contents: Contents): Organisation[] {
   return orgIds.flatMap((orgId) => {
     const organisation = model.find('organisation', orgId);

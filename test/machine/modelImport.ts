@@ -10,7 +10,7 @@ export interface Options {
   readonly withKeys: boolean;
 }
 
-/** What an import does with a record (specification 2.9); a record of an organisation that cannot be written has no error. */
+/** The outcome of a record in an import (specification 2.9); a record of an unwritable organisation has no error. */
 export interface Outcome {
   readonly section: string;
   readonly kind: 'created' | 'unchanged' | 'overwritten' | 'skipped' | 'failed' | 'notCarried';
@@ -50,8 +50,8 @@ export function importFile(model: Model, orgs: readonly Organisation[], options:
 }
 
 /**
- * Decides a record as if names were free; the first of several with one key stands (specification 6.3).
- * @param given the record as the file has it
+ * Decides a record as if names were free; the first of several with one key counts (specification 6.3).
+ * @param given the record in the file
  */
 function decide(
   model: Model,
@@ -73,7 +73,7 @@ function decide(
     return isAgain && !model.changesScope(record) ? 'unchanged' : 'failed';
   if (stored === undefined) return model.changesScope(record) || model.isInForeignDomain(record) ? 'failed' : 'created';
   if (stored.orgId !== record.orgId || stored.section !== record.section) return 'failed';
-  // Only what is overwritten keeps a state that the file does not have.
+  // Only overwritten records keep a state that the file does not contain.
   if (isEqual(onConflict === 'overwrite' ? record : withState(record), stored)) return 'unchanged';
   if (onConflict === 'report') return 'failed';
   if (onConflict === 'skip') return 'skipped';
@@ -81,14 +81,14 @@ function decide(
   return first === undefined ? 'overwritten' : 'unchanged';
 }
 
-/** What identifies a record within a file. User grants of one user are the same with and without a project grant's id. */
+/** The identity of a record within a file. User grants of one user are the same with and without a project grant's id. */
 export function identityOf(record: ModelRecord): string {
   const { projectGrantId: _grantId, ...json } = record.json;
   const place = placeOf(record.section === 'userGrants' ? { ...record, json } : record);
   return kindOf(record.section).perOrganisation ? `${place} of ${record.orgId}` : place;
 }
 
-/** The organisations whose domain policy, the file's or else the stored one, validates domains. */
+/** The organisations whose domain policy validates domains, in the file or otherwise stored. */
 function validatingOrganisations(model: Model, entries: readonly Entry[]): ReadonlySet<string> {
   const orgIds = [...new Set(entries.map(({ orgId }) => orgId))];
   const inFile = entries.flatMap(({ records }) => records.filter(({ section }) => section === 'domainPolicy'));
@@ -101,7 +101,7 @@ function isPrimaryRejected({ section, orgId, json }: ModelRecord, validating: Re
   return section === 'domains' && validating.has(orgId) && json.isPrimary === true && json.isVerified !== true;
 }
 
-/** The places of the organisations' primary domains: of several in a file, the last is primary (zitadel 2.5). */
+/** The places of the organisations' primary domains: the last of several in a file is primary (zitadel 2.5). */
 function lastPrimaryDomains(entries: readonly Entry[], validating: ReadonlySet<string>): ReadonlyMap<string, string> {
   const domains = entries.flatMap(({ records }) => records.filter(({ section }) => section === 'domains'));
   const primary = domains.filter((domain) => domain.json.isPrimary === true && !isPrimaryRejected(domain, validating));
@@ -141,7 +141,7 @@ function losesUsedRoles(model: Model, record: ModelRecord): boolean {
   );
 }
 
-/** Settles the scope of login names of organisations whose users an import begins to write. */
+/** Fixes the scope of login names of organisations whose users an import begins to write. */
 function settleScopes(model: Model, records: readonly ModelRecord[]): void {
   const users = records.filter(
     ({ section, orgId }) => kindOf(section).ids === 'user' && model.has('organisation', orgId),
@@ -149,7 +149,7 @@ function settleScopes(model: Model, records: readonly ModelRecord[]): void {
   for (const { orgId } of users) model.scopes.set(orgId, 'settled');
 }
 
-/** The records whose name another record has when their turn comes: one after the other takes and gives up names. */
+/** The records whose name another record holds at their turn: records take and release names one after the other. */
 function withTakenNames(model: Model, decided: readonly Decided[]): ReadonlySet<ModelRecord> {
   const holders = new Map([...model.records].map(([place, record]) => [nameOf(record, model), place]));
   const refused = new Set<ModelRecord>();
@@ -188,14 +188,14 @@ function missingOrganisation(model: Model, { orgId, hasName }: Entry): Outcome[]
   return [{ section: 'org', kind: 'failed', error: { type: 'org', id: orgId } }];
 }
 
-/** Whether a record equals the stored one: what the file does not carry is not compared (specification 6.3). */
+/** Whether a record equals the stored one: omitted values are not compared (specification 6.3). */
 function isEqual(record: ModelRecord, stored: ModelRecord): boolean {
   const { json, hash, seed, factor } = merged(record, stored);
   const same = isDeepStrictEqual(json, stored.json);
   return same && hash === stored.hash && seed === stored.seed && factor === stored.factor;
 }
 
-/** A record with what it leaves to the stored one: its credentials, factor and state. */
+/** A record with the values that it keeps from the stored one: its credentials, factor and state. */
 function merged(record: ModelRecord, stored: ModelRecord): Omit<ModelRecord, 'sequence'> {
   const { hash = stored.hash, seed = stored.seed } = record;
   const { section, orgId, factor } = record;

@@ -5,8 +5,8 @@ import { readFile } from './modelFile.ts';
 import { identityOf, importFile, type Options, withProjectGrant } from './modelImport.ts';
 
 /**
- * Whether the specification leaves open what becomes of a file's records (6.3): whether an interrupted import has settled
- * the scope of login names, or whether a later record with a failed one's id is imported.
+ * Whether the specification leaves the outcome of a file's records open (6.3): whether an interrupted import has fixed the
+ * scope of login names, or whether a later record with a failed one's id is imported.
  */
 export function hasOpenOutcome(model: Model, orgs: readonly Organisation[], options: Options): boolean {
   const records = readFile(orgs).flatMap((entry) => entry.records);

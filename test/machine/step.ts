@@ -5,13 +5,13 @@ import type { Model } from './model.ts';
 import type { Options } from './modelImport.ts';
 import type { System } from './system.ts';
 
-/** An import that did not come to its end. */
+/** An interrupted import. */
 export interface Interrupted {
   readonly orgs: readonly Organisation[];
   readonly options: Options;
 }
 
-/** What the machine knows: the model, and the imports that wait to be sent again. */
+/** The state of the machine: the model, and the imports that wait to be sent again. */
 export interface State {
   readonly model: Model;
   readonly interrupted: Interrupted[];
@@ -22,8 +22,8 @@ export type Step = AsyncCommand<State, System>;
 
 /**
  * Creates a step, after which the whole database is compared with the model.
- * @param run does the step in the system and in the model
- * @param check whether the step may be done now
+ * @param run makes the step in the system and in the model
+ * @param check whether the step is possible now
  */
 export function step(
   name: string,
@@ -48,7 +48,7 @@ export function step(
 
 const usual: ReadonlySet<unknown> = new Set(['e@example.com', 'F', 'L', 'KEY_TYPE_JSON']);
 
-/** Writes a step's arguments briefly: without what is the same in all records. */
+/** Writes a step's arguments briefly, without the values that all records share. */
 export function brief(value: unknown): string {
   const text = JSON.stringify(pruned(value)) ?? '';
   return text

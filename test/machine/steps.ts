@@ -15,7 +15,7 @@ const newToken = z.object({ tokenId: z.string(), token: z.string() });
 const details = z.object({ details: z.object({ sequence: z.string(), resourceOwner: z.string() }) });
 const LAST = 'the last service user';
 
-/** Users by their id, or the last service user that there is. */
+/** Users by their id, or the last existing service user. */
 const anyone = fc.oneof({ arbitrary: anyUser, weight: 1 }, { arbitrary: fc.constant(LAST), weight: 1 });
 
 function idOf({ model }: State, user: string): string {
@@ -175,7 +175,7 @@ const exportSome = anySelection.map((selection) =>
   }),
 );
 
-/** Every step; imports come about as often as all others together. */
+/** Every step; imports occur about as often as all others together. */
 export const anySteps: readonly fc.Arbitrary<Step>[] = [
   ...importSteps,
   enable,

@@ -10,8 +10,8 @@ import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 
 /**
- * How an import ends in the middle: its process dies before or after a commit, or its client leaves after one or during one,
- * which then has no effect.
+ * The interruption of an import: its process dies before or after a commit, or its client disconnects after a commit or
+ * during one, which then has no effect.
  */
 export type End = 'dies before' | 'dies after' | 'client leaves after' | 'client leaves during';
 
@@ -21,10 +21,10 @@ export interface System {
   /** Counts a step. */
   readonly onStep: () => void;
   readonly instance: TestInstance;
-  /** Imports with an end at a commit, and returns the status. */
+  /** Imports with an interruption at a commit, and returns the status. */
   importUntil(body: unknown, end: End, commit: number): Promise<{ status: number; text: string }>;
   removeOtpEmail(token: string, userId: string): Promise<{ status: number; text: string }>;
-  /** Runs a command of `identity`, and returns what it prints as JSON, or why it failed. */
+  /** Runs a command of `identity`, and returns its JSON output, or its error. */
   run(name: string, positionals: readonly string[], options?: Record<string, string | undefined>): Promise<Printed>;
 }
 

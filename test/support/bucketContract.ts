@@ -4,7 +4,7 @@ import { createCloudStorage } from '../../shared/objectStorage/cloudStorage.ts';
 import type { ObjectLocation, ObjectStorage, ServiceAccount } from '../../shared/objectStorage/objectStorage.ts';
 import { collect, digest, inPieces } from './fixtures/bytes.ts';
 
-/** What the contract runs against: made before each test. */
+/** The subject of the contract, made before each test. */
 export interface BucketUnderTest {
   readonly bucket: ObjectStorage;
   /** A place in a bucket that exists, with an account that may create and read there. */
@@ -23,7 +23,7 @@ const sizes = {
   '20 MiB': 20480 * kib,
 };
 
-/** What every ObjectStorage must do, whatever serves it. */
+/** The contract of every ObjectStorage, whatever serves it. */
 export function describeBucketContract(get: () => BucketUnderTest): void {
   it.each(Object.entries(sizes))('returns %s as they were written', async (name, size) => {
     const { bucket, at } = get();

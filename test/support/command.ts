@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { runCommandLine } from '../../cli/commandLine.ts';
 import { type EndedCommand, identityProcess, parsedOutput, withoutTrail } from './processes/programs.ts';
 
-/** The surroundings of a command, as far as they are not those of this process. */
+/** The environment of a command, where it differs from this process. */
 interface CommandOptions {
   /** A variable that is `undefined` is removed from the environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -61,7 +61,7 @@ export async function identityResult(args: readonly string[], options: CommandOp
   return { code, ...resultEvent.parse(JSON.parse(line)) };
 }
 
-/** A stream that keeps what is written to it. */
+/** A stream that keeps its written text. */
 class Captured extends Writable {
   private readonly chunks: Buffer[] = [];
 

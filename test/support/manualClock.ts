@@ -1,13 +1,13 @@
 import type { Clock } from '../../shared/clock.ts';
 
-/** A clock whose time passes only when someone sleeps, or when the test moves it. */
+/** A clock whose time passes only during sleeps, or when the test moves it. */
 export interface ManualClock extends Clock {
   /** The sleeps so far, in milliseconds. */
   readonly sleeps: readonly number[];
   advance(milliseconds: number): void;
 }
 
-/** Creates a clock that stands at 0. */
+/** Creates a clock at 0. */
 export function createManualClock(): ManualClock {
   const sleeps: number[] = [];
   let time = 0;

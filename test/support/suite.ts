@@ -1,6 +1,6 @@
 import { startVitest, type TestCase } from 'vitest/node';
 
-/** Which tests a program runs. */
+/** The tests that a program runs. */
 interface Suite {
   /** The projects of `vitest.config.ts` or `vitest.all.config.ts`. */
   readonly projects: readonly string[];
@@ -12,7 +12,7 @@ interface Suite {
   readonly maxWorkers?: number;
 }
 
-/** Runs tests to their end, and returns them with what they have noted. */
+/** Runs tests to their end, and returns them with their notes. */
 export async function runSuite({
   projects,
   config = 'vitest.all.config.ts',

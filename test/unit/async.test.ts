@@ -13,7 +13,7 @@ function controlledWork() {
   return { share, runs };
 }
 
-it('runs once more for all calls that arrive during a run', async () => {
+it('shared work runs once more for all calls that arrive during a run', async () => {
   const { share, runs } = controlledWork();
   const first = share();
   await nextRound();
@@ -30,7 +30,7 @@ it('runs once more for all calls that arrive during a run', async () => {
   expect(runs).toHaveLength(3);
 });
 
-it('fails the calls of a failed run, and no others', async () => {
+it('a failed run fails its own calls, and no others', async () => {
   const { share, runs } = controlledWork();
   const first = share();
   await nextRound();

@@ -47,7 +47,7 @@ describe('parseGoDuration', () => {
     '\u0661s',
     'Infinitys',
     '1s\n',
-    // Where a number can be read in two ways, this takes minutes.
+    // If a number can be read in two ways, this takes minutes.
     `${'11s'.repeat(33)}x`,
   ])('rejects %j', (text) => {
     expect(parseGoDuration(text)).toBeUndefined();

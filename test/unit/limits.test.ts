@@ -5,7 +5,7 @@ import { defaultLimits, fixedLimits } from '../../shared/limits.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** The test of each limit at its edge: its file, and the words of its title. */
+/** The tests of each limit at its edge: the file, and words of the titles. */
 const edges: Readonly<Record<string, readonly [file: string, ...titles: string[]]>> = {
   requestBytes: [
     'integration/http/requestBody.test.ts',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { foldLookAlikes } from '../../shared/lookAlikes.ts';
 import { anyCharacter } from '../support/anyCharacter.ts';
 
-/** Every character of the planes that have any of a meaning of their own. */
+/** Every character of the planes that contain defined characters. */
 function* everyCharacter(): Generator<string> {
   for (const plane of [0, 1, 2, 3, 14]) {
     for (let character = plane << 16; character < (plane + 1) << 16; character++)

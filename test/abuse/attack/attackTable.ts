@@ -2,13 +2,13 @@ import { holdHandshakes, holdSlow, pipeline, stallExports } from './connections.
 import { floodFrames, holdStreams } from './streams.ts';
 import type { Target } from './target.ts';
 
-/** What one client does, for as long as the service of others is measured. */
+/** An attack by one client, which runs while the service for other clients is measured. */
 interface Attack {
   readonly name: string;
   readonly run: (target: Target, random: () => number) => Promise<unknown>;
 }
 
-/** Every attack that is tried. */
+/** Every tested attack. */
 export const attacks: readonly Attack[] = [
   { name: 'nothing, to compare', run: (target) => holdSlow(target, 0) },
   { name: '1,000 connections with slow headers or bodies', run: (target) => holdSlow(target, 1_000) },

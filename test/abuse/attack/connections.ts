@@ -6,7 +6,7 @@ import { connectPlain, connectTo, type Target } from './target.ts';
 const HEAD = 'POST /admin/v1/import HTTP/1.1\r\nHost: localhost\r\n';
 const DRIP_MS = 1_000;
 
-/** Keeps a number of connections open: one that ends is opened again. */
+/** Keeps a number of connections open, and replaces each that ends. */
 async function hold(connections: number, open: (index: number) => Socket): Promise<void> {
   const keep = async (index: number) => {
     for (;;) {

@@ -21,8 +21,8 @@ const ACK = 1;
 const payload = getBlock('/openapi.json');
 
 /**
- * Opens connections of HTTP/2 whose client takes no content, each with as many streams as it may have, which are reset after
- * some seconds and opened again, for ever. A connection that the server ends is opened again.
+ * Opens HTTP/2 connections whose client accepts no content, each with the maximum of streams, which are reset after some
+ * seconds and opened again, indefinitely. A connection that the server ends is opened again.
  */
 export async function holdStreams(target: Target, connections: number, random: () => number): Promise<void> {
   await Promise.all(Array.from({ length: connections }, () => holdConnection(target, random)));
@@ -51,7 +51,7 @@ function open(stream: number): Buffer {
 const CONNECTIONS = 10;
 const unfinished = http2Frame('headers', { flags: END_STREAM, stream: 1, payload: literal(':method', 'GET') });
 
-/** What one connection sends, over and over. */
+/** The bytes that one connection sends repeatedly. */
 const floods = {
   resets: resetRequests(1_000),
   settings: repeatedFrame(1_000, http2Frame('settings')),

@@ -2,10 +2,10 @@ import { request } from 'node:https';
 import { setTimeout } from 'node:timers/promises';
 import type { Instance } from '../../support/instances/deployments.ts';
 
-/** How the requests of others were served. */
+/** The measurements of the other clients' requests. */
 export interface Service {
   readonly requests: number;
-  /** The statuses and errors other than those of a server that is not attacked. */
+  /** The statuses and errors that a server without an attack does not return. */
   readonly failed: readonly string[];
   /** Milliseconds from the opening of the connection to the end of the response, in rising order. */
   readonly milliseconds: readonly number[];
@@ -46,7 +46,7 @@ function removalStatus({ url, token }: Pick<Instance, 'url' | 'token'>): Promise
   return promise;
 }
 
-/** Returns the time within which a share of the requests was answered. */
+/** Returns the time within which a share of the requests got a response. */
 export function percentile({ milliseconds }: Service, share: number): number {
   return milliseconds[Math.ceil(milliseconds.length * share) - 1] ?? Number.NaN;
 }

@@ -12,7 +12,7 @@ const MEMORY_BYTES = 2 ** 30;
 /** A server process with the memory of a function. */
 export interface AbusedServer extends Instance {
   readonly database: readonly string[];
-  /** Its owner. */
+  /** The token of its owner. */
   readonly userId: string;
   readonly pid: number;
   /** Expects that the process still serves after an abuse, and that it stayed within its memory. */
@@ -44,7 +44,7 @@ export async function startAbused(
   };
 }
 
-/** Starts one on an embedded database, where the abuse does not reach the store. */
+/** Starts a server on an embedded database, for abuses that do not reach the store. */
 export async function startAbusedSqlite(env: Readonly<Record<string, string>> = {}): Promise<AbusedServer> {
   const directory = await temporaryDirectory();
   onTestFinished(() => directory.remove());

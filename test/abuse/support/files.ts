@@ -20,7 +20,7 @@ export function* requestOf(options: object, orgs: Iterable<string>): Generator<s
 const RANDOM_BYTES = 200;
 const BLOCK = Buffer.alloc(25_000, 'a');
 
-/** Gzip that becomes almost a hundred times as much, as is accepted: the beginning of a file without its end. */
+/** Gzip with an accepted inflation of almost a hundred times: the beginning of a file without its end. */
 export function almostHundredfold(megabytes: number): Uint8Array<ArrayBuffer> {
   const blocks = Array.from({ length: (megabytes * 1_000_000) / (BLOCK.length + RANDOM_BYTES) }, () =>
     Buffer.concat([Buffer.from(randomBytes(RANDOM_BYTES).toString('base64')), BLOCK]),

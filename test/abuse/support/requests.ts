@@ -4,8 +4,8 @@ import type { Instance } from '../../support/instances/deployments.ts';
 
 /**
  * Repeats small requests, one after the other, until some work has ended.
- * @param ask sends one request, and checks its answer
- * @returns the work's result, and the number of requests that were answered before its end
+ * @param ask sends one request, and checks its response
+ * @returns the work's result, and the number of responses before its end
  */
 export async function askMeanwhile<Result>(
   work: Promise<Result>,

@@ -1,6 +1,6 @@
 import { repetitions } from '../../support/repetitions.ts';
 
-/** How large the abuses are, which `npm run test:all` tries in a smaller size. */
+/** The sizes of the abuses, which are smaller in `npm run test:all`. */
 export const sizes = repetitions({
   few: { exports: 2, imports: 0, whiteSpaceMegabytes: 200, dryRunRecords: 20_000, attackMs: 6_000 },
   many: {

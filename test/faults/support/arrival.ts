@@ -2,13 +2,13 @@ import { setTimeout } from 'node:timers/promises';
 import { collections, type DocumentKey, type Store } from '../../../shared/store/store.ts';
 import type { Contents } from '../../support/stores/database.ts';
 
-/** One of the records that are not there yet, taken by chance; undefined where all are. */
+/** Returns a random record that is still missing; undefined if all exist. */
 export function anyMissing(all: Contents, present: Contents, random: () => number): DocumentKey | undefined {
   const missing = [...all.keys()].filter((name) => !present.has(name));
   return missing.length === 0 ? undefined : keyOf(missing[Math.floor(random() * missing.length)] ?? '');
 }
 
-/** Resolves when a document is in the database, or `signal` aborts. */
+/** Resolves when a document exists in the database, or when `signal` aborts. */
 export async function arrival(store: Store, key: DocumentKey, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const [found] = await store.getMany([key], []);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Exported } from '../../support/instances/testInstance.ts';
 
-/** Something that has become of an export file, and which part of its manifest shows it; empty where none can. */
+/** A damage to an export file, and the part of its manifest that shows it; empty if none can. */
 export type Damage = readonly [what: string, damaged: () => string, field: string];
 
 type Organisation = Exported['orgs'][number];
@@ -77,7 +77,7 @@ export function reordered(file: Exported): string {
   return edited(file, (orgs) => orgs.toReversed().map((org) => ({ ...org, humanUsers: peopleOf(org).toReversed() })));
 }
 
-/** The file with something else in place of its organisations. */
+/** The file with another value in place of its organisations. */
 function edited({ bytes }: Exported, change: (orgs: Exported['orgs']) => readonly object[]): string {
   const parsed: unknown = JSON.parse(bytes);
   const { orgs, manifest } = z

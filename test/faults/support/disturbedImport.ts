@@ -8,7 +8,7 @@ import { anyMissing, arrival } from './arrival.ts';
 import { halfOf } from './migration.ts';
 import { expectAllIn, expectComplete, expectSound, type Undisturbed } from './undisturbed.ts';
 
-/** An import to disturb: its instance, the same database without the fault, and what it comes to undisturbed. */
+/** An import to disturb: its instance, the same database without the fault, and the state after an undisturbed import. */
 export interface DisturbedImport {
   readonly instance: TestInstance;
   readonly direct: Store;
@@ -17,15 +17,15 @@ export interface DisturbedImport {
   readonly body?: string;
 }
 
-/** Imports, and lets something happen to the database in the middle. */
+/** Imports, and changes the database in the middle. */
 export async function importDuring(
   { instance, direct, expected, body = expected.body }: DisturbedImport,
   random: () => number,
   happens: (answer: Promise<unknown>) => Promise<void>,
 ): Promise<Answer> {
-  // Some of it is there already, so that records are decided in transactions too.
+  // Some records exist already, so that records are decided in transactions too.
   await instance.import({ data_orgs: { orgs: halfOf(expected).orgs }, with_keys: true });
-  // Of the phase in the middle, so that there is something left to write when it has arrived.
+  // In the middle phase, so that some records remain when it has arrived.
   const metadata = new Map([...expected.contents].filter(([name]) => name.startsWith('userMetadata/')));
   const record = anyMissing(metadata, await expectSound(direct, expected), random);
   const over = new AbortController();
@@ -40,14 +40,14 @@ export function withTimeout({ body }: Undisturbed, timeout: string): string {
   return body.replace(/^\{/, `{"timeout":"${timeout}",`);
 }
 
-/** Expects an import without errors after which everything is there. */
+/** Expects an import without errors after which every record exists. */
 export async function expectAnswered(answer: Answer, store: Store, expected: Undisturbed): Promise<void> {
   expect(answer.status, answer.text).toBe(200);
   expectAllIn(answer.text, expected);
   await expectComplete(store, expected);
 }
 
-/** Expects an import whose time was over, and which the same request completes. */
+/** Expects an import that reaches its timeout, and that the same request completes. */
 export async function expectResumable(answer: Answer, disturbed: DisturbedImport): Promise<void> {
   const { instance, direct, expected } = disturbed;
   expect(answer.status, answer.text).toBe(504);

@@ -1,7 +1,7 @@
-/** What a fault is put into. */
+/** The component with the fault. */
 export type Place = 'SQLite' | 'Firestore' | 'Cloud Storage';
 
-/** A kind of fault that the tests of this folder cause, and what they prove comes of it. */
+/** A kind of fault in the tests of this folder, and its proven outcome. */
 export interface FaultRow {
   readonly fault: string;
   readonly places: readonly Place[];
@@ -16,7 +16,7 @@ const noError = 'the first import returns 200, and all its records exist';
 const wholeOrNone = 'the export fails or its connection breaks, never truncated unnoticed; repeated, it is complete';
 const refused = '400 before the first write, and the database is unchanged';
 
-/** Every fault that is tried: the tests take their names from here, and `npm run test:faults` prints the figures of a run. */
+/** Every tested fault: the tests take their names from here, and `npm run test:faults` prints the figures of a run. */
 export const faultTable = {
   'commit conflicts': {
     fault: 'every n-th commit succeeds, but is reported as a conflict, like one that was sent twice',

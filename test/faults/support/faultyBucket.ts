@@ -2,10 +2,10 @@ import { storageUnavailable } from '../../../shared/errors/storageErrors.ts';
 import type { ObjectLocation, ObjectStorage, PinnedObject } from '../../../shared/objectStorage/objectStorage.ts';
 import { Injection, type InjectionPlan } from './injection.ts';
 
-/** What of a bucket can be struck; `read` is each piece of an object's bytes, `content` each of what is written. */
+/** The operations of a bucket that can fail; `read` is each chunk of a read object, `content` each chunk of a written one. */
 export type BucketOperation = 'write' | 'content' | 'pin' | 'read';
 
-/** A bucket, and the faults that come between it and its user. */
+/** A bucket, and the faults between it and its user. */
 export interface FaultyBucket {
   readonly bucket: ObjectStorage;
   readonly injection: Injection<BucketOperation>;

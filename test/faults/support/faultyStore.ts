@@ -8,18 +8,18 @@ import {
 } from '../../../shared/store/store.ts';
 import { Injection, type InjectionPlan } from './injection.ts';
 
-/** What of a store can be struck; `scan` is each array that a snapshot's scan gives. */
+/** The operations of a store that can fail; `scan` is each array of a snapshot's scan. */
 export type StoreOperation = 'commit' | 'transaction' | 'getMany' | 'snapshot' | 'scan';
 
-/** A store, and the faults that come between it and its user. */
+/** A store, and the faults between it and its user. */
 export interface FaultyStore {
   readonly store: Store;
   readonly injection: Injection<StoreOperation>;
 }
 
 /**
- * Puts faults before a store. A commit without writes reaches no database, so none strikes it; one that creates nothing can
- * be sent twice without a conflict.
+ * Puts faults in front of a store. A commit without writes reaches no database, so it never fails; a commit without
+ * creations can be sent twice without a conflict.
  */
 export function faultyStore(store: Store, plan: InjectionPlan<StoreOperation>): FaultyStore {
   const injection = new Injection<StoreOperation>(plan, {
@@ -45,8 +45,8 @@ export function faultyStore(store: Store, plan: InjectionPlan<StoreOperation>): 
 }
 
 /**
- * A transaction may report a conflict although its commit was applied, if it wrote nothing that it had read: else the store
- * sees that this has changed, and decides again.
+ * A transaction may report a conflict although its commit was applied, if it changed no document that it had read: otherwise
+ * the store detects the change, and decides again.
  */
 function conflictingTransaction(
   store: Store,

@@ -1,16 +1,16 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** What an injected fault does to a call. */
+/** The effect of an injected fault on a call. */
 export type FaultKind = 'fails' | 'is delayed' | 'is lost' | 'conflicts';
 
-/** Which calls a fault strikes, and how: every `every`-th of one operation. */
+/** The calls with a fault, and its kind: every `every`-th of one operation. */
 export interface InjectionPlan<Operation extends string> {
   readonly operation: Operation;
   readonly kind: FaultKind;
   readonly every: number;
 }
 
-/** What a call fails with. */
+/** The error of a failed call. */
 export interface Failures {
   readonly failure: () => Error;
   readonly conflict?: () => Error;
@@ -18,13 +18,13 @@ export interface Failures {
 
 const DELAY_MILLISECONDS = 25;
 
-/** Strikes calls by a plan, from `begin` to `end`. */
+/** Fails calls according to a plan, from `begin` to `end`. */
 export class Injection<Operation extends string> {
   private readonly plan: InjectionPlan<Operation>;
   private readonly failures: Failures;
   private isOn = false;
   private calls = 0;
-  /** How many calls were struck. */
+  /** The number of failed calls. */
   struck = 0;
 
   constructor(plan: InjectionPlan<Operation>, failures: Failures) {
@@ -40,7 +40,7 @@ export class Injection<Operation extends string> {
     this.isOn = false;
   }
 
-  /** Makes a call, or what becomes of it. */
+  /** Makes a call, or fails it. */
   async around<Result>(operation: Operation, call: () => Promise<Result>): Promise<Result> {
     if (!this.strikes(operation)) return call();
     const { failure, conflict = failure } = this.failures;

@@ -13,17 +13,17 @@ import { randomOf } from './random.ts';
 import { expectAllIn, expectComplete, expectSound, type Undisturbed, undisturbed } from './undisturbed.ts';
 
 const PEOPLE = 150;
-/** What one import goes through before it may be completed. */
+/** The kills of one import before it may be completed. */
 const KILLS_OF_ONE_IMPORT = 10;
 /** One process waits for its kill while the process of another starts. */
 const LANES = 2;
 const SHARE_OF_KILLS_AT_ONCE = 0.5;
-/** Those that are not killed as soon as a record has arrived are up to so much later: during a later commit, or after it. */
+/** The delay of the other kills after the first stored record, up to this time: during a later commit, or after it. */
 const LATEST_MILLISECONDS = 30;
-/** So many are killed before anything is written: while the request arrives, or is checked. */
+/** This many are killed before anything is written: while the request arrives, or is checked. */
 const SHARE_OF_EARLY_KILLS = 0.1;
 
-/** Kills that are still to be made, and what those made have met. */
+/** The remaining kills, and the outcomes of the earlier ones. */
 interface Tally {
   left: number;
   /** Kills that left some of the file in the database, but not all. */
@@ -31,8 +31,8 @@ interface Tally {
 }
 
 /**
- * Kills the programs that import, as often as wanted, and checks the database after each; every import is completed in the
- * end.
+ * Kills the importing programs as often as requested, and checks the database after each kill; every import is completed in
+ * the end.
  */
 export async function killAll(place: Place, make: () => Promise<Killable>, wanted: number): Promise<void> {
   const expected = await undisturbed(migration(PEOPLE));
@@ -42,11 +42,11 @@ export async function killAll(place: Place, make: () => Promise<Killable>, wante
     while (tally.left > 0) await oneImport(await make(), expected, tally, random);
   });
   await Promise.all(lanes);
-  // Many kills are to strike while records are being written; otherwise they prove little.
+  // Many kills must occur while records are being written; otherwise they prove little.
   expect(tally.partial).toBeGreaterThanOrEqual(wanted / 5);
 }
 
-/** One import, killed again and again, and completed in the end. */
+/** One import, killed repeatedly, and completed in the end. */
 async function oneImport(killable: Killable, expected: Undisturbed, tally: Tally, random: () => number): Promise<void> {
   await using cleanUp = new AsyncDisposableStack();
   cleanUp.defer(() => killable.remove());
@@ -57,10 +57,10 @@ async function oneImport(killable: Killable, expected: Undisturbed, tally: Tally
     const answered = await killed(killable, expected, present, token, random);
     const before = present;
     present = await withStore(killable, (store) => expectSound(store, expected));
-    // What was written once stays.
+    // A written record never disappears.
     expect([...before.keys()].filter((name) => !present.has(name))).toEqual([]);
     if (present.size > 0 && present.size < expected.contents.size) tally.partial++;
-    // One that was quicker than its killer is none that was killed.
+    // An import that ends before its kill does not count as killed.
     if (answered) tally.left++;
     if (present.size === expected.contents.size) break;
   }
@@ -72,7 +72,7 @@ async function oneImport(killable: Killable, expected: Undisturbed, tally: Tally
   await withStore(killable, (store) => expectComplete(store, expected));
 }
 
-/** Sends the file to a new process and kills it soon after a record has arrived; returns whether it answered before. */
+/** Sends the file to a new process and kills it soon after a record was stored; returns whether it responded before. */
 async function killed(
   killable: Killable,
   expected: Undisturbed,
@@ -105,7 +105,7 @@ function sendFile(url: string, { body }: Undisturbed, token: string) {
   return send({ url }, { method: 'POST', path: '/admin/v1/import', token, body, headers });
 }
 
-// Opened and closed each time: the database is to be found as the killed process has left it.
+// Opened and closed each time, so that the check reads the database as the killed process has left it.
 async function withStore<Result>({ location }: Killable, work: (store: Store) => Promise<Result>): Promise<Result> {
   const store = await openStore(location);
   try {

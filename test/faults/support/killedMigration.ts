@@ -16,14 +16,14 @@ import { sqlite } from '../../support/stores/stores.ts';
 import { randomOf } from './random.ts';
 
 const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
-/** Killed so late at most; a plan that is killed begins anew, so it has more time. */
+/** The latest moment of a kill; a killed plan starts from the beginning, so it has more time. */
 const latestMs = repetitions({ few: { plan: 2_500, work: 1_500 }, many: { plan: 40_000, work: 10_000 } });
 const secrets = ['--with', 'passwords,otp,keys'];
 
 type Victim = 'client' | 'source' | 'target';
 const victims: readonly Victim[] = ['client', 'source', 'target'];
 
-/** How much is migrated, and how often a migration is killed. */
+/** The size of a migration, and the number of its kills. */
 interface Killed {
   /** The numbers of people of the organisations. */
   readonly sizes: readonly number[];
@@ -74,13 +74,13 @@ async function filledPlace(sizes: readonly number[], limits: Limits | undefined)
   return place;
 }
 
-/** What a round of kills has met. */
+/** The outcomes of a round of kills. */
 interface Round {
   readonly result: MigrationResult;
   readonly kills: number;
 }
 
-/** Migrates to a new target; kills a client or a server up to so many times, and resumes until the end. */
+/** Migrates to a new target; kills a client or a server up to this many times, and resumes until the end. */
 async function migrateKilled(
   north: RestartablePlace,
   maxKills: number,

@@ -10,8 +10,8 @@ export interface Migration {
 const list = z.array(z.looseObject({}));
 
 /**
- * What a real ZITADEL exported, and two organisations of `people` persons each that grant each other projects: records of
- * every phase, with references over organisations and login names of both scopes.
+ * A real ZITADEL's export, and two organisations of `people` persons each that grant each other projects: records of
+ * every phase, with references across organisations and login names of both scopes.
  */
 export function migration(people: number): Migration {
   const orgs = [...zitadelExport('export-full'), large('north', 'south', people), large('south', 'north', people)];

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { LocalBucket } from '../../support/emulators/localBucket.ts';
 
-/** What a request names an object of the stand-in by. */
+/** The request's reference to an object of the stand-in. */
 export async function objectRequest({ keyFile }: LocalBucket, path: string) {
   return { bucket: 'exports', path, serviceaccount_json: await readFile(keyFile, 'base64') };
 }

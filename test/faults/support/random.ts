@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** What random points are taken from; FAULTS_SEED repeats a run. */
+/** The seed of random points; FAULTS_SEED repeats a run. */
 export const seed = Number(process.env.FAULTS_SEED ?? randomInt(1_000_000_000));
 
 /** Numbers from 0 up to 1, the same for the same seed and name (mulberry32). */

@@ -3,10 +3,10 @@ import { setTimeout } from 'node:timers/promises';
 import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import { type Store, type StoreCall, storeForCall } from '../../../shared/store/store.ts';
 
-/** What befalls a single commit, while the others in flight go through. */
+/** The fault of a single commit, while the others in flight succeed. */
 type Strike = 'throttled' | 'throttled to the end' | 'delayed' | 'answered late' | 'failed' | 'spared';
 
-/** How likely a strike is; the other commits are spared. */
+/** The probability of a fault; the other commits succeed. */
 const likelihoods: readonly (readonly [Strike, number])[] = [
   ['throttled', 0.1],
   ['delayed', 0.1],
@@ -16,18 +16,18 @@ const likelihoods: readonly (readonly [Strike, number])[] = [
 const MAX_DELAY_MILLISECONDS = 20;
 const RECORDS_PER_COMMIT = 5;
 
-/** A store whose commits are struck one by one, and what an observer learns of them. */
+/** A store with faults in single commits, and the observations of its commits. */
 export interface StrikingStore {
   readonly store: Store;
-  /** Strikes commits from now on, and lets `onCommit` choose for some of them what befalls them. */
+  /** Injects faults into commits from now on, and lets `onCommit` choose the fault of some of them. */
   begin(onCommit: () => Strike | undefined): void;
   end(): void;
 }
 
 /**
- * Puts faults before single commits of a store. Commits are small, so that a small file has many in flight. A throttled one
- * is in back-off until it goes through, or until its call ends: then it fails with the call's reason, without an effect. The
- * response to one that is answered late is lost if its call ends meanwhile.
+ * Puts faults in front of single commits of a store. Commits are small, so that a small file has many in flight. A throttled
+ * commit is in back-off until it succeeds, or until its call ends: then it fails with the call's reason, without an effect.
+ * The response to a delayed commit is lost if its call ends meanwhile.
  */
 export function strikingStore(inner: Store, random: () => number): StrikingStore {
   let onCommit: (() => Strike | undefined) | undefined;
@@ -74,7 +74,7 @@ export function strikingStore(inner: Store, random: () => number): StrikingStore
   };
 }
 
-/** Waits until a call ends, and throws why. */
+/** Waits until a call ends, and throws its reason. */
 async function endOf(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
   signal.throwIfAborted();

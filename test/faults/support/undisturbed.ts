@@ -10,20 +10,20 @@ import { violationsOf } from '../../support/stores/invariants.ts';
 import { withTemporaryStore } from '../../support/stores/stores.ts';
 import type { Migration } from './migration.ts';
 
-/** A file, and what its import comes to where nothing goes wrong. */
+/** A file, and the state after its undisturbed import. */
 export interface Undisturbed extends Migration {
   /** The request that imports it. */
   readonly body: string;
   readonly contents: Contents;
-  /** Records by section that an import creates, or leaves as they are. */
+  /** The records by section that an import creates or leaves unchanged. */
   readonly records: Readonly<Record<string, number>>;
   readonly digest: string;
   readonly counts: Manifest['counts'];
-  /** What an export of its organisations holds, in a form in which equal ones are equal. */
+  /** The content of an export of its organisations, in a form in which equal exports are equal. */
   readonly exported: unknown;
 }
 
-/** Imports a file where nothing goes wrong, and keeps what is there then. */
+/** Imports a file undisturbed, and keeps the resulting state. */
 export function undisturbed(file: Migration): Promise<Undisturbed> {
   return withTemporaryStore(async (store) => {
     const body = JSON.stringify({ data_orgs: { orgs: file.orgs }, with_keys: true });
@@ -36,7 +36,7 @@ export function undisturbed(file: Migration): Promise<Undisturbed> {
   });
 }
 
-/** Expects that no invariant is broken, and that there is nothing of the file's organisations but what is in the file. */
+/** Expects that no invariant is violated, and that the file's organisations contain only records of the file. */
 export async function expectSound(store: Store, { contents, orgIds }: Undisturbed): Promise<Contents> {
   const database = await readDatabase(store);
   expect(violationsOf(database)).toEqual([]);
@@ -46,7 +46,7 @@ export async function expectSound(store: Store, { contents, orgIds }: Undisturbe
   return present;
 }
 
-/** Expects that everything is there, record by record, in the counts, and in an export. */
+/** Expects that every record exists in the database, in the counts, and in an export. */
 export async function expectComplete(store: Store, expected: Undisturbed): Promise<void> {
   const present = await expectSound(store, expected);
   expect(present.size).toBe(expected.contents.size);

@@ -5,12 +5,12 @@ import type { Store, Write } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
-/** So many users are there at a time; the oldest leaves for each that comes. */
+/** The number of users that exist at a time; each new user replaces the oldest. */
 export const USERS = 40;
-/** What the accounts of both organisations hold together. */
+/** The sum of the accounts of both organisations. */
 export const SUM = 1_000;
 
-/** What is there before the first change. */
+/** The content before the first change. */
 export const content = [
   organisation('left', {
     projects: [{ projectId: 'left-project', project: { name: 'Portal' } }],
@@ -35,7 +35,7 @@ function plan(section: string, json: object, orgId: string): RecordPlan {
 }
 
 const userOf = (number: number) => plan('humanUsers', person(`user ${number}`), number % 2 === 0 ? 'left' : 'right');
-/** A grant in the other organisation than its user's. */
+/** A grant in an organisation other than its user's. */
 function grantOf(number: number): RecordPlan {
   const [orgId, projectId] = number % 2 === 0 ? ['right', 'right-project'] : ['left', 'left-project'];
   return plan('userGrants', { userId: `user ${number}`, projectId }, orgId);
@@ -47,12 +47,12 @@ const remove = ({ key, claims }: RecordPlan): Write[] =>
 
 /** A writer that changes a database. */
 export interface Writer {
-  /** How many steps were made. */
+  /** The number of steps so far. */
   steps(): number;
   step(): Promise<void>;
 }
 
-/** Makes one change after another: a user, then its grant; a grant away, then its user; money from one account to the other. */
+/** Makes one change after another: a user, then its grant; removes a grant, then its user; moves money between accounts. */
 export function writerTo(store: Store): Writer {
   const inTurn = createSerialQueue();
   let number = 0;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** The ways to damage bytes at a place. */
+/** The ways to damage bytes at a position. */
 const damages = {
   flip: (bytes: Buffer, at: number, value: number) => {
     const copy = Buffer.from(bytes);
@@ -28,7 +28,7 @@ const names: readonly (keyof typeof damages)[] = ['flip', 'set', 'insert', 'remo
 
 const anyDamage = fc.record({ name: fc.constantFrom(...names), at: fc.nat(), value: fc.nat(255) });
 
-/** Some damages to bytes that are not known yet. */
+/** Some damages to unknown bytes. */
 export const someDamage: fc.Arbitrary<(bytes: Buffer) => Buffer> = fc
   .array(anyDamage, { minLength: 1, maxLength: 4 })
   .map(
@@ -36,7 +36,7 @@ export const someDamage: fc.Arbitrary<(bytes: Buffer) => Buffer> = fc
       all.reduce<Buffer>((sum, { name, at, value }) => damages[name](sum, at % (sum.length + 1), value), bytes),
   );
 
-/** Leaves bytes as they are, but for one in `n`. */
+/** Returns bytes unchanged, except for one in `n`. */
 export function rarely(n: number, damage: typeof someDamage): typeof someDamage {
   return fc.oneof(
     { weight: n - 1, arbitrary: fc.constant((bytes: Buffer) => bytes) },

@@ -74,7 +74,7 @@ export const usualCaller: fc.Arbitrary<readonly Header[]> = fc.oneof(
   { weight: 1, arbitrary: fc.constant([]) },
 );
 
-/** Headers for a request that is about something else: rarely any. */
+/** Headers for a request whose test concerns another part: rarely any. */
 export const fewHeaders: fc.Arbitrary<readonly Header[]> = fc.oneof(
   { weight: 6, arbitrary: fc.constant([]) },
   { weight: 1, arbitrary: someHeaders },

@@ -1,9 +1,9 @@
 import { isJsonObject } from '../../../shared/json/jsonObject.ts';
 
-/** JSON that is still to be written: unlike a value, it can have a key twice, and numbers and texts that are none. */
+/** JSON before serialisation: unlike a value, it can have duplicate keys, and invalid numbers and texts. */
 export type Tree = Scalar | List | Message;
 
-/** Text that is written as it is. */
+/** Text that is written unchanged. */
 export interface Scalar {
   readonly text: string;
 }
@@ -54,7 +54,7 @@ export function slotsOf(tree: Tree): Slot[] {
   return slots;
 }
 
-/** Returns the value in a place; undefined where an edit has removed it. */
+/** Returns the value in a place; undefined if an edit has removed it. */
 export function valueAt({ parent, index }: Slot): Tree | undefined {
   return 'items' in parent ? parent.items[index] : parent.fields[index]?.[1];
 }

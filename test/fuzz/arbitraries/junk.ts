@@ -58,13 +58,13 @@ const oddNumbers = [
 
 const oddValues = ['null', 'true', 'false', '{}', '[]', '[[]]', '[null]', '{"":""}', '"\\ud800"', '"\\u0000"', '"\\/"'];
 
-/** Texts that are no JSON. */
+/** Texts that are not JSON. */
 const noJson = [
   ...['00', '+1', '.5', '1.', '0x10', 'NaN', 'Infinity', '1_0', 'undefined', "'x'", '"', '"\\', '{', ']', '', ',', ':'],
   ...['"\\x"', '"\\u12"', '"\t"', '"a\nb"', '/**/1', 'nul', '-', '1e'],
 ];
 
-/** How often something is repeated: sizes around known limits, and few large ones. */
+/** The number of repetitions: sizes around known limits, and few large ones. */
 export const repeats: fc.Arbitrary<number> = fc.oneof(
   { weight: 40, arbitrary: fc.constantFrom(0, 1, 2, 70, 71, 199, 200, 201, 255, 256, 257, 500, 501, 1024, 1025) },
   { weight: 1, arbitrary: fc.constantFrom(4_097, 16_385, 65_537, 500_001) },

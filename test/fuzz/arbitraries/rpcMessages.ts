@@ -14,7 +14,7 @@ function varint(value: number): Buffer {
 
 const text = anyString.map((value) => Buffer.from(value));
 
-/** A field of protobuf: the one of the message, others, with any type and length. */
+/** A field of protobuf: the message's own or another, with any type and length. */
 function protoField(userIds: readonly string[]): fc.Arbitrary<Buffer> {
   return fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom(...userIds).map((id) => lengthDelimited(1, Buffer.from(id))) },

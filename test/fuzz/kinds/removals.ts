@@ -6,7 +6,7 @@ import type { Kind, Known } from '../generatedRequest.ts';
 const methods = ['DELETE', 'GET', 'POST', 'PUT', 'PATCH', 'OPTIONS', 'HEAD', 'QUERY', 'PROPFIND'];
 const routes = ['otp_email', 'authentication_methods', 'OTP_EMAIL', 'otp_sms', ''];
 
-/** Any text as a part of a path: encoded as it should be, too often, or not at all. */
+/** Any text as a part of a path: encoded correctly, too often, or not at all. */
 const segment = fc.tuple(anyString, fc.constantFrom(0, 1, 1, 1, 2)).map(([text, times]) => {
   const once = encodeURIComponent(text.toWellFormed().slice(0, 1_000));
   if (times === 0) return text.replace(/[^!-~]|[?#]/g, '').slice(0, 1_000);

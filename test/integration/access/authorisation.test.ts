@@ -12,18 +12,18 @@ import { holdings, tokenKinds } from './authorisation/dimensions.ts';
 import { expectedVerdict, type Verdict } from './authorisation/expectation.ts';
 import { renderMatrix } from './authorisation/rendering.ts';
 
-/** Callers whose calls run at the same time, each lane with users of its own. */
+/** Callers whose calls run at the same time, each lane with separate users. */
 const LANES = 12;
 const TIMEOUT_MS = 240_000;
 
-/** A cell of the matrix, and how its call ended. */
+/** A cell of the matrix, and the outcome of its call. */
 interface Cell {
   readonly row: CallerRow;
   readonly column: Column;
   readonly verdict: Verdict;
 }
 
-/** Makes a cell's call. A factor that it removes is enabled again, which fails unless it was removed. */
+/** Makes a cell's call. A removed factor is enabled again, which fails if it was not removed. */
 async function tryCell(store: Store, { app }: TestInstance, row: CallerRow, column: Column, ids: Ids): Promise<Cell> {
   const answer = await send(app, row.token, column, ids);
   const verdict = verdictOf(answer);

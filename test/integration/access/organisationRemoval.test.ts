@@ -19,13 +19,13 @@ const { signal } = new AbortController();
 const now = new Date();
 const killed = new Error('the process ended');
 
-/** Everything in the database but for what the instance notes of imports and removals. */
+/** Everything in the database except the instance's notes about imports and removals. */
 async function contents(store: Store) {
   const database = await readDatabase(store);
   return [...database].filter(([collection]) => collection !== 'instance');
 }
 
-/** An instance with the staying organisation, and its content before the others are imported and linked with it. */
+/** An instance with the remaining organisation, and its content before the others are imported and linked with it. */
 async function linkedInstance(orgs = linkedOrganisations) {
   const store = await openTestStore();
   const removeAll = async () => void (await removeOrganisations(store, goingIds, signal));

@@ -17,7 +17,7 @@ import { watchedStore } from '../../support/stores/watchedStore.ts';
 const DAY_MS = 86_400_000;
 const now = new Date();
 
-/** A service user who is IAM_OWNER, in an organisation of its own, and its token. */
+/** A service user who is IAM_OWNER, in a separate organisation, and its token. */
 async function newOwner(store: Store, orgId: string): Promise<Owner> {
   const userId = await createServiceUser(store, `owner of ${orgId}`, orgId, now);
   await changeRole(store, { userId, orgId: undefined }, 'IAM_OWNER', 'add', now);
@@ -30,7 +30,7 @@ interface Owner {
   readonly token: string;
 }
 
-/** The ways in which a caller's authorisation ends while a call runs, each with the answer's status. */
+/** The ways in which a caller's authorisation ends during a call, each with the response's status. */
 const endings: readonly {
   readonly orgId: string;
   readonly status: number;
@@ -84,7 +84,7 @@ function countingStore(store: Store) {
   return { counting, untilClosed };
 }
 
-/** Begins an export and does not read more of the response than its head. */
+/** Begins an export and reads only the head of the response. */
 async function beginExport(url: string, token: string): Promise<IncomingMessage> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const call = request(`${url}/admin/v1/export`, { method: 'POST', headers, agent: false });

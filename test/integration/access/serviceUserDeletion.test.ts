@@ -45,7 +45,7 @@ const gifts: readonly [string, (store: Store) => Promise<unknown>][] = [
 interface Filled {
   readonly store: Store;
   readonly instance: TestInstance;
-  /** Brings the service user back, with everything that it had. */
+  /** Restores the service user with all its grants and memberships. */
   restore(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ async function tokenOf(store: Store): Promise<string> {
   return (await createToken(store)).token;
 }
 
-/** Whatever names the service user in the database, and whatever is wrong there. */
+/** The references to the service user in the database, and the violated invariants. */
 async function remainsOf(store: Store): Promise<string[]> {
   const database = await readDatabase(store);
   const naming = [...database.values()].flat().filter((document) => JSON.stringify(document).includes(ROBOT));
@@ -82,7 +82,7 @@ async function remainsOf(store: Store): Promise<string[]> {
 
 const ignored = () => undefined;
 
-/** Passes on any other error than that there is no such user. */
+/** Ignores the error of a missing user, and throws any other. */
 function exceptMissing(reason: unknown): void {
   expect(reason).toMatchObject(NOT_FOUND);
 }

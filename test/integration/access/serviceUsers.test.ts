@@ -88,7 +88,7 @@ async function membersOf(store: Store) {
   return members;
 }
 
-// A transaction of either store: one is enough.
+// The transactions of both stores are alike, so one store is enough.
 describe('a membership', () => {
   let store: Store;
   let instance: TestInstance;

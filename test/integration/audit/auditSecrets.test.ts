@@ -27,7 +27,7 @@ const { privateKey } = generateKeyPairSync('rsa', {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 });
 
-/** A secret of every kind that a file or request may hold, each of them unmistakable. */
+/** A distinctive secret of every kind that a file or request may contain. */
 const secrets = {
   clearPassword: 'Cl3ar-Passw0rd-of-Ada!',
   hash: '$2a$10$xYu3FRwaIJ4OzeqczeLBDeSXX620POcGBmt8lfKM4RlSWsYIj.wCi',
@@ -43,7 +43,7 @@ const file = {
       humanUsers: [
         { ...person('ada', { password: secrets.clearPassword }), otpEmail: true },
         person('bob', { hashedPassword: { value: secrets.hash }, otpCode: secrets.seed }),
-        // A record that fails must not repeat its values either.
+        // An invalid record must not repeat its values either.
         person('bob', { hashedPassword: { value: secrets.hash }, otpCode: secrets.seed, userName: 'other' }),
       ],
       oidcIdps: [
@@ -58,7 +58,7 @@ const file = {
 
 const shown = z.looseObject({ token: z.string(), userId: z.string().optional() });
 
-/** The trail alone: the tables beside it do hold hashes and seeds. */
+/** The trail alone: the other tables contain hashes and seeds. */
 function trailOf(location: StoreLocation): string {
   if (location.kind === 'firestore') return '';
   using database = new DatabaseSync(join(location.directory, 'identity.sqlite'), { readOnly: true });

@@ -20,7 +20,7 @@ import { describeStores, keyEnvironment, type StoreKind } from '../../support/st
 const DAY_MS = 86_400_000;
 const trail = z.strictObject({ events: z.array(auditEvent) });
 
-/** What the calls of the commands refer to. */
+/** The objects that the calls of the commands refer to. */
 interface Subjects {
   readonly directory: string;
   readonly orgId: string;
@@ -68,13 +68,13 @@ const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: rea
   restore: ({ backup, masterKey }) => [[backup, '--key', masterKey], { target: backup }],
 };
 /**
- * A server runs until it is stopped; what it does is on record by its operations, as are exports and imports between
- * places. The others only read, or open no instance.
+ * A server runs until it is stopped, and its operations are recorded, as are exports and imports between places. The other
+ * commands only read, or open no instance.
  */
 const onPlaces = ['export', 'import', 'compare', 'inspect'];
 const migrating = ['migrate', 'migrate plan', 'migrate resume', 'migrate report', 'migrate cleanup'];
 const notCalled = ['serve', ...onPlaces, ...migrating];
-/** Commands whose calls fail, so that the others find what they refer to. */
+/** Commands whose calls fail, so that the objects of the other calls remain. */
 const failing: Readonly<Record<string, number>> = { init: 1, 'otp-email remove': 64, 'org delete': 64 };
 /** Commands that exist for self-hosted instances only. */
 const selfHostedOnly = ['audit', 'backup', 'restore'];
@@ -110,7 +110,7 @@ async function databaseAt(location: StoreLocation): Promise<Database> {
   }
 }
 
-/** The trail of a database; in the cloud, what a command printed of it on standard error. */
+/** The trail of a database; in the cloud, the part that a command printed on standard error. */
 async function trailOf(location: StoreLocation, printed: string): Promise<readonly z.infer<typeof auditEvent>[]> {
   if (location.kind === 'sqlite') return eventsIn(location.directory);
   const lines = printed.split('\n').filter((line) => line.startsWith('{'));

@@ -35,7 +35,7 @@ const file = () => ({
   orgs: [organisation('O', { humanUsers: [{ ...person('ada'), otpEmail: true }, person('bob')] })],
 });
 
-/** An instance whose trail the test can hold up or break. */
+/** An instance whose trail the test can block or break. */
 async function auditedInstance(kind = sqlite, replaced: { readonly store?: (store: Store) => Store } = {}) {
   const state = { onAppend: async (_event: AuditEvent) => {} };
   const { audit, events } = memoryTrail((event) => state.onAppend(event));

@@ -13,7 +13,7 @@ import { arbitraryOrganisations } from './arbitraryOrganisations/arbitraryOrgani
 
 const json = z.json() satisfies z.ZodType<JsonValue>;
 
-/** An organisation as ZITADEL's own descriptors write it: defaults left out, names of enums, base64. */
+/** An organisation as ZITADEL's own descriptors write it: defaults omitted, names of enums, base64. */
 function asZitadelWrites(org: Organisation): Organisation {
   const written = toJson(DataOrgSchema, fromJson(DataOrgSchema, json.parse(org)));
   return z.looseObject({ orgId: z.string() }).parse(written);

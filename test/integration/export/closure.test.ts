@@ -17,7 +17,7 @@ import { languageTags } from './closure/languageTags.ts';
 import { type Change, placesOf, variantOrganisations } from './closure/variants.ts';
 
 const MINUTE_MS = 60_000;
-/** Every which value of a field is tried, and how often values are chosen at random. */
+/** The interval of tried values of a field, and the number of random choices. */
 const { part, runs } = repetitions({ few: { part: 16, runs: 3 }, many: { part: 1, runs: 100 } });
 const LONG = 'x'.repeat(201);
 const projects = [{ projectId: 'p', project: { name: 'project' } }];
@@ -117,7 +117,7 @@ function granting(org: string, other: string): Organisation {
 const ids = ['orgId', 'grantedOrgId', 'userId', 'projectId', 'grantId', 'projectGrantId', 'roleKey'];
 const names = ['name', 'userName', 'firstName', 'lastName', 'displayName'];
 
-/** Makes ids, names and role keys as long as they may be: of characters of one to four bytes, and the same ones equal. */
+/** Makes ids, names and role keys of the maximum length: of characters of one to four bytes, and equal for equal input. */
 function atLimit(orgs: readonly Organisation[]): Organisation[] {
   const longest = (text: string) => {
     const unit = ['x', 'ü', '€', '😀'][text.length % 4] ?? 'x';

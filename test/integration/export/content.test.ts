@@ -59,12 +59,12 @@ describe('an export', () => {
     ['all of them', {}, [ACME, PARTNER]],
     ['an empty list, which is all', { org_ids: [] }, [ACME, PARTNER]],
     ['one', { org_ids: [PARTNER] }, [PARTNER]],
-    ['one, named twice', { org_ids: [PARTNER, PARTNER] }, [PARTNER]],
-    ['one and one that is not there', { orgIds: ['none', ACME] }, [ACME]],
-    ['one that is not there', { org_ids: ['none'] }, []],
-    ['all but one', { excluded: [PARTNER] }, [ACME]],
-    ['all but those not there', { excluded: ['none'] }, [ACME, PARTNER]],
-    ['one that is excluded too', { org_ids: [ACME, PARTNER], excluded: [ACME] }, [PARTNER]],
+    ['an organisation, listed twice', { org_ids: [PARTNER, PARTNER] }, [PARTNER]],
+    ['an existing and an unknown organisation', { orgIds: ['none', ACME] }, [ACME]],
+    ['an unknown organisation', { org_ids: ['none'] }, []],
+    ['all except one', { excluded: [PARTNER] }, [ACME]],
+    ['all except unknown ones', { excluded: ['none'] }, [ACME, PARTNER]],
+    ['a selected organisation that is also excluded', { org_ids: [ACME, PARTNER], excluded: [ACME] }, [PARTNER]],
     ['all but all', { excluded: [ACME, PARTNER] }, []],
   ])('of selected organisations contains exactly these: %s', async (_what, { excluded = [], ...request }, expected) => {
     const instance = filled();

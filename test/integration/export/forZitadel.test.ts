@@ -19,7 +19,7 @@ const leftToDo = z.array(z.strictObject({ type: z.string(), id: z.string().optio
 const ofProject = z.array(z.looseObject({ projectId: z.string() })).default([]);
 const providers = z.array(z.looseObject({ idpId: z.string() })).default([]);
 
-/** The errors that ZITADEL reported, apart from those for records that it imported nevertheless. */
+/** The errors that ZITADEL reported, except those for records that it imported nevertheless. */
 function recordedLosses(name: string): string[] {
   const { errors } = response.parse(JSON.parse(zitadelText(name)));
   return errors
@@ -28,7 +28,7 @@ function recordedLosses(name: string): string[] {
     .sort();
 }
 
-/** The first entries of a file, and the second ones, which stand behind them. */
+/** The first entries of a file, and the second entries, which follow them. */
 function entries({ orgs }: Pick<Exported, 'orgs'>) {
   const seen = new Set<string>();
   const second = orgs.filter(({ orgId }) => seen.size === seen.add(orgId).size);
@@ -155,7 +155,7 @@ describe('an export for ZITADEL', () => {
   });
 });
 
-/** Organisations of which each one has users with grants and memberships on its own project and on all the others'. */
+/** Organisations with users that have grants and memberships on the projects of all organisations. */
 function entangled(count: number, users: number): Organisation[] {
   const ids = Array.from({ length: count }, (_, index) => `O${index}`);
   return ids.map((orgId) => {

@@ -12,7 +12,7 @@ import { openTestStore } from '../../support/stores/stores.ts';
 const ACME = '330000000000000001';
 const PARTNER = '330000000000000002';
 
-/** The organisations as ZITADEL's own descriptors write them: defaults left out, names of enums, base64. */
+/** The organisations as ZITADEL's own descriptors write them: defaults omitted, names of enums, base64. */
 function asZitadelWrites(orgs: readonly Organisation[]): Organisation[] {
   const json = z.json() satisfies z.ZodType<JsonValue>;
   const written = orgs.map((org) => toJson(DataOrgSchema, fromJson(DataOrgSchema, json.parse(org), lenient)));
@@ -36,9 +36,9 @@ const stateful = z
 const statesInZitadel = zitadelExport('export-full').flatMap((org) => stateful.parse(org.humanUsers));
 
 /**
- * What the service changes in a record on purpose: states are filled in, as ZITADEL fills them in, phone numbers are
- * brought to one form, a service user has one id, a password in clear becomes a hash (checked on its own), flows have
- * numbers, what names its organisation names the one that it stands in.
+ * The deliberate changes of the service in a record: states are filled in, as by ZITADEL, phone numbers are normalised, a
+ * service user has one id, a clear password becomes a hash (checked separately), flows have numbers, and references to the
+ * record's organisation contain the id of the surrounding one.
  */
 function normalised(org: Organisation): Organisation {
   const { orgId } = org;
@@ -94,7 +94,7 @@ describe('an export of an imported file', () => {
     const instance = await testInstance(await openTestStore());
     const { errors, summary } = await instance.import({ data_orgsv1: { orgs: file }, with_keys: true });
     expect({ errors, failed: summary.failed }).toEqual({ errors: undefined, failed: {} });
-    // ZITADEL lists the members of every project under every organisation; they are kept with their project's.
+    // ZITADEL lists the members of every project under every organisation; they are kept with their project.
     expect(summary.notCarried).toEqual({ projectMembers: 2 });
     const expected = file.map(({ projectMembers, ...org }) => (org.orgId === ACME ? { ...org, projectMembers } : org));
     expect(comparable((await instance.export()).orgs)).toEqual(comparable(expected.map(withInnerIds)));

@@ -14,7 +14,7 @@ const never = new AbortController().signal;
 /** The forms of an export without the default organisation. */
 const forms = [{}, { for_zitadel: true }, { org_ids: ['b', 'c', 'stays'] }];
 
-/** A deletion of something that other organisations refer to. */
+/** A deletion of a record that other organisations refer to. */
 interface Deletion {
   readonly subject: string;
   readonly orgs: readonly object[];

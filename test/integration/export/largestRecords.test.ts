@@ -9,7 +9,7 @@ import { expectClosed } from './closure/expectClosed.ts';
 /** Each test sends some megabytes to up to five instances. */
 const TIMEOUT_MS = 300_000;
 
-/** Creates an organisation that has a record with a text of so many characters. */
+/** Creates an organisation that has a record with a text of the given number of characters. */
 type Sized = (orgId: string, characters: number) => Organisation;
 
 const longest = (count: number) => Array.from({ length: count }, () => 'x'.repeat(64_000));
@@ -48,7 +48,7 @@ function recordBytes({ orgs }: Exported, orgId: string, section: string): number
   return Buffer.byteLength(JSON.stringify(record));
 }
 
-/** Returns the number of characters with which a record is as large in an export as a record may be. */
+/** Returns the number of characters with which a record has the maximum size in an export. */
 async function mostCharacters(kind: StoreKind, section: string, create: Sized): Promise<number> {
   const instance = await testInstance(await openTestStore(kind));
   await instance.import({ data_orgs: { orgs: [create('o', 1)] }, with_keys: true });
@@ -88,12 +88,12 @@ describe('an import of a record that would be larger in an export', { timeout: T
   });
 });
 
-/** Ids as long as they may be, of characters that JSON writes in six. */
+/** Ids of the maximum length, of characters that JSON writes in six. */
 const longId = (index: number) => String(index).padEnd(2_600, '\u0001');
 /** Enough records for a manifest above its limit, if it listed each. */
 const many = <Value>(create: (index: number) => Value) => Array.from({ length: 20 }, (_, index) => create(index));
 
-/** An organisation whose records make as much to do by hand as they can. */
+/** An organisation whose records need the maximum of manual steps. */
 function laborious(): Organisation {
   const projectId = 'project';
   const inactive = (prefix: string) => ({ state: `${prefix}_STATE_INACTIVE` });

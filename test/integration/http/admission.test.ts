@@ -13,7 +13,7 @@ const file = (orgId: string, more: object = {}) => ({
 });
 const everything = { response_output: true };
 
-/** An instance whose imports and exports wait in the database, once they have begun, until they are let go. */
+/** An instance whose imports and exports, once they have begun, wait in the database until the test releases them. */
 async function gatedInstance() {
   const gate = Promise.withResolvers<void>();
   let entered = Promise.withResolvers<void>();

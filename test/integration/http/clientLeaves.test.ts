@@ -22,17 +22,17 @@ const large = organisation('large', {
 const body = JSON.stringify({ data_orgs: { orgs: [large] } });
 const noBucket = () => Promise.reject(new Error('these tests have no bucket'));
 
-/** A request to a server whose store waits, once it has begun with the people, until the client has left. */
+/** A request to a server whose store, once it writes or reads people, waits until the client has disconnected. */
 interface Watched {
-  /** The work has come to the people. */
+  /** Resolves when the work has reached the people. */
   readonly begun: PromiseWithResolvers<void>;
-  /** The server knows that the client has left. */
+  /** Resolves when the server has noticed the disconnection. */
   readonly left: PromiseWithResolvers<void>;
-  /** The work has ended, with this error where it was one. */
+  /** Resolves when the work has ended, with its error if it failed. */
   readonly ended: PromiseWithResolvers<unknown>;
-  /** The request is reported as finished. */
+  /** Resolves when the request is logged as finished. */
   readonly finished: PromiseWithResolvers<RequestLine>;
-  /** How many people were written or read by then. */
+  /** The number of people written or read by then. */
   people: number;
 }
 
@@ -129,7 +129,7 @@ function untilLeft({ begun, left }: Watched): Promise<void> {
   return left.promise;
 }
 
-/** Sends a request, and leaves once the work has come to the people. */
+/** Sends a request, and disconnects once the work has reached the people. */
 type Leave = (url: string, path: string, token: string, body: string, begun: Promise<void>) => Promise<void>;
 
 const clients: readonly { readonly version: string; readonly leave: Leave }[] = [

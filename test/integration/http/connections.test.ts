@@ -14,7 +14,7 @@ const hello = 'GET /hello HTTP/1.1\r\nHost: a\r\n\r\n';
 const slow = 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n';
 
 const server = gatedServer();
-/** The limit under test alone closes connections. */
+/** Only the limit under test closes connections. */
 const patient = { headersMs: 600_000, keepAliveMs: 600_000 };
 
 /** Opens a connection whose request has a response. */

@@ -83,7 +83,7 @@ describe('identity serve --docs', () => {
     },
   );
 
-  /** Sends a path as it is: clients resolve its dot segments. */
+  /** Sends a path unchanged, because clients resolve its dot segments. */
   async function askRaw(path: string): Promise<readonly [number, unknown]> {
     const socket = await openConnection(url);
     socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
@@ -109,7 +109,7 @@ const program = await findBrowser();
 if (program === undefined) process.stdout.write(`skipped: ${noBrowser}\n`);
 
 describe.skipIf(program === undefined)('the page of npm start, 390 pixels wide', () => {
-  /** Opens the link that `npm start` prints; keeps what the page writes to the console and which origins it asks. */
+  /** Opens the link that `npm start` prints; records the console output and the requested origins of the page. */
   async function open() {
     const directory = resources.adopt(await temporaryDirectory(), (made) => made.remove());
     const local = await startLocal({ directory: directory.path });

@@ -17,7 +17,7 @@ const throwaway = ['--source=test/fixtures/functions/throwaway.ts', '--target=th
 const environment = { DATA_DIR: '/nowhere', FIRESTORE_EMULATOR_HOST: undefined };
 const size = 400_000_000;
 
-/** A function that needs nothing at its end. */
+/** A function without a shutdown step. */
 const program = (routes: readonly Route[]): FunctionProgram => ({ app: createApp({ routes }), close: async () => {} });
 
 describe('the installed functions-framework', () => {
@@ -154,7 +154,7 @@ describe("a function under the framework's command", () => {
       .parse(JSON.parse((await readAnswer(socket)).body));
     socket.destroy();
     expect(counted.size).toBe(size);
-    // Garbage not yet collected is up to 100 MB at any size.
+    // Garbage that is not collected yet takes up to 100 MB at any size.
     expect(counted.grown).toBeLessThan(size / 2);
   });
 
@@ -180,7 +180,7 @@ describe('a function that gets a signal to end', () => {
     idle.write('POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n');
     expect((await readAnswer(idle)).status).toBe(200);
     slow.write('POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n01234');
-    // A second answer on the other connection shows that the first request has arrived.
+    // A second response on the other connection shows that the first request has arrived.
     idle.write('POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n');
     expect((await readAnswer(idle)).status).toBe(200);
 
@@ -205,7 +205,7 @@ describe('a function that gets a signal to end', () => {
 describe("a function that runs without the framework's command", () => {
   it.each([
     [
-      'lists what is wrong with its configuration',
+      'lists the problems of its configuration',
       { DATA_DIR: '', LOG_LEVEL: 'loud' },
       ['LOG_LEVEL must be', 'DATA_DIR or'],
     ],
@@ -235,7 +235,7 @@ describe("a function that runs without the framework's command", () => {
   });
 });
 
-/** Starts the framework for a function that is no part of the product. */
+/** Starts the framework for a function that is not part of the product. */
 function startThrowaway(env: Readonly<Record<string, string>> = {}): Promise<Running> {
   const listening = /"url":"http:[^"]*:(\d+)"/;
   return startProgram(process.execPath, [framework, ...throwaway], listening, { env: { ...environment, ...env } });

@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => directory.remove());
 
-/** A function alone answers its own request, which lacks a token here, and no other; the same holds for its RPC over HTTP/2. */
+/** A function serves its own request, which lacks a token here, and no other; the same holds for its RPC over HTTP/2. */
 async function answersOnlyItsRoute(url: string, name: FunctionName): Promise<void> {
   for (const other of functions) {
     const answer = await send({ url }, requests[other]);

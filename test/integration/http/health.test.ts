@@ -17,7 +17,7 @@ const get = async (store: Store, path: string) => {
 const healthy = { status: 200, body: { status: 'ok' } };
 const ready = { status: 200, body: { status: 'ready' } };
 
-/** A database that answers no read. */
+/** A database that never responds to a read. */
 async function silentStore(): Promise<Store> {
   const store = await openTestStore(sqlite);
   return { ...store, getMany: () => new Promise(() => {}) };

@@ -73,7 +73,7 @@ const well: HostileRequest = {
   code: 5,
 };
 
-/** As large as an import may be: what the process keeps of its memory after that, it had before. */
+/** As large as an import may be, so that the process reaches its memory's size beforehand. */
 const largest: HostileRequest = {
   name: 'a sound import',
   bytes: (owner) => {

@@ -47,7 +47,7 @@ afterEach(async () => {
   expect((await fetch(`${server.url}/small`)).status).toBe(200);
 });
 
-/** Sends bytes over and over until the server ends the connection. Returns how many were sent. */
+/** Sends bytes repeatedly until the server ends the connection. Returns the number of sent bytes. */
 async function sendUntilClosed(bytes: Uint8Array, pause: () => Promise<unknown> = setImmediate): Promise<number> {
   let sent = 0;
   while (socket.writable && !socket.readableEnded) {
@@ -61,7 +61,7 @@ async function sendUntilClosed(bytes: Uint8Array, pause: () => Promise<unknown> 
 /** The length, type and flags of a GOAWAY without debug data. */
 const GO_AWAY = Buffer.from('0000080700', 'hex');
 
-/** Resolves when the connection receives some bytes at once. */
+/** Resolves when the connection receives the given bytes in one chunk. */
 function receives(bytes: string | Buffer): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   socket.on('data', (chunk: Buffer) => void (chunk.includes(bytes) && resolve()));
@@ -90,7 +90,7 @@ describe('a connection of HTTP/2 without a request', () => {
     socket.once('end', () => {
       ended = true;
     });
-    // One frame a tick at most is far below what counts as a flood.
+    // One frame a tick at most is far below a flood.
     await sendUntilClosed(drip, () => new Promise((resolve) => setTimeout(resolve, SHORT_MS / 10)));
     if (!ended && !socket.closed) await Promise.race([once(socket, 'end'), once(socket, 'close')]);
     expect(handled).toEqual([]);
@@ -112,7 +112,7 @@ describe('a flood over HTTP/2', () => {
     ],
     ['pings', repeatedFrame(5_000, http2Frame('ping', { payload: Buffer.alloc(8) }))],
     ['settings', repeatedFrame(5_000, http2Frame('settings'))],
-    ['window updates of nothing', repeatedFrame(5_000, http2Frame('windowUpdate', { payload: Buffer.alloc(4) }))],
+    ['window updates of zero', repeatedFrame(5_000, http2Frame('windowUpdate', { payload: Buffer.alloc(4) }))],
   ])('of %s ends its connection, and starts no request', async (_name, frames) => {
     await startWith({});
     socket.write(opened);
@@ -122,7 +122,7 @@ describe('a flood over HTTP/2', () => {
 });
 
 describe('requests that their client resets at once', () => {
-  /** Starts a server whose connection has its settings: what was read before them starts no handler either way. */
+  /** Starts a server whose connection has its settings: requests read before them start no handler either way. */
   async function startInUse(): Promise<void> {
     await startWith({});
     const settings = once(socket, 'data');

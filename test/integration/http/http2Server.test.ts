@@ -82,7 +82,7 @@ describe('a request over HTTP/2', () => {
   );
 
   it.each<[string, Http2Request, number, number]>([
-    ['an authority that is none', { path: '/slow', headers: { ':authority': 'a:99999' } }, 400, 3],
+    ['an invalid authority', { path: '/slow', headers: { ':authority': 'a:99999' } }, 400, 3],
     ['an unknown path', { path: '/nowhere' }, 404, 5],
     ['another method', { path: '/echo' }, 405, 12],
     ['a malformed path', { path: '/%zz' }, 400, 3],

@@ -174,7 +174,7 @@ describe('a path with dot segments', () => {
 describe('an incomplete request', () => {
   it.each([
     ['nothing', ''],
-    ['one letter', 'P'],
+    ['a single letter', 'P'],
     ['half its headers', 'GET /hello HTTP/1.1\r\nHost: a\r\n'],
   ])('is answered 408 after %s', async (_name, start) => {
     const hasty = await server.another({ headersMs: 50 });
@@ -309,7 +309,7 @@ describe('the upload of a request body', () => {
     const listening = once(breaking.listen(0, '127.0.0.1'), 'listening');
     onTestFinished(() => void breaking.close());
     await listening;
-    // It ends only by its reader.
+    // It ends only when its reader stops.
     async function* body() {
       for (;;) yield Buffer.alloc(65_536);
     }

@@ -61,7 +61,7 @@ describe('identity serve with METRICS_PORT', () => {
     const after = await scrape();
     const difference = (name: string, [one, other]: readonly [typeof before, typeof before]) =>
       (other.get(name) ?? 0) - (one.get(name) ?? 0);
-    // Each person is a record and the claim on its name.
+    // Each person is a record and the claim of its name.
     expect(difference('identity_documents_written_total', [before, between])).toBeGreaterThanOrEqual(40);
     expect(difference('identity_documents_written_total', [between, after])).toBe(0);
     expect(difference('identity_documents_read_total', [between, after])).toBeGreaterThanOrEqual(20);

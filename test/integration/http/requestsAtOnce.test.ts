@@ -19,7 +19,7 @@ function zeros(): ReadableStream<Uint8Array> {
   return new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65_536)) });
 }
 
-/** Opens streams of a client that takes no content; resolves when each has headers, or is refused. */
+/** Opens streams of a client that accepts no content; resolves when each has headers, or is rejected. */
 async function openUnread(path: string, count: number) {
   const session = await server.openSession({ initialWindowSize: 0 });
   const streams = Array.from({ length: count }, () => openStream(session, { path }).end());

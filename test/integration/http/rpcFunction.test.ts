@@ -7,7 +7,7 @@ import type { Instance } from '../../support/instances/deployments.ts';
 import { identityProgram, startFunction } from '../../support/processes/programs.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
-// One database, served whole on one port by `identity serve`, and by the function alone.
+// One database, served completely on one port by `identity serve`, and by the function alone.
 let instance: Instance = { url: '', token: '', database: undefined };
 let urlOfFunction = '';
 let outputOfFunction = () => '';

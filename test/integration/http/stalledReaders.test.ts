@@ -5,10 +5,10 @@ import { serve } from '../../../shared/http/server.ts';
 import { configureLog } from '../../../shared/log.ts';
 import { openConnection } from '../../support/http/rawHttp.ts';
 
-/** More than a connection's buffers take. */
+/** More than the buffers of a connection. */
 const BYTES = 50_000_000;
 const STALL_MS = 1_000;
-/** The pauses of a client that is slow, but not too slow. */
+/** The pauses of a slow client that stays within the limit. */
 const PAUSE_MS = STALL_MS / 200;
 
 const large: Route = { method: 'GET', path: '/large', handler: () => new Response(Buffer.alloc(BYTES)) };

@@ -29,7 +29,7 @@ beforeEach(() => {
   return () => void vi.restoreAllMocks();
 });
 
-/** An import that is throttled after its first batches, and has tried several times since. */
+/** An import that is throttled after its first batches, and has retried several times since. */
 async function throttledImport() {
   const { direct, store, network } = await openProxiedStore();
   const instance = await testInstance(direct);

@@ -113,8 +113,8 @@ describe('an existing record with other content in the file', () => {
       .object({ errors: z.array(z.object({ type: z.string(), id: z.string(), message: z.string() })) })
       .parse(JSON.parse(zitadelText('reimport-same-instance-response')))
       .errors.map((error) => ({ ...error, message: error.message.replace(/ Parent=.*$/, '') }));
-    // Where ZITADEL gave service users new ids, their names collided; TOTP is part of the user here; members of projects
-    // are taken once; a flow with the same actions is unchanged here, so that another message fits one with others.
+    // ZITADEL gave service users new ids, so their names collided; TOTP is part of the user here; duplicate members of projects
+    // are imported once; a flow with the same actions is unchanged here, so that another message fits a flow with others.
     const others = ['machine_user', 'human_user_otp', 'project_member', 'trigger_action'];
     const ours = ['init_message', 'login_texts', 'user_metadata'];
     const ofSameType = (result.errors ?? []).filter(({ type }) => zitadels.some((error) => error.type === type));
@@ -160,7 +160,7 @@ describe('a name that another record holds', () => {
       },
     });
     expect(errors).toBeUndefined();
-    // The policy counts as well when it is there from an earlier import.
+    // A policy from an earlier import counts as well.
     const later = await instance.import({ dataOrgs: { orgs: [{ orgId: 'P', humanUsers: humanUsers('C') }] } });
     expect(later.errors?.map(({ id }) => id)).toEqual(['C']);
   });

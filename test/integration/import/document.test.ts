@@ -12,7 +12,7 @@ const details = z.tuple(
   z.unknown(),
 );
 
-/** An instance, and how it refuses an import: with these faults and without a single write. */
+/** An instance, and its rejection of an import: with these violations and without a single write. */
 async function strictInstance() {
   let writes = 0;
   const store = watchedStore(await openTestStore(sqlite), (some) => {
@@ -106,7 +106,7 @@ describe('a document', () => {
     const snake = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(snake);
       if (typeof value !== 'object' || value === null) return value;
-      // This one field is in camelCase in ZITADEL's own definition.
+      // This field alone is in camelCase in ZITADEL's own definition.
       const name = (key: string) =>
         key === 'ownerType' ? key : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
       return Object.fromEntries(Object.entries(value).map(([key, part]) => [name(key), snake(part)]));
@@ -153,11 +153,7 @@ describe('an invalid document', () => {
       'orgs[0].unknown[1]',
     ],
     ['an unknown field of the document that is no JSON', '{"orgs":[],"unknown":{"a":tru}}', 'unknown'],
-    [
-      'half a surrogate pair',
-      valid.replace('First', '\\ud83d').replace(/^.*$/s, '{"orgs":[$&]}'),
-      'orgs[0].humanUsers[0]',
-    ],
+    ['a lone surrogate', valid.replace('First', '\\ud83d').replace(/^.*$/s, '{"orgs":[$&]}'), 'orgs[0].humanUsers[0]'],
   ])('is rejected with its place before anything is written: %s', async (_what, document, field) => {
     const { refused } = await strictInstance();
     const faults = await refused(around(document));
@@ -182,7 +178,7 @@ describe('an invalid document', () => {
   );
 
   it.each([
-    ['cut off', '{"timeout":"1m","data_orgs":{"orgs":[{"orgId":"O"'],
+    ['truncated', '{"timeout":"1m","data_orgs":{"orgs":[{"orgId":"O"'],
     ['followed by more', `${around('{"orgs":[]}')}{}`],
     ['no JSON', 'orgs'],
     ['empty', ''],
@@ -295,7 +291,7 @@ describe('a file with a manifest', () => {
     ],
     ['a changed count', (text) => text.replace('"humanUsers":10', '"humanUsers":11'), ['manifest.counts.humanUsers']],
     [
-      'a count of what is not there',
+      'a count of missing records',
       (text) => text.replace('"counts":{', '"counts":{"unknown":1,'),
       ['manifest.counts.unknown'],
     ],

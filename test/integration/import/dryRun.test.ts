@@ -5,7 +5,7 @@ import { countedInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
 
 const full = zitadelExport('export-full');
-/** Records of every outcome: twice, with a name that is taken, with a reference to nothing, too weak a password. */
+/** Records of every outcome: duplicates, a taken name, a reference to a missing record, and a weak password. */
 const faulty = [
   organisation('O', {
     humanUsers: [
@@ -27,21 +27,21 @@ const faulty = [
 describe('a dry run', () => {
   it.each<[string, object, object]>([
     ['of a file that is new', {}, { dataOrgs: { orgs: zitadelRequest('import-request') } }],
-    ['of a file that is there', { dataOrgs: { orgs: full } }, { dataOrgs: { orgs: full } }],
+    ['of a file that was imported before', { dataOrgs: { orgs: full } }, { dataOrgs: { orgs: full } }],
     ['of a file that has changed', { dataOrgs: { orgs: full } }, { dataOrgs: { orgs: full.map(changed) } }],
     [
-      'that skips what has changed',
+      'that skips changed records',
       { dataOrgs: { orgs: full } },
       { dataOrgs: { orgs: full.map(changed) }, on_conflict: 'skip' },
     ],
     [
-      'that overwrites what has changed',
+      'that overwrites changed records',
       { dataOrgs: { orgs: full } },
       { dataOrgs: { orgs: full.map(changed) }, on_conflict: 'overwrite' },
     ],
     ['of a file with faults of every kind', { dataOrgs: { orgs: [] } }, { dataOrgs: { orgs: faulty } }],
     [
-      'of some of it',
+      'over an earlier import of some records',
       { dataOrgs: { orgs: [organisation('O', { humanUsers: [person('A', { userName: 'other' })] })] } },
       { dataOrgs: { orgs: faulty }, on_conflict: 'overwrite' },
     ],

@@ -16,9 +16,9 @@ import { setUpOnce } from '../../support/stores/stores.ts';
 const open = setUpOnce(prepareTwoTenants);
 
 /**
- * The victim's records to which the attacker's may refer. Users of any organisation may be members and get grants, a
- * granted organisation may use what was granted to it, and a person may have the id of any identity provider: the link
- * itself is a record of its own, which is not imported then.
+ * The victim's records to which the attacker's records may refer. Users of any organisation may be members and get grants, a
+ * granted organisation may use its granted project, and a person may have the id of any identity provider: the link itself
+ * is a separate record, which is not imported then.
  */
 const permitted = [
   'humanUsers to identityProviders victim-oidc',
@@ -40,7 +40,7 @@ const permitted = [
 
 const LIST_PATH = /^(.+)\[(?:(\w+)=(\w+))?\](?:\.(\w+))?$/;
 
-/** Sets the value to which a reference's path leads; a list gets one element with it. */
+/** Sets the value at a reference's path; a list gets one element with it. */
 function refer(json: JsonObject, path: string, value: string): void {
   const [, list, condition, expected, field] = LIST_PATH.exec(path) ?? [];
   const [first = {}] = [valueAt(json, list ?? path)].flat();
@@ -49,7 +49,7 @@ function refer(json: JsonObject, path: string, value: string): void {
   putAt(json, list ?? path, list === undefined ? value : [element]);
 }
 
-/** Gives a record a new key and new names, as far as they are not references or numbers, which stand for kinds of flows. */
+/** Gives a record a new key and new names, except for references and the numbers of flows. */
 function rename(json: JsonObject, { key, unique = [], references = [] }: Section, suffix: string): void {
   const referring = new Set(references.flatMap((reference) => reference.key));
   const paths = new Set([...key.slice(-1), ...unique.flatMap(({ parts }) => parts)]);

@@ -54,7 +54,7 @@ describe('an object in a bucket', () => {
 
   it.each([
     ['empty', ''],
-    ['cut off after its first byte', '{'],
+    ['truncated after its first byte', '{'],
     ['another file', '{"type":"service_account"}'],
   ])('that is %s is rejected', async (name, content) => {
     const { instance, source } = await withObject(name, content);

@@ -22,7 +22,7 @@ interface Attack {
   readonly title: string;
   readonly section: Section;
   readonly json: JsonObject;
-  /** The possible outcomes of the record; undefined where it may become a record of the attacker's own. */
+  /** The possible outcomes of the record; undefined if it may become a record of the attacker's own organisation. */
   readonly outcomes: readonly string[] | undefined;
   /** The organisation of the import; by default the attacker's. */
   readonly orgId?: string;
@@ -41,7 +41,7 @@ function withValuesOf(given: JsonObject, other: JsonObject, paths: readonly stri
   return json;
 }
 
-/** Returns a record with a new key, as far as the key has parts other than some. */
+/** Returns a record with a new key, if the key has parts other than the given ones. */
 function withNewKey(given: JsonObject, { key }: Section, kept: readonly string[]): JsonObject {
   const json = structuredClone(given);
   for (const path of key.filter((part) => isOwnPath(part) && !kept.includes(part)))
@@ -49,7 +49,7 @@ function withNewKey(given: JsonObject, { key }: Section, kept: readonly string[]
   return json;
 }
 
-/** Returns a record whose unique names no other record has, as far as they are not part of its key or of references. */
+/** Returns a record with new unique names, except those that are part of its key or of references. */
 function withNewNames(given: JsonObject, { key, unique = [], references = [] }: Section): JsonObject {
   const json = structuredClone(given);
   const kept = new Set([...key, ...references.flatMap((reference) => reference.key)]);
@@ -94,7 +94,7 @@ function nameAttacks(section: Section): Attack[] {
       const isTaken = isClaimed && perOrganisation !== true && !parts.includes('$orgId');
       const json = withValuesOf(usual, target, parts);
       const title = `the ${type} of record ${index}`;
-      // Under "skip", the attacker's own record stays as it is, whatever the file has.
+      // Under "skip", the attacker's own record is unchanged, whatever the file contains.
       const outcomes = isTaken ? [...REJECTED, 'skipped'] : undefined;
       const created = withNewKey(json, section, parts);
       const own = { title, section, json, outcomes };

@@ -65,7 +65,7 @@ describe('an import at a limit', () => {
       expect((await instance.import({ data_orgs: { orgs }, org_ids: [orgId] })).errors).toBeUndefined();
   });
 
-  it('does not count records twice where an organisation’s id follows them', async () => {
+  it('does not count records twice if an organisation’s id follows them', async () => {
     const instance = await testInstance(await openTestStore(sqlite), 'test', { limits: { clearPasswords: 3 } });
     const { orgId, ...rest } = organisation('late', { humanUsers: people(3, clear) });
     expect((await instance.import({ data_orgs: { orgs: [{ ...rest, orgId }] } })).errors).toBeUndefined();

@@ -14,7 +14,7 @@ const robot = (user: object = {}, more: object = {}) => ({
 const home = (more: object = {}) => organisation('home', { machineUsers: [robot()], ...more });
 const other = (more: object) => organisation('other', more);
 
-/** An instance with a second IAM_OWNER, and what exports and imports with its token return. */
+/** An instance with a second IAM_OWNER, and the responses to exports and imports with its token. */
 async function withSecondOwner() {
   const store = await openTestStore();
   const first = await testInstance(store);
@@ -29,7 +29,10 @@ describe('an import', () => {
   it.each<[string, readonly object[]]>([
     ['the user as a person', [organisation('home', { humanUsers: [person('robot')] })]],
     ['the user in another organisation', [other({ machineUsers: [robot()] })]],
-    ['the user there, the organisation without it', [organisation('home'), other({ machineUsers: [robot()] })]],
+    [
+      'the user in another organisation, and not in its own',
+      [organisation('home'), other({ machineUsers: [robot()] })],
+    ],
     [
       'the user with another name and another type of token',
       [home({ machineUsers: [robot({ userName: 'renamed', accessTokenType: 'ACCESS_TOKEN_TYPE_JWT' })] })],

@@ -30,7 +30,7 @@ const entry = fc.record({
 type Entry = typeof entry extends fc.Arbitrary<infer Value> ? Value : never;
 type Fields = [name: string, value: unknown][];
 
-/** Writes an entry; the policies of a file agree with each other, unless one contradicts. */
+/** Writes an entry; the policies of a file agree with each other, except for a deliberate contradiction. */
 function toOrganisation(
   { orgId, isNamed, policies, contradicts, users, isUsersFirst, isIdLast }: Entry,
   byDomain: readonly string[],
@@ -57,7 +57,7 @@ const file = fc
   }));
 const files = fc.array(file, { minLength: 1, maxLength: 4 });
 
-/** Opens a store for one of many rounds, which does not stay open until the test has finished. */
+/** Opens a store for one of many rounds, which is closed before the test has finished. */
 async function openClosing(): Promise<Store & AsyncDisposable> {
   const store = await openStore(await sqlite.newLocation());
   return { ...store, [Symbol.asyncDispose]: () => store.close() };

@@ -7,7 +7,7 @@ import { openTestStore } from '../../support/stores/stores.ts';
 
 const USERS = 3_000;
 
-/** Ids that a path, a separator, a comparison or a database could take for something else. */
+/** Ids that a path, a separator, a comparison or a database could misinterpret. */
 const awkward = [
   ...[
     '/',
@@ -64,13 +64,13 @@ const awkward = [
   ],
 ];
 
-/** As many different ids as there are users: the awkward ones, then generated ones, the same in every run. */
+/** As many different ids as there are users: the awkward ids, then generated ones, the same in every run. */
 function idsOf(count: number): string[] {
   const generated = fc.sample(fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }), {
     numRuns: 2 * count,
     seed: 7,
   });
-  // No ZITADEL stores NUL, so no import takes it.
+  // No ZITADEL stores NUL, so every import rejects it.
   const storable = generated.filter((id) => !id.includes('\0'));
   return [...new Set([...awkward, ...storable])].slice(0, count);
 }

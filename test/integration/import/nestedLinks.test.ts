@@ -41,7 +41,7 @@ describe('links inside a person', () => {
       notCarried: {},
       warnings: [unproved],
     });
-    // As ZITADEL, which lists the links beside people only.
+    // As in ZITADEL, which lists the links beside people only.
     expect(report.success.orgs).toEqual([{ orgId: 'O', jwtIdps: ['idp'], humanUserIds: ['U', 'V'] }]);
     const { orgs } = await instance.export();
     const links = [exportedLink('U', 'a', { providedUserName: 'Ann' }), exportedLink('U', 'b'), exportedLink('V', 'c')];

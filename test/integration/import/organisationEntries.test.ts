@@ -9,7 +9,7 @@ const details = z.array(
   z.looseObject({ fieldViolations: z.array(z.object({ field: z.string(), description: z.string() })).default([]) }),
 );
 
-/** Imports and expects a 400, of which it returns the violations. */
+/** Imports, expects a 400, and returns the violations. */
 async function violationsOfImport(instance: TestInstance, ...orgs: object[]) {
   const { status, body } = await instance.refusedImport({ data_orgs: { orgs } });
   expect(status).toBe(400);
@@ -86,7 +86,7 @@ describe('an organisation in several entries of a file', () => {
   });
 });
 
-// Contradictions are found before the store is asked for anything.
+// Contradictions are found before the first read from the store.
 describe('entries of a file that contradict each other about an organisation', () => {
   it.each<[string, object, object, string, string]>([
     ['its name', { org: { name: 'Other' } }, {}, 'orgs[1].org', 'orgs[0].org'],

@@ -16,7 +16,7 @@ const REASON =
   "the organisation of the token's user is inactive or removed: use a token of an active organisation's user";
 const ada = { ...person('ada'), otpEmail: true };
 
-/** Creates a token of a user without the command, which may have an objection. */
+/** Creates a token of a user without the command, which might reject it. */
 async function tokenFor(store: Store, userId: string): Promise<string> {
   const { created, write } = createPersonalAccessToken(userId, new Date(), 60_000);
   await store.commit([write]);

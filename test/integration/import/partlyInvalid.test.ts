@@ -35,7 +35,7 @@ describe('a record with an invalid element', () => {
     expect(again.summary).toMatchObject({ created: {}, unchanged: { orgMembers: 1 }, failed: {} });
   });
 
-  it('is a membership that fails where none of its roles is valid', async () => {
+  it('is a membership that fails if none of its roles is valid', async () => {
     const orgMembers = [{ userId: 'A', roles: ['ORG_SUPPORT_DESK', 'IAM_OWNER'] }];
     const { errors } = await imported(organisation('O', { humanUsers: [person('A')], orgMembers }));
     expect(errors).toMatchObject([{ type: 'org_member', message: expect.stringContaining('Org-4N8es') }]);

@@ -5,7 +5,7 @@ import { errorInfo } from '../../support/http/errorInfo.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
-/** An organisation with a record of each kind that ZITADEL's document has no state for, each with the given one. */
+/** An organisation with a record of each kind without a state in ZITADEL's document, each with the given state. */
 function stateful(suffix?: string) {
   const state = (prefix: string) => (suffix === undefined ? {} : { state: `${prefix}_${suffix}` });
   return organisation('O', {

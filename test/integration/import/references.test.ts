@@ -32,7 +32,7 @@ const api = (appId: string, authMethodType: string) => ({
   app: { projectId: 'P', name: appId, authMethodType },
 });
 
-/** What another organisation has: its records are no good for references that stay within an organisation. */
+/** The content of another organisation, whose records are invalid for references that stay within an organisation. */
 const other = organisation('other', {
   projects: [project('theirs'), project('never granted')],
   projectRoles: [role('theirs', 'reader'), role('theirs', 'owner')],

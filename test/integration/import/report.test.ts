@@ -15,7 +15,7 @@ const grant = (grantId: string, projectId: string, grantedOrgId: string, ...role
   projectGrant: { projectId, grantedOrgId, roleKeys },
 });
 
-// What ZITADEL's own integration tests of its import expect, field by field; `summary` is ours.
+// The expectations of ZITADEL's own integration tests of its import, field by field; `summary` is an addition.
 describe("an import of ZITADEL's own tests", () => {
   it('creates projects, roles, people, and grants of projects and of users over several organisations in case "success"', async () => {
     const instance = await testInstance(await openTestStore(sqlite));

@@ -37,7 +37,7 @@ const report = z.looseObject({
   }),
 });
 
-/** Every import has a moment of its own. */
+/** Every import begins at a different moment. */
 let imports = 0;
 const nextMoment = () => `2026-01-01T00:00:00.${String(imports++).padStart(6, '0')}Z`;
 
@@ -49,7 +49,7 @@ async function run(store: Store, org: Organisation, options: Partial<ImportOptio
   return report.parse(await importOrganisations(store, source, { ...usual, ...options }, nextMoment(), signal));
 }
 
-/** Imports until so many documents are written. */
+/** Imports until the given number of documents is written. */
 async function stopAfter(store: Store, documents: number, org: Organisation): Promise<void> {
   const controller = new AbortController();
   let written = 0;
@@ -62,7 +62,7 @@ async function stopAfter(store: Store, documents: number, org: Organisation): Pr
   await expect(stopped).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
 }
 
-/** A store that stops working, without a word, after so many commits: what a killed process leaves behind. */
+/** A store that stops working silently after the given number of commits, like a killed process. */
 async function killAfter(
   store: Store,
   commits: number,

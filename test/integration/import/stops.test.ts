@@ -15,7 +15,7 @@ import { watchedStore } from '../../support/stores/watchedStore.ts';
 const people = (count: number) => Array.from({ length: count }, (_, index) => person(`P${index}`));
 const STAMP = '2026-01-01T00:00:00.000123Z';
 
-/** A store whose commits are slow, except the one that fails at once. `ended` settles with the last commit. */
+/** A store whose commits are slow, except the commit that fails at once. `ended` settles with the last commit. */
 function slowStore(store: Store, failing: number) {
   const commits: Promise<unknown>[] = [];
   let committed = 0;

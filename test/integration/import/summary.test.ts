@@ -45,12 +45,12 @@ describe('the lists of v1 files beside the login policy', () => {
   const loginPolicy = { allowUsernamePassword: true, passwordlessType: 'PASSWORDLESS_TYPE_ALLOWED' };
 
   it.each<[string, object[], object]>([
-    ['not where the file has the policy', [organisation('A', { secondFactors, loginPolicy })], {}],
-    ['not where the policy comes first', [organisation('A', { loginPolicy, secondFactors })], {}],
-    ['not where they are empty', [organisation('A', { secondFactors: [] })], {}],
-    ['where there is no policy', [organisation('A', { secondFactors })], { secondFactors: 2 }],
+    ['unless the file has the policy', [organisation('A', { secondFactors, loginPolicy })], {}],
+    ['unless the policy comes first', [organisation('A', { loginPolicy, secondFactors })], {}],
+    ['unless they are empty', [organisation('A', { secondFactors: [] })], {}],
+    ['if there is no policy', [organisation('A', { secondFactors })], { secondFactors: 2 }],
     [
-      'where another organisation has the policy',
+      'if another organisation has the policy',
       [organisation('A', { secondFactors }), organisation('B', { loginPolicy })],
       { secondFactors: 2 },
     ],
@@ -86,7 +86,7 @@ describe('an integer of 64 bits in a file', () => {
     ['9007199254740993', 400, /orgs\[0\]\.passwordComplexityPolicy\.minLength/],
     ['9007199254740992', 400, /orgs\[0\]\.passwordComplexityPolicy\.minLength/],
     ['1e400', 400, /orgs\[0\]\.passwordComplexityPolicy\.minLength/],
-    // Read as they are, and too long for a password.
+    // Read unchanged, and too long for a password.
     ['9007199254740991', 200, /MODEL-Lsp0e/],
     ['"9007199254740993"', 200, /MODEL-Lsp0e/],
     ['8', 200, /"created":\{"org":1,"passwordComplexityPolicy":1\}/],

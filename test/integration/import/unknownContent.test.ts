@@ -57,7 +57,7 @@ const violations = z.array(
   z.looseObject({ fieldViolations: z.array(z.looseObject({ field: z.string() })).default([]) }),
 );
 
-// The file is read before the store is asked for anything.
+// The file is read before the first read from the store.
 describe('an unknown state', () => {
   it.each<[string, object, string]>([
     [

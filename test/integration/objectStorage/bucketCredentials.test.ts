@@ -125,7 +125,7 @@ describe('the credentials of a call', () => {
 const httpRequest = z.object({ request: z.instanceof(ClientRequest) });
 const undiciRequest = z.object({ request: z.object({ origin: z.unknown() }) });
 
-/** The hosts of all HTTP requests that this process makes meanwhile, whichever client makes them. */
+/** The hosts of all HTTP requests of this process during a test, whichever client makes them. */
 async function requestsOf(run: () => Promise<void>): Promise<string[]> {
   const hosts: string[] = [];
   const onHttp = (message: unknown) => hosts.push(String(httpRequest.parse(message).request.getHeader('host')));

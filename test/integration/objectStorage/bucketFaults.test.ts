@@ -196,7 +196,7 @@ describe('a transfer over an unreliable network', () => {
     network.cut('down', 6 * mib);
     expect(digest(await collect(pinned.read(never)))).toBe(digest(bytes));
     expect(network.connections()).toBeGreaterThan(connections);
-    // Room for what lay in the buffers of the connection that broke.
+    // Room for the bytes in the buffers of the broken connection.
     expect(network.bytes('down') - before).toBeLessThan(10 * mib);
   });
 

@@ -89,8 +89,8 @@ describe('the local Cloud Storage stand-in', () => {
     ['a part', 'bytes=2-4', 206, '234'],
     ['the rest', 'bytes=7-', 206, '789'],
     ['the end', 'bytes=-2', 206, '89'],
-    ['more than there is', 'bytes=8-100', 206, '89'],
-    ['nothing that it has', 'bytes=10-', 416, undefined],
+    ['a range beyond the end', 'bytes=8-100', 206, '89'],
+    ['a range outside of the object', 'bytes=10-', 416, undefined],
   ])('returns %s of an object', async (_, range, status, body) => {
     const answer = await get(`${ten}?alt=media`, range === undefined ? {} : { range });
     expect(answer.status).toBe(status);
@@ -203,7 +203,7 @@ const googleError = (code: number, reason: string, message: string) => ({
   error: { code, message, errors: [{ message, domain: 'global', reason }] },
 });
 
-/** Uploads an object in one piece. The library's own upload sends no credentials to another endpoint than Google's. */
+/** Uploads an object in one request. The library's own upload sends credentials to Google's endpoint only. */
 async function save(file: File, content: Buffer, options: CreateResumableUploadOptions = {}): Promise<void> {
   const [uri] = await file.createResumableUpload(options);
   const { ok, status } = await fetch(uri, { method: 'PUT', body: content });

@@ -3,7 +3,7 @@ import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
-/** The disk, which a test lets wait: bulk commits are visible before they are on it. */
+/** A disk that a test can block: bulk commits are visible before they are durable. */
 const disk = vi.hoisted(() => ({ wait: () => Promise.resolve(), pending: 0 }));
 
 vi.mock(import('node:fs'), async (importOriginal) => {
@@ -21,7 +21,7 @@ vi.mock(import('node:fs'), async (importOriginal) => {
 const people = Array.from({ length: 40 }, (_, index) => person(`P${index}`));
 const file = { orgs: [organisation('O', { humanUsers: people })] };
 
-/** Lets the disk wait until the returned function is called. */
+/** Blocks the disk until the returned function is called. */
 function holdDisk(): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   disk.wait = () => promise;
@@ -33,7 +33,7 @@ afterEach(() => {
   disk.wait = () => Promise.resolve();
 });
 
-/** Imports people, all visible and none on the disk yet. */
+/** Imports people, all visible and none durable yet. */
 async function visibleImport(instance: TestInstance): Promise<{ importing: Promise<unknown>; release: () => void }> {
   const release = holdDisk();
   const importing = instance.import({ data_orgs: file });
@@ -45,7 +45,7 @@ describe('a response about records that another import has committed', () => {
   it.each<[string, (instance: TestInstance) => Promise<unknown>]>([
     ['an import of the same file', (instance) => instance.import({ data_orgs: file })],
     ['a dry run', (instance) => instance.import({ data_orgs: file, dry_run: true })],
-    ['an import that is refused', (instance) => instance.refusedImport({ data_orgs: file, new_orgs_only: true })],
+    ['a rejected import', (instance) => instance.refusedImport({ data_orgs: file, new_orgs_only: true })],
     ['an export', (instance) => instance.export()],
   ])('waits until they are on disk: %s', async (_what, call) => {
     const instance = await testInstance(await openTestStore(sqlite));
@@ -53,7 +53,7 @@ describe('a response about records that another import has committed', () => {
     const order: string[] = [];
     const first = importing.then(() => order.push('on the disk'));
     const second = call(instance).then(() => order.push('answered'));
-    // As many turns as an import without this rule needs several times over.
+    // Several times the turns that an import without this rule needs.
     for (let turn = 0; turn < 2_000; turn++) await new Promise((resolve) => setImmediate(resolve));
     expect(order).toEqual([]);
     release();

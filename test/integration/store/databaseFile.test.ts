@@ -61,7 +61,7 @@ describe('the database file', () => {
     using first = new DatabaseSync(killed);
     first.exec(`PRAGMA journal_mode = WAL; PRAGMA cache_size = 1; BEGIN IMMEDIATE; CREATE TABLE documents (id TEXT);
       CREATE TABLE clock (value TEXT); PRAGMA user_version = ${FORMAT}`);
-    // So much that the unfinished transaction reaches the log.
+    // Enough for the unfinished transaction to reach the log.
     const insert = first.prepare('INSERT INTO clock VALUES (?)');
     for (let index = 0; index < 100; index++) insert.run('x'.repeat(10_000));
     expect((await stat(`${killed}-wal`)).size).toBeGreaterThan(0);

@@ -12,7 +12,7 @@ const id = 'stored';
 /** The document's name in Firestore, behind two digits of its hash. */
 const name = `${hash('sha256', id).slice(0, 2)}~${id}`;
 
-/** What a client can send for one collection; `stored` is a document that is there. */
+/** The requests of a client for one collection; `stored` is an existing document. */
 const requests: Record<string, (collection: string, projectId: string) => ClientRequest> = {
   read: (collection) => ['GET', `documents/${collection}/${name}`],
   'read many of': (collection, projectId) => [
@@ -52,7 +52,7 @@ const signedInOnly = `
     }
   }`;
 
-/** A project whose database has one document in every collection, as the functions store it, and the rules given. */
+/** A project whose database has one document in every collection, in the form of the functions, and the given rules. */
 async function projectWith(rules: string): Promise<string> {
   const location = await firestore.newLocation();
   if (location.kind !== 'firestore') throw new Error('security rules are of Firestore only');
@@ -114,7 +114,7 @@ function signedIn(projectId: string): string {
   return `Bearer ${encode({ alg: 'none', typ: 'JWT' })}.${encode({ ...claims, user_id: 'alice' })}.`;
 }
 
-/** Puts security rules in force for one project of the emulator: a project that has none is open to everyone. */
+/** Activates security rules for one project of the emulator: a project without rules is open to everyone. */
 async function putRules(projectId: string, content: string): Promise<void> {
   const rules = { files: [{ name: 'firestore.rules', content }] };
   const url = `http://${firestoreEmulator}/emulator/v1/projects/${projectId}:securityRules`;
@@ -122,7 +122,7 @@ async function putRules(projectId: string, content: string): Promise<void> {
   if (!response.ok) throw new Error(`the emulator refused the rules: ${await response.text()}`);
 }
 
-/** Sends a request to a project's database, without `authorization` as a client that is not signed in; gives the answer's status. */
+/** Sends a request to a project's database, without `authorization` unauthenticated; returns the response's status. */
 async function statusFor(
   projectId: string,
   [method, path, body]: ClientRequest,

@@ -89,7 +89,7 @@ describeWithFirestore('the Firestore store', () => {
     vi.stubEnv('FIRESTORE_EMULATOR_HOST', `127.0.0.1:${await freePort()}`);
     const store = await openTestStore(firestore, { kind: 'firestore', projectId: 'nobody', databaseId: '(default)' });
     const failure = { code: 'UNAVAILABLE', message: 'the database is unavailable: retry the request' };
-    // The time of retries passes ten times faster.
+    // Retry delays are ten times shorter.
     const now = performance.now.bind(performance);
     const start = now();
     vi.spyOn(performance, 'now').mockImplementation(() => start + (now() - start) * 10);

@@ -41,7 +41,7 @@ async function filled(kind: StoreKind) {
   return { store, instance };
 }
 
-/** A document as it is, to be written elsewhere or otherwise. */
+/** An existing document, to be written elsewhere or in another form. */
 function find(database: Database, { collection, id }: DocumentKey): StoredDocument {
   const found = database.get(collection)?.find((document) => document.id === id);
   if (found === undefined) throw new Error(`${collection}/${id} is not there`);
@@ -162,7 +162,7 @@ describeStores('the check of a whole database', (kind) => {
   });
 });
 
-// What is wrong is worked out of what was read, so one store is enough for this.
+// The check depends only on the read documents, so one store is enough.
 describe('the check of a whole database', () => {
   it.each(damages)('finds that %s', async (_what, damage, expected) => {
     const { store } = await filled(sqlite);

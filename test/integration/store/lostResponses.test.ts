@@ -15,7 +15,7 @@ import { createUser, readUser, userKey } from '../../support/stores/documents.ts
 import { openProxiedStore } from '../../support/stores/proxiedStore.ts';
 import { hookedStore } from '../../support/stores/watchedStore.ts';
 
-/** A commit whose response gets lost, or which gets lost itself. */
+/** A commit that is lost, or whose response is lost. */
 const lostCommit = { method: 'Commit', isForwarded: true } as const;
 const unsentCommit = { method: 'Commit', isForwarded: false } as const;
 const lostRead = { method: 'BatchGetDocuments', isForwarded: true } as const;
@@ -82,7 +82,7 @@ describeWithFirestore('a decision whose responses get lost', () => {
   };
 
   type Row = readonly [what: string, faults: (direct: Store) => readonly CallFault[], stored: number];
-  /** What happens to the commits of an increment of 1, and the number that is stored in the end. */
+  /** The faults of the commits of an increment of 1, and the number that is stored in the end. */
   const faults: readonly Row[] = [
     ['when the database commits and answers nothing', () => [lostCommit], 2],
     ...[4, 8, 13, 14].flatMap((status): Row[] => [

@@ -46,7 +46,7 @@ async function expectAllSecrets(store: Store): Promise<void> {
   expect(users.map((user) => user?.totpSeed)).toEqual(names.map((name) => `SEED of ${name}`));
 }
 
-/** The ids of the keys beside the users' values, and how many values each has. */
+/** The ids of the keys beside the users' values, and the number of values of each. */
 async function usedKeys(store: Store): Promise<Record<string, number>> {
   const users = await store.getMany(
     names.map((name) => userKey(name)),
@@ -60,7 +60,7 @@ async function usedKeys(store: Store): Promise<Record<string, number>> {
   return used;
 }
 
-/** The location as processes see it that were given the new key: a variable names it first, a file need not change. */
+/** The location for processes with the new key: a variable lists it first, a file need not change. */
 function withNewKey(location: StoreLocation): StoreLocation {
   return location.kind === 'sqlite' ? location : { ...location, masterKey: `${newKey()},${location.masterKey}` };
 }

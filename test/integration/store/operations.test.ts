@@ -22,7 +22,7 @@ const grants = (count: number) => [
   },
 ];
 
-/** What an instance with `count` people reads and writes, step by step. */
+/** The reads and writes of an instance with `count` people, step by step. */
 async function billsOf(count: number): Promise<Record<string, Billed>> {
   const counted = countedStore(await openTestStore(sqlite));
   const instance = await testInstance(counted.store);
@@ -45,7 +45,7 @@ describe('the costs of an operation', () => {
   it('are those of each added record', async () => {
     const [few, many] = [await billsOf(500), await billsOf(1_000)];
     const added = (step: string): Billed => ({
-      // Rounded down: a scan begins once a batch, and a commit of many records notes what it did.
+      // Rounded down: a scan begins once per batch, and a commit of many records stores its outcome.
       read: Math.floor(((many[step]?.read ?? 0) - (few[step]?.read ?? 0)) / 500),
       written: Math.floor(((many[step]?.written ?? 0) - (few[step]?.written ?? 0)) / 500),
     });
@@ -72,7 +72,7 @@ describe('the costs of an operation', () => {
   });
 });
 
-/** What Cloud Firestore would bill: documents read, one for a query that finds none, and documents written. */
+/** The billed operations of Cloud Firestore: read documents, one for an empty query, and written documents. */
 interface Billed {
   readonly read: number;
   readonly written: number;

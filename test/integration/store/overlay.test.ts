@@ -5,7 +5,7 @@ import { readDatabase } from '../../support/stores/database.ts';
 import { createUser, userKey } from '../../support/stores/documents.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
-/** An overlay over a store with one user, whose store must be as it was in the end. */
+/** An overlay over a store with one user, whose store must be unchanged in the end. */
 async function overlaid() {
   const store = await openTestStore(sqlite);
   await store.commit([createUser('below', { orgId: 'O', body: '{}', sequence: 1, otpEmail: true })]);

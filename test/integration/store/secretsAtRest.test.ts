@@ -34,7 +34,7 @@ const orgs = [
   }),
 ];
 
-/** The recoverable secrets of organisations: all credentials but password hashes, and clear passwords. */
+/** The recoverable secrets of organisations: all credentials except password hashes, and clear passwords. */
 function secretsOf(organisations: readonly Organisation[]): string[] {
   return sections.flatMap(({ name, credentials = [] }) => {
     const recoverable = credentials.filter(({ field }) => field !== 'passwordHash').map(({ path }) => path);
@@ -52,7 +52,7 @@ function textAt(record: JsonObject, path: string): string[] {
   return typeof value === 'string' ? [value] : [];
 }
 
-/** Finds which of the texts a raw content has, as UTF-8 or as JSON writes them. */
+/** Finds the texts in a raw content, as UTF-8 or as JSON writes them. */
 function findIn(raw: string, texts: readonly string[]): string[] {
   const forms = (text: string) => [text, Buffer.from(text).toString('latin1'), JSON.stringify(text).slice(1, -1)];
   return texts.filter((text) => forms(text).some((form) => raw.includes(form)));
@@ -61,7 +61,7 @@ function findIn(raw: string, texts: readonly string[]): string[] {
 async function filledStore(location: StoreLocation, store: Store) {
   const instance = await testInstance(store);
   await instance.import({ dataOrgs: { orgs }, with_keys: true });
-  // Another import replaces some secrets: what they were must not remain either.
+  // Another import replaces some secrets, and the old values must not remain either.
   const replaced = [organisation('more', { humanUsers: [person('totp', { otpCode: 'KRSXG5CTMVRXEZLU' })] })];
   await instance.import({ dataOrgs: { orgs: replaced }, on_conflict: 'overwrite' });
   return { instance, location, secrets: [...secretsOf(orgs), ...secretsOf(replaced)] };
@@ -73,7 +73,7 @@ describeStores('the stored secrets', (kind) => {
     const { instance, secrets } = await filledStore(location, await openTestStore(kind, location));
     expect(secrets).toEqual(expect.arrayContaining(['JBSWY3DPEHPK3PXP', 'google-secret', 'Secret1!bob']));
     const raw = await rawContent(location);
-    // What is not secret is found, so the search can find.
+    // A value that is not secret is found, so the search works.
     expect(findIn(raw, ['name of totp', 'not a text of it'])).toEqual(['name of totp']);
     expect(findIn(raw, secrets)).toEqual([]);
     const { bytes } = await instance.export();
@@ -131,7 +131,7 @@ describeStores('the stored secrets', (kind) => {
     const { sealedTotpSeed = '', sealedClientSecret } = a ?? {};
     await expect(move('b', { sealedTotpSeed })).rejects.toThrow('it was changed, or copied from another document');
     await expect(move('a', { sealedTotpSeed: sealedClientSecret })).rejects.toThrow('copied from another document');
-    // Its first digit stands for six bits of the nonce; the last one has bits that no byte takes.
+    // Its first digit represents six bits of the nonce; the last one has unused bits.
     const changed = sealedTotpSeed.replace(/\.(.)/, (_, digit) => (digit === 'A' ? '.B' : '.A'));
     await expect(move('a', { sealedTotpSeed: changed })).rejects.toThrow('it was changed');
     expect(await move('a', { sealedTotpSeed })).toEqual([{ id: userKey('a').id, totpSeed: 'SEED' }]);

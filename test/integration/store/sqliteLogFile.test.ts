@@ -37,7 +37,7 @@ it('the byte count of a log includes the frames in use, whatever the size of its
   for (const rows of [1, 1_000, 3, 20_000, 1]) {
     insert(connection, rows);
     const used = log.usedBytes();
-    // The checkpoint of this report lets the next commit start the log anew, in a file that keeps its size.
+    // The checkpoint of this report lets the next commit restart the log, in a file that keeps its size.
     expect(used).toBe(reported(connection));
   }
 });

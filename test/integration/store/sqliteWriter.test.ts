@@ -59,7 +59,7 @@ async function openTestWriter({ onBegin = () => {}, sync = async () => {} }: Tes
 const insert = (value: number) => (connection: Connection) =>
   void connection.prepare('INSERT INTO numbers VALUES (?, NULL)').run(value);
 
-/** Inserts a row whose reference is missing, which only the commit notices. */
+/** Inserts a row with a missing reference, which only the commit detects. */
 const insertDangling = (connection: Connection) => connection.run('INSERT INTO facts VALUES (999)');
 
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);

@@ -22,7 +22,7 @@ function setState(name: string, state: string): Write {
   return { type: 'update', key: userKey(name), fields: { state } };
 }
 
-/** Decides about the user `other`, who changes between the first read and the commit. Returns what each attempt read. */
+/** Decides about the user `other`, who changes between the first read and the commit. Returns the reads of each attempt. */
 async function decideDuring(
   store: Store,
   change: Write,

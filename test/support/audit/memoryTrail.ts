@@ -1,13 +1,13 @@
 import { Audit } from '../../../shared/audit/audit.ts';
 import type { AuditEvent } from '../../../shared/audit/auditEvent.ts';
 
-/** A trail in memory, and what was appended to it. */
+/** A trail in memory, and its appended events. */
 export interface MemoryTrail {
   readonly audit: Audit;
   readonly events: AuditEvent[];
 }
 
-/** Makes a trail in memory. `append` may fail, or hold an event up. */
+/** Makes a trail in memory. `append` may fail, or delay an event. */
 export function memoryTrail(append: (event: AuditEvent) => Promise<void> = async () => {}): MemoryTrail {
   const events: AuditEvent[] = [];
   const trail = {

@@ -22,7 +22,7 @@ export async function eventsIn(directory: string): Promise<readonly ReadEvent[]>
   }
 }
 
-/** Changes the trail of an embedded database in a way that this service has no means for. */
+/** Changes the trail of an embedded database in a way that this service does not support. */
 export function changeTrail(directory: string, sql: string): void {
   using database = new DatabaseSync(databaseFile(directory));
   database.exec(sql);

@@ -12,10 +12,10 @@ export interface Document {
 /** An `sh` block of a document. */
 export interface ShownCommand {
   readonly path: string;
-  /** The heading that it stands under. */
+  /** The heading above it. */
   readonly heading: string;
   readonly command: string;
-  /** The block of output that follows it; undefined where there is none. */
+  /** The block of output that follows it; undefined if there is none. */
   readonly output: string | undefined;
   /** The words after `sh`, the reason why the tests skip the block; undefined for a block that they run. */
   readonly notRun: string | undefined;

@@ -10,7 +10,7 @@ export const emulatorMasterKey = randomBytes(32).toString('base64');
 export interface EmulatorDatabase {
   readonly projectId: string;
   readonly location: StoreLocation;
-  /** Takes away what it holds, which the emulator would keep in memory until it ends. */
+  /** Removes its content, which the emulator would keep in memory until it ends. */
   empty(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export async function newEmulatorDatabase(): Promise<EmulatorDatabase> {
   return { projectId, location, empty: () => emptyEmulator(address, projectId) };
 }
 
-// Of databases that are made at the same moment, the emulator loses what is committed to all but one of them first.
+// For databases that are created at the same moment, the emulator loses the first commits to all but one.
 async function untilItKeeps(location: StoreLocation): Promise<void> {
   const store = await openStore(location);
   try {

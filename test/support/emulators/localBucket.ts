@@ -25,7 +25,7 @@ function keptAccount(): Promise<LocalServiceAccount> {
   return read().catch(read);
 }
 
-/** Starts the stand-in in a directory that goes away with it. */
+/** Starts the stand-in in a directory that is removed with it. */
 export async function startLocalBucket(): Promise<LocalBucket> {
   const directory = await mkdtemp(join(tmpdir(), 'bucket-'));
   const account = await keptAccount();

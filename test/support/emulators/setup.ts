@@ -4,7 +4,7 @@ import { areMany } from '../repetitions.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The Firestore emulator's `host:port`; `null` where there is none. */
+    /** The Firestore emulator's `host:port`; `null` if there is none. */
     firestoreEmulator: string | null;
   }
 }
@@ -12,8 +12,8 @@ declare module 'vitest' {
 const HEAP = '4g';
 
 /**
- * Starts the official Firestore emulator for the tests, unless FIRESTORE_EMULATOR_HOST names one. Where there is none, the
- * tests that need it are skipped; with `CI=true` that is an error.
+ * Starts the official Firestore emulator for the tests, unless FIRESTORE_EMULATOR_HOST is set. If there is none, the tests
+ * that need it are skipped; with `CI=true` that is an error.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const address = process.env.FIRESTORE_EMULATOR_HOST;

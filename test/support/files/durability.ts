@@ -43,7 +43,7 @@ async function spyOnHandles() {
   return spied;
 }
 
-/** The path that a descriptor stood for at some moment: descriptors are used again. */
+/** The path of a descriptor at some moment: descriptors are reused. */
 function openedPath(descriptor: number, order: number): string {
   const { results, calls: opened, invocationCallOrder } = vi.mocked(openSync).mock;
   const isBefore = (index: number) => (invocationCallOrder[index] ?? 0) < order;

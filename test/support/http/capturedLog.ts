@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { beforeEach } from 'vitest';
 import { configureLog } from '../../../shared/log.ts';
 
-/** Takes what is logged in each test of a file. Returns what gives the text that was logged so far. */
+/** Captures the log of each test of a file. Returns a function that returns the text logged so far. */
 export function capturedLog(): () => string {
   let logged = '';
   beforeEach(() => {

@@ -7,13 +7,13 @@ import { newToken, noDatabase } from '../instances/tokens.ts';
 import { type RpcClient, type RpcMethod, type RpcRefusal, rpcClients } from './rpcClients.ts';
 import { importInto } from './wire.ts';
 
-/** What the clients call: an instance, at its own base URL or at that of one of its functions. */
+/** The target of the clients: an instance, at its own base URL or at that of one of its functions. */
 export interface Called {
   readonly url: string;
   readonly instance: Instance;
 }
 
-/** A list, as each client has it: some have big numbers, others long ones. */
+/** A list in each client's form: some have big numbers, others long ones. */
 const listed = z.looseObject({
   details: z.looseObject({ totalResult: z.coerce.number() }),
   authMethodTypes: z.array(z.enum(AuthenticationMethodType)),
@@ -84,7 +84,7 @@ const refusals: readonly Refused[] = [
   },
 ];
 
-/** Describes what every client gets: the removal, what it changes, and each refusal with the code that its protocol asks for. */
+/** Describes the behaviour for every client: the removal, its effect, and each rejection with the code of its protocol. */
 export function describeRpcClients(get: () => Called, clients: readonly RpcClient[] = rpcClients): void {
   const organisation = sampleOrganisation();
   const { ada, ben } = peopleOf(organisation);
@@ -121,7 +121,7 @@ export function describeRpcClients(get: () => Called, clients: readonly RpcClien
   });
 }
 
-/** Fails unless the call is refused. */
+/** Fails unless the call is rejected. */
 async function refusal(client: RpcClient, call: Promise<unknown>): Promise<RpcRefusal> {
   const thrown = await call.then(
     (answer) => expect.fail(`it was not refused: ${JSON.stringify(answer)}`),

@@ -1,6 +1,6 @@
 import type { ErrorReason } from '../errorReason.ts';
 
-/** The detail that names an error of this service. */
+/** The detail with the name of an error of this service. */
 export function errorInfo(reason: ErrorReason) {
   return { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'identity' };
 }

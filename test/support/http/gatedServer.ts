@@ -16,7 +16,7 @@ export class GatedServer {
   gate = Promise.withResolvers<void>();
   /** Resolves when a request waits at the gate, or as many as `start` requires. */
   entered = Promise.withResolvers<AbortSignal>();
-  /** How many requests have come to the gate. */
+  /** The number of requests that have reached the gate. */
   waiting = 0;
   serving: RunningServer | undefined;
   readonly routes: readonly Route[];

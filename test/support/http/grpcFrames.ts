@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-/** One frame of gRPC or gRPC-Web: its flags, and what is in it. */
+/** One frame of gRPC or gRPC-Web: its flags and its content. */
 export interface Frame {
   readonly flags: number;
   readonly data: Buffer;
 }
 
-/** Splits what was sent into its frames. */
+/** Splits bytes into frames. */
 export function framesOf(bytes: Buffer): Frame[] {
   if (bytes.length === 0) return [];
   const end = 5 + bytes.readUInt32BE(1);
@@ -23,7 +23,7 @@ export function frame(flags: number, data: Uint8Array): Buffer<ArrayBuffer> {
   return Buffer.concat([head, data]);
 }
 
-/** An answer over HTTP/1.1, read whole. */
+/** A response over HTTP/1.1, read completely. */
 interface Http1Answer {
   readonly status: number | undefined;
   readonly headers: IncomingHttpHeaders;

@@ -14,9 +14,9 @@ type Method = 'BatchGetDocuments' | 'Commit' | 'RunQuery' | 'GetDocument' | 'Run
 /** A fault that strikes one call. */
 export interface CallFault {
   readonly method: Method;
-  /** Whether the server gets the call, and works on it to its end. */
+  /** Whether the server receives the call, and handles it to its end. */
   readonly isForwarded: boolean;
-  /** What happens before the caller notices the fault. */
+  /** An action before the caller notices the fault. */
   readonly meanwhile?: () => Promise<unknown>;
   /** The status in place of the server's response; without it, the connection breaks. */
   readonly status?: number;
@@ -26,15 +26,15 @@ export interface CallFault {
 export interface GrpcProxy {
   /** The proxy's `host:port`. */
   readonly address: string;
-  /** How many calls of a method have come so far. */
+  /** The number of calls of a method so far. */
   calls(method: Method): number;
-  /** Strikes the next calls of the faults' methods, in order, each once. */
+  /** Fails the next calls of the faults' methods, in order, each once. */
   strike(...faults: readonly CallFault[]): void;
-  /** Whether every fault has struck. */
+  /** Whether every fault has occurred. */
   isSpent(): boolean;
-  /** Throttles: answers the next calls, of one method or of all, with RESOURCE_EXHAUSTED. Ends an earlier throttling. */
+  /** Throttles: responds to the next calls, of one method or of all, with RESOURCE_EXHAUSTED. Ends an earlier throttling. */
   throttle(calls: number, method?: Method): void;
-  /** How many calls were throttled so far. */
+  /** The number of throttled calls so far. */
   throttled(): number;
   close(): Promise<void>;
 }

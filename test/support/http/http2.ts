@@ -16,7 +16,7 @@ export interface Http2Request {
   readonly body?: string | Uint8Array;
 }
 
-/** An answer over HTTP/2, read whole. */
+/** A response over HTTP/2, read completely. */
 export interface Http2Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -44,7 +44,7 @@ export function openStream(session: ClientHttp2Session, { method = 'GET', path, 
   return session.request({ ':method': method, ...named, ...headers }, { endStream: false });
 }
 
-/** Reads the answer of a stream until it is closed, however it ends. */
+/** Reads the response of a stream until it is closed, however it ends. */
 export async function readStream(stream: ClientHttp2Stream): Promise<Http2Answer> {
   const answer = { status: 0, headers: {}, body: '', trailers: {} };
   stream.once('response', (headers) => Object.assign(answer, { headers, status: headers[':status'] }));
@@ -59,7 +59,7 @@ export async function readStream(stream: ClientHttp2Stream): Promise<Http2Answer
   return { ...answer, resetCode: stream.rstCode };
 }
 
-/** Sends one request on a connection of its own. */
+/** Sends one request on a separate connection. */
 export async function requestHttp2(url: string, request: Http2Request): Promise<Http2Answer> {
   const session = await connectHttp2(url);
   try {

@@ -18,7 +18,7 @@ export const frameTypes = {
 export const END_STREAM = 1;
 export const END_HEADERS = 4;
 
-/** Encodes a frame, as no client of Node's would send it. */
+/** Encodes a frame that no client of Node's would send. */
 export function http2Frame(
   type: keyof typeof frameTypes,
   { flags = 0, stream = 0, payload = Buffer.alloc(0) }: FrameFields = {},
@@ -42,7 +42,7 @@ interface FrameFields {
   readonly payload?: Uint8Array;
 }
 
-/** A GOAWAY frame, which names the last stream that was processed. */
+/** A GOAWAY frame with the last processed stream. */
 export function goAway(lastStream: number, code: number): Buffer {
   const payload = Buffer.alloc(8);
   payload.writeUInt32BE(lastStream);
@@ -67,7 +67,7 @@ export function getBlock(path: string): Buffer {
 
 const CANCEL = Buffer.from([0, 0, 0, 8]);
 
-/** Encodes so many GET requests, each of which is reset at once, in as few bytes as possible. */
+/** Encodes the given number of GET requests, each of which is reset at once, in as few bytes as possible. */
 export function resetRequests(count: number): Buffer {
   // GET, http, the path / and the name of the authority, which is `a`, are in the static table (RFC 7541, appendix A).
   const payload = Buffer.concat([Buffer.of(0x82, 0x86, 0x84, 0x01), text('a')]);

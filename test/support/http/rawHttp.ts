@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** One answer as it came off the wire. */
+/** One response as received. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -16,7 +16,7 @@ export async function openConnection(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Reads one answer that has a Content-Length, and leaves the connection open. Fails when the connection ends before. */
+/** Reads one response with a Content-Length, and leaves the connection open. Fails if the connection ends before. */
 export async function readAnswer(socket: Socket): Promise<RawAnswer> {
   let bytes = '';
   for (;;) {
@@ -28,7 +28,7 @@ export async function readAnswer(socket: Socket): Promise<RawAnswer> {
   }
 }
 
-/** Sends one request without a body on a connection of its own. */
+/** Sends one request without a body on a separate connection. */
 export async function ask(
   url: string,
   target: string,

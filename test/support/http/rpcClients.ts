@@ -21,7 +21,7 @@ import { z } from 'zod';
 /** The methods of the user service that are served. */
 export type RpcMethod = 'removeOTPEmail' | 'listAuthenticationMethodTypes';
 
-/** What a call needs. */
+/** The parameters of a call. */
 interface RpcCall {
   readonly method: RpcMethod;
   readonly url: string;
@@ -29,14 +29,14 @@ interface RpcCall {
   readonly userId: string;
 }
 
-/** A client that ZITADEL's users have, unmodified. */
+/** An unmodified client of ZITADEL's users. */
 export interface RpcClient {
   readonly name: string;
-  /** It speaks HTTP/2 only, which not every platform forwards. */
+  /** Whether it supports HTTP/2 only, which not every platform forwards. */
   readonly http2?: true;
-  /** Returns the response message, or throws in the client's own way. */
+  /** Returns the response message, or throws the client's own error. */
   call(call: RpcCall): Promise<unknown>;
-  /** What it threw, in terms that all have. */
+  /** Converts its error to a common form. */
   refusal(thrown: unknown): RpcRefusal;
 }
 
@@ -71,7 +71,7 @@ function betaOverTransport(createTransport: CreateTransport) {
 const gzipped = { sendCompression: compressionGzip, compressMinBytes: 0 };
 const brotlied = { sendCompression: compressionBrotli, compressMinBytes: 0 };
 
-/** The clients, each in the protocols that it speaks. */
+/** The clients, each with its protocols. */
 export const rpcClients: readonly RpcClient[] = [
   {
     name: '@zitadel/client for web: gRPC-Web',
@@ -159,7 +159,7 @@ export interface RpcRefusal {
   /** gRPC's. */
   readonly code: number;
   readonly message: string;
-  /** The id in ZITADEL's error detail; undefined where there is none, null where the client does not show details. */
+  /** The id in ZITADEL's error detail; undefined if there is none, null if the client does not show details. */
   readonly id: string | undefined | null;
 }
 
@@ -179,7 +179,7 @@ function niceGrpcRefusal(thrown: unknown): RpcRefusal {
   return { code, message: details, id: null };
 }
 
-/** Of grpc-js, which leaves details to be decoded by whoever knows their types. */
+/** Of grpc-js, which does not decode details. */
 function grpcJsRefusal(thrown: unknown): RpcRefusal {
   const { code, details, metadata } = grpcJs.parse(thrown);
   const status = metadata.get('grpc-status-details-bin').map((bytes) => bytes.toString('latin1'));

@@ -1,26 +1,26 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** Which way bytes go: `up` from the client to the server. */
+/** The direction of bytes: `up` from the client to the server. */
 type Direction = 'up' | 'down';
 
 /** A network between a client and a server, which can be made to fail. */
 export interface TcpProxy {
   readonly url: string;
-  /** How many connections have been made so far. */
+  /** The number of connections so far. */
   readonly connections: () => number;
-  /** How many of them have ended. */
+  /** The number of ended connections. */
   readonly ended: () => number;
-  /** How many bytes have come in a direction so far, those that were lost included. */
+  /** The number of bytes in a direction so far, including lost ones. */
   bytes(direction: Direction): number;
-  /** Breaks the connection before the byte that comes `after` so many more in a direction; once. */
+  /** Breaks the connection before the byte that follows `after` more bytes in a direction; once. */
   cut(direction: Direction, after: number): void;
-  /** Changes the byte that comes `after` so many more in a direction; once. */
+  /** Changes the byte that follows `after` more bytes in a direction; once. */
   corrupt(direction: Direction, after: number): void;
-  /** Holds back everything on the connection that carries the byte that comes `after` so many more; once. */
+  /** Blocks the connection that carries the byte that follows `after` more bytes; once. */
   stall(direction: Direction, after: number): void;
   /** Whether the last fault has happened. */
   isSpent(): boolean;
-  /** Breaks all connections, and takes no new ones until `accept`. */
+  /** Breaks all connections, and accepts no new ones until `accept`. */
   refuse(): Promise<void>;
   accept(): Promise<void>;
   close(): Promise<void>;
@@ -32,7 +32,7 @@ interface Fault {
   left: number;
 }
 
-/** Starts a proxy to a server. `target` and the proxy's own address are http URLs; bytes are not looked into. */
+/** Starts a proxy to a server. `target` and the proxy's own address are http URLs; the proxy does not interpret bytes. */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
@@ -52,7 +52,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       if (hit?.kind === 'stall') from.pause();
       else if (hit?.kind === 'cut') {
         from.pause();
-        // What came before is passed on first, so that the connection breaks at that very byte.
+        // The bytes before it are passed on first, so that the connection breaks at that very byte.
         to.write(bytes.subarray(0, hit.left), () => {
           from.destroy();
           to.destroy();

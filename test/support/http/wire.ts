@@ -2,14 +2,14 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import type { Instance } from '../instances/deployments.ts';
 
-/** An answer, read whole. */
+/** A response, read completely. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** What a request is made of; without `token` it has no Authorization header. */
+/** The parts of a request; without `token` it has no Authorization header. */
 export interface WireRequest {
   readonly method: string;
   readonly path: string;
@@ -51,7 +51,7 @@ const errorBody = z.strictObject({
   details: z.array(z.looseObject({ '@type': z.string() })).optional(),
 });
 
-/** An export file, as far as tests look into it. */
+/** The fields of an export file that tests read. */
 export type ExportFile = z.infer<typeof exportFile>;
 
 /** Sends a request to an instance, by default with the token of its owner. */
@@ -84,7 +84,7 @@ export function postFile(
   return send(instance, { ...request, headers: { 'content-type': EXPORT_FILE, ...headers } });
 }
 
-/** Imports so, and expects the import to be answered with its report. */
+/** Imports the same way, and expects a report. */
 export async function importFile(...call: Parameters<typeof postFile>): Promise<z.infer<typeof importAnswer>> {
   return importAnswer.parse(parseOk(await postFile(...call)));
 }
@@ -96,7 +96,7 @@ export async function exportFrom(instance: Instance, selection: object = {}): Pr
   return exportFile.parse(parseOk(answer));
 }
 
-/** Imports, and expects the import to be answered with its report. */
+/** Imports, and expects a report. */
 export async function importInto(instance: Instance, body: unknown): Promise<z.infer<typeof importAnswer>> {
   return importAnswer.parse(parseOk(await post(instance, 'import', body)));
 }

@@ -21,7 +21,7 @@ const initialised = z.strictObject({
   expiresAt: z.iso.datetime(),
 });
 
-/** Describes what holds for commands on every kind of database; `newDatabase` returns the options that name a new one. */
+/** Describes the behaviour of commands on every kind of database; `newDatabase` returns the options for a new one. */
 export function describeDatabases(
   subject: string,
   tests: (newDatabase: () => Promise<readonly string[]>) => void,
@@ -62,7 +62,7 @@ export async function serve(
   });
 }
 
-/** An instance beside whose `identity serve` commands run. */
+/** An instance whose `identity serve` runs during commands. */
 export interface ServedInstance {
   readonly database: readonly string[];
   readonly instance: Instance;

@@ -30,7 +30,7 @@ export interface Deployment {
   readonly bucket: BucketAccess | undefined;
 }
 
-/** Why a test that needs a bucket is skipped. */
+/** The reason why a test that needs a bucket is skipped. */
 export const noBucket = 'ACCEPTANCE_BUCKET, ACCEPTANCE_EXPORTER and ACCEPTANCE_IMPORTER are not all set';
 
 interface Started extends Deployment {
@@ -38,15 +38,15 @@ interface Started extends Deployment {
 }
 
 /**
- * Describes what holds for every deployment. With ACCEPTANCE_SOURCE_URL, ACCEPTANCE_SOURCE_TOKEN, ACCEPTANCE_TARGET_URL and
- * ACCEPTANCE_TARGET_TOKEN set, that is the one they name; else a self-hosted one is started.
+ * Describes the behaviour of every deployment: the one in ACCEPTANCE_SOURCE_URL, ACCEPTANCE_SOURCE_TOKEN,
+ * ACCEPTANCE_TARGET_URL and ACCEPTANCE_TARGET_TOKEN if they are set, and otherwise a self-hosted one.
  */
 export function describeDeployment(subject: string, tests: (get: () => Deployment) => void): void {
   if (isDeployed) describe(`${subject} (deployed)`, () => withDeployment(deployed, tests));
   else describe(`${subject} (self-hosted)`, () => withDeployment(selfHosted, tests));
 }
 
-/** As `describeDeployment`, and once more on Firestore: for the tests that pass through all operations. */
+/** Like `describeDeployment`, and once more on Firestore: for the tests of all operations. */
 export function describeDeployments(subject: string, tests: (get: () => Deployment) => void): void {
   describeDeployment(subject, tests);
   if (!isDeployed) describeWithFirestore(`${subject} (on Firestore)`, () => withDeployment(onFirestore, tests));
@@ -98,7 +98,7 @@ async function deployed(): Promise<Started> {
 
 const selfHosted = () => startBoth({}, (name, directory) => ['--data', join(directory, name)]);
 
-// A database of its own for each, since the emulator is shared by all tests.
+// A separate database for each, because all tests share the emulator.
 function onFirestore(): Promise<Started> {
   const name = `acceptance-${randomUUID()}`;
   const env = { FIRESTORE_EMULATOR_HOST: firestoreEmulator ?? undefined, FIRESTORE_DATABASE: name };

@@ -1,5 +1,5 @@
-// Loaded into a program by `node --import`: its clock goes CLOCK_BEHIND_MS behind, so that what it makes to last a while
-// is over already.
+// Loaded into a program by `node --import`: its clock is CLOCK_BEHIND_MS behind, so that its tokens and deadlines have
+// expired already.
 const behind = Number(process.env.CLOCK_BEHIND_MS);
 const now = Date.now.bind(Date);
 const earlier = () => now() - behind;

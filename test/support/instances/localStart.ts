@@ -17,11 +17,11 @@ export interface LocalStart {
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
-/** How it is started. */
+/** The options of the start. */
 export interface LocalStartOptions {
   /** LOCAL_DIR. */
   readonly directory: string;
-  /** PORT; by default three free ports are looked for. */
+  /** PORT; by default three free ports are found. */
   readonly port?: number;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
@@ -32,7 +32,7 @@ const ATTEMPTS = 10;
 const LOWEST_PORT = 10_000;
 const HIGHEST_PORT = 30_000;
 
-/** Starts what `npm start` starts, and waits until it is ready. */
+/** Starts the program of `npm start`, and waits until it is ready. */
 export async function startLocal(options: LocalStartOptions): Promise<LocalStart> {
   const { port } = options;
   if (port !== undefined) return startOn(port, options);

@@ -18,17 +18,17 @@ import { watchedStore } from '../stores/watchedStore.ts';
 
 const record = z.record(z.string(), z.unknown());
 const counts = z.record(z.string(), z.number());
-// First by the contract that describes the answer, then for the types of fields that tests look into.
+// First by the contract of the response, then for the types of fields that tests read.
 const untyped = (value: unknown) => value;
 
-/** An export file, as far as tests look into it. */
+/** The fields of an export file that tests read. */
 export const exportedFile = exportFile.transform(untyped).pipe(
   z.strictObject({
     orgs: z.array(z.looseObject({ orgId: z.string() })),
     manifest: z.looseObject({ counts, digest: z.string() }),
   }),
 );
-/** What an import answers with 200. */
+/** The response to an import with 200. */
 export const importReport = importResponse.transform(untyped).pipe(
   z.strictObject({
     errors: z.array(z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() })).optional(),
@@ -48,7 +48,7 @@ export interface Exported extends z.infer<typeof exportedFile> {
   readonly bytes: string;
 }
 
-/** What an import answers. */
+/** The response to an import. */
 export type Report = z.infer<typeof importReport>;
 
 /** An instance in this process: the functions over a store, called by its owner. */
@@ -60,11 +60,11 @@ export interface TestInstance {
   /** Its owner's token. */
   readonly token: string;
   readonly app: ReturnType<typeof createApp>;
-  /** Imports or exports, and returns the answer whatever it is. */
+  /** Imports or exports, and returns any response. */
   attempt(operation: 'import' | 'export', body: unknown): Promise<{ status: number; text: string }>;
   /** Imports and expects a report. */
   import(body: unknown): Promise<Report>;
-  /** Imports and expects an error body, which it returns with its status. */
+  /** Imports and expects an error body, which is returned with its status. */
   refusedImport(body: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
   /** Exports all but the default organisation, by default with everything that a request can include. */
   export(request?: object): Promise<Exported>;
@@ -74,7 +74,7 @@ const DAY_MS = 86_400_000;
 const noBucket = () => Promise.reject(new Error('these tests have no bucket'));
 const noStorage: ObjectStorage = { write: noBucket, pin: noBucket };
 
-/** What an instance is served with in place of the usual: a bucket, or its own store over which something can go wrong. */
+/** The replaceable parts of an instance: a bucket, or its own store with faults. */
 export type ReplacedPorts = {
   readonly audit?: Audit;
   readonly store?: Store;
@@ -82,7 +82,7 @@ export type ReplacedPorts = {
   readonly limits?: Partial<Limits>;
 };
 
-/** Initialises a store, and serves the functions over it. Bodies that are text are sent as they are. */
+/** Initialises a store, and serves the functions over it. Text bodies are sent unchanged. */
 export async function testInstance(store: Store, name = 'test', replaced: ReplacedPorts = {}): Promise<TestInstance> {
   return servedInstance(store, await initialise(store, name, DAY_MS, new Date()), replaced);
 }

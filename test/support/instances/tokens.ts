@@ -15,7 +15,7 @@ const made = z.strictObject({ tokenId: z.string(), token: z.string(), expiresAt:
 const user = z.strictObject({ userId: z.string() });
 const DAY_MS = 86_400_000;
 
-/** Why a test that needs the command is skipped. */
+/** The reason why a test that needs the command is skipped. */
 export const noDatabase = 'ACCEPTANCE_TARGET_DATABASE is not set';
 
 /** Makes a token of a user. */
@@ -41,7 +41,7 @@ export async function newServiceUser(
   return { userId, ...(await newToken(database, userId)) };
 }
 
-/** The options that name an instance's database; skips the test where there are none. */
+/** The options for an instance's database; skips the test if there are none. */
 export function databaseOf({ database }: Instance, { skip }: { skip: (note?: string) => never }): readonly string[] {
   return database ?? skip(noDatabase);
 }

@@ -11,7 +11,7 @@ import { type Report, servedInstance } from './testInstance.ts';
 
 const DAY_MS = 86_400_000;
 
-/** The organisation that must stay as it is, and the one into which records are imported. Each has records of every section. */
+/** The organisation that must not change, and the organisation of the import. Each has records of every section. */
 export const victim = everySection('victim', ['attacker', 'third']);
 export const attacker = everySection('attacker', ['victim', 'third']);
 
@@ -33,7 +33,7 @@ export async function prepareTwoTenants() {
   };
 }
 
-/** Returns everything that a database has of the victim, by path: its records, and the claims of their names. */
+/** Returns all records of the victim in a database, by path, with the claims of their names. */
 export async function victimDocuments(store: Store): Promise<ReadonlyMap<string, unknown>> {
   const documents = [...(await readDatabase(store))].flatMap(([collection, all]) =>
     all.flatMap((one) =>

@@ -8,7 +8,7 @@ import { isJsonObject } from '../../../shared/json/jsonObject.ts';
 import { JsonError, type JsonPath, JsonScanner, type Treatment } from '../../../shared/json/jsonScanner.ts';
 import { chunks, hostileDocument, type Random, randomNumbers } from './hostileDocuments.ts';
 
-/** What JSON.parse accepts and a reader refuses on purpose, by the reader's message. */
+/** The texts that JSON.parse accepts and a reader rejects deliberately, by the reader's message. */
 const differences = {
   'a name twice in an object that is entered': /duplicate field "/,
   'half of a surrogate pair': /unpaired surrogate/,
@@ -16,13 +16,13 @@ const differences = {
     /expected an object|expected a list|missing list of organisations|unexpected null in a list|expected boolean, received/,
 };
 
-/** What a comparison has seen. */
+/** The counts of a comparison. */
 export interface Compared {
   /** The documents that JSON.parse accepts. */
   accepted: number;
-  /** The values whose end was compared. */
+  /** The values whose ends were compared. */
   values: number;
-  /** How often a reader refused what JSON.parse accepts, by reason. */
+  /** The number of rejections of texts that JSON.parse accepts, by reason. */
   readonly refused: Record<string, number>;
 }
 
@@ -43,7 +43,7 @@ function parse(bytes: Buffer): Parsed | undefined {
 const limits = { valueBytes: 1_000_000, fields: 100_000 };
 const treatments: readonly Treatment[] = ['enter', 'enter', 'keep', 'skip', 'glance'];
 
-/** Compares all readers with JSON.parse on one document, which each gets cut at other places. */
+/** Compares all readers with JSON.parse on one document, which is split at different places for each. */
 class Comparison {
   private readonly document: Buffer;
   private readonly random: Random;
@@ -57,7 +57,7 @@ class Comparison {
 
   async run(): Promise<void> {
     const parsed = parse(this.document);
-    // Of a number alone, no scanner knows whether more follows; no reader takes one as a document.
+    // A scanner cannot detect the end of a lone number; no reader accepts one as a document.
     if (parsed !== undefined && typeof parsed.value !== 'object') return;
     if (parsed !== undefined) this.compared.accepted++;
     await this.compareVerdict(parsed, () => this.readAsServer());
@@ -68,19 +68,19 @@ class Comparison {
     await this.compareVerdict(parsedRequest, () => this.readRequest(request, parsedRequest));
   }
 
-  /** Reads as an import reads a file. */
+  /** Reads like an import. */
   private async readAsServer(): Promise<void> {
     const reader = new ExportFileReader(() => true);
     for (const piece of this.cut(this.document)) reader.push(piece);
     reader.end();
   }
 
-  /** Reads as the command reads a file before a target gets it. */
+  /** Reads like the command before it sends a file to a target. */
   private async readAsCommand(): Promise<void> {
     for await (const _ of new RecordCounter('file').count(this.stream(this.document)));
   }
 
-  /** Scans with a treatment of each value that is drawn, and compares where the values end. */
+  /** Scans with a random treatment of each value, and compares the ends of the values. */
   private async scan(parsed: Parsed | undefined): Promise<void> {
     const draw = () => treatments[this.random(treatments.length)] ?? 'enter';
     const scanner = new JsonScanner((path) => (path.length === 0 ? 'enter' : draw()), limits);
@@ -90,7 +90,7 @@ class Comparison {
     for (const { path, start, end } of values) this.compareValue(this.document.subarray(start, end), parsed, path);
   }
 
-  /** Reads a request with the document as its file, and compares where the file ends. */
+  /** Reads a request with the document as its file, and compares the end of the file. */
   private async readRequest(body: Buffer, parsed: Parsed | undefined): Promise<void> {
     const open = (start = 0, end = body.length) => this.stream(body.subarray(start, end));
     const { inline } = await readEnvelope({ open });

@@ -81,7 +81,7 @@ const badTexts = [
 ];
 const goodSpaces = ['', '', '', '', ' ', '\n', '\t', '\r\n  '];
 const badSpaces = ['\f', '\u00a0', '/**/', ',', ']', '}', '\ufeff', '\0'];
-/** What is inserted into bytes, or replaces one of them. */
+/** The bytes to insert into bytes, or to replace one of them. */
 const bytes = Buffer.from([
   ...Buffer.from('{}[]",:\\ 019-eE+.tfnud8aé\n'),
   0x00,
@@ -96,7 +96,7 @@ const bytes = Buffer.from([
   0xff,
 ]);
 
-/** The grammar of JSON, with what looks like it: `wrong` of a thousand choices are no JSON. */
+/** The grammar of JSON, with similar invalid texts: `wrong` of a thousand choices are not JSON. */
 class Grammar {
   private readonly random: Random;
   private readonly wrong: number;
@@ -154,7 +154,7 @@ class Grammar {
   }
 }
 
-/** Makes a document by the grammar, as it is or with some of its bytes edited. */
+/** Makes a document by the grammar, unchanged or with some of its bytes edited. */
 export function hostileDocument(random: Random): Buffer {
   const wrong = [0, 0, 5, 30][random(4)] ?? 0;
   let document = Buffer.from(new Grammar(random, wrong).document());
@@ -166,7 +166,7 @@ export function hostileDocument(random: Random): Buffer {
   return document;
 }
 
-/** Cuts bytes at random places. */
+/** Splits bytes at random places. */
 export function chunks(document: Buffer, random: Random): Buffer[] {
   const cuts = Array.from({ length: random(7) }, () => random(document.length + 1)).sort((a, b) => a - b);
   return [...cuts, document.length].map((end, index) => document.subarray(cuts[index - 1] ?? 0, end));

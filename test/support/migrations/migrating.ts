@@ -6,7 +6,7 @@ import { identity } from '../command.ts';
 import { type ServedPlace, testDirectory } from '../places/servedPlace.ts';
 import { keyEnvironment } from '../stores/stores.ts';
 
-/** How a migration is called in a test. */
+/** The parameters of a migration in a test. */
 export interface Migrating {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** An empty directory, in which the run directories are created. */

@@ -11,7 +11,7 @@ import { keyEnvironment, type StoreKind } from '../stores/stores.ts';
 
 const created = z.object({ token: z.string(), orgId: z.string() });
 
-/** An instance whose server can be killed, and started again at the same address, or stand still. */
+/** An instance whose server can be killed and started again at the same address, or suspended. */
 export interface RestartablePlace extends ServedPlace {
   kill(): Promise<void>;
   signal(name: 'SIGSTOP' | 'SIGCONT'): void;

@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { EXPORT_FILE } from '../http/wire.ts';
 
-/** A server that is recognised as an instance, and answers everything else as a test needs it. */
+/** A server that is recognised as an instance, with responses chosen by a test. */
 export interface FakeInstance {
   readonly url: string;
   /** Resolves when a client has closed the connection of a call. */
   readonly clientLeft: Promise<void>;
 }
 
-/** An export of no organisation, as an instance answers it. */
+/** An instance's export without organisations. */
 export const emptyExport = JSON.stringify({
   orgs: [],
   manifest: {
@@ -26,8 +26,8 @@ const currentContent = { 'application/json': {}, [EXPORT_FILE]: {} };
 
 /**
  * Starts such a server until the test has finished.
- * @param now what it believes the time to be
- * @param content the media types that its imports take
+ * @param now its time
+ * @param content the media types that its imports accept
  */
 export async function startFakeInstance(
   respond: (response: ServerResponse) => void,

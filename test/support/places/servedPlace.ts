@@ -23,7 +23,7 @@ export interface ServedPlace {
   readonly orgId: string;
 }
 
-/** One that logs its requests. */
+/** A server that logs its requests. */
 export interface LoggedPlace extends ServedPlace {
   /** The route and status of each request so far. */
   readonly requests: () => string[];

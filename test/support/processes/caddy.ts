@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { freePort } from '../../../tools/ports.ts';
 import { root, run, startProgram } from '../../../tools/program.ts';
 
-/** Why Caddy cannot be started, or undefined if it can. */
+/** The reason why Caddy cannot be started, or undefined if it can. */
 export const caddyMissing = await run('caddy', ['version']).then(
   ({ code }) => (code === 0 ? undefined : `caddy version ends with ${code}`),
   () => 'caddy is not installed (Debian: apt-get install caddy)',
@@ -20,8 +20,8 @@ export interface Caddy {
 
 /**
  * Starts Caddy with the Caddyfile of this repository in front of a service. The name is localhost, so that Caddy's own
- * authority signs the certificate. Added are only the settings without which Caddy would take the ports 80 and 2019 and
- * change what the machine trusts.
+ * authority signs the certificate. The only additional settings keep Caddy from the ports 80 and 2019 and from changing the
+ * trusted certificates of the machine.
  * @param directory for its authority; the caller removes it
  */
 export async function startCaddy(serviceUrl: string, directory: string): Promise<Caddy> {

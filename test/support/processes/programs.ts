@@ -5,12 +5,12 @@ import { type Ended, type ProgramOptions, type Running, root, run, startProgram 
 
 const program = join(root, 'cli', 'identity.ts');
 
-/** How the `identity` command is started. */
+/** The command line of the `identity` command. */
 export const identityProgram: readonly [command: string, script: string] = [process.execPath, program];
 
 /** A command that has ended. */
 export interface EndedCommand extends Ended {
-  /** The lines of the audit trail that it printed, because its database is in the cloud; `stderr` is without them. */
+  /** The lines of the audit trail that it printed, because its database is in the cloud; `stderr` does not contain them. */
   readonly trail: string;
 }
 
@@ -42,17 +42,17 @@ export function withoutTrail(ended: Ended): EndedCommand {
   return { ...ended, stderr, trail: lines.filter(isOfTrail).join('') };
 }
 
-/** The functions that package.json has scripts for. */
+/** The functions with scripts in package.json. */
 export type FunctionName = 'removeOtpEmail' | 'export' | 'import';
 
-/** A function that runs by itself. */
+/** A function that runs standalone. */
 export interface RunningFunction extends Running {
   readonly url: string;
 }
 
 const packageJson = z.object({ scripts: z.record(z.string(), z.string()) });
 
-/** Starts what the script of package.json starts, without npm between, which answers signals in its own way. */
+/** Starts the command of a script of package.json, without npm, which handles signals differently. */
 export async function startFunction(
   name: FunctionName,
   env: Readonly<Record<string, string>>,

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A directory of a test's own. */
+/** A directory of a test. */
 export interface TemporaryDirectory {
   readonly path: string;
   remove(): Promise<void>;

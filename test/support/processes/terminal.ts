@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { type Ended, type ProgramOptions, run } from '../../../tools/program.ts';
 import { identityProgram } from './programs.ts';
 
-/** Runs a program at a pseudo-terminal, and types each answer when its question has appeared: at once where that is empty. */
+/** Runs a program at a pseudo-terminal, and types each answer when its question has appeared: at once if that is empty. */
 const script = `
 import fcntl, json, os, pty, struct, sys, termios
 questions, columns = json.loads(sys.argv[1])
@@ -29,12 +29,12 @@ while True:
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
 `;
 
-/** Why there are no tests at a terminal; undefined if there are. */
+/** The reason why there are no tests at a terminal; undefined if there are. */
 export const terminalMissing =
   spawnSync('python3', ['-c', 'import pty']).status === 0 ? undefined : 'python3 with pty is not installed';
 if (terminalMissing !== undefined) process.stderr.write(`skipped at a terminal: ${terminalMissing}\n`);
 
-/** Runs the `identity` command at a terminal; `stdout` is what the terminal gets. */
+/** Runs the `identity` command at a terminal; `stdout` is the output to the terminal. */
 export function identityAtTerminal(
   args: readonly string[],
   answers: readonly (readonly [question: string, keys: string])[] = [],
@@ -44,7 +44,7 @@ export function identityAtTerminal(
   return run('python3', ['-c', script, given, ...identityProgram, ...args], options);
 }
 
-/** Returns the lines that a person sees of what a terminal got: without colours, and the last state of those that changed. */
+/** Returns the visible lines of a terminal's output: without colours, and the last state of those that changed. */
 export function seenLines({ stdout }: Ended): string[] {
   const lines = stripVTControlCharacters(stdout).split('\r\n');
   return lines.map((line) => line.split('\r').at(-1) ?? '');

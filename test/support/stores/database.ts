@@ -10,16 +10,16 @@ import {
 } from '../../../shared/store/store.ts';
 import { scanAll } from './documents.ts';
 
-/** Everything that a database holds at one moment. */
+/** The whole content of a database at one moment. */
 export type Database = ReadonlyMap<Collection, readonly StoredDocument[]>;
 
-/** What records are by their place, in a form in which equal ones are equal. */
+/** Records by their place, in a form in which equal records are equal. */
 export type Contents = ReadonlyMap<string, string>;
 
 /** The collections that hold records of organisations. */
 export const recordCollections: ReadonlySet<Collection> = new Set(recordSections.map(({ collection }) => collection));
 
-/** Reads every document of every collection from one snapshot, but not which master keys the database has: each has its own. */
+/** Reads every document of every collection from one snapshot, except the master keys of the database, which differ. */
 export async function readDatabase(store: Store): Promise<Database> {
   const snapshot = await store.snapshot();
   try {
@@ -50,7 +50,7 @@ export function contentsOf(database: Database, orgIds: readonly string[]): Conte
   return contents;
 }
 
-/** How many records of each section some organisations have. */
+/** The number of records of each section in some organisations. */
 export function countsOf(database: Database, orgIds: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const collection of recordCollections) {

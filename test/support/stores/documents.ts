@@ -8,7 +8,7 @@ import {
   type Write,
 } from '../../../shared/store/store.ts';
 
-/** The key of a user's document, made of its natural key. */
+/** The key of a user's document, derived from its natural key. */
 export function userKey(...parts: readonly string[]): DocumentKey {
   return { collection: 'users', id: documentId(...parts) };
 }
@@ -26,13 +26,13 @@ export async function createUsers(store: Store, count: number, fields: DocumentF
   for (let from = 0; from < count; from += 500) await store.commit(writes.slice(from, from + 500));
 }
 
-/** The document of one user as it is now. */
+/** The current document of one user. */
 export async function readUser(store: Store, name: string): Promise<StoredDocument | undefined> {
   const [document] = await store.getMany([userKey(name)]);
   return document;
 }
 
-/** All that a scan gives, and how many documents its arrays had. */
+/** All results of a scan, and the number of documents in each of its arrays. */
 export async function scanAll(snapshot: Snapshot, range: Parameters<Snapshot['scan']>[0]) {
   const documents: StoredDocument[] = [];
   const sizes: number[] = [];

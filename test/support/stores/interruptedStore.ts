@@ -1,12 +1,12 @@
 import type { Store } from '../../../shared/store/store.ts';
 
-/** When something happens: before or after the commit with this number, counted from 0. */
+/** The moment of an event: before or after the commit with this number, counted from 0. */
 export interface Moment {
   readonly commit: number;
   readonly when: 'before' | 'after';
 }
 
-/** A store at one of whose commits something else happens, such as another writer's change, or the end of the process. */
+/** A store with an event at one of its commits, such as another writer's change, or the end of the process. */
 export function interruptedStore(store: Store, moment: Moment, happens: () => Promise<void>): Store {
   let commits = 0;
   const around = async <Result>(work: (interrupt: () => Promise<void>) => Promise<Result>): Promise<Result> => {
@@ -30,7 +30,7 @@ export function interruptedStore(store: Store, moment: Moment, happens: () => Pr
         await interrupt();
         await store.commit(writes);
       }),
-    // What happens does so once, after everything was read: an attempt that repeats is not interrupted again.
+    // The event occurs once, after all reads: a repeated attempt is not interrupted again.
     transaction: (work) =>
       around((interrupt) =>
         store.transaction(async (transaction) => {

@@ -16,7 +16,7 @@ const sectionsByName = new Map(recordSections.map((section) => [section.name, se
 /** Documents by `<collection>/<id>`, as a claim names its owner. */
 type Documents = ReadonlyMap<string, StoredDocument>;
 
-/** A stored record, and where it would be written with which claims if it came in an import now. */
+/** A stored record, and the place and claims that it would get in an import now. */
 interface Planned {
   readonly name: string;
   readonly document: StoredDocument;
@@ -132,7 +132,7 @@ function ownerFaults(database: Database, documents: Documents): string[] {
   ];
 }
 
-/** Where a stored record would be written with which claims if it came in an import now, or why there is no telling. */
+/** The place and claims that a stored record would get in an import now, or the reason why they are unknown. */
 function planOf(document: StoredDocument, documents: Documents): RecordPlan | string {
   const { partition = '', orgId = '' } = document;
   const section = sectionsByName.get(partition.slice(0, partition.indexOf('/')));
@@ -149,7 +149,7 @@ function planOf(document: StoredDocument, documents: Documents): RecordPlan | st
   }
 }
 
-/** A stored body; undefined where it is no JSON object. */
+/** A stored body; undefined if it is not a JSON object. */
 function parsed(body = ''): JsonObject | undefined {
   try {
     const json: unknown = JSON.parse(body);

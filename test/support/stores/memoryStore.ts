@@ -10,8 +10,8 @@ import {
 } from '../../../shared/store/store.ts';
 
 /**
- * A store in memory for unit tests. It returns only the fields that were asked for, keeps preconditions, and records
- * what it read and wrote.
+ * A store in memory for unit tests. It returns only the requested fields, enforces preconditions, and records its reads and
+ * writes.
  */
 export class MemoryStore implements DocumentStore {
   /** The reads, each with its keys and fields. */
@@ -28,7 +28,7 @@ export class MemoryStore implements DocumentStore {
     return store;
   }
 
-  /** Forgets what was read and written so far. */
+  /** Clears the recorded reads and writes. */
   forget(): void {
     this.reads.length = 0;
     this.writes.length = 0;

@@ -14,14 +14,14 @@ import { temporaryDirectory } from '../processes/temporaryDirectory.ts';
 export interface StoreKind {
   readonly name: 'SQLite' | 'Firestore';
   readonly isAvailable: boolean;
-  /** A place where no database is yet; what comes to be there is removed when the test, or its `setUpOnce`, has finished. */
+  /** A location without a database; a database created there is removed when the test, or its `setUpOnce`, has finished. */
   newLocation(): Promise<StoreLocation>;
 }
 
 type CleanUp = () => unknown;
 let whenFinished: (cleanUp: CleanUp) => void = (cleanUp) => onTestFinished(async () => void (await cleanUp()));
 
-/** Sets up what all tests of a `describe` share: its stores stay open until the last of them has finished. */
+/** Sets up the shared state of all tests of a `describe`: its stores stay open until the last of them has finished. */
 export function setUpOnce<Result>(setUp: () => Promise<Result>): () => Result {
   let result: { readonly value: Result } | undefined;
   beforeAll(async () => {
@@ -67,14 +67,14 @@ export const firestore: StoreKind = {
 
 const storeKinds: readonly StoreKind[] = [sqlite, firestore];
 
-/** Describes what holds for every implementation; one that cannot run here is reported as skipped. */
+/** Describes the behaviour of every implementation; an unavailable one is reported as skipped. */
 export function describeStores(subject: string, tests: (kind: StoreKind) => void): void {
   for (const kind of storeKinds) {
     describe.skipIf(!kind.isAvailable)(`${subject} (${kind.name})`, () => tests(kind));
   }
 }
 
-/** The environment that gives a program the master key of a database that has it beside itself. */
+/** The environment that gives a program the master key of a database whose key is stored beside it. */
 export function keyEnvironment({ masterKey }: StoreLocation): Readonly<Record<string, string | undefined>> {
   return { IDENTITY_MASTER_KEY: masterKey };
 }

@@ -5,7 +5,7 @@ export function watchedStore(store: Store, onWritten: (writes: readonly Write[])
   return interceptedStore(store, async () => {}, onWritten);
 }
 
-/** A store at which something happens before each of its writes, once the reads of a transaction are done. */
+/** A store with an action before each of its writes, once the reads of a transaction are done. */
 export function hookedStore(store: Store, before: (writes: readonly Write[]) => Promise<void>): Store {
   return interceptedStore(store, before, () => {});
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { importReport } from '../instances/testInstance.ts';
 import type { Contents } from './database.ts';
 
-/** What an import answers, whatever it is. */
+/** The response to an import, whatever its outcome. */
 export interface Answer {
   readonly status: number;
   readonly text: string;
@@ -14,8 +14,8 @@ const interrupted = z.object({ details: z.tuple([z.object({ written: counts })])
 const partition = z.object({ partition: z.string() });
 
 /**
- * A witness of the imports of one file: whatever any of their answers has called created, overwritten or unchanged must be
- * in the database, with the file's content, after that answer and after every later one.
+ * A witness of the imports of one file: every record that a response has reported as created, overwritten or unchanged must
+ * be in the database, with the file's content, after that response and after every later one.
  */
 export class Witness {
   private readonly expected: Contents;
@@ -27,8 +27,8 @@ export class Witness {
   }
 
   /**
-   * Expects every record that an answer so far has called stored.
-   * @param present what the database holds after the answer
+   * Expects every record that a response so far has reported as stored.
+   * @param present the content of the database after the response
    */
   check(answer: Answer, present: Contents): void {
     for (const [section, count] of claimsOf(answer))
@@ -52,7 +52,7 @@ export class Witness {
   }
 }
 
-/** The numbers of records by section that an answer calls stored. */
+/** The numbers of records by section that a response reports as stored. */
 function claimsOf({ status, text }: Answer): ReadonlyMap<string, number> {
   const claims = new Map<string, number>();
   const { created, unchanged, overwritten = {} } = storedIn(status, JSON.parse(text));

@@ -1,4 +1,4 @@
-/** A text that takes long to read where a piece of code is not linear: `unit` as often as it fits between the ends. */
+/** A text that takes long to read if code is not linear: `unit` as often as it fits between the ends. */
 interface AwkwardString {
   readonly what: string;
   readonly start?: string;
@@ -69,7 +69,7 @@ const table: readonly AwkwardString[] = [
   { what: 'letters that lower case makes longer', unit: 'İẞ' },
 ];
 
-/** The awkward strings, each with a function that builds it of at most that many bytes of JSON. */
+/** The awkward strings, each with a function that builds it with at most the given number of bytes of JSON. */
 export const awkwardStrings: readonly { readonly what: string; readonly build: (bytes: number) => string }[] =
   table.map(({ what, start = '', unit, end = '' }) => {
     const size = jsonBytes(unit);

@@ -42,7 +42,7 @@ function* valuesOf(
 
 const [full = { orgId: 'o' }] = zitadelRequest('import-request');
 
-/** An organisation with one record of the place's section, as a ZITADEL took it, but with this value. */
+/** An organisation with one record of the place's section, as accepted by a ZITADEL, but with this value. */
 export function withValueAt({ section, isList, steps }: FieldPlace, value: unknown): Organisation {
   // Reading a record changes it.
   const { orgId, org, ...records } = structuredClone(full);

@@ -1,25 +1,25 @@
 /** A release, by its number or by the month of its build. */
 export type Release = '2.71' | '4.0' | '2026-07';
 
-/** The limits and delays of a stand-in. The defaults are those measured of a ZITADEL, unless a test could not wait. */
+/** The limits and delays of a stand-in. The defaults were measured on a ZITADEL, unless they would delay tests too much. */
 export interface ZitadelBehaviour {
   /** The records that an import writes per second, by which it meets its timeout. No test waits for them. */
   recordsPerSecond: number;
   /** The limit of REST's messages, in bytes of protobuf. */
   maxMessageBytes: number;
-  /** How long exports do not show an import; measured were up to 2,000 ms. */
+  /** The delay until exports show an import; up to 2,000 ms were measured. */
   lagMs: number;
   /** The write at which the process dies, counted from 1. */
   diesAtWrite: number;
-  /** The write, counted from 1, after which the answer to its import never comes. */
+  /** The write, counted from 1, after which the response to its import never arrives. */
   stallsAtWrite: number;
   /** Whether it accepts connections and answers nothing. */
   isSilent: boolean;
-  /** How long the process is gone when it has died; measured were 1,600 ms. Undefined: for good. */
+  /** The downtime of the process after its death; 1,600 ms were measured. Undefined: permanent. */
   deadMs: number | undefined;
-  /** How long an export takes at least. */
+  /** The minimum duration of an export. */
   exportMs: number;
-  /** The release whose responses it has. */
+  /** The release of its responses. */
   release: Release;
   /** Whether the rules of requests reject a person, and with it the whole request. */
   rejectsPerson: (userId: string) => boolean;

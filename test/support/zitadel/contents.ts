@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
 
-/** A record of the stand-in, and when its exports begin to show it. */
+/** A record of the stand-in, and the time from which its exports show it. */
 interface Stored {
   readonly json: JsonObject;
   readonly visibleAt: number;
@@ -17,16 +17,16 @@ export interface Organisation {
   readonly sections: Map<string, Map<string, Stored>>;
 }
 
-/** What a stand-in of a ZITADEL holds. */
+/** The content of a stand-in of a ZITADEL. */
 export class Contents {
   readonly organisations = new Map<string, Organisation>();
-  /** The ids of deleted organisations and their users cannot be taken again. */
+  /** The ids of deleted organisations and their users cannot be reused. */
   readonly deletedIds = new Set<string>();
   /** The organisations of users, by the users' ids. */
   readonly users = new Map<string, string>();
   /** The ids of people with the OTP e-mail factor, which imports and exports of a ZITADEL lack. */
   readonly otpEmail = new Set<string>();
-  /** The longest time for which exports do not show what was written. */
+  /** The longest time for which exports do not show written records. */
   private readonly lagMs: number;
 
   constructor(lagMs: number) {
@@ -76,7 +76,7 @@ export class Contents {
   }
 }
 
-/** Returns an id as ZITADEL makes them. */
+/** Returns an id in ZITADEL's form. */
 export function newId(): string {
   return `4${String(randomInt(10 ** 14)).padStart(17, '0')}`;
 }

@@ -4,7 +4,7 @@ import { zitadelExport } from '../fixtures/organisations.ts';
 import { hasStates, type Release } from './behaviour.ts';
 import { type Contents, elements } from './contents.ts';
 
-/** An export request, as far as ZITADEL reads it. */
+/** The fields of an export request that ZITADEL reads. */
 export interface ExportFlags {
   readonly orgIds: readonly string[];
   readonly excludedOrgIds: readonly string[];
@@ -16,7 +16,7 @@ export interface ExportFlags {
 /** The failure of an export by an organisation that ZITADEL cannot export. */
 export class UnexportableError extends Error {}
 
-/** The end of the process by an exclusion that matches. */
+/** The end of the process caused by a matching exclusion. */
 class DeadlyExclusionError extends Error {}
 
 const whole = [
@@ -38,14 +38,14 @@ const lostFields: readonly (readonly [section: string, ...paths: string[]])[] = 
   ['loginTexts', 'linkingUserPromptText'],
 ];
 
-/** The screens of login texts, of which every export has all. */
+/** The screens of login texts, all of which are in every export. */
 export const loginScreens = Object.fromEntries(
   zitadelExport('export-full')
     .flatMap(({ loginTexts }) => elements(loginTexts))
     .flatMap(({ language: _, ...texts }) => Object.keys(texts).map((screen): [string, object] => [screen, {}])),
 );
 
-/** Exports organisations as ZITADEL does (zitadel 4): what names something outside of the export is left out. */
+/** Exports organisations as ZITADEL does (zitadel 4): references to records outside of the export are omitted. */
 export function exportFrom(
   contents: Contents,
   { orgIds, excludedOrgIds, release, ...secrets }: ExportFlags,
@@ -67,7 +67,7 @@ export function exportFrom(
     for (const section of whole) organisation[section] = records(section)[0];
     for (const section of lists) organisation[section] = records(section);
     organisation.humanUsers = records('humanUsers').map((person) => withoutSecrets(person, secrets));
-    // The wrong texts are read under this name.
+    // The incorrect texts are read under this name.
     organisation.passwordlessRegistrationMessages = records('domainClaimedMessages');
     organisation.projectGrants = records('projectGrants').filter((grant) =>
       exported.has(textAt(grant, 'projectGrant.grantedOrgId', '')),

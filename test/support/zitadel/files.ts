@@ -13,7 +13,7 @@ export function fileWith(content: readonly object[] | string): ExportFileSource 
 
 const HASH = '$2a$14$aPbwhMVJSVrRRW2NoM/5.esSJO6o/EIGzGxWiM5SAEZlGqCsr9DAK';
 
-/** People as ZITADEL exports them, with password hashes and every tenth with a TOTP seed. */
+/** People in the form of ZITADEL's exports, with password hashes and every tenth with a TOTP seed. */
 export function people(count: number, first = 0): { userId: string; state: string; user: object }[] {
   return Array.from({ length: count }, (_, index) => {
     const number = first + index;

@@ -3,13 +3,13 @@ import { fillIn } from '../../../shared/organisation/filledFields.ts';
 import { hasStates, type Release } from './behaviour.ts';
 import { type Contents, elements, newId } from './contents.ts';
 
-/** One import as ZITADEL works it off: in three phases over all organisations, in their order, without trying again. */
+/** One import in ZITADEL's way: in three phases over all organisations, in their order, without retries. */
 export interface ImportRun {
   readonly contents: Contents;
   /** The organisation in whose context the request is handled. */
   readonly contextOrgId: string;
   readonly host: string;
-  /** Whose token it is: owner of each organisation that the import creates. Undefined for what others imported. */
+  /** The user of the token: owner of each organisation that the import creates. Undefined for the imports of others. */
   readonly callerId?: string;
   readonly release: Release;
   /** Called before each write; ends the import by throwing. */
@@ -23,7 +23,7 @@ interface Given {
   readonly json: JsonObject;
 }
 
-/** How ZITADEL imports a section (zitadel 5.4 to 5.7), as far as migrations notice it. */
+/** ZITADEL's import of a section (zitadel 5.4 to 5.7), as far as it affects migrations. */
 export interface Row {
   readonly section: string;
   readonly type: string;
@@ -31,7 +31,7 @@ export interface Row {
   readonly id: readonly string[];
   readonly key?: readonly string[];
   readonly exists: string;
-  /** What ZITADEL reports instead of importing. */
+  /** ZITADEL's error instead of an import. */
   readonly refuses?: (given: Given) => string | undefined;
   readonly stored?: (given: Given) => JsonObject;
 }
@@ -48,7 +48,7 @@ const provider = ({ run, orgId }: Given, id: string) =>
   run.contents.find(orgId, 'oidcIdps', id) ?? run.contents.find(orgId, 'jwtIdps', id);
 const policy = (section: string, type: string, exists: string): Row => ({ section, type, id: ['$orgId'], exists });
 const text = (section: string, type: string): Row => ({ section, type, id: ['$orgId', 'language'], exists: '' });
-/** The id and the beginning of the key of an error about a name that is taken. */
+/** The id and the beginning of the key of an error about a taken name. */
 export const ALREADY = 'ID=V3-DKcYh Message=Errors';
 
 /** The sections of the first phase, in the order of work. */
@@ -107,7 +107,7 @@ export const firstPhase: readonly Row[] = [
     type: 'machine_user',
     id: ['userId'],
     exists: 'ID=COMMAND-k2una Message=Errors.User.AlreadyExisting',
-    // The id is taken from inside only, and exported outside only.
+    // The id is read from inside only, and exported outside only.
     stored: ({ run, json }) => {
       const { userId, ...inner } = elements(json.user)[0] ?? {};
       const { state = 'USER_STATE_ACTIVE' } = withState(run, json);
@@ -179,7 +179,7 @@ export const firstPhase: readonly Row[] = [
   },
 ];
 
-/** Those of the second phase. */
+/** The sections of the second phase. */
 export const secondPhase: readonly Row[] = [
   {
     section: 'triggerActions',
@@ -212,7 +212,7 @@ export const secondPhase: readonly Row[] = [
   },
 ];
 
-/** Those of the third phase. */
+/** The sections of the third phase. */
 export const thirdPhase: readonly Row[] = [
   {
     section: 'orgMembers',
@@ -247,7 +247,7 @@ function hashRefusal(json: JsonObject): string | undefined {
     : 'ID=CRYPT-2xK7d Message=Errors.Hash.NotSupported';
 }
 
-/** Returns a user as a release reads it: one that does not import states skips the field. */
+/** Returns a user as read by a release: a release that does not import states skips the field. */
 function withState({ release }: ImportRun, { state, ...json }: JsonObject): JsonObject {
   return hasStates(release) && state !== undefined ? { ...json, state } : json;
 }

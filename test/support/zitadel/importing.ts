@@ -10,7 +10,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** The end of an import at its timeout: what was written stays. */
+/** The end of an import at its timeout: written records stay. */
 export class DeadlineError extends Error {}
 
 /** The texts that ZITADEL writes to the organisation in whose context it handles the request. */
@@ -22,7 +22,7 @@ const messageTexts = [
   'passwordlessRegistrationMessages',
 ];
 
-/** Imports organisations; returns the errors, and the organisations that were reached. */
+/** Imports organisations; returns the errors, and the reached organisations. */
 export function importAll(run: ImportRun, orgs: readonly JsonObject[]): { errors: Fault[]; reached: string[] } {
   const errors: Fault[] = [];
   const reached: JsonObject[] = [];
@@ -78,7 +78,7 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
     const isTaken = isUser
       ? contents.users.has(named(key)) || contents.deletedIds.has(named(key))
       : exists !== '' && contents.find(orgId, section, named(key)) !== undefined;
-    // The seed follows as a write of its own, also for a person who exists.
+    // The seed follows as a separate write, also for an existing person.
     if (isTaken) return [fault(existsIn(run.release, row) ?? exists), ...importSeed(run, orgId, json)];
     const refusal = refuses?.(given);
     if (refusal !== undefined) return [fault(refusal)];
@@ -115,7 +115,7 @@ function importSeed({ contents, write }: ImportRun, orgId: string, json: JsonObj
   return [];
 }
 
-/** Keeps the links that a person holds as links of their own, as exports have them. */
+/** Stores the links of a person as separate links, as exports have them. */
 function putHeldLinks({ contents }: ImportRun, orgId: string, json: JsonObject): void {
   const userId = textAt(json, 'userId', '');
   for (const { configId, externalUserId, displayName } of elements(valueAt(json, 'user.idps'))) {

@@ -7,7 +7,7 @@ import { importAll } from './importing.ts';
 import type { ImportRun } from './importRows.ts';
 import { startZitadel, type ZitadelStandIn } from './standIn.ts';
 
-/** A stand-in with content, as if it had been for long, and the file with its owner's token. */
+/** A stand-in with content that exports show at once, and the file with its owner's token. */
 export async function filledZitadel(
   orgs: readonly object[],
   given: Parameters<typeof startZitadel>[0] = {},
@@ -24,7 +24,7 @@ export async function filledZitadel(
   return { zitadel, tokenFile: await tokenFileWith('owner-token') };
 }
 
-/** Writes a token to a file of its own. */
+/** Writes a token to a separate file. */
 export async function tokenFileWith(token: string): Promise<string> {
   const path = join(await testDirectory(), 'token.pat');
   await writeFile(path, token, { mode: 0o600 });

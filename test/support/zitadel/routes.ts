@@ -23,7 +23,7 @@ import { exportFrom, UnexportableError } from './exporting.ts';
 import { DeadlineError, importAll } from './importing.ts';
 import { grpcWeb, inRelease, type Reply, replies } from './replies.ts';
 
-/** What the routes of a stand-in work on. */
+/** The dependencies of the routes of a stand-in. */
 interface RoutePorts {
   readonly contents: Contents;
   readonly tokens: Map<string, string>;
@@ -45,12 +45,12 @@ export interface Routed {
   readonly contentType: string;
 }
 
-/** The process's end in the middle of a request. */
+/** The end of the process in the middle of a request. */
 class DeathError extends Error {}
 
 interface Called extends Routed {
   readonly callerId: string;
-  /** The request, with the fields that REST has in the path. */
+  /** The request, with the fields from the path of REST. */
   readonly message: JsonObject;
   /** The organisation in whose context the request is handled. */
   readonly contextId: string;
@@ -61,7 +61,7 @@ type Handler = (ports: RoutePorts, called: Called) => Reply | Promise<Reply>;
 
 const INSTANCE = { name: 'ZITADEL', version: '2026-11-21T21:48:54Z' };
 const lenient = { ignoreUnknownFields: true };
-/** What JSON keeps of a value. */
+/** The JSON form of a value. */
 const jsonValue = (value: unknown): JsonValue => z.json().parse(JSON.parse(JSON.stringify(value)));
 const OPENID_PATH = '/.well-known/openid-configuration';
 const page = z.looseObject({
@@ -79,7 +79,7 @@ interface Route {
   readonly method: string;
   readonly path: string;
   readonly handler: Handler;
-  /** The method of gRPC that the route belongs to, where the command calls it. */
+  /** The method of gRPC that the route belongs to, if the command calls it. */
   readonly rpc?: DescMethod;
 }
 
@@ -148,11 +148,11 @@ const routes: readonly Route[] = [
 interface Resolved {
   readonly route: Route;
   readonly message: JsonObject;
-  /** The organisation that the header names. */
+  /** The organisation in the header. */
   readonly orgId: string | undefined;
 }
 
-/** Answers a request, and records it. */
+/** Responds to a request, and records it. */
 export async function handle(ports: RoutePorts, routed: Routed): Promise<Reply> {
   if (ports.behaviour.isSilent) await new Promise(() => {});
   const isRpc = routed.contentType.startsWith('application/grpc-web');
@@ -168,7 +168,7 @@ export async function handle(ports: RoutePorts, routed: Routed): Promise<Reply> 
   return isRpc && rpc !== undefined ? grpcWeb(rpc.output, reply, release) : reply;
 }
 
-/** gRPC-Web hands the header's bytes on as they are. */
+/** gRPC-Web passes the header's bytes on unchanged. */
 function resolveRpc({ path, body, orgId = '' }: Routed, release: Release): Resolved | Reply {
   const route = routes.find(({ rpc }) => path === `/${rpc?.parent.typeName}/${rpc?.name}`);
   const isMissing = release === '2.71' && route?.rpc?.parent === UserService;
@@ -181,7 +181,7 @@ const MAX_ID = 200;
 const TOO_LONG = 'value length must be between 1 and 200 runes, inclusive';
 const PRINTABLE = /^[ -~]*$/;
 
-/** REST takes printable ASCII only: it drops other headers, and refuses other paths. An encoded slash divides a path. */
+/** REST accepts printable ASCII only: it drops other headers, and rejects other paths. An encoded slash splits a path. */
 function resolveRest({ method, path: encoded, body, orgId = '' }: Routed): Resolved | Reply {
   const path = decodeURIComponent(encoded);
   if (path !== posix.normalize(path)) return replies.movedTo(posix.normalize(path));
@@ -196,7 +196,7 @@ function resolveRest({ method, path: encoded, body, orgId = '' }: Routed): Resol
 async function answer(ports: RoutePorts, routed: Routed, resolved: Resolved, isRpc: boolean): Promise<Reply> {
   const { path, authorization } = routed;
   const { route, message, orgId } = resolved;
-  // A message's size is refused before anybody asks for a token.
+  // A message's size is checked before the token.
   const unreadable = route.rpc === importData ? unreadableField(message, ports.behaviour) : undefined;
   if (unreadable !== undefined) return replies.invalid(`proto: (line 1:1): invalid value for ${unreadable}: true`);
   const { bytes = 0 } = route.rpc === importData ? measure(message) : {};
@@ -219,7 +219,7 @@ async function answer(ports: RoutePorts, routed: Routed, resolved: Resolved, isR
   }
 }
 
-/** Returns the first field of an import that JSON cannot have as a boolean. Fields that a release does not know are skipped. */
+/** Returns the first known field of an import whose JSON is not the required boolean; releases skip unknown fields. */
 function unreadableField(message: JsonObject, { release }: ZitadelBehaviour): string | undefined {
   const states = elements(valueAt(message, 'dataOrgs.orgs')).map(({ orgState }) => orgState);
   if (hasStates(release) && states.includes(true)) return 'enum field orgState';
@@ -328,7 +328,7 @@ function searchUsers({ contents, behaviour }: RoutePorts, called: Called): Reply
   );
 }
 
-/** Lists the records of a section of the context's organisation; those of one project or grant, where REST names it. */
+/** Lists the records of a section of the context's organisation; those of one project or grant, if REST names it. */
 function records(section: string, key?: string): Handler {
   return ({ contents }, called) => {
     const found = contents.visible(called.contextId, section);

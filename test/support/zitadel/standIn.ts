@@ -16,19 +16,18 @@ export interface ZitadelStandIn {
   readonly requests: ReceivedRequest[];
   readonly behaviour: ZitadelBehaviour;
   readonly deaths: () => number;
-  /** Starts the process again that has died for good. */
+  /** Restarts a process that has died permanently. */
   readonly revive: () => void;
 }
 
-/** Returns the imports that a stand-in received. The question whether it imports states is none: no release can read it. */
+/** Returns the imports that a stand-in received, except the probe whether it imports states, which no release can read. */
 export function importsOf({ requests }: Pick<ZitadelStandIn, 'requests'>): readonly ReceivedRequest[] {
   return requests.filter(({ records }) => records !== undefined);
 }
 
 /**
- * Starts a stand-in of a ZITADEL for the time of a test: it has the limits, delays and answers that were measured of a
- * real one, and imports and exports as that does. The searches of grants and members have the form of ZITADEL's
- * definitions only.
+ * Starts a stand-in of a ZITADEL for the time of a test, with the limits, delays and responses that were measured on a real
+ * one, and with its imports and exports. The searches of grants and members only follow ZITADEL's definitions.
  */
 export async function startZitadel(given: Partial<ZitadelBehaviour> = {}): Promise<ZitadelStandIn> {
   const behaviour = { ...measured, ...given };
@@ -70,7 +69,7 @@ export async function startZitadel(given: Partial<ZitadelBehaviour> = {}): Promi
   return { url: `http://127.0.0.1:${port}`, contents, tokens, requests, behaviour, deaths: () => deaths, revive };
 }
 
-/** @throws when the process dies of the request */
+/** @throws when the request ends the process */
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,

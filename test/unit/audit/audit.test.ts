@@ -85,7 +85,7 @@ describe('the audit trail of a call', () => {
 });
 
 describe('the audit event of a removal whose trail joins its commit', () => {
-  /** A transaction that notes what it gets. */
+  /** A transaction that records its writes. */
   function joiningTrail() {
     const joined: AuditEvent[] = [];
     const appended: AuditEvent[] = [];

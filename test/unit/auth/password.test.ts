@@ -7,7 +7,7 @@ const PASSWORD = 'Pässwörd 1!';
 /** The lowest cost of bcrypt, which keeps tests fast. */
 const fast = { algorithm: 'bcrypt', cost: 4 } as const;
 const argon2id = { algorithm: 'argon2id' } as const;
-/** Derived once, since argon2id has one cost, which is high. */
+/** Derived once, because argon2id has one cost, which is high. */
 const argon2idHash = hashPassword(PASSWORD, argon2id);
 const otherPasswords = ['', 'pässwörd 1!', 'Pässwörd 1! ', 'Pa\u0308sswo\u0308rd 1!', 'Pässwörd 1!\0'];
 
@@ -66,7 +66,7 @@ describe('a password', () => {
   it.each([
     ['nothing', ''],
     ['bcrypt of another password', '$2a$10$blOExq/eBO9Va//hs4FAL.ZPvj9NtlQC1GrH97if7Y8vQgJfSYqUq'],
-    ['bcrypt cut off', '$2a$10$blOExq/eBO9Va//hs4FAL.ZPvj9NtlQC1GrH97if7Y8vQgJfSYqU'],
+    ['truncated bcrypt', '$2a$10$blOExq/eBO9Va//hs4FAL.ZPvj9NtlQC1GrH97if7Y8vQgJfSYqU'],
   ])('is not verified by %s', async (_what, other) => {
     expect(await verifyPassword(PASSWORD, other)).toBe(false);
   });

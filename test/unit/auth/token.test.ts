@@ -22,7 +22,7 @@ vi.mock(import('node:crypto'), async (original) => {
 });
 
 const refuse = () => Promise.reject(new Error('the store was used'));
-/** A store that nothing may be asked of. */
+/** A store that must not be called. */
 const untouchable: Store = {
   commit: refuse,
   transaction: refuse,
@@ -31,7 +31,7 @@ const untouchable: Store = {
   close: async () => {},
 };
 
-/** How a caller with this header is refused by a store that fails when it is used. */
+/** The rejection of a caller with this header by a store that fails when it is used. */
 function refusal(authorization: string | undefined, store = untouchable): Promise<string> {
   return authenticate(store, authorization, 'export', new Date()).then(() => 'accepted', String);
 }

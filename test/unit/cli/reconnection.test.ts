@@ -16,7 +16,7 @@ vi.mock('node:timers/promises', () => ({ setTimeout: async () => undefined }));
 
 const lost = placeUnreachable('https://id.example.com', 'ECONNREFUSED');
 
-/** Does work that fails with some errors, one an attempt; after them it succeeds. */
+/** Does work that fails with some errors, one per attempt, and then succeeds. */
 async function attempt(errors: readonly Error[], limitMs?: number, json = false) {
   const written: string[] = [];
   const stream = { write: (text: string) => void written.push(text) };

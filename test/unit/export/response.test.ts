@@ -4,7 +4,7 @@ import { inPieces } from '../../support/fixtures/bytes.ts';
 
 const document = Buffer.from('{"orgs":[]}'.padEnd(300_000));
 
-/** What a response holds open, and whether it still does. */
+/** The resources of a response, and whether they are still open. */
 function held() {
   const stack = new AsyncDisposableStack();
   const controller = new AbortController();

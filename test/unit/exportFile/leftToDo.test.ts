@@ -19,7 +19,7 @@ function person(fields: object, isEmailVerified = true): StoredDocument {
   return record({ userId: 'U', user: { email: { isEmailVerified } } }, { state, passwordHash: BCRYPT, ...fields });
 }
 
-/** The entries about single records and organisations that one record of a section makes. */
+/** The entries about single records and organisations from one record of a section. */
 function entriesFor(content: typeof everything, section: string, document: StoredDocument): string[] {
   const list = new LeftToDo(content);
   list.addRecord(sectionNamed(section), document);

@@ -136,7 +136,7 @@ describe('a manifest', () => {
     ['no digest', { digest: undefined }],
     ['a digest of another kind', { digest: 'md5:0' }],
     ['a digest in capitals', { digest: tally.digest.toUpperCase() }],
-    ['a digest cut off', { digest: tally.digest.slice(0, -1) }],
+    ['a truncated digest', { digest: tally.digest.slice(0, -1) }],
     ['a count below zero', { counts: { orgs: -1 } }],
     ['a count that is no whole number', { counts: { orgs: 1.5 } }],
     ['a count that is text', { counts: { orgs: '1' } }],

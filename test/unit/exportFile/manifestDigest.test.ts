@@ -13,7 +13,7 @@ const recorded = z.union([
   z.object({ dataOrgsv1: file }).transform(({ dataOrgsv1 }) => dataOrgsv1),
 ]);
 
-// An import refuses a file whose manifest has another digest: these must stay as they are for as long as files exist.
+// An import rejects a file whose manifest has another digest, so these digests must never change.
 describe('the digest of a file that a ZITADEL has exported or imported', () => {
   it.each(Object.entries(pinned))('is the same as in the manifests of earlier exports: %s', async (name, expected) => {
     const document = recorded.parse(fixture(`zitadel/${name}`));

@@ -29,7 +29,7 @@ const all = recordSections;
 const organisation = everySection('acme', ['other']);
 const OWN_PROVIDER = 'acme-oidc';
 
-/** A place in a record, and different values for it; undefined stands for none. */
+/** A place in a record, and different values for it; undefined is an absent value. */
 interface Place {
   readonly section: Section;
   readonly base: JsonObject;
@@ -71,7 +71,7 @@ function* placesIn(schema: DescMessage, before: Steps['steps']): Generator<Steps
   }
 }
 
-/** Lists the places of a section that its definition does not have, or that have values of their own. */
+/** Lists the places of a section that its definition lacks, or that have special values. */
 function ownPlaces({ name, additional }: Section): Steps[] {
   const filled = filledFields.filter(({ section }) => section === name);
   const providers = [OWN_PROVIDER, 'missing'].flatMap((idpId) =>
@@ -97,7 +97,7 @@ const places = all.flatMap((section): Place[] => {
   return recordsOf(organisation, section).flatMap((base) => compared.map((place) => ({ section, base, ...place })));
 });
 
-/** Reads a record as an import stores it; undefined for one that no import takes. */
+/** Reads a record as an import stores it; undefined for one that every import rejects. */
 function read(section: Section, json: unknown, orgId: string): OrganisationRecord | undefined {
   // Reading a record changes it.
   const copy: unknown = JSON.parse(JSON.stringify(json));
@@ -114,7 +114,7 @@ function read(section: Section, json: unknown, orgId: string): OrganisationRecor
 
 const oidcIdps = sectionNamed('oidcIdps');
 
-/** Returns the record of the identity provider that the organisation of another record has, unless that is one itself. */
+/** Returns the record of the identity provider of another record's organisation, unless that record is one itself. */
 function ownProviders({ section, orgId }: OrganisationRecord): OrganisationRecord[] {
   if (section.collection === oidcIdps.collection) return [];
   return recordsOf(organisation, oidcIdps).flatMap((json) => read(oidcIdps, json, orgId) ?? []);
@@ -124,7 +124,7 @@ function findProvider(id: string, orgId: string): Provider | undefined {
   return id === OWN_PROVIDER ? { orgId, name: OWN_PROVIDER, type: 'IDP_TYPE_OIDC' } : undefined;
 }
 
-/** Returns a stored record as an export has it. */
+/** Returns a stored record in the form of an export. */
 function exported({ section, orgId, body, credentials, otpEmail }: OrganisationRecord): OrganisationRecord {
   const json = parseObject(body);
   for (const { path, field } of section.credentials ?? [])
@@ -136,7 +136,7 @@ function exported({ section, orgId, body, credentials, otpEmail }: OrganisationR
   return record;
 }
 
-/** Returns what a record is once everything is filled in that may be absent: equal records have equal ones. */
+/** Returns a record with all optional values filled in: equal records have equal results. */
 function filledIn(record: OrganisationRecord): unknown {
   const { section, body, credentials, otpEmail } = exported(record);
   const json = parseObject(body);
@@ -157,7 +157,7 @@ interface Pair {
   readonly stored: OrganisationRecord;
 }
 
-/** Reads two records as a pair; undefined where one is invalid, or they are not the same record. */
+/** Reads two records as a pair; undefined if one is invalid, or if they are not the same record. */
 function pairOf(title: string, section: Section, given: unknown, stored: unknown, orgId: string): Pair[] {
   const [one, other] = [read(section, given, orgId), read(section, stored, orgId)];
   if (one === undefined || other === undefined) return [];
@@ -167,7 +167,7 @@ function pairOf(title: string, section: Section, given: unknown, stored: unknown
 
 const { signal } = new AbortController();
 
-/** Whether an import calls a stored record unchanged. */
+/** Whether an import reports a stored record as unchanged. */
 async function callsUnchanged(given: OrganisationRecord, stored: OrganisationRecord, onConflict: OnConflict) {
   const plan = planRecord(given, false);
   const document = { id: plan.key.id, ...storedFields(stored) };

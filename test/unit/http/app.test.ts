@@ -190,7 +190,7 @@ describe('with configured origins', () => {
   );
 
   it.each([
-    ['an answer', 'DELETE', '/thing', 200],
+    ['a response', 'DELETE', '/thing', 200],
     ['an error', 'DELETE', '/nowhere', 404],
     ['a method that is not offered', 'POST', '/thing', 405],
     ['a malformed path', 'DELETE', '/%zz', 400],

@@ -26,7 +26,7 @@ const routes = [
   },
 ] as const;
 
-/** A stream, and the text that it has taken. While `isFull` returns true, it takes nothing. */
+/** A stream, and its accepted text. While `isFull` returns true, it accepts nothing. */
 function collected(isFull = () => false) {
   let text = '';
   const write = (chunk: string, done: (error?: Error) => void) => {
@@ -72,7 +72,7 @@ describe('the trace of a request', () => {
   const headers = { 'x-cloud-trace-context': trace };
   const fail = () => createApp({ routes }).request('/fails', { headers });
 
-  /** The lines that `work` logs, in a process of the project or of none. */
+  /** The lines that `work` logs, in a process with or without a project. */
   async function logged(work: () => unknown, project?: string): Promise<unknown[]> {
     const { stream, text } = collected();
     configureLog('info', stream, project);

@@ -4,12 +4,12 @@ import { formatPath, JsonError, parseJson, type Treatment } from '../../../share
 import { repetitions } from '../../support/repetitions.ts';
 import { byteByByte, cutAt, enterAll, scanDocument, type Treat } from './scanDocument.ts';
 
-// Everything that can be misread at a cut: escapes, quotes, brackets in strings, white space, numbers at the end of lists.
+// Everything that can be misread at a split: escapes, quotes, brackets in strings, white space, numbers at the end of lists.
 const tricky = Buffer.from(
   ' {"a\\"b" : "x\\\\", "\\u00e9":"\\ud83d\\ude00","e":"",\r\n"list":[1,-2.5e+3,true,false,null] ,"deep":{"s":"]}\\"[{","é":[[],{},[{"z":"漢字🚀"}],"\\\\\\""]}\t,"n":12345\n, "last":null } \n',
 );
 
-/** Goes into objects and lists up to two levels down, and keeps what is below. */
+/** Descends into objects and lists up to two levels, and keeps the values below. */
 const enterTwo: Treat = (path) => (path.length < 2 ? 'enter' : 'keep');
 const keepFields: Treat = (path) => (path.length === 0 ? 'enter' : 'keep');
 

@@ -7,10 +7,10 @@ import {
 } from '../../../shared/json/jsonScanner.ts';
 import type { ValueKind } from '../../../shared/json/valueScanner.ts';
 
-/** What decides at each value whether to go into it. */
+/** Decides for each value whether to descend into it. */
 export type Treat = (path: JsonPath, kind: ValueKind) => Treatment;
 
-/** Goes into everything, so that every string and scalar is found. */
+/** Descends into everything, so that every string and scalar is found. */
 export const enterAll: Treat = () => 'enter';
 
 /** Scans a document that arrives in `pieces`, from its first byte to its last. */
@@ -25,7 +25,7 @@ export function scanDocument(
   return found;
 }
 
-/** The document cut in two at `position`. */
+/** The document split in two at `position`. */
 export function cutAt(bytes: Buffer, position: number): Buffer[] {
   return [bytes.subarray(0, position), bytes.subarray(position)];
 }

@@ -6,7 +6,7 @@ import { collect } from '../../support/fixtures/bytes.ts';
 import { repetitions } from '../../support/repetitions.ts';
 import { byteByByte, cutAt } from './scanDocument.ts';
 
-/** What the content between a JSON string's quotes stands for, when it arrives in `pieces`. */
+/** The decoded content between a JSON string's quotes, when it arrives in `pieces`. */
 async function read(pieces: readonly Uint8Array[]): Promise<string> {
   return (await collect(stringContent(arriving(pieces)))).toString('utf8');
 }
@@ -76,7 +76,7 @@ describe('the content of a JSON string', () => {
   });
 });
 
-/** Each UTF-16 unit as an escape of its own. */
+/** Each UTF-16 unit as a separate escape. */
 function escapeAll(text: string): string {
   const units = Array.from({ length: text.length }, (_unit, index) => text.charCodeAt(index));
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');

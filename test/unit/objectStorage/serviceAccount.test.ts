@@ -95,7 +95,7 @@ describe('a service account in a request', () => {
     ['a key that is too long', base64({ ...file, private_key: forgedKey({ n: oddNumber(4_104) }) }), KEY_SIZE],
     ['a key of 8,192 bits', base64({ ...file, private_key: forgedKey({ n: oddNumber(8_192) }) }), TOO_LARGE],
     [
-      'a key whose exponent takes long',
+      'a key with an expensive exponent',
       base64({ ...file, private_key: forgedKey({ e: oddNumber(20_000) }) }),
       TOO_LARGE,
     ],

@@ -6,7 +6,7 @@ import { sections } from '../../../shared/organisation/sections.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 import { type FieldPlace, fieldPlaces, withValueAt } from '../../support/strings/fieldPlaces.ts';
 
-/** The fields of records for which ZITADEL's definition has no limit; lists that only v1 files have stand in policies, and domains take the id of their organisation. */
+/** The fields of records without a limit of ZITADEL, except lists of v1 files and the organisation ids of domains. */
 const unlimited = fieldPlaces.filter(({ title, section, field }) => {
   return (
     title !== 'domains.orgId' &&
@@ -21,7 +21,7 @@ function issueOf(place: FieldPlace, value: unknown) {
   return lengthIssue(readRecord(sectionNamed(place.section), record, 'o'));
 }
 
-/** Texts as long as a limit allows, and one longer; of bytes, their base64. */
+/** Texts of the maximum length, and one longer; for bytes, their base64. */
 function atLimit({ field }: FieldPlace, length: number): [fits: string, exceeds: string] {
   if (field?.scalar === ScalarType.BYTES) return ['A'.repeat(length), 'A'.repeat(length + 4)];
   return ['x'.repeat(length), 'x'.repeat(length + 1)];
@@ -47,7 +47,7 @@ describe('a text without a limit of ZITADEL', () => {
 });
 
 describe('a list of a record', () => {
-  /** Lists of texts and of messages; one of an enumeration's names is looked up nowhere. */
+  /** Lists of texts and of messages; names of enumerations are excluded. */
   const lists = new Map(
     fieldPlaces
       .filter(({ section, field }) => sections.some(({ name }) => name === section) && field?.enum === undefined)

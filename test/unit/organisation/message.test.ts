@@ -49,7 +49,7 @@ describe('integers of 64 bits in JSON', () => {
     ['below -2^53', { domains: [{ details: { sequence: -UNSAFE } }] }, ['domains[0].details.sequence']],
     ['of 32 bits, which have a range of their own', { lockoutPolicy: { maxPasswordAttempts: UNSAFE } }, []],
     ['in unknown fields', { unknown: UNSAFE, domains: [{ unknown: { sequence: UNSAFE } }] }, []],
-    ['of something else than an object', [UNSAFE], []],
+    ['of a value other than an object', [UNSAFE], []],
   ])('are found %s', (_what, value, paths) => {
     expect(inspectJson(DataOrgSchema, value).rounded).toEqual(paths);
   });

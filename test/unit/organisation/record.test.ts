@@ -66,7 +66,7 @@ describe('a record', () => {
     ['a number', 1.5],
     ['a truth value', true],
     ['null', null],
-  ])('is read or invalid where any of its fields has %s', (_what, value: unknown) => {
+  ])('is either read or rejected if any of its fields has %s', (_what, value: unknown) => {
     const places = fieldPlaces.filter(({ section }) => sections.some(({ name }) => name === section));
     expect(places.length).toBeGreaterThan(200);
     for (const place of places) {
@@ -233,8 +233,8 @@ describe('an omitted value', () => {
 describe('the id of a service user', () => {
   it.each([
     ['of the record', { userId: 'outer', user: { userName: 'robot' } }],
-    ['inside it, where the record has none', { user: { userId: 'outer', userName: 'robot' } }],
-    ['of the record, where both have one', { userId: 'outer', user: { userId: 'inner', userName: 'robot' } }],
+    ['inside the record, if the record itself has none', { user: { userId: 'outer', userName: 'robot' } }],
+    ['of the record, if both exist', { userId: 'outer', user: { userId: 'inner', userName: 'robot' } }],
   ])('is the id %s', (_which, value) => {
     expect(read('machineUsers', value).json).toEqual({
       userId: 'outer',

@@ -9,7 +9,7 @@ const fieldOf = (name: string) => DataOrgSchema.fields.find(({ jsonName }) => js
 const rows = sections.map((section) => [section.name, section] as const);
 const all = recordSections;
 
-/** The message that a section's records are. */
+/** The message type of a section's records. */
 function messageOf({ name }: Section): DescMessage {
   const field = fieldOf(name);
   if (field?.fieldKind === 'message') return field.message;

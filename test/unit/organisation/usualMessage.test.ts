@@ -79,8 +79,8 @@ describe('a usual message', () => {
 
   it.each([
     ['breaks a rule', { ...person(), user: { ...person().user, userName: 'a'.repeat(201) } }],
-    ['lacks what a rule requires', { ...person(), user: { userName: 'alice', email: person().user.email } }],
-    ['ends before what a rule requires', { userId: 'U', user: { userName: 'alice' } }],
+    ['lacks a required field', { ...person(), user: { userName: 'alice', email: person().user.email } }],
+    ['ends before a required field', { userId: 'U', user: { userName: 'alice' } }],
   ])('may be one that %s, unless rules are checked', (_, value) => {
     expect(usualMessage(people, value, false)).toBe(value);
     expect(usualMessage(people, value, true)).toBeUndefined();
@@ -101,7 +101,7 @@ describe('a usual message', () => {
   });
 });
 
-/** Returns what the decoder makes of a record: its canonical text, or the reason why it has none. */
+/** Returns the decoder's result for a record: its canonical text, or the reason why it has none. */
 function decoderResult(schema: DescMessage, text: string, checked: boolean): string {
   try {
     const { json, unknown } = decodeMessage(schema, JSON.parse(text), checked ? {} : undefined);
@@ -113,7 +113,7 @@ function decoderResult(schema: DescMessage, text: string, checked: boolean): str
   }
 }
 
-/** Creates a message that is usual for the most part: a field here and there is strange. */
+/** Creates a usual message with a few unusual fields. */
 function message(schema: DescMessage): unknown {
   const isWhole = random() < 0.5;
   const fields = schema.fields.toSorted((a, b) => a.number - b.number);

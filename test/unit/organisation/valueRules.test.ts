@@ -68,7 +68,7 @@ const letters = [...'abcdefghijklmnopqrstuvwxyz'];
 const twoLetters = letters.flatMap((first) => letters.map((second) => first + second));
 
 describe('a language tag', () => {
-  // What golang.org/x/text v0.27.0 makes of them.
+  // The results of golang.org/x/text v0.27.0.
   it.each([
     ['de', 'de'],
     ['DE', 'de'],

@@ -36,7 +36,7 @@ describe('a client that leaves during an RPC', () => {
       const { signal } = client;
       const headers = { 'content-type': type, te: 'trailers' };
       const response = app.request(path, { method: 'POST', headers, body: Buffer.alloc(5), signal });
-      // As the HTTP server does it: its reason is a text.
+      // As in the HTTP server, whose reason is a text.
       client.abort('Client connection prematurely closed.');
       begun.resolve();
       const { status } = await response;

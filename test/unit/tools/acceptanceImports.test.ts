@@ -6,7 +6,7 @@ import { root } from '../../../tools/program.ts';
 
 const product = ['functions', 'shared', 'cli', 'local'];
 
-/** Every file of this repository that a file imports, and what those import. */
+/** Every file of this repository that a file imports, directly or indirectly. */
 async function importsOf(file: string, known = new Set<string>()): Promise<Set<string>> {
   if (known.has(file)) return known;
   known.add(file);

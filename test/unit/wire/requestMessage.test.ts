@@ -121,7 +121,7 @@ describe('the description of a request', () => {
     expect(JSON.stringify(schema.properties?.inner)).not.toContain('default');
   });
 
-  it('has the same group for related fields', () => {
+  it('has the alternatives of required fields', () => {
     expect(schema.anyOf).toEqual([{ required: ['more'] }]);
   });
 });

@@ -22,7 +22,7 @@ const callers: readonly Caller[] = tokenKinds.flatMap((kind, position) =>
   holdings.map((holding, index) => ({ kind, holding, userId: `caller-${position}-${index}` })),
 );
 
-/** The users whom the callers of one lane remove the factor of: one in each organisation. */
+/** The target users for the callers of one lane: one in each organisation. */
 export function usersOfLane(lane: number) {
   return { own: `own-${lane}`, other: `other-${lane}`, default: `default-${lane}` } as const;
 }

@@ -12,7 +12,7 @@ export interface Column {
   readonly request: (ids: Ids) => { readonly method: string; readonly path: string; readonly body?: object };
 }
 
-/** The ids of the users and organisations that a column's calls are about. */
+/** The ids of the users and organisations that a column's calls refer to. */
 export interface Ids {
   readonly users: Readonly<Record<User, string>>;
   readonly orgs: Readonly<Record<Exclude<Selection, 'all'>, { readonly orgId: string; readonly name: string }>>;

@@ -7,7 +7,7 @@ export interface Holding {
   readonly on: 'instance' | 'own' | 'other' | 'project' | undefined;
 }
 
-/** What callers hold: nothing, or any one role wherever it can be held. */
+/** The roles of callers: none, or any one role wherever it can be held. */
 export const holdings: readonly Holding[] = [
   { role: undefined, on: undefined },
   ...roles.instance.map((role) => ({ role, on: 'instance' }) as const),
@@ -16,7 +16,7 @@ export const holdings: readonly Holding[] = [
   ...roles.project.map((role) => ({ role, on: 'project' }) as const),
 ];
 
-/** The operations by the names that restricted tokens have for them. */
+/** The operations, by their names in restricted tokens. */
 export type Operation = 'export' | 'import' | 'otp-email';
 
 /** A kind of valid token. Unit tests cover the tokens that are not valid. */

@@ -1,7 +1,7 @@
 import { zitadelHolders } from '../../../support/fixtures/zitadelRoles.ts';
 import type { Holding, Operation, Selection, TokenKind, User } from './dimensions.ts';
 
-/** How a call ends: its sign in the matrix, its HTTP status and its error's message. */
+/** The outcome of a call: its sign in the matrix, its HTTP status and its error's message. */
 export const verdicts = [
   { name: 'done', sign: '+', status: 200, message: undefined },
   {
@@ -30,7 +30,7 @@ export type Call =
   | { readonly operation: 'removal' | 'list'; readonly user: User }
   | { readonly operation: 'export' | 'import'; readonly selection: Selection };
 
-/** Returns how a call has to end by the specification's chapter 5, in the order of its checks. */
+/** Returns the specified outcome of a call (chapter 5), in the order of the checks. */
 export function expectedVerdict(holding: Holding, kind: TokenKind, call: Call): Verdict {
   const { only } = kind;
   const operation: Operation = 'user' in call ? 'otp-email' : call.operation;

@@ -18,7 +18,7 @@ const legend = [
   '',
 ];
 
-/** A cell as far as the rendering needs it. */
+/** The part of a cell that the rendering needs. */
 interface Cell {
   readonly row: CallerRow;
   readonly verdict: Verdict;

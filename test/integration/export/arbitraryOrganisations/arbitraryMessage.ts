@@ -100,7 +100,7 @@ function arbitraryString(field: DescField): fc.Arbitrary<string> {
   if (type.value.prefix === '+') return fc.stringMatching(/^\+4179[0-9]{7}$/);
   const maxLength = Math.min(30, Number(type.value.maxLen) || 30);
   const minLength = Math.max(1, Number(type.value.minLen ?? 0));
-  // A grapheme may be several characters, so lengths count in those that are one each.
+  // A grapheme may be several characters, so lengths count in graphemes of one character.
   return fc
     .string({ unit: 'binary', minLength, maxLength })
     .filter((text) => text.isWellFormed() && !text.includes('\0'));

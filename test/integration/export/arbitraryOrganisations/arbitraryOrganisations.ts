@@ -14,7 +14,7 @@ const userStates = ['USER_STATE_ACTIVE', 'USER_STATE_INACTIVE', 'USER_STATE_LOCK
 const pem = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' });
 const publicKey = Buffer.from(pem).toString('base64');
 
-/** Which fields of a record are not free: ids, names that must differ, and what refers to other records. */
+/** The fields of a record that are not free: ids, unique names, and references to other records. */
 type Fixture = (index: number, org: string, other: string) => Json;
 
 const languages = ['de', 'en', 'fr'];

@@ -8,11 +8,11 @@ import { languageTags } from './languageTags.ts';
 const units = ['x', 'ü', '€', '😀', '"', '\u0001'];
 const MAX_SHORT_BYTES = 40;
 
-/** Texts that are blank, or almost. */
+/** Blank or almost blank texts. */
 const blanks = ['', ' ', '\t\n', '\u00a0', '\u2003', '\u0085', '\u200b', '\ufeff', ' x ', '\u2003x\u2003', '\ufeffx'];
 const controls = ['x\0y', 'x\u007fy', 'line\nbreak', '\u2028', '\\u0000', '</script>', '%00', '{{x}}', '"user":{'];
 
-/** Texts that a kind of field gives a meaning, by its name. */
+/** Texts with a meaning for a kind of field, by its name. */
 const ofName: readonly (readonly [name: RegExp, texts: readonly string[]])[] = [
   [/language$/i, languageTags],
   [
@@ -44,8 +44,8 @@ const timestamps = ['0001-01-01T00:00:00Z', '2099-01-01T01:00:00.1+01:00', '9999
 const numbers = [0, 1, 8, '72', 73, 4_294_967_295, '18446744073709551615'];
 
 /**
- * Lists the values at the edges of what a field takes, and beyond. Whether a record is imported with one of them does not
- * matter here.
+ * Lists the values at the edges of a field, and beyond. Whether a record is imported with such a value does not matter
+ * here.
  */
 export function edgeValues(field: DescField): readonly unknown[] {
   const values = [...elementValues(field)];
@@ -72,7 +72,7 @@ function elementValues(field: DescField): readonly unknown[] {
   return scalar === ScalarType.BYTES ? bytes(field) : numbers;
 }
 
-/** The longest text that a field takes, of one character. */
+/** The longest text for a field, of one repeated character. */
 function longestText(field: DescField, unit: string): string {
   const { runes, bytes: most } = lengths(field);
   const fitting = Math.floor(most / Buffer.byteLength(unit));

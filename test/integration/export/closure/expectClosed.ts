@@ -9,21 +9,21 @@ type Report = Awaited<ReturnType<TestInstance['import']>>;
 
 const nothing = { errors: undefined, failed: {}, notCarried: {} };
 
-/** An import of some organisations, and the export of what it has taken. */
+/** An import of some organisations, and the export of the imported records. */
 interface Closed {
   readonly source: TestInstance;
   readonly report: Report;
   readonly exported: Exported;
 }
 
-/** Imports organisations, and expects that another instance takes the export of what the first one has taken. */
+/** Imports organisations, and expects that another instance imports the export of the first one. */
 export async function expectClosed(kind: StoreKind, orgs: readonly Organisation[]): Promise<Closed> {
   const source = await testInstance(await openTestStore(kind), 'source');
   const report = await source.import({ data_orgs: { orgs }, with_keys: true });
   return { source, report, exported: await expectClosedExport(kind, source) };
 }
 
-/** Expects that another instance takes an instance's export, and exports the same; in the first one nothing is new of it. */
+/** Expects that another instance imports an export and exports the same, and that the first one finds it unchanged. */
 export async function expectClosedExport(
   kind: StoreKind,
   source: TestInstance,
@@ -38,7 +38,7 @@ export async function expectClosedExport(
   return exported;
 }
 
-/** Expects that other instances take an instance's exports for a ZITADEL, and without secrets. */
+/** Expects that other instances import an instance's exports for a ZITADEL, and without secrets. */
 export async function expectOtherForms(kind: StoreKind, { source }: Pick<Closed, 'source'>): Promise<void> {
   await importedElsewhere(kind, await source.export({ for_zitadel: true }));
   await importedElsewhere(kind, await source.export({ with_passwords: false, with_otp: false, with_keys: false }));

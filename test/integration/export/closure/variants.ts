@@ -24,7 +24,7 @@ export const placesOf: ReadonlyMap<string, readonly FieldPlace[]> = Map.groupBy(
 );
 
 const HUB = 'hub';
-/** So many variants have a user and a project of the hub to refer to. */
+/** The number of variants that have a user and a project of the hub to refer to. */
 const REFERENCES = repetitions({ few: 40, many: 500 });
 const pem = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' });
 const publicKey = Buffer.from(pem).toString('base64');
@@ -35,10 +35,10 @@ const jwt = {
   ...{ keysEndpoint: 'https://idp.example/keys', headerName: 'x-jwt' },
 };
 
-/** Creates a valid record with an identity of its own. */
+/** Creates a valid record with a unique identity. */
 type Create = (index: number) => object;
 
-/** The records of sections that have many of them. They refer to those of the hub. */
+/** The records of sections with many records. They refer to those of the hub. */
 const lists: Readonly<Record<string, Create>> = {
   projects: (i) => ({ projectId: `project ${i}`, project: { name: `project ${i}` } }),
   projectRoles: (i) => ({ projectId: 'project', roleKey: `role ${i}`, displayName: 'role' }),
@@ -64,7 +64,7 @@ const lists: Readonly<Record<string, Create>> = {
   machineKeys: (i) => ({ keyId: `machine key ${i}`, userId: 'machine', expirationDate, publicKey }),
 };
 
-/** The records of sections of which an organisation has one, or one for a language or a trigger. */
+/** The records of sections with one record per organisation, language or trigger. */
 const singles: Readonly<Record<string, Create>> = {
   domainPolicy: () => ({ orgId: 'any' }),
   loginPolicy: () => ({ idps: [{ idpId: 'idp', ownerType: 'IDP_OWNER_TYPE_SYSTEM' }] }),
@@ -93,8 +93,8 @@ const hub: Readonly<Record<string, readonly object[]>> = {
 };
 
 /**
- * Creates organisations with the variants of records: those of lists in one organisation, the others in organisations of
- * their own. Variants that break a rule of their fields are left out, because a file with one is rejected as a whole.
+ * Creates organisations with the variants of records: those of lists in one organisation, the others in separate
+ * organisations. Variants that break a rule of their fields are omitted, because a file with one is rejected as a whole.
  */
 export function variantOrganisations(variants: Variants): Organisation[] {
   const listed = sections.filter(({ name }) => Object.hasOwn(lists, name));

@@ -3,7 +3,7 @@ import { type HostileRequest, head, post } from './hostileRequest.ts';
 
 const gigabyte = 2 ** 30;
 
-// A megabyte at a time: what is compressed is not there as a whole either. Each is a member, and gzip allows many.
+// A megabyte at a time, so that the content is never in memory as a whole. Each is a gzip member.
 const member = gzipSync(Buffer.alloc(2 ** 20), { level: 9 });
 const zeros = Buffer.concat(Array(gigabyte / 2 ** 20).fill(member));
 const brotliZeros = brotliCompressSync(Buffer.alloc(100_000_000), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });

@@ -1,9 +1,9 @@
-/** A request as its bytes, and the error that must come back for it. */
+/** A request as its bytes, and its expected error. */
 export interface HostileRequest {
   readonly name: string;
-  /** What is written to the connection; `token` is that of an IAM_OWNER. */
+  /** The bytes for the connection; `token` is that of an IAM_OWNER. */
   readonly bytes: string | ((token: string) => string | Buffer);
-  /** Whether the client closes its side after that. */
+  /** Whether the client closes its side afterwards. */
   readonly ends?: true;
   readonly status: number;
   readonly code: number;
@@ -12,7 +12,7 @@ export interface HostileRequest {
 /** A request without a body. */
 export const head = (line: string, ...headers: readonly string[]) => [line, 'Host: a', ...headers, '', ''].join('\r\n');
 
-/** A `POST` of a caller who may do anything, with whatever body and headers. */
+/** A `POST` of a caller with all permissions, with any body and headers. */
 export const post =
   (path: string, headers: readonly string[], body: string | Uint8Array = '') =>
   (token: string): Buffer => {

@@ -12,7 +12,7 @@ const request = 'GET /admin/v1/export HTTP/1.1';
 const chunked = (body: string) => post('/admin/v1/import', ['Transfer-Encoding: chunked'], body);
 const withLength = (...headers: string[]) => post('/admin/v1/import', headers, '{}');
 
-/** Bytes that are no HTTP, or not quite. */
+/** Bytes that are not HTTP, or almost HTTP. */
 export const syntax: readonly HostileRequest[] = [
   malformed('words', 'hello there\r\n\r\n'),
   malformed('the greeting of SSH', 'SSH-2.0-OpenSSH_9.6\r\n'),

@@ -13,7 +13,7 @@ const removal = (name: string, path: string, status: number, code: number): Host
   code,
 });
 
-/** Paths that are none, or lead nowhere. */
+/** Invalid or unknown paths. */
 export const paths: readonly HostileRequest[] = [
   removal('a NUL in the path', '/v2/users/a\0b/otp_email', 400, 3),
   removal('a NUL in the path, escaped', '/v2/users/a%00b/otp_email', 404, 5),
@@ -41,7 +41,7 @@ export const paths: readonly HostileRequest[] = [
   removal('another scheme', 'file:///etc/passwd', 400, 3),
 ];
 
-/** Callers who are none. */
+/** Callers without a valid token. */
 export const callers: readonly HostileRequest[] = [
   { name: 'no token', bytes: head('DELETE /v2/users/1/otp_email HTTP/1.1'), status: 401, code: 16 },
   ...[
@@ -63,7 +63,7 @@ export const callers: readonly HostileRequest[] = [
   ),
 ];
 
-/** Every method that Node's parser knows and no route has; HEAD's answers have no body, CONNECT's target is no path. */
+/** Every method that Node's parser knows and no route has; HEAD's response has no body, CONNECT's target is no path. */
 export const methods: readonly HostileRequest[] = METHODS.filter(
   (method) => !['POST', 'HEAD', 'CONNECT'].includes(method),
 )

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createCloudStorage } from '../../../../shared/objectStorage/cloudStorage.ts';
 import { readServiceAccount } from '../../../../shared/objectStorage/serviceAccount.ts';
 
-// Run as a process of its own, so that its memory is the client's alone: writes an object of MIB and reads it back.
+// Runs as a separate process, so that its memory is the client's alone: writes an object of MIB and reads it back.
 // Prints {"writeMBps","readMBps","rssGrowth"}, the last in bytes. STORAGE_EMULATOR_HOST is the target.
 
 const [keyFile = '', mib = '200'] = process.argv.slice(2);
@@ -37,7 +37,7 @@ async function* zeros(size: number): AsyncGenerator<Uint8Array, void, void> {
 
 const rate = (bytes: number, ms: number) => Math.round(bytes / 1000 / ms);
 
-// The first transfer loads and compiles everything; only what a larger object adds to that is growth.
+// The first transfer loads and compiles everything; only the additional memory of a larger object counts as growth.
 await transfer('small', 20 * 1024 * 1024);
 const before = process.memoryUsage.rss();
 peak = 0;

@@ -2,8 +2,8 @@ import { openStore } from '../../../../shared/store/openStore.ts';
 import type { Write } from '../../../../shared/store/store.ts';
 import { createUser } from '../../../support/stores/documents.ts';
 
-// Started by tests as a process of its own: `commitForever.ts DIRECTORY NAME [COMMITS]`. Commits groups of 50 documents into
-// the database of DIRECTORY and prints each group's number once it is committed.
+// Runs as a separate process: `commitForever.ts DIRECTORY NAME [COMMITS]`. Commits groups of 50 documents into the database
+// of DIRECTORY and prints each group's number once it is committed.
 
 const [directory = '', name = '', commits = 'Infinity'] = process.argv.slice(2);
 const store = await openStore({ kind: 'sqlite', directory });

@@ -1,7 +1,7 @@
 import { openStore } from '../../../../shared/store/openStore.ts';
 import { userKey } from '../../../support/stores/documents.ts';
 
-// Started by tests as a process of its own: `increment.ts DIRECTORY TIMES`. Increments the user `counter` in transactions.
+// Runs as a separate process: `increment.ts DIRECTORY TIMES`. Increments the user `counter` in transactions.
 
 const [directory = '', times = ''] = process.argv.slice(2);
 const store = await openStore({ kind: 'sqlite', directory });

@@ -1,8 +1,8 @@
 import type { Connection } from '../../../../shared/store/sqlite/connection.ts';
 import { openWriter } from '../../../../shared/store/sqlite/writer.ts';
 
-// Started by tests as a process of its own: `dieInGroup.ts FILE`. Commits the numbers 0 to 9 together, and dies in the
-// sixth of the next ten changes, which share a transaction.
+// Runs as a separate process: `dieInGroup.ts FILE`. Commits the numbers 0 to 9 together, and dies in the sixth of the next
+// ten changes, which share a transaction.
 
 const writer = openWriter(process.argv[2] ?? '', { onBegin: () => 1, onCommit: () => {}, sync: async () => {} });
 const insert = (value: number) => (connection: Connection) => {

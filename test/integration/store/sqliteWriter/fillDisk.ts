@@ -1,8 +1,8 @@
 import type { Connection } from '../../../../shared/store/sqlite/connection.ts';
 import { openWriter } from '../../../../shared/store/sqlite/writer.ts';
 
-// Started by tests as a process of its own: `fillDisk.ts FILE`. Commits groups of large rows until one of them fails, and
-// prints the numbers of the rows that are reported as committed.
+// Runs as a separate process: `fillDisk.ts FILE`. Commits groups of large rows until one of them fails, and prints the
+// numbers of the rows that are reported as committed.
 
 const writer = openWriter(process.argv[2] ?? '', { onBegin: () => 1, onCommit: () => {}, sync: async () => {} });
 const insert = (value: number) => (connection: Connection) =>

@@ -5,7 +5,7 @@ import { credentialFields } from '../../../../shared/store/documentFields.ts';
 import { person } from '../../../support/fixtures/organisations.ts';
 import { sectionNamed } from '../../../support/fixtures/sectionNamed.ts';
 
-it.each(credentialFields)('counts each record that has the credential %s', (field) => {
+it.each(credentialFields)('the facts of a file count each record that has the credential %s', (field) => {
   const facts = new FileFacts();
   const record = readRecord(sectionNamed('humanUsers'), person('ada'), 'acme');
   for (const credentials of [{}, { [field]: 'secret' }]) facts.add({ ...record, credentials });

@@ -6,7 +6,7 @@ import type { ComparedPair } from '../../../../shared/exportFile/comparison.ts';
 const HASH = 'user.hashedPassword.value';
 const SEED = 'user.otpCode';
 
-/** A person with a password, as one side has it. */
+/** A person with a password, as stored on one side. */
 function content(
   given: {
     state?: string;

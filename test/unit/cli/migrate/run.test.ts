@@ -62,9 +62,9 @@ it('the state of a migration keeps the figures of the last attempt at each phase
 });
 
 it.each([
-  ['offers no resumption where an organisation exists in the target', organisationsExist(['acme']).toJson(), false],
+  ['offers no resumption if an organisation exists in the target', organisationsExist(['acme']).toJson(), false],
   ['offers a resumption after another error with the same message', { code: 6 }, true],
-])('%s, by the name of the error', async (_sentence, body, isOffered) => {
+])('an interrupted migration %s, by the name of the error', async (_sentence, body, isOffered) => {
   const { path, remove } = await temporaryDirectory();
   onTestFinished(remove);
   await writeState(path, state);

@@ -3,7 +3,7 @@ import type { MigrationResult } from '../../../../cli/migrate/documents.ts';
 import { renderReport } from '../../../../cli/report/renderReport.ts';
 import { migrationResult, resultOrganisations } from '../../../support/migrationResult.ts';
 
-/** What is left of a page without its markup and style. */
+/** The text of a page without its markup and style. */
 function plainText(page: string): string {
   return page
     .replace(/<style>[\s\S]*?<\/style>/g, '')
@@ -131,7 +131,7 @@ describe('the report of a migration', () => {
     const text = plainText(page);
     expect(text).toContain('Organisations (15,000)');
     expect(text).toContain('and 14,950 more');
-    // The one that differs is shown, though it is the smallest.
+    // The organisation that differs is shown, though it is the smallest.
     expect(text).toContain('Organisation 9999 ');
     expect(text).toContain('Errors (10,007)');
     expect(text).toContain('and 9,907 more');

@@ -48,7 +48,7 @@ describe('a difference between a ZITADEL and another side', () => {
 
   it.each([
     changed('humanUsers', { path: 'user.userName', first: 'ada', second: 'bob' }),
-    // One field that should not differ makes the record one that should not.
+    // One unexpected difference makes the whole record unexpected.
     changed('loginPolicy', { path: 'allowDomainDiscovery', first: true }, { path: 'forceMfa', first: true }),
     changed('loginPolicy', { path: 'allowDomainDiscovery', second: true }),
     changed('humanUsers', { path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_LOCKED' }),

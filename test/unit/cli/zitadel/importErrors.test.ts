@@ -11,7 +11,7 @@ const facts = { isRepeat: false, host: 'localhost' };
 const sent = { foreseen: 'created' } as const;
 const outcomeOf = (...given: Parameters<typeof readError>) => readError(...given).outcome;
 
-/** The errors of a recorded answer that mean an outcome. */
+/** The errors of a recorded response that mean an outcome. */
 function recorded(name: string, outcome: ReturnType<typeof outcomeOf>): string[] {
   const errors: ImportError[] = answer.parse(JSON.parse(zitadelText(name))).errors;
   return errors

@@ -32,7 +32,7 @@ describe('the ledger of an import into a ZITADEL', () => {
   it.each([
     ['with its secrets', person('ada', { hashedPassword: { value: '$2a$10$hash' }, otpCode: 'SEED' })],
     ['with a clear password', person('ada', { password: 'Secret-1' })],
-    ['with a clear password beside a hash', person('ada', { password: 'Secret-1', hashedPassword: { value: 'h' } })],
+    ['with a clear password and a hash', person('ada', { password: 'Secret-1', hashedPassword: { value: 'h' } })],
     ['with its state and factor', person('ada', {}, { state: 'USER_STATE_LOCKED', otpEmail: true })],
     [
       'with the usual state',

@@ -48,10 +48,10 @@ export function storeWith(...plans: readonly RecordPlan[]): Promise<MemoryStore>
   return MemoryStore.with(plans.flatMap((one) => createWrites(one, EARLIER)));
 }
 
-/** A base of which decisions open no snapshot. */
+/** A base whose decisions open no snapshot. */
 const unread: BatchContext['base'] = { snapshot: () => Promise.reject(new Error('decisions read no ranges')) };
 
-/** The context of the import to which the batch with a stamp belongs: the batch's number is left out. */
+/** The context of the import to which the batch with a stamp belongs, without the batch's number. */
 export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = STAMP): BatchContext {
   const ofImport = stamp.replace(/\d{3}Z$/, 'Z');
   const reservedNames = new ReservedNames(store);
@@ -100,7 +100,7 @@ export function claimKeys({ claims }: RecordPlan): DocumentKey[] {
   return claims.map(({ key }) => key);
 }
 
-/** What the claims of a record store. */
+/** The stored claims of a record. */
 export function holding({ key, record }: RecordPlan) {
   return { orgId: record.orgId, ownerId: documentPath(key) };
 }

@@ -42,7 +42,7 @@ function referring(json: object, ...references: readonly Reference[]): RecordPla
 const storeWith = (...plans: readonly RecordPlan[]) =>
   MemoryStore.with(plans.flatMap((one) => createWrites(one, '2026-11-20T08:00:00.000Z')));
 
-/** What is wrong with one record, where the store has `own` of its organisation and `foreign` of another. */
+/** The issue of one record, in a store with `own` of its organisation and `foreign` of another. */
 async function objectionTo(plan: RecordPlan) {
   const store = await storeWith(target('own'), target('own 2'), target('foreign', {}, 'X'));
   const objections = await checkReferences(store, [plan]);

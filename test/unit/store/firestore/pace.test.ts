@@ -127,7 +127,7 @@ function writesTo(collection: Collection, number: number): Write[] {
   return Array.from({ length: number }, (_, index) => ({ type: 'delete', key: { collection, id: `${index}` } }));
 }
 
-/** A ramp, and a database whose collections have so many documents. */
+/** A ramp, and a database whose collections have the given number of documents. */
 function rampWithClock(documents: number) {
   const clock = createManualClock();
   const ramp = new Ramp(clock);
@@ -137,7 +137,7 @@ function rampWithClock(documents: number) {
     return Math.min(limit, documents);
   };
   const admit = (writes: readonly Write[], signal?: AbortSignal) => ramp.admit(writes, count, signal);
-  /** Writes batches until a moment, and returns how many writes it were. */
+  /** Writes batches until a moment, and returns the number of writes. */
   const writeUntil = async (milliseconds: number) => {
     let written = 0;
     for (; clock.now() < milliseconds; written += 500) await admit(writesTo('users', 500));

@@ -29,9 +29,9 @@ async function collect(batches: ReturnType<typeof readBatches>, into: number[][]
 
 describe('the batches of a query', () => {
   it.each([
-    ['have the size asked for, the last one what is left', 7, 0, [[0, 1, 2], [3, 4, 5], [6]]],
+    ['have the requested size, except the last one', 7, 0, [[0, 1, 2], [3, 4, 5], [6]]],
     [
-      'are smaller where the documents are large',
+      'are smaller if the documents are large',
       5,
       400_000,
       [
@@ -39,10 +39,10 @@ describe('the batches of a query', () => {
         [3, 4],
       ],
     ],
-    ['hold at least one document, however large', 2, 1_000_000, [[0], [1]]],
-    ['are none when nothing comes', 0, 0, []],
+    ['contain at least one document, however large', 2, 1_000_000, [[0], [1]]],
+    ['are none if there are no documents', 0, 0, []],
     [
-      'are not followed by an empty one',
+      'are not followed by an empty batch',
       6,
       0,
       [

@@ -23,7 +23,7 @@ describe('a master key', () => {
   ])('may be written as %s', (_form, text) => {
     const [key, ...others] = parseMasterKeys(text) ?? [];
     expect(others).toEqual([]);
-    // The id must not change: databases name their keys by it.
+    // The id must not change, because databases refer to their keys by it.
     expect(key).toMatchObject({ id: '_8yaLrfwFosp', text: bytes.toString('base64') });
   });
 
