@@ -179,6 +179,13 @@ describe('the container', () => {
   });
 });
 
+it('the name that each command of compose needs is set before the first one', async () => {
+  const document = await readFile(join(root, 'docs/self-hosting.md'), 'utf8');
+  const [, commands = ''] = /\ncd hosting\n([^`]*)```/.exec(document) ?? [];
+  expect(await readSelfHosting('compose.yaml')).toMatch(/\$\{IDENTITY_NAME:\?/);
+  expect(commands).toMatch(/^echo IDENTITY_NAME=\S+ > \.env\n/);
+});
+
 it('Caddy leaves the response to a body above the limit to the service', async () => {
   const [, megabytes] = /max_size (\d+)MB/.exec(await readSelfHosting('Caddyfile')) ?? [];
   expect(Number(megabytes) * 1_000_000).toBeGreaterThanOrEqual(1.1 * defaultLimits('selfHosted').requestBytes);
