@@ -2,14 +2,12 @@ import type { ImportResponse } from '../../functions/import/contract.ts';
 import { stateWarnings } from '../../functions/import/results/report.ts';
 import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
-import { trialTooLarge } from '../../shared/errors/placeErrors.ts';
 import { Comparison } from '../../shared/exportFile/comparison.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { UNLIMITED } from '../../shared/limitDefinition.ts';
 import { combine, combinePairs, compareSides, explainZitadels, onlyOrganisationsOf } from '../compareSides.ts';
 import { FileFacts, type PlaceInspection } from '../exports/inspectPlace.ts';
-import type { DatabasePlace } from '../exports/place.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
 import { counted, missingStatesText, numberText } from '../texts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
@@ -65,7 +63,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     pairs: combinePairs([logins, undone]),
   });
   const inspection = await readSides(run, target, comparison, [facts, organisations, losses]);
-  const trial = target.place.takes === 'imports' ? await tryImport(run, target.place) : undefined;
+  const trial = await tryImport(run, target);
   // A target that tries nothing does not warn.
   const ofStates = stateWarnings(inspection);
   const { exported } = run.state;
@@ -149,12 +147,15 @@ async function readSides(
   return read;
 }
 
-/** Tries the import; undefined where the export is larger than what the target tries. */
-async function tryImport(run: MigrationRun, target: DatabasePlace) {
+/** Tries the import; undefined where the target is a file, or the export is larger than what the target tries. */
+async function tryImport(run: MigrationRun, { place, facts }: Side) {
+  const { requestBytes = UNLIMITED } = facts?.callLimits ?? {};
+  // A trial is one request.
+  if (place.takes === 'files' || (run.state.exported?.bytes ?? 0) > requestBytes) return undefined;
   try {
-    return await rehearseImport(run, target);
+    return await rehearseImport(run, place);
   } catch (error) {
-    if (dryRunTooLarge.is(error) || trialTooLarge.is(error)) return undefined;
+    if (dryRunTooLarge.is(error)) return undefined;
     throw error;
   }
 }

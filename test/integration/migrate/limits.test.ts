@@ -53,7 +53,8 @@ describe('the plan of a migration into an instance with limits', () => {
     const [north, south] = [await filledPlace(sqlite, limits), await servedPlace(sqlite, [], limits)];
     const { cwd } = await prepareMigration(north);
     const call = ['migrate', 'plan', ...betweenServers(north, south), '--with', 'all'];
-    const { stdout } = await identity(call, { cwd });
+    const { stdout, stderr } = await identity(call, { cwd });
+    expect(stderr).not.toContain('stopped');
     const checked = stdout.slice(stdout.indexOf('Checked'));
     expect(checked).toContain(`${north.url} responds with at most 100,000 bytes: it was exported in pages`);
     expect(checked).toContain(`${south.url} takes at most 100,000 bytes in a request: the import is sent in several`);
