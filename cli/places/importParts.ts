@@ -45,7 +45,6 @@ export async function importParts(
   meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  if (options.dryRun) throw trialTooLarge(origin, requestBytes);
   const inspection = await inspectWhole(origin, content, options, signal);
   const sum = new PartsSum(inspection, options);
   const splitting = { maxBytes: requestBytes, isSelected: selector(options), manifest: inspection.manifest };
@@ -59,7 +58,8 @@ export async function importParts(
     ids: false,
   });
   try {
-    for await (const part of splitFile(() => content.open(signal), splitting)) {
+    const parts = splitFile(() => content.open(signal), splitting);
+    for await (const part of options.dryRun ? onlyPart(parts, origin, requestBytes) : parts) {
       const partMeter: ImportMeter = {
         onBegun: () => {},
         onStarted: (settled) => meter.onStarted(() => sum.progress(settled())),
@@ -71,6 +71,20 @@ export async function importParts(
     throw error instanceof UnsplittableError ? organisationTooLarge(origin, error.message, requestBytes) : error;
   }
   return sum.response;
+}
+
+/**
+ * Yields the only part: a later one could not refer to what a trial has not written.
+ * @throws IdentityError for several parts
+ */
+async function* onlyPart(
+  parts: AsyncIterable<FilePart>,
+  origin: string,
+  requestBytes: number,
+): AsyncGenerator<FilePart> {
+  const found: FilePart[] = [];
+  for await (const part of parts) if (found.push(part) > 1) throw trialTooLarge(origin, requestBytes);
+  yield* found;
 }
 
 async function inspectWhole(origin: string, content: ExportContent, options: ImportOptions, signal: AbortSignal) {
@@ -104,6 +118,7 @@ class PartsSum {
       notCarried: addCounts(inspection.leftOut, Object.fromEntries(fields)),
       warnings: [],
       proved: inspection.proved,
+      ...(options.dryRun ? { dryRun: true } : {}),
       idsOmitted: true,
     };
   }

@@ -95,6 +95,11 @@ describe('an import into an instance whose requests are limited', { timeout: 120
     const problem = `takes at most ${LIMIT} bytes in a request, and a trial is one request`;
     expect(trial).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
     expect(place.requests().filter((line) => line.startsWith('/admin/v1/import'))).toEqual([]);
+    const both = await fileOf([crowd('crowd', 200), crowd('small', 3)]);
+    expect(await identityResult(importing(place, both, '--dry-run', '--org', 'small'))).toMatchObject({
+      code: 0,
+      summary: { dryRun: true, created: { org: 1, humanUsers: 3 }, notCarried: { org: 1, humanUsers: 200 } },
+    });
   });
 
   it('of selected organisations sends these alone', async () => {
