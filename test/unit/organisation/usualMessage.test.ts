@@ -58,7 +58,8 @@ describe('a usual message', () => {
       if (!decoded.startsWith('{')) continue;
       const json: unknown = JSON.parse(decoded);
       const hasLeft = schema.fields.some((field) => isLeft(field) && decoded.includes(`"${field.jsonName}"`));
-      if (!hasLeft) expect(usualMessage(schema, json, false), decoded).toBe(json);
+      // An enumeration's unknown value is a number too.
+      if (!hasLeft && !/":-?\d/.test(decoded)) expect(usualMessage(schema, json, false), decoded).toBe(json);
     }
   });
 
