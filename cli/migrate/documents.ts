@@ -107,23 +107,23 @@ const proof = z.strictObject({
   sourceUnchanged: z.boolean().optional(),
 });
 
-/** Who can log in with the password of before; absent where the target is a file or an object. */
-const logins = z.strictObject({
+/** Whose password and second factors the target has as the source has them; absent where it is a file or an object. */
+const credentials = z.strictObject({
   people: count,
   /** People with a password in the source. */
   withPassword: count,
   /**
-   * Those who are active in the target, of an active organisation, with the same hash in a format that the target
-   * verifies, and with the same second factors, as far as these count.
+   * Those with the same hash, the same second factors, as far as these count, and the same state, of an organisation in
+   * the same state. In a ZITADEL: those who are active, with a hash that it verifies by default.
    */
-  ready: count,
+  kept: count,
   /** The second factors that count: those of which the export tells who has them. */
   secondFactors: z.enum(['all', 'totp', 'none']),
-  /** Why the others cannot log in as before: how many they are, and the names of the first ones. */
+  /** Why the others do not count: how many they are, and the names of the first ones. */
   others: z.array(z.strictObject({ reason: z.string(), count, names: z.array(z.string()) })),
 });
 
-export type Logins = z.infer<typeof logins>;
+export type Credentials = z.infer<typeof credentials>;
 
 /** The schema of a migration's result, which `result.json` holds and the report shows. */
 export const migrationResult = z.strictObject({
@@ -173,7 +173,7 @@ export const migrationResult = z.strictObject({
   leftToDo: z.array(countedEntry),
   leftToDoOmitted: count,
   proof,
-  logins: logins.optional(),
+  credentials: credentials.optional(),
 });
 
 export type MigrationResult = z.infer<typeof migrationResult>;
@@ -214,8 +214,8 @@ export const migrationPlan = z.strictObject({
   /** The secrets that travel, and how many of each kind the export holds. */
   secrets: z.strictObject({ selected: z.array(z.string()), found: z.record(z.string(), count) }),
   hashFormats: z.record(z.string(), count),
-  /** Who can log in as before, if all arrive. */
-  logins: logins.optional(),
+  /** Whose credentials the target will have, if all arrive. */
+  credentials: credentials.optional(),
   /** The people whom an overwrite gives back what the target has changed. */
   undone: z.array(undonePerson),
   undoneOmitted: count,

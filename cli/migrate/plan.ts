@@ -11,9 +11,9 @@ import { FileFacts, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
 import { counted, missingStatesText, numberText } from '../texts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
+import { type CredentialTally, credentialTally, REFUSED } from './credentials.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
 import { inspectStaged, rehearseImport } from './exportStage.ts';
-import { type LoginTally, loginTally, REFUSED } from './logins.ts';
 import { explain, explainBesideHash } from './proof.ts';
 import { sortNotices } from './result.ts';
 import type { MigrationRun } from './run.ts';
@@ -49,7 +49,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
   const { state } = run;
   const { leftOut = [] } = state;
   const [facts, organisations] = [new FileFacts(), new OrganisationTally()];
-  const logins = loginTally(target, state.settings);
+  const credentials = credentialTally(target, state.settings);
   const undone = overwrites(target, state.settings) ? new UndoneChanges() : undefined;
   const losses = new FileLosses(state.settings.refusedHashes);
   const byZitadels = explainZitadels([source.facts, target.facts], losses);
@@ -60,7 +60,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
         ? (explainBesideHash(found, target.kind === 'zitadel', (others) => byZitadels(others, first)) ??
           explain(found, state.settings, undefined, first))
         : 'no conflict',
-    pairs: combinePairs([logins, undone]),
+    pairs: combinePairs([credentials, undone]),
   });
   const inspection = await readSides(run, target, comparison, [facts, organisations, losses]);
   const trial = await tryImport(run, target);
@@ -84,7 +84,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
       ...(exported === undefined || exported.records === 0 ? {} : { digest: exported.digest, readAt: exported.readAt }),
     },
     target: describeSide(target),
-    checks: [...planChecks(run, source, target, trial), ...hashChecks(target, logins)],
+    checks: [...planChecks(run, source, target, trial), ...hashChecks(target, credentials)],
     leftOut,
     organisations: organisations.listed.map((one) => ({
       ...one,
@@ -97,8 +97,8 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
     bytes: exported?.bytes ?? 0,
     secrets,
     hashFormats: facts.hashFormats,
-    logins: logins && {
-      ...logins.logins,
+    credentials: credentials && {
+      ...credentials.credentials,
       secondFactors: secondFactors(inspection.request, facts, state.settings.withOtp),
     },
     undone: undone?.people.entries ?? [],
@@ -189,8 +189,8 @@ function trialChecks({ place }: Side, trial: ImportResponse | undefined): Migrat
 }
 
 /** Warns of the people whom the target may refuse for their password hashes, and offers what works. */
-function hashChecks({ place, facts }: Side, tally: LoginTally | undefined): MigrationPlan['checks'] {
-  const count = tally?.logins.others.find(({ reason }) => reason === REFUSED)?.count ?? 0;
+function hashChecks({ place, facts }: Side, tally: CredentialTally | undefined): MigrationPlan['checks'] {
+  const count = tally?.credentials.others.find(({ reason }) => reason === REFUSED)?.count ?? 0;
   if (count === 0) return [];
   const release = facts?.version === undefined ? 'its release and its settings are' : 'its settings are';
   const message = `${place.name} refuses ${counted(count, 'person')}, with all records of them, if it is of June 2026 or later and has the default settings (${release} not known): allow the hashes there by SystemDefaults.PasswordHasher (Verifiers and Limits), or migrate these people without their hashes by --refused-hashes omit`;

@@ -9,16 +9,17 @@ import type { Place } from '../exports/place.ts';
 import { counted, valueText } from '../texts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { Activations } from './activations.ts';
+import { credentialTally } from './credentials.ts';
 import type { MigrationPlan, MigrationResult } from './documents.ts';
 import { currentOptions } from './exportStage.ts';
-import { loginTally } from './logins.ts';
 import type { MigrationRun } from './run.ts';
 import type { MigrationSettings } from './settings.ts';
 import type { Sides } from './sides.ts';
 import { nothing, OrganisationTally, recordCounts } from './tallies.ts';
 
 /** What the proof adds to a result. */
-export interface Proved extends Pick<MigrationResult, 'proof' | 'logins' | 'organisations' | 'organisationsOmitted'> {
+export interface Proved
+  extends Pick<MigrationResult, 'proof' | 'credentials' | 'organisations' | 'organisationsOmitted'> {
   /** The digests of both sides' records, where they are those of what moved. */
   readonly sourceDigest: string;
   readonly targetDigest: string | undefined;
@@ -51,7 +52,7 @@ const BOTH_COMPARED = 'both sides were exported and compared, record by record a
 
 async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, target }: Sides): Promise<Proved> {
   const { settings, moved, exported } = run.state;
-  const logins = loginTally(target);
+  const credentials = credentialTally(target);
   const activations = new Activations();
   const organisations = new OrganisationTally();
   const losses = new FileLosses(settings.refusedHashes);
@@ -61,7 +62,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
       explainBesideHash(found, target.kind === 'zitadel' && hasUnchangedPeople(moved?.response), (others) =>
         byZitadels(others, content),
       ) ?? explain(found, settings, moved?.response, content),
-    pairs: target.kind === 'zitadel' ? combinePairs([activations, logins]) : logins,
+    pairs: target.kind === 'zitadel' ? combinePairs([activations, credentials]) : credentials,
   });
   const first = { place: source.place, options: currentOptions(run), isLagging: false };
   const second = { ...onlyOrganisationsOf(target.place, first.options), isLagging: target.kind === 'zitadel' };
@@ -88,7 +89,10 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
       ),
       sourceUnchanged: before.tally.digest === exported?.digest,
     },
-    logins: logins && { ...logins.logins, secondFactors: plan.logins?.secondFactors ?? 'none' },
+    credentials: credentials && {
+      ...credentials.credentials,
+      secondFactors: plan.credentials?.secondFactors ?? 'none',
+    },
     organisations: listed.map(({ digest: _, ...one }) => ({
       ...one,
       before: planned.get(one.orgId) ?? { ...nothing, absent: one.records },
@@ -134,7 +138,7 @@ function proveByChecksum({ state: { moved, exported } }: MigrationRun, plan: Mig
       unexpected: 0,
       differences: [],
     },
-    logins: undefined,
+    credentials: undefined,
     organisations: plan.organisations.map(({ digest: _, ...one }) => ({ ...one, after: one.before })),
     organisationsOmitted: plan.organisationsOmitted,
     sourceDigest: digest,

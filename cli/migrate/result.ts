@@ -32,7 +32,7 @@ export async function makeResult(
   proved: Proved,
 ): Promise<MigrationResult> {
   const { settings, startedAt, exported, moved: { response, stored } = {}, leftOut = [], importRepeated } = run.state;
-  const { proof, logins, organisations, organisationsOmitted, sourceDigest, targetDigest, activations } = proved;
+  const { proof, credentials, organisations, organisationsOmitted, sourceDigest, targetDigest, activations } = proved;
   const { summary } = response ?? {};
   const imported = summary && importedCounts(summary);
   const notices = sortNotices(response, [plan.source, target], plan.leftToDo);
@@ -69,7 +69,7 @@ export async function makeResult(
       ...(response === undefined ? plan.warnings : notices.warnings),
     ],
     proof,
-    logins,
+    credentials,
   };
   await writeJson(run.directory, NAME, result);
   return result;

@@ -17,8 +17,8 @@ import {
   noticeText,
   numberText,
 } from '../texts.ts';
-import type { Logins, MigrationPlan, MigrationResult } from './documents.ts';
-import { describeLogins } from './logins.ts';
+import { describeCredentials } from './credentials.ts';
+import type { MigrationPlan, MigrationResult } from './documents.ts';
 import { endText, equalRecords } from './outcome.ts';
 
 /** Whether a plan has nothing to move. */
@@ -50,7 +50,7 @@ export function planText(plan: MigrationPlan): Line[] {
     ...noticeSection('error', plan.refused, plan.refusedOmitted, conflicts),
     ...noticeSection('warning', plan.warnings, plan.warningsOmitted, cautions),
     ...section('Undone by --on-conflict overwrite', undoneLines(plan)),
-    ...section('Logins, if all arrive', loginLines(plan.logins)),
+    ...section('Passwords and second factors, if all arrive', credentialLines(plan)),
   ];
 }
 
@@ -103,10 +103,10 @@ function organisationLine({ orgId, name, people, records, before }: MigrationPla
   return `${named(orgId, name)}: ${counted(records, 'record')}, ${counted(people, 'person')}: ${standing(before)}`;
 }
 
-function loginLines(logins: Logins | undefined): string[] {
-  if (logins === undefined || logins.people === 0) return [];
-  const { sentence, reasons } = describeLogins(logins);
-  return [sentence, ...reasons.map((reason) => `not as before: ${reason}`)];
+function credentialLines({ credentials, target }: Pick<MigrationResult, 'credentials' | 'target'>): string[] {
+  if (credentials === undefined || credentials.people === 0) return [];
+  const { sentence, reasons } = describeCredentials(credentials, target.kind);
+  return [sentence, ...reasons.map((reason) => `others: ${reason}`)];
 }
 
 /** Returns a result as people read it. */
@@ -125,7 +125,7 @@ export function resultText(result: MigrationResult, directory: string): Line[] {
     ]),
     ...section('Proof', [proof.description, ...verdict(result)]),
     ...section('Differences', differenceList(proof)),
-    ...section('Logins', loginLines(result.logins)),
+    ...section('Passwords and second factors', credentialLines(result)),
     ...noticeSection('left to do', result.leftToDo, result.leftToDoOmitted),
     ...noticeSection('error', result.errors, result.errorsOmitted),
     ...noticeSection('warning', result.warnings, result.warningsOmitted),

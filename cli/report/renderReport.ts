@@ -1,7 +1,7 @@
 import { total } from '../../shared/collections/counts.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
-import type { Logins, MigrationResult, MigrationSide } from '../migrate/documents.ts';
-import { describeLogins } from '../migrate/logins.ts';
+import { describeCredentials } from '../migrate/credentials.ts';
+import type { MigrationResult, MigrationSide } from '../migrate/documents.ts';
 import { endText, equalRecords } from '../migrate/outcome.ts';
 import { recordNoun, words } from '../nouns.ts';
 import { phaseText, span } from '../progress.ts';
@@ -41,19 +41,18 @@ function noticeList(title: string, notices: readonly Notice[], omitted: number):
   return listSection(title, groups, item, omitted, ({ count }) => count);
 }
 
-/** Shows what happened in a sentence, whom it concerns, who can log in, and when it was. */
+/** Shows what happened in a sentence, whom it concerns, whose credentials arrived, and when it was. */
 function overview(result: MigrationResult): Html {
   const {
     command,
     startedAt,
     finishedAt,
-    logins,
     moved: { organisations, exported },
   } = result;
   const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000;
   const people = counted(exported.humanUsers ?? 0, 'person');
   return html`<header><h1>Migration of ${people} in ${counted(organisations, 'organisation')}</h1>
-<p class="verdict ${result.outcome}">${verdict(result)}</p>${logins && loginsOf(logins)}
+<p class="verdict ${result.outcome}">${verdict(result)}</p>${credentialsOf(result)}
 <p class="soft">${moment(startedAt)} to ${moment(finishedAt)}, ${span(seconds)}; identity ${command}</p></header>`;
 }
 
@@ -189,12 +188,13 @@ ${definitions({
   ];
 }
 
-/** Shows who can log in as before, and why the others cannot. */
-function loginsOf(logins: Logins): Html | undefined {
-  if (logins.people === 0) return undefined;
-  const { sentence, reasons } = describeLogins(logins);
-  return html`<p>${sentence}. Sessions are not carried: each person logs in once.</p>
-<ul>${reasons.map((reason) => html`<li>${reason}</li>\n`)}</ul>`;
+/** Shows whose password and second factors the target has as the source has them, and why the others do not count. */
+function credentialsOf({ credentials, target }: MigrationResult): Html | undefined {
+  if (credentials === undefined || credentials.people === 0) return undefined;
+  const { sentence, reasons } = describeCredentials(credentials, target.kind);
+  const list = reasons.length === 0 ? undefined : html`<ul>${reasons.map((reason) => html`<li>${reason}</li>\n`)}</ul>`;
+  return html`<p>${sentence}. Sessions are not carried.</p>
+${list}`;
 }
 
 const sides = { different: '', onlySource: 'in the source only', onlyTarget: 'in the target only' } as const;

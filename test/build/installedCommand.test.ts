@@ -149,7 +149,9 @@ describe('the installed command', () => {
     const report = join(directory, 'report.html');
     const migrated = await identity(['migrate', ...places, '--with', 'passwords,otp', '--report', report, '--yes']);
     expect(migrated.code, migrated.stderr).toBe(0);
-    expect(migrated.stdout).toContain('1 of 1 person with a password logs in as before');
+    expect(migrated.stdout).toContain(
+      '1 of 1 person with a password has the same password hash, second factors and state on both sides',
+    );
     expect(await readFile(report, 'utf8')).toContain('</html>');
     expect((await exportFrom(target, selection)).orgs).toEqual(exported.orgs);
     const call = { method: 'POST', path: '/zitadel.user.v2.UserService/ListAuthenticationMethodTypes' } as const;

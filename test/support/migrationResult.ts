@@ -132,10 +132,10 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
       ],
       sourceUnchanged: true,
     },
-    logins: {
+    credentials: {
       people: 24_000,
       withPassword: 23_500,
-      ready: 23_498,
+      kept: 23_498,
       secondFactors: 'all',
       others: [{ reason: 'locked in the target, active in the source', count: 2, names: ['bob', 'eve'] }],
     },

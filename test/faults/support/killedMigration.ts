@@ -53,7 +53,7 @@ export async function expectMigratedAfterKills({
       outcome: 'done',
       moved: { organisations: sizes.length, records: people + sizes.length },
       proof: { unexpected: 0, expected: 0, sections: { humanUsers: { equal: people } }, sourceUnchanged: true },
-      logins: { withPassword: people, ready: people },
+      credentials: { withPassword: people, kept: people },
       source: { digest: result.target.digest },
     });
   }

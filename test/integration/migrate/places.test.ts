@@ -55,8 +55,8 @@ describeStores('identity migrate from and to a database', (kind) => {
       target: { kind: 'file', place: copy, bytes: expect.any(Number), digest: stored.source.digest },
       proof: { method: 'fields', sections: { org: { equal: 2 }, humanUsers: { equal: 2 } }, unexpected: 0 },
     });
-    // Nobody logs in at a file.
-    expect(stored).not.toHaveProperty('logins');
+    // A file has no people of its own.
+    expect(stored).not.toHaveProperty('credentials');
     const { manifest, orgs } = await exported(copy);
     expect(orgs.map(({ orgId }) => orgId)).toEqual(['acme', 'emca']);
     expect(manifest.digest).toBe(stored.source.digest);

@@ -43,7 +43,7 @@ describe('a migration that is repeated after logins at the ZITADEL', () => {
     expect(result).toMatchObject({
       outcome: 'done',
       proof: { unexpected: 0 },
-      logins: { ready: 1, others: [{ reason: expect.stringContaining('with another hash in the target') }] },
+      credentials: { kept: 1, others: [{ reason: expect.stringContaining('with another hash in the target') }] },
     });
   });
 });
@@ -61,7 +61,9 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
     const { zitadel, migrate } = await toZitadel('2026-07');
     const { code, stdout, stderr } = await migrate();
     expect(code, stderr).toBe(3);
-    expect(stderr).toContain('1 of 3 people with a password logs in as before');
+    expect(stderr).toContain(
+      '1 of 3 people with a password is active in the ZITADEL, with a password hash that it verifies by default',
+    );
     expect(stderr).toContain(`2 ${REFUSED}`);
     expect(stderr).toContain(
       `${zitadel.url} refuses 2 people, with all records of them, if it is of June 2026 or later`,
@@ -84,7 +86,7 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
       errors: [],
       moved: { imported: { created: { humanUsers: 3, userMetadata: 1 } } },
       proof: { unexpected: 0 },
-      logins: { ready: 1 },
+      credentials: { kept: 1 },
     });
     for (const id of ['bob', 'eve']) {
       const reason = expect.stringContaining('imported without the password hash');

@@ -109,7 +109,7 @@ describe('a migration from a ZITADEL that exports no states', { timeout: TIMEOUT
       outcome: 'done',
       warnings: [],
       proof: { expected: 0, unexpected: 0, sections: { org: { equal: 2 }, humanUsers: { equal: 4 } } },
-      logins: { withPassword: 4, ready: 1 },
+      credentials: { withPassword: 4, kept: 4 },
     });
     const { env } = await prepareMigration(north);
     const file = join(await testDirectory(), 'north.json');
@@ -189,7 +189,7 @@ describe('a migration to a ZITADEL that imports no states', { timeout: TIMEOUT_M
         { type: 'machine_user', id: '32', reason, message: `${imports} deactivate the user after the import` },
       ]),
     );
-    expect(plan.logins).toMatchObject({ withPassword: 4, ready: 1 });
+    expect(plan.credentials).toMatchObject({ withPassword: 4, kept: 1 });
     const result = await migrate([...places, '--yes'], migrating);
     expect(result.leftToDo).toEqual(expect.arrayContaining(activated));
     expect(JSON.stringify(result.leftToDo)).not.toContain(imports);
@@ -198,7 +198,7 @@ describe('a migration to a ZITADEL that imports no states', { timeout: TIMEOUT_M
       humanUsers: { equal: 2, differentAsExpected: 2 },
       machineUsers: { equal: 1, differentAsExpected: 1 },
     };
-    expect(result).toMatchObject({ outcome: 'done', proof: { unexpected: 0, sections }, logins: { ready: 1 } });
+    expect(result).toMatchObject({ outcome: 'done', proof: { unexpected: 0, sections }, credentials: { kept: 1 } });
   });
 
   it('lists nothing any more once that is done by hand, which the same migration finds equal', async () => {

@@ -4,7 +4,7 @@ import { parseObject, textAt, valueAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import { counted, firstOf, numberText, stateWord } from '../texts.ts';
-import type { Logins } from './documents.ts';
+import type { Credentials } from './documents.ts';
 import type { MigrationSettings } from './settings.ts';
 import type { Side } from './sides.ts';
 
@@ -15,10 +15,10 @@ interface Group {
 }
 
 /** The people of one organisation who have a password in the source. */
-interface OrganisationLogins {
-  /** Why nobody of it can log in. */
+interface OrganisationCredentials {
+  /** Why none of them counts. */
   reason?: string;
-  readonly ready: Group;
+  readonly kept: Group;
 }
 
 /** Bounds the people who are named for each reason. */
@@ -29,15 +29,18 @@ type RefusedHashes = 'taken' | 'refused' | 'omitted';
 
 const { password, totp } = personCredentials;
 
-/** Counts the people who can log in at the target with the password of the source, and names the others by reason. */
-export class LoginTally implements PairVisitor {
+/**
+ * Counts the people whose password, second factors and state the target has as the source has them, and names the others
+ * by reason. In a ZITADEL only people count who are active, with a hash that it verifies by default.
+ */
+export class CredentialTally implements PairVisitor {
   private readonly isZitadel: boolean;
   private readonly importsStates: boolean;
   private readonly refusedHashes: RefusedHashes;
   private readonly arrives: ReadonlySet<ComparedPair['outcome']>;
   private people = 0;
   private withPassword = 0;
-  private readonly organisations = new Map<string, OrganisationLogins>();
+  private readonly organisations = new Map<string, OrganisationCredentials>();
   private readonly others = new Map<string, Group>();
 
   /**
@@ -71,24 +74,24 @@ export class LoginTally implements PairVisitor {
   }
 
   /** The figures that plan, result and report show. Organisations come after their people. */
-  get logins(): Omit<Logins, 'secondFactors'> {
+  get credentials(): Omit<Credentials, 'secondFactors'> {
     const others = new Map(
       [...this.others].map(([reason, { count, names }]) => [reason, { count, names: [...names] }]),
     );
-    let ready = 0;
+    let kept = 0;
     for (const organisation of this.organisations.values()) {
-      if (organisation.reason === undefined) ready += organisation.ready.count;
-      else if (organisation.ready.count > 0) addTo(others, organisation.reason, organisation.ready);
+      if (organisation.reason === undefined) kept += organisation.kept.count;
+      else if (organisation.kept.count > 0) addTo(others, organisation.reason, organisation.kept);
     }
     const { people, withPassword } = this;
     const sorted = [...others].toSorted(([, a], [, b]) => b.count - a.count);
-    return { people, withPassword, ready, others: sorted.map(([reason, group]) => ({ reason, ...group })) };
+    return { people, withPassword, kept, others: sorted.map(([reason, group]) => ({ reason, ...group })) };
   }
 
   private addOrganisation(orgId: string, first: RecordContent, target: RecordContent | undefined): void {
     const states = [first, target ?? first].map(({ body }) => textAt(parseObject(body), 'orgState', ''));
     if (!this.importsStates && target === first) states[1] = 'ORG_STATE_ACTIVE';
-    const reason = stateReason(states);
+    const reason = this.stateReason(states);
     if (reason !== undefined) this.organisation(orgId).reason = `of an organisation that is ${reason}`;
   }
 
@@ -103,17 +106,17 @@ export class LoginTally implements PairVisitor {
     const person = parseObject(source.body);
     const reason = this.reason(source, target);
     const one = { count: 1, names: [textAt(person, 'user.userName', id)] };
-    if (reason === undefined) add(this.organisation(orgId).ready, one);
+    if (reason === undefined) add(this.organisation(orgId).kept, one);
     else addTo(this.others, reason, one);
   }
 
-  private organisation(orgId: string): OrganisationLogins {
-    const organisation = this.organisations.get(orgId) ?? { ready: { count: 0, names: [] } };
+  private organisation(orgId: string): OrganisationCredentials {
+    const organisation = this.organisations.get(orgId) ?? { kept: { count: 0, names: [] } };
     this.organisations.set(orgId, organisation);
     return organisation;
   }
 
-  /** Returns why a person cannot log in as before. */
+  /** Returns why a person does not count. */
   private reason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target === undefined) return 'not in their organisation of the target';
     if (target === source && source.isHashRefused === true && this.refusedHashes !== 'taken')
@@ -123,7 +126,7 @@ export class LoginTally implements PairVisitor {
     const keepsState = this.importsStates && /_(?:INACTIVE|LOCKED)$/.test(states[1] ?? '');
     if (this.isZitadel && target === source && !keepsState)
       states[1] = valueAt(parseObject(source.body), 'user.email.isEmailVerified') === true ? 'ACTIVE' : 'INITIAL';
-    return stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
+    return this.stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
   }
 
   private passwordReason(source: RecordContent, target: RecordContent): string | undefined {
@@ -135,8 +138,8 @@ export class LoginTally implements PairVisitor {
         ? 'with another hash in the target, of the same password since a login there or of another one'
         : 'with another password in the target';
     // By default ZITADEL verifies hashes of one format only.
-    const isVerified = this.isZitadel ? hashFormat === 'bcrypt' : hashFormat !== 'unknown';
-    return isVerified ? undefined : `with a hash that the target does not verify (${hashFormat})`;
+    const isVerified = !this.isZitadel || hashFormat === 'bcrypt';
+    return isVerified ? undefined : `with a hash that ZITADEL does not verify by default (${hashFormat})`;
   }
 
   private factorReason(source: RecordContent, target: RecordContent): string | undefined {
@@ -145,23 +148,32 @@ export class LoginTally implements PairVisitor {
       if (targetSeed === undefined) return 'without the TOTP seed in the target';
       return seed === undefined ? 'with a TOTP seed in the target only' : 'with another TOTP seed in the target';
     }
+    if (!this.isZitadel) return emailFactorReason(source, target);
     if (source.isSeedUnusable) return 'with a TOTP seed that no authenticator app can use';
-    if (source.otpEmail !== true) return undefined;
-    if (this.isZitadel) return 'with an OTP e-mail factor, which ZITADEL does not import';
-    return target.otpEmail === true ? undefined : 'without the OTP e-mail factor in the target';
+    return source.otpEmail === true ? 'with an OTP e-mail factor, which ZITADEL does not import' : undefined;
+  }
+
+  /** Returns the reason that lies in states such as USER_STATE_LOCKED, in the source and in the target. */
+  private stateReason(states: readonly string[]): string | undefined {
+    const [source, target = ''] = states.map(stateWord);
+    // A ZITADEL may activate who was initial in the source.
+    const isKept = this.isZitadel
+      ? target === 'active' && (source === 'active' || source === 'initial')
+      : source === target;
+    if (isKept) return undefined;
+    return source === target ? `${target}, as in the source` : `${target} in the target, ${source} in the source`;
   }
 }
 
-/** Why people do not log in as before, whose password hash a ZITADEL may refuse. */
+/** Why people do not count, whose password hash a ZITADEL may refuse. */
 export const REFUSED = 'with a password hash for which ZITADELs since June 2026 refuse the person';
 const WITHOUT_HASH = 'imported without the password hash, for which the ZITADEL may refuse the person';
 
-/** Returns the reason why people in states such as USER_STATE_LOCKED, in the source and in the target, cannot log in. */
-function stateReason(states: readonly string[]): string | undefined {
-  const [source, target = ''] = states.map(stateWord);
-  // Who could not log in at the source does not log in as before.
-  if (target === 'active' && (source === 'active' || source === 'initial')) return undefined;
-  return source === target ? `${target}, as in the source` : `${target} in the target, ${source} in the source`;
+function emailFactorReason(source: RecordContent, target: RecordContent): string | undefined {
+  if (source.otpEmail === true && target.otpEmail !== true) return 'without the OTP e-mail factor in the target';
+  return source.otpEmail === false && target.otpEmail === true
+    ? 'with an OTP e-mail factor in the target only'
+    : undefined;
 }
 
 function addTo(groups: Map<string, Group>, reason: string, added: Group): void {
@@ -176,38 +188,56 @@ function add(group: Group, { count, names }: Group): void {
 }
 
 /**
- * Creates the tally of a migration's target. A target that is a file makes no statement about logins.
+ * Creates the tally of a migration's target. A target that is a file has no people of its own.
  * @param planned how the planned import treats records that differ; absent after the import
  */
-export function loginTally(
+export function credentialTally(
   { place, kind, facts }: Side,
   planned?: Pick<MigrationSettings, 'onConflict' | 'refusedHashes'>,
-): LoginTally | undefined {
+): CredentialTally | undefined {
   if (place.takes === 'files') return undefined;
   const isZitadel = kind === 'zitadel';
-  if (planned === undefined) return new LoginTally(isZitadel);
+  if (planned === undefined) return new CredentialTally(isZitadel);
   const { onConflict, refusedHashes } = planned;
   const arrives = onConflict === 'overwrite' ? (['onlyFirst', 'different'] as const) : (['onlyFirst'] as const);
   const ofRefused = refusedHashes === 'omit' ? 'omitted' : facts?.refusesHashes === true ? 'refused' : 'taken';
-  return new LoginTally(isZitadel, arrives, facts?.importsStates, isZitadel ? ofRefused : 'taken');
+  return new CredentialTally(isZitadel, arrives, facts?.importsStates, isZitadel ? ofRefused : 'taken');
 }
 
-/** What is said of the factors that do not count. */
-const uncounted: Readonly<Record<Logins['secondFactors'], string>> = {
-  all: '',
-  totp: ', by password and TOTP; other second factors do not move, and are not counted',
-  none: ', by password; second factors do not move, and are not counted',
+/** The second factors that are compared, and what becomes of the others. */
+const factors: Readonly<Record<Credentials['secondFactors'], readonly [compared: string, others: string]>> = {
+  all: ['second factors', ''],
+  totp: ['TOTP seed', '; other second factors do not move, and are not compared'],
+  none: ['', '; second factors do not move, and are not compared'],
 };
 
-/** Says who can log in as before, and who cannot: the sentence, and a phrase for each reason. */
-export function describeLogins({ people, withPassword, ready, secondFactors, others }: Logins) {
+/** Says whose credentials the target has as the source has them, and why the others do not count: a phrase for each reason. */
+export function describeCredentials(
+  { people, withPassword, kept, secondFactors, others }: Credentials,
+  targetKind: string,
+) {
   const without = people - withPassword;
   const [all, some] = [counted(people, 'person'), counted(withPassword, 'person')];
-  const have = without === 1 ? 'has' : 'have';
-  const rest = without === 0 ? [] : [`${numberText(without)} of ${all} ${have} no password in the export`];
-  const sentence = `${numberText(ready)} of ${some} with a password ${ready === 1 ? 'logs' : 'log'} in as before${uncounted[secondFactors]}`;
+  const [compared, uncompared] = factors[secondFactors];
+  const [have, are] = kept === 1 ? ['has', 'is'] : ['have', 'are'];
+  const same = listText(['password hash', ...(compared === '' ? [] : [compared]), 'state']);
+  const verified = `a password hash that it verifies by default${compared === '' ? '' : ` and the same ${compared}`}`;
+  const statement =
+    targetKind === 'zitadel'
+      ? `${are} active in the ZITADEL, with ${verified}`
+      : `${have} the same ${same} on both sides`;
+  const rest =
+    without === 0
+      ? []
+      : [`${numberText(without)} of ${all} ${without === 1 ? 'has' : 'have'} no password in the export`];
+  const sentence = `${numberText(kept)} of ${some} with a password ${statement}${uncompared}`;
   return {
     sentence: [...(withPassword === 0 ? [] : [sentence]), ...rest].join('; '),
     reasons: others.map(({ reason, count, names }) => `${numberText(count)} ${reason}: ${firstOf(names, count)}`),
   };
+}
+
+/** Joins nouns, such as `password hash, second factors and state`. */
+function listText(nouns: readonly string[]): string {
+  return `${nouns.slice(0, -1).join(', ')} and ${nouns.at(-1)}`;
 }

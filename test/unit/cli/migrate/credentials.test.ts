@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest';
+import { CredentialTally, describeCredentials } from '../../../../cli/migrate/credentials.ts';
+import type { RecordContent } from '../../../../shared/exportFile/comparedRecord.ts';
+import type { ComparedPair } from '../../../../shared/exportFile/comparison.ts';
+
+const HASH = 'user.hashedPassword.value';
+const SEED = 'user.otpCode';
+
+/** A person with a password, as stored on one side. */
+function content(
+  given: {
+    state?: string;
+    hash?: string;
+    seed?: string;
+    format?: string;
+    otpEmail?: true;
+    isSeedUnusable?: true;
+    isEmailVerified?: boolean;
+  } = {},
+): RecordContent {
+  const {
+    state = 'ACTIVE',
+    hash = 'a',
+    seed,
+    format = 'bcrypt',
+    otpEmail = false,
+    isEmailVerified = true,
+    isSeedUnusable,
+  } = given;
+  const secrets = { [HASH]: hash, ...(seed === undefined ? {} : { [SEED]: seed }) };
+  return {
+    body: JSON.stringify({ user: { userName: 'ada', email: { isEmailVerified } }, state: `USER_STATE_${state}` }),
+    secrets,
+    hashFormat: format,
+    otpEmail,
+    ...(isSeedUnusable && { isSeedUnusable }),
+  };
+}
+
+const withoutHash: RecordContent = { body: '{"user":{"userName":"ada"},"state":"USER_STATE_ACTIVE"}', secrets: {} };
+const clear: RecordContent = { ...withoutHash, secrets: { 'user.password': 'c' } };
+
+type Sides = Pick<ComparedPair, 'first' | 'second'>;
+
+function pair(sides: Sides, given: Partial<ComparedPair> = {}): ComparedPair {
+  const outcome = sides.second === undefined ? 'onlyFirst' : 'different';
+  return { section: 'humanUsers', orgId: 'acme', id: '1', outcome, ...sides, ...given };
+}
+
+function organisation(...states: readonly [source: string, target: string]): ComparedPair {
+  const [first, second] = states.map((state) => ({ body: `{"orgState":"ORG_STATE_${state}"}`, secrets: {} }));
+  return pair({ first: first ?? clear, second }, { section: 'org' });
+}
+
+/** The targets of migrations. */
+const ofInstance = (...arrives: readonly ComparedPair['outcome'][]) =>
+  ({ kind: 'instance', tally: new CredentialTally(false, arrives) }) as const;
+const ofZitadel = (arrives: readonly ComparedPair['outcome'][] = [], importsStates = true) =>
+  ({ kind: 'zitadel', tally: new CredentialTally(true, arrives, importsStates) }) as const;
+
+/** The description of people in a target. */
+function described(
+  { kind, tally }: ReturnType<typeof ofInstance> | ReturnType<typeof ofZitadel>,
+  ...pairs: readonly ComparedPair[]
+): string {
+  for (const one of pairs) tally.addPair(one);
+  const { sentence, reasons } = describeCredentials({ ...tally.credentials, secondFactors: 'all' }, kind);
+  return [sentence, ...reasons].join(' | ');
+}
+
+const same = 'the same password hash, second factors and state on both sides';
+const verified = 'active in the ZITADEL, with a password hash that it verifies by default and the same second factors';
+
+describe('the people with the same credentials on both sides', () => {
+  it('exclude those with another hash in a ZITADEL, which rehashes passwords at logins', () => {
+    const reason = 'with another hash in the target, of the same password since a login there or of another one';
+    expect(described(ofZitadel(), pair({ first: content(), second: content({ hash: 'b' }) }))).toContain(
+      ` | 1 ${reason}: ada`,
+    );
+  });
+
+  it.each<[string | undefined, RecordContent, RecordContent | undefined]>([
+    [undefined, content(), content()],
+    [undefined, content({ seed: 's' }), content({ seed: 's' })],
+    ['active in the target, initial in the source', content({ state: 'INITIAL' }), content()],
+    ['active in the target, locked in the source', content({ state: 'LOCKED' }), content()],
+    [undefined, content({ format: 'argon2' }), content({ format: 'argon2' })],
+    ['not in their organisation of the target', content(), undefined],
+    ['locked in the target, active in the source', content(), content({ state: 'LOCKED' })],
+    [undefined, content({ state: 'INACTIVE' }), content({ state: 'INACTIVE' })],
+    ['initial in the target, locked in the source', content({ state: 'LOCKED' }), content({ state: 'INITIAL' })],
+    ['without a password in the target', content(), withoutHash],
+    ['with another password in the target', content(), content({ hash: 'b' })],
+    [undefined, content({ format: 'unknown' }), content({ format: 'unknown' })],
+    [undefined, content({ seed: 's', isSeedUnusable: true }), content({ seed: 's', isSeedUnusable: true })],
+    ['with a clear password, which the target hashes: not compared', clear, content()],
+    ['without the TOTP seed in the target', content({ seed: 's' }), content()],
+    ['with a TOTP seed in the target only', content(), content({ seed: 't' })],
+    ['with another TOTP seed in the target', content({ seed: 's' }), content({ seed: 't' })],
+    ['without the OTP e-mail factor in the target', content({ otpEmail: true }), content()],
+    ['with an OTP e-mail factor in the target only', content(), content({ otpEmail: true })],
+    [undefined, content({ otpEmail: true }), content({ otpEmail: true })],
+  ])('are counted, and others are listed: %s', (reason, first, second) => {
+    const kept = reason === undefined ? '1 of 1 person with a password has' : '0 of 1 person with a password have';
+    const others = reason === undefined ? '' : ` | 1 ${reason}: ada`;
+    expect(described(ofInstance(), pair({ first, second }))).toBe(`${kept} ${same}${others}`);
+  });
+
+  it('have in a ZITADEL a hash that it verifies, and no factor that it does not import', () => {
+    const [argon2, factor] = [content({ format: 'argon2' }), content({ otpEmail: true })];
+    const unusable = content({ seed: 's', isSeedUnusable: true });
+    const pairs = [content(), argon2, factor, unusable].map((first) => pair({ first, second: undefined }));
+    expect(described(ofZitadel(['onlyFirst']), ...pairs).split(' | ')).toEqual([
+      `1 of 4 people with a password is ${verified}`,
+      '1 with a hash that ZITADEL does not verify by default (argon2): ada',
+      '1 with an OTP e-mail factor, which ZITADEL does not import: ada',
+      '1 with a TOTP seed that no authenticator app can use: ada',
+    ]);
+  });
+
+  it.each([
+    ['INITIAL', true, undefined],
+    ['INITIAL', false, 'initial, as in the source'],
+    ['ACTIVE', false, 'initial in the target, active in the source'],
+    ['INACTIVE', true, 'inactive, as in the source'],
+  ])('include in the plan for a ZITADEL those whom it activates: %s, verified %s', (state, isEmailVerified, reason) => {
+    const arriving = pair({ first: content({ state, isEmailVerified }), second: undefined });
+    const planned = described(ofZitadel(['onlyFirst']), arriving);
+    expect(planned.split(' | ')[1]).toBe(reason && `1 ${reason}: ada`);
+    const [first, second] = [content({ state: 'INITIAL' }), content({ state: 'INITIAL' })];
+    expect(described(ofZitadel(), pair({ first, second }))).toContain('1 initial, as in the source');
+  });
+
+  it.each([
+    ['LOCKED', 'active in the target, locked in the source'],
+    ['INACTIVE', 'active in the target, inactive in the source'],
+  ])('exclude those whom a ZITADEL admits because it imports no states: %s', (state, reason) => {
+    const first = content({ state });
+    const expected = `0 of 1 person with a password are ${verified} | 1 ${reason}: ada`;
+    expect(described(ofZitadel(['onlyFirst'], false), pair({ first, second: undefined }))).toBe(expected);
+    expect(described(ofZitadel(), pair({ first, second: content() }))).toBe(expected);
+    const arriving = pair({ first: content(), second: undefined });
+    const closed = { body: '{"orgState":"ORG_STATE_INACTIVE"}', secrets: {} };
+    const org = pair({ first: closed, second: undefined }, { section: 'org' });
+    expect(described(ofZitadel(['onlyFirst'], false), arriving, org)).toContain(
+      'of an organisation that is active in the target, inactive in the source',
+    );
+  });
+
+  it.each([
+    [
+      'totp',
+      'password hash, TOTP seed and state on both sides; other second factors',
+      ' and the same TOTP seed; other second factors',
+    ],
+    ['none', 'password hash and state on both sides; second factors', '; second factors'],
+  ] as const)(
+    'are counted without factors that the export does not contain: %s',
+    (secondFactors, compared, inZitadel) => {
+      const credentials = { people: 3, withPassword: 2, kept: 1, secondFactors, others: [] };
+      const rest = ' do not move, and are not compared; 1 of 3 people has no password in the export';
+      const { sentence } = describeCredentials(credentials, 'database');
+      expect(sentence).toBe(`1 of 2 people with a password has the same ${compared}${rest}`);
+      expect(describeCredentials(credentials, 'zitadel').sentence).toBe(
+        `1 of 2 people with a password is active in the ZITADEL, with a password hash that it verifies by default${inZitadel}${rest}`,
+      );
+      const withoutPassword = { ...credentials, people: 1, withPassword: 0 };
+      expect(describeCredentials(withoutPassword, 'database').sentence).toBe(
+        '1 of 1 person has no password in the export',
+      );
+    },
+  );
+
+  it('exclude those of an organisation whose state differs, and include those of one that is inactive on both sides', () => {
+    const both = { first: content(), second: content() };
+    const locked = { first: content(), second: content({ state: 'LOCKED' }) };
+    const people = [pair(both), pair(both), pair(locked), pair(both, { orgId: 'emca' })];
+    const without = pair({ first: withoutHash, second: undefined });
+    expect(described(ofInstance(), without, organisation('ACTIVE', 'INACTIVE'))).not.toContain('organisation');
+    expect(described(ofInstance(), ...people, organisation('ACTIVE', 'INACTIVE')).split(' | ')).toEqual([
+      `1 of 4 people with a password has ${same}`,
+      '2 of an organisation that is inactive in the target, active in the source: ada, ada',
+      '1 locked in the target, active in the source: ada',
+    ]);
+    expect(described(ofInstance(), ...people, organisation('INACTIVE', 'INACTIVE'))).toMatch(/^3 of 4 /);
+    expect(described(ofZitadel(), ...people, organisation('INACTIVE', 'INACTIVE'))).toContain(
+      '2 of an organisation that is inactive, as in the source: ada, ada',
+    );
+  });
+
+  it('have a password; those without one in the export are counted apart, and the first ones are listed', () => {
+    const target = ofInstance();
+    const missing = Array.from({ length: 5_000 }, () => pair({ first: content(), second: undefined }));
+    expect(described(target, pair({ first: withoutHash, second: content() }), ...missing)).toBe(
+      `0 of 5,000 people with a password have ${same}; 1 of 5,001 people has no password in the export | 5,000 not in their organisation of the target: ada, ada, ada, and 4,997 more`,
+    );
+    target.tally.reset();
+    expect(target.tally.credentials).toEqual({ people: 0, withPassword: 0, kept: 0, others: [] });
+  });
+
+  it('include, in a plan, incoming people as they are in the source and existing people as they are in the target', () => {
+    const locked = pair({ first: content(), second: content({ state: 'LOCKED' }) });
+    const missing = pair({ first: content(), second: undefined });
+    expect(described(ofInstance('onlyFirst'), locked, missing)).toMatch(/^1 of 2 .* \| 1 locked in the target/);
+    expect(described(ofInstance('onlyFirst', 'different'), locked, missing)).toMatch(/^2 of 2 [^|]*$/);
+  });
+});
