@@ -19,6 +19,7 @@ import {
 } from './command.ts';
 import { commands, families } from './commands.ts';
 import { commandUsage, commonOptions, exampleText, helpFormat } from './help.ts';
+import { startedBy } from './terminal.ts';
 
 /**
  * Parses a command line and runs its command. Errors are printed.
@@ -86,9 +87,15 @@ async function findMistypedSubcommand(
 async function printFault(error: unknown, { stderr, environment }: Surroundings): Promise<ExitStatus> {
   const { describeFault } = await import('./faults.ts');
   const { message, exitStatus } = describeFault(error, environment.LOG_LEVEL);
-  stderr.write(`identity: ${message}\n`);
+  stderr.write(`identity: ${message.replace(namedCommands, startedBy(environment))}\n`);
   return exitStatus;
 }
+
+/** The word before the commands that messages recommend. */
+const namedCommands = new RegExp(
+  `(?<![\\w./-])identity(?= (?:${[...new Set(commands.map(({ name }) => name.split(' ')[0]))].join('|')})\\b)`,
+  'g',
+);
 
 /** Returns commander's error as one of ours: in one line, with the next step. */
 function usageError({ message }: CommanderError, command: Commander): UsageError {

@@ -6,6 +6,16 @@ export interface Layout {
   /** The width of the terminal; infinite where there is none. */
   readonly columns: number;
   readonly isColoured: boolean;
+  /** The words that start this command, for the commands that a person may run next. */
+  readonly program?: string;
+}
+
+/** The words by which a person starts this command, other than in a clone. */
+const INSTALLED = 'identity';
+
+/** Returns the words that started this process: the script of a clone, or the installed command. */
+export function startedBy({ npm_lifecycle_event: script }: NodeJS.ProcessEnv): string {
+  return script === INSTALLED ? `npm run -s ${INSTALLED} --` : INSTALLED;
 }
 
 /** A stream that may be a terminal. */
@@ -18,10 +28,12 @@ export interface TerminalStream {
 export const DEFAULT_COLUMNS = 80;
 
 /** Returns the layout of what a stream shows: plain where it is no terminal. */
-export function layoutOf({ isTTY, columns }: TerminalStream, { NO_COLOR = '', TERM }: NodeJS.ProcessEnv): Layout {
-  if (isTTY !== true) return { columns: Number.POSITIVE_INFINITY, isColoured: false };
+export function layoutOf({ isTTY, columns }: TerminalStream, environment: NodeJS.ProcessEnv): Layout {
+  const program = startedBy(environment);
+  if (isTTY !== true) return { columns: Number.POSITIVE_INFINITY, isColoured: false, program };
+  const { NO_COLOR = '', TERM } = environment;
   // A terminal of unknown size has 0 columns.
-  return { columns: columns || DEFAULT_COLUMNS, isColoured: NO_COLOR === '' && TERM !== 'dumb' };
+  return { columns: columns || DEFAULT_COLUMNS, isColoured: NO_COLOR === '' && TERM !== 'dumb', program };
 }
 
 const formats = { heading: 'bold', good: 'green', warning: 'yellow', bad: 'red', soft: 'dim' } as const;
@@ -84,9 +96,13 @@ function styled(line: Line): StyledLine {
 
 const INDENT = '  ';
 
-function wrapLine({ text, style, depth = 0, isCommand }: StyledLine, { columns, isColoured }: Layout): string[] {
+function wrapLine(
+  { text, style, depth = 0, isCommand }: StyledLine,
+  { columns, isColoured, program = INSTALLED }: Layout,
+): string[] {
   const start = INDENT.repeat(depth);
-  return wrap(printable(text), columns - start.length, isCommand === true ? ' \\' : '').map((part) => {
+  const shown = isCommand === true ? text.replace(new RegExp(`^${INSTALLED}(?= )`), program) : text;
+  return wrap(printable(shown), columns - start.length, isCommand === true ? ' \\' : '').map((part) => {
     return start + (isColoured && style !== undefined ? paint(formats[style], part) : part);
   });
 }

@@ -6,6 +6,7 @@ import { interruptible, NOTHING_CHANGED, type Output, UsageError } from '../comm
 import { openPlaces } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
 import { askConfirmation } from '../questions.ts';
+import { commandLine, type Line } from '../terminal.ts';
 import type { MigrationCall } from './callOptions.ts';
 import { describeRun, type ExistingRun } from './chooseRun.ts';
 import { listUserDeletions, type ManualStep, manualSection } from './manualSteps.ts';
@@ -41,7 +42,7 @@ export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Ou
   const lines = [
     ...(isFinished ? [] : ['the migration is not finished: it cannot be resumed then']),
     ...removable,
-    isFinished ? keptText(directory, state) : `delete the run directory ${directory}`,
+    ...(isFinished ? keptLines(directory, state) : [`delete the run directory ${directory}`]),
   ];
   const needsAnswer = !isFinished || removable.length > 0;
   if (needsAnswer && !(await askConfirmation('Clean up?', call, lines))) {
@@ -70,7 +71,7 @@ async function finish(
   const again = `kept: the run directory ${directory}, to try again; it holds no secrets`;
   const text = [
     ...(object !== undefined && isDone ? [`deleted: the object ${object.name}`] : []),
-    isGone ? `deleted: the run directory ${directory}` : isDone ? keptText(directory, state) : again,
+    ...(isGone ? [`deleted: the run directory ${directory}`] : isDone ? keptLines(directory, state) : [again]),
     ...(isDone ? [] : [`failed: the object ${object.name}: ${object.problem}`]),
   ];
   const byHand = isDone ? steps : [deletion(object), ...steps];
@@ -91,10 +92,12 @@ function importedRecords({ confirmedAt, finishedAt, settings: { to } }: Migratio
   return [{ what: `delete the organisations imported into ${to}, if they should not stay` }];
 }
 
-function keptText(directory: string, { moved }: MigrationState): string {
-  if (moved === undefined) return `kept: the plan in ${directory}; nothing was moved, so there is no result`;
-  const report = `identity migrate report --run-dir ${directory} --to FILE.html`;
-  return `kept: the result in ${directory}, without export and secrets; ${report} shows it`;
+function keptLines(directory: string, { moved }: MigrationState): Line[] {
+  if (moved === undefined) return [`kept: the plan in ${directory}; nothing was moved, so there is no result`];
+  return [
+    `kept: the result in ${directory}, without export and secrets; as a page:`,
+    commandLine(`identity migrate report --run-dir ${directory} --to FILE.html`),
+  ];
 }
 
 /** Opens the object that was the source; undefined for a source of another kind. */

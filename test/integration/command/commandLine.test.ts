@@ -181,6 +181,23 @@ function requireScreen(help: string, lines: number): void {
   for (const line of printed) expect(line.length, line).toBeLessThanOrEqual(80);
 }
 
+describe('a command that is printed to be run next', () => {
+  it.each([
+    ['identity', 'npm run -s identity --'],
+    ['test', 'identity'],
+    [undefined, 'identity'],
+  ])('starts as this process was started: by the npm script %s, with %s', async (script, program) => {
+    const env = { npm_lifecycle_event: script };
+    const data = join(await newDirectory(), 'north');
+    const { stderr } = await identity(['serve', '--data', data], { env });
+    expect(stderr).toBe(`identity: no instance in ${data}: create one with ${program} init\n`);
+    const { stdout } = await identity(['init', '--data', data], { env });
+    expect(stdout).toContain(`\n\nNext\n  ${program} serve --data ${data}\n`);
+    const asked = await identity(['pat', 'crate'], { env });
+    expect(asked.stderr).toBe("identity: unknown command 'crate': did you mean create?\n");
+  });
+});
+
 describe('the help', () => {
   it.each([[[]], [['--help']], [['-h']], [['help']]])('%j prints every command on one screen', async (args) => {
     const { code, stdout, stderr } = await identity(args);

@@ -39,8 +39,8 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     // Nothing is left to delete, so there is no question.
     const { code, stdout, stderr } = await identity(cleanup);
     expect(code, stderr).toBe(0);
-    const report = `identity migrate report --run-dir ${directory} --to FILE.html shows it`;
-    expect(stdout).toBe(`kept: the result in ${directory}, without export and secrets; ${report}\n`);
+    const report = `identity migrate report --run-dir ${directory} --to FILE.html`;
+    expect(stdout).toBe(`kept: the result in ${directory}, without export and secrets; as a page:\n${report}\n`);
     expect(await identityJson(cleanup)).toMatchObject({ removed: false, byHand: [] });
     const page = join(directory, '..', 'report.html');
     const reported = await identity(['migrate', 'report', '--run-dir', directory, '--to', page]);
