@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
+import { NO_ORGANISATION } from '../functions/export/contract.ts';
 import type { RecordContent } from '../shared/exportFile/comparedRecord.ts';
 import type { Comparison, PairVisitor, RecordDifference } from '../shared/exportFile/comparison.ts';
 import type { Inspection, RecordVisitor } from '../shared/exportFile/inspection.ts';
 import { inspectPlace, type PlaceInspection } from './exports/inspectPlace.ts';
-import { type ExportOptions, NO_ORGANISATION, type Place, type PlaceFacts } from './exports/place.ts';
+import type { ExportOptions, Place, PlaceFacts } from './exports/place.ts';
 import type { ProgressOutput } from './progress.ts';
 import { LAG_MS, type ZitadelSide, zitadelReason } from './zitadel/expectedDifferences.ts';
 import type { FileLosses } from './zitadel/fileLosses.ts';

@@ -81,10 +81,12 @@ async function* followEvents({ trail, after, from, onDamaged }: Span, file: stri
 const heads = ['time', 'event', 'outcome', 'user', 'address', 'target', 'organisations'];
 
 function toRow(json: ReadEvent): Row {
-  const { time, event: name, outcome, userId, account, remote, target, orgIds = [], orgCount } = json;
+  const { time, event: name, outcome, userId, account, remote, target, orgIds = [], orgCount, trial } = json;
   const organisations = orgIds.map(cellText).concat(orgCount === undefined ? [] : `… (${numberText(orgCount)})`);
   const known = [time, name, outcome, userId ?? account, remote, target].map((text) => (text ? cellText(text) : '-'));
-  return { json, cells: known.concat(organisations.join(',') || '-') };
+  const [at = '', called = '', ...others] = known;
+  const marked = trial === true ? `${called} (trial)` : called;
+  return { json, cells: [at, marked, ...others, organisations.join(',') || '-'] };
 }
 
 /** Quotes an id that could look like several, like none or like the next cell: callers choose ids. */

@@ -145,9 +145,6 @@ export type Place = FilePlace | DatabasePlace;
 /** What a place with a database does, and its token may not permit. */
 export type Operation = 'export' | 'import';
 
-/** No organisation has this id: an export of it alone has a manifest, and no records. */
-export const NO_ORGANISATION = '-';
-
 /** The user of a place's token. */
 interface PlaceCaller {
   readonly userId: string;

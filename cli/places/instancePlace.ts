@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { exportOptions } from '../../functions/export/contract.ts';
+import { exportOptions, NO_ORGANISATION } from '../../functions/export/contract.ts';
 import { EXPORT_FILE, type ImportResponse } from '../../functions/import/contract.ts';
 import { responseTooLarge } from '../../shared/errors/errors.ts';
 import { hasCode, type IdentityError } from '../../shared/errors/identityError.ts';
@@ -16,7 +16,6 @@ import {
   type ExportOptions,
   type ImportMeter,
   type ImportOptions,
-  NO_ORGANISATION,
   type Operation,
   type PlaceFacts,
   type Recognised,

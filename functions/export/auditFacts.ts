@@ -3,7 +3,7 @@ import { type AuditFacts, organisationFacts, recordedObject } from '../../shared
 import { cancelled } from '../../shared/errors/httpErrors.ts';
 import type { ObjectLocation, WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { setFlags } from '../../shared/wire/requestMessage.ts';
-import type { ExportRequest } from './contract.ts';
+import { type ExportRequest, NO_ORGANISATION } from './contract.ts';
 import type { OrganisationExport } from './operation.ts';
 
 /** The state of an export, for its last event. */
@@ -36,6 +36,7 @@ export function exportFacts(request: RecordedRequest, location: ObjectLocation |
   const flags = { withPasswords, withOtp, withKeys, forZitadel, responseOutput, paged };
   return {
     ...organisationFacts(orgIds),
+    ...(orgIds.length === 1 && orgIds[0] === NO_ORGANISATION ? { trial: true } : {}),
     flags: [...setFlags(flags), ...(excludedOrgIds.length === 0 ? [] : [`excluded_org_ids=${excludedOrgIds.length}`])],
     object: recordedObject(location),
   };

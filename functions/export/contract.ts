@@ -13,6 +13,9 @@ import {
   writtenObject,
 } from '../../shared/wire/requestMessage.ts';
 
+/** No organisation has this id: an export of it alone is a trial, which has a manifest and no records. */
+export const NO_ORGANISATION = '-';
+
 /** The options of an export: what the file contains. */
 export const exportOptions = {
   orgIds: z.array(z.string()).default([]).describe('Organisations to export; an empty list exports all.'),

@@ -12,6 +12,7 @@ export function importFacts(
 ): AuditFacts {
   return {
     ...organisationFacts(orgIds),
+    ...(flags.dryRun ? { trial: true } : {}),
     flags: [...setFlags(flags), `on_conflict=${onConflict}`],
     digest,
     object: recordedObject(location),

@@ -30,6 +30,8 @@ const event = z.object({
   orgCount: z.int().optional(),
   /** The options of the request or the command. */
   flags: texts.optional(),
+  /** Present for a trial, which moves nothing: a dry run, or an export of no organisation. */
+  trial: z.literal(true).optional(),
   object: auditedObject.optional(),
   /** SHA-256 of an imported file, or the manifest's digest of an exported one. */
   digest: z.string().optional(),

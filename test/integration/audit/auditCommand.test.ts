@@ -1,4 +1,4 @@
-import { rename } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
@@ -83,6 +83,24 @@ describe('identity audit', () => {
       stderr: 'identity: invalid --since yesterday: specify a span such as 30d, 12h, 45m or 90s\n',
     });
     expect((await identity(['audit', '--firestore', 'nobody'])).stderr).toContain('log bucket of Cloud Logging');
+  });
+
+  it('marks trials, in the table and as JSON', async () => {
+    const data = await newInstance();
+    const file = join(data, '..', 'north.json');
+    await writeFile(file, JSON.stringify({ orgs: [{ orgId: 'acme', org: { name: 'Acme' } }] }));
+    await identity(['import', file, '--dry-run', '--to', `sqlite:${data}`]);
+    await identity(['import', file, '--to', `sqlite:${data}`]);
+    const { stdout } = await identity(['audit', '--data', data]);
+    const called = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t')[1]);
+    const init = ['command.init', 'command.init'];
+    const trial = ['import.started (trial)', 'import.finished (trial)'];
+    expect(called).toEqual([...init, ...trial, 'import.started', 'import.finished']);
+    const { events } = trail.parse(JSON.parse((await identity(['audit', '--json', '--data', data])).stdout));
+    expect(events.filter((event) => event.trial === true)).toHaveLength(2);
   });
 
   it('lists the events after a given event, by its cursor', async () => {

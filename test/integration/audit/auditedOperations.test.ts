@@ -72,6 +72,17 @@ describe('the audit trail', () => {
     ]);
   });
 
+  it('marks dry runs and exports of no organisation as trials, and nothing else', async () => {
+    const { events, attempt, import: importFile } = await auditedInstance();
+    await importFile({ data_orgs: file(), dry_run: true });
+    await attempt('export', { org_ids: ['-'], response_output: true });
+    await importFile({ data_orgs: file() });
+    await attempt('export', { org_ids: ['O'], response_output: true });
+    const trials = ['import', 'import', 'export', 'export'].map((name) => [name, true]);
+    const others = ['import', 'import', 'export', 'export'].map((name) => [name, undefined]);
+    expect(events.map(({ event, trial }) => [event.split('.')[0], trial])).toEqual([...trials, ...others]);
+  });
+
   it('records an export from its first byte to its end, and the objects of exports and imports with their generations', async () => {
     const { events, attempt, export: exportAll, import: importFile } = await auditedInstance();
     await importFile({ data_orgs: file() });
