@@ -51,11 +51,14 @@ const ui = SwaggerUIBundle({
 });
 `;
 
-// Swagger UI's tables need wide screens, and it shows headings for links and a choice of servers that the document lacks.
+// Swagger UI's tables need wide screens, it shows headings for links and a choice of servers that the document lacks, and
+// pale operations that are deprecated.
 const style = `body { margin: 0 }
 #operations .info { margin: 1.5rem 0 }
 #operations .scheme-container { padding: 0 0 1rem; box-shadow: none }
 #operations :is(.response-col_links, .schemes-server-container) { display: none }
+#operations .opblock-deprecated { opacity: 1 }
+#operations .opblock-deprecated .opblock-summary-method { background: #595959; color: #ffffff; text-shadow: none }
 @media (max-width: 640px) {
   #operations .wrapper { padding: 0 .5rem }
   #operations .opblock-body :is(table, tbody, tr) { display: block }

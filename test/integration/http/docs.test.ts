@@ -20,6 +20,20 @@ const described = z.object({
   paths: z.record(z.string(), z.unknown()),
   components: z.object({ schemas: z.record(z.string(), z.unknown()) }),
 });
+/** Returns the contrast of two colours, from 1 to 21, as WCAG 2 defines it. */
+function contrast(...colours: readonly [string, string]): number {
+  const [dark = 0, light = 0] = colours.map(luminance).toSorted((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(colour: string): number {
+  const linear = (share: number) => (share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4);
+  const [red = 0, green = 0, blue = 0] = (colour.match(/../g) ?? []).map((hex) =>
+    linear(Number.parseInt(hex, 16) / 255),
+  );
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
 const resources = new AsyncDisposableStack();
 afterAll(() => resources.disposeAsync());
 
@@ -91,6 +105,15 @@ describe('identity serve --docs', () => {
     socket.destroy();
     return [status, JSON.parse(body)];
   }
+
+  it('has legible labels on deprecated operations: a contrast of 4.5 at least, and none of Swagger UI’s opacity', async () => {
+    const { text } = await send({ url }, { method: 'GET', path: '/docs/page.css' });
+    const [, background = '', colour = ''] =
+      /\.opblock-deprecated \.opblock-summary-method { background: #(\w{6}); color: #(\w{6})/.exec(text) ?? [];
+    expect(contrast(background, colour)).toBeGreaterThanOrEqual(4.5);
+    expect(text).toMatch(/\.opblock-deprecated { opacity: 1 }/);
+    expect(contrast('ebebeb', 'ffffff')).toBeLessThan(1.3);
+  });
 
   it('is served for GET only', async () => {
     expectError(await send({ url }, { method: 'POST', path: '/docs' }), 405, 12);
