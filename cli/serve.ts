@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { allRoutes } from '../functions/endpoints.ts';
 import { openAudit } from '../shared/audit/openAudit.ts';
 import type { Config } from '../shared/config.ts';
@@ -15,13 +16,15 @@ import { type RunningServer, serve as serveApp } from '../shared/http/server.ts'
 import { configureLog } from '../shared/log.ts';
 import { createCloudStorage } from '../shared/objectStorage/cloudStorage.ts';
 import { instanceKey } from '../shared/store/instance.ts';
-import { requireMasterKey } from '../shared/store/openStore.ts';
+import { requireMasterKey, type StoreLocation } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';
 import { systemCode } from '../shared/systemCode.ts';
 import type { OpenInstance, Surroundings } from './command.ts';
 import { loadConfig } from './configuration.ts';
 import { databaseName } from './instanceLocation.ts';
+import { lockFile } from './lockFile.ts';
 import { isLoopback } from './loopback.ts';
+import { warnOn } from './terminal.ts';
 
 interface ServerSettings {
   readonly host: string;
@@ -62,12 +65,31 @@ export async function serve(call: Surroundings & OpenInstance, { host, port, doc
     serveApp({ app, ...address, drainMs: config.shutdownMs, limits: config.limits }),
   );
   resources.defer(async () => void (await server.close()));
+  await lockDirectory(call.location, stderr, resources);
   const addresses = { url: server.url, ...(metrics && { metrics: `${metrics.server.url}/metrics` }) };
   const text = [`listening on ${addresses.url}`];
   if (addresses.metrics !== undefined) text.push(`metrics at ${addresses.metrics}`);
   if (stdout.isTTY === true) text.push('Ctrl-C stops the server');
   await print({ json: addresses, text });
   if (!signal.aborted) await once(signal, 'abort');
+}
+
+/**
+ * Marks the directory of an embedded database as served, and warns if another process serves it. A full disk, or a
+ * directory that is not writable, keeps no server from its start.
+ */
+async function lockDirectory(
+  location: StoreLocation,
+  stderr: Surroundings['stderr'],
+  resources: AsyncDisposableStack,
+): Promise<void> {
+  if (location.kind !== 'sqlite') return;
+  const { directory } = location;
+  const lock = await lockFile(join(directory, 'serve.lock'), join(directory, 'serve.pid')).catch(() => undefined);
+  if (lock === undefined) return;
+  if (!('holder' in lock)) resources.use(lock);
+  else
+    warnOn(stderr)(`process ${lock.holder} already serves ${directory}: both write to its database; stop one of them`);
 }
 
 /** Starts to measure, and serves the metrics, if a port is configured. Only then does their package load. */

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import type { z } from 'zod';
 import { completeFile, makeDirectory, syncDirectory } from '../../shared/durableFiles.ts';
 import { migrationMissing, migrationRunning } from '../../shared/errors/placeErrors.ts';
 import { checkOwn } from '../../shared/ownFiles.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { UsageError } from '../command.ts';
+import { lockFile } from '../lockFile.ts';
 
 /** Prefix of generated run directory names. */
 export const RUN_PREFIX = 'identity-migration-';
@@ -100,28 +100,12 @@ export async function removeExport(directory: string): Promise<boolean> {
   return names.length > 0;
 }
 
-const BUSY = 5;
-
 /**
- * Locks a run directory until the lock is disposed of, or the process ends: the operating system releases the lock of
- * SQLite's file with the process, so a dead one's lock is free.
+ * Locks a run directory until the lock is disposed of, or the process ends.
  * @throws IdentityError ABORTED while another process holds it
  */
 export async function lockRunDirectory(directory: string): Promise<Disposable> {
-  const pidFile = join(directory, 'pid');
-  const database = new DatabaseSync(join(directory, 'lock'));
-  try {
-    database.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
-  } catch (error) {
-    database.close();
-    const isBusy = error instanceof Error && 'errcode' in error && error.errcode === BUSY;
-    throw isBusy ? migrationRunning(directory, await readPid(pidFile)) : error;
-  }
-  await completeFile(pidFile, String(process.pid), 'replacing');
-  return { [Symbol.dispose]: () => database.close() };
-}
-
-/** The process may not yet have written its id. */
-async function readPid(file: string): Promise<string> {
-  return existsSync(file) ? readFile(file, 'utf8') : '(starting)';
+  const lock = await lockFile(join(directory, 'lock'), join(directory, 'pid'));
+  if ('holder' in lock) throw migrationRunning(directory, lock.holder);
+  return lock;
 }

@@ -56,6 +56,17 @@ describe('identity serve', () => {
     await remove();
   });
 
+  it('warns if another process serves the directory, and no longer once that one has been killed', async () => {
+    const { path, remove } = await temporaryDirectory();
+    await init(['--data', path]);
+    const first = await serve(['--data', path]);
+    const warning = `identity: process ${first.pid} already serves ${path}: both write to its database; stop one of them\n`;
+    expect((await (await serve(['--data', path])).stop()).stderr).toContain(warning);
+    expect((await first.stop('SIGKILL')).stderr).not.toContain('already serves');
+    expect((await (await serve(['--data', path])).stop()).stderr).not.toContain('already serves');
+    await remove();
+  });
+
   it('says in one line why it cannot start, and what to do', async () => {
     const { path, remove } = await temporaryDirectory();
     await init(['--data', path]);
