@@ -139,8 +139,7 @@ describe('an export for ZITADEL', () => {
       'human_user 400633232627862566',
       'human_user 400633232896298022',
       'human_user 400633205884980262',
-      // It is unverified, and has a validation type.
-      'domain 400633194409364518_uebung.example',
+      // It has a validation type. The domain policy keeps it unverified.
       'domain 400633194409364518_uebung.example',
       `init_message ${NORTHWIND}`,
       `password_reset_message ${NORTHWIND}`,
