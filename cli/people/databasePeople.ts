@@ -1,8 +1,8 @@
 import { removeOtpEmail } from '../../functions/removeOtpEmail/operation.ts';
-import { factorFields } from '../../shared/accounts/factors.ts';
 import { listUsers } from '../../shared/accounts/listing.ts';
 import { openAudit, systemAccount } from '../../shared/audit/openAudit.ts';
 import { userKey } from '../../shared/auth/authorise.ts';
+import { factorFields } from '../../shared/organisation/factors.ts';
 import type { Call, OpenInstance } from '../command.ts';
 import { type People, PersonSearch } from './people.ts';
 

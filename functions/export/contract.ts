@@ -66,10 +66,21 @@ export const exportResponse = z.union([
   z.strictObject({ manifest: exportedManifest, object: writtenObject }).meta({ id: 'ExportedObject' }),
 ]);
 
-const requiredOutput: JsonSchema = {
+/** An export has an output, and only a response has pages. */
+const outputs: JsonSchema = {
   anyOf: [
-    { required: ['response_output'], properties: { response_output: { const: true } } },
-    { required: ['gcs_output'], properties: { gcs_output: { type: 'object' } } },
+    {
+      required: ['response_output'],
+      properties: { response_output: { const: true }, gcs_output: { type: 'null' }, for_zitadel: { const: false } },
+    },
+    {
+      required: ['response_output'],
+      properties: { response_output: { const: true }, paged: { const: false } },
+    },
+    {
+      required: ['gcs_output'],
+      properties: { gcs_output: { type: 'object' }, paged: { const: false } },
+    },
   ],
 };
 
@@ -80,7 +91,7 @@ const operation = (): Operation => ({
   description:
     'Exports organisations with all their records from one snapshot: to the response, to Cloud Storage, or to both. Requires the role IAM_OWNER. Field names are accepted in snake_case and camelCase.',
   request: {
-    schema: describeRequest(exportRequest, requiredOutput),
+    schema: describeRequest(exportRequest, outputs),
     examples: {
       'Export without secrets': { response_output: true },
       'Export with password hashes and OTP seeds': {

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import { factorFields } from '../../shared/accounts/factors.ts';
 import type { AuditedCall } from '../../shared/audit/audit.ts';
 import { organisationFacts } from '../../shared/audit/auditEvent.ts';
 import { authorise, type Caller, userKey } from '../../shared/auth/authorise.ts';
 import { domainLength, otpEmailNotSet, userIdLength, userNotFound } from '../../shared/errors/errors.ts';
+import { factorFields } from '../../shared/organisation/factors.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import type { Store } from '../../shared/store/store.ts';
 import {

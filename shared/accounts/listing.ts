@@ -1,12 +1,12 @@
 import { parseRoles } from '../auth/authorise.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
+import { type Factor, factorFields, factorsOf } from '../organisation/factors.ts';
 import { type Section, sectionPartition, sectionPartitions } from '../organisation/section.ts';
 import { orgMemberSection } from '../organisation/sections/members.ts';
 import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
 import { organisationSection, removedOrganisations } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
 import type { ScanRange, Snapshot, Store, StoredDocument } from '../store/store.ts';
-import { type Factor, factorFields, factorsOf } from './factors.ts';
 import { INSTANCE_MEMBERS } from './members.ts';
 import { requireOrganisation } from './users.ts';
 

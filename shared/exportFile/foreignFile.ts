@@ -167,8 +167,15 @@ const kinds: readonly ForeignKind[] = [
     matches: (start) => start.hasOneOf('users', 'Users', '[].email', '[].username', '[].profile'),
   },
   { what: 'a JSON list', remedy: CONVERT, matches: ({ text }) => text.startsWith('[') },
-  { what: 'a CSV table', remedy: CONVERT, matches: ({ text }) => /^[^{}[\]\n]*[,;\t][^{}[\]\n]*\r?\n/.test(text) },
+  { what: 'a CSV table', remedy: CONVERT, matches: ({ text }) => isTable(text) },
 ];
+
+/** Whether the first line has separators, and no brackets of JSON. */
+function isTable(text: string): boolean {
+  const end = text.indexOf('\n');
+  const line = text.slice(0, Math.max(0, end));
+  return /[,;\t]/.test(line) && !/[{}[\]]/.test(line);
+}
 
 /** Finds out which other kind of file one is, from its beginning. */
 export function recogniseForeign(start: FileStart): ForeignFileError | undefined {

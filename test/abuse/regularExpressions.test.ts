@@ -15,14 +15,22 @@ const harmless: Readonly<Record<string, string>> = {
   [/=+$/.source]: 'reads base64 of the service, which has at most two of them',
   [/\uFFFD+$/.source]: 'reads an id that was cut to 1,400 bytes',
   [/\/+$/.source]: "reads the operator's address of an emulator",
-  [/\([^)]*\)|\[[^\]]*\]|--\S+ [A-Z]\S*/.source]: "reads the usage of the command's own verbs",
-  [/argument '.*' is invalid\. (?=specify the option once)/.source]:
-    "reads an error about the operator's own command line",
+  [/--\S+ [A-Z]\S*/.source]: "reads the usage of the command's own verbs",
+  [/argument '.*' is invalid\. /.source]: "reads an error about the operator's own command line",
   [/^error: (.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/.source]: "reads an error about the operator's own command line",
 };
 
-/** The files that build an expression from their own texts. */
-const assembling = ['cli/help.ts'];
+/**
+ * The files that build an expression from their own texts. Those of the first two read texts of requests: each is
+ * anchored, and its parts begin with characters that the part before cannot match.
+ */
+const assembling = [
+  'shared/organisation/passwordHashes.ts',
+  'shared/organisation/valueRules.ts',
+  'cli/commandLine.ts',
+  'cli/help.ts',
+  'cli/terminal.ts',
+];
 
 interface File {
   readonly name: string;
@@ -57,7 +65,12 @@ async function parseFile(name: string): Promise<File> {
 describe('the regular expressions of the product', () => {
   it('take linear time for any text, or only match short texts', { timeout: 600_000 }, async () => {
     const files = await readFiles();
-    expect(files.filter(({ isAssembling }) => isAssembling).map(({ name }) => name)).toEqual(assembling);
+    expect(
+      files
+        .filter(({ isAssembling }) => isAssembling)
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(assembling.toSorted());
     const literals = files.flatMap((file) => file.literals);
     const different = [...new Map(literals.map((one) => [`/${one.pattern}/${one.flags}`, one])).values()];
     expect(different.length).toBeGreaterThan(100);

@@ -89,8 +89,13 @@ export const kinds: Readonly<Record<string, Kind>> = {
         textAt(record, 'projectGrant.grantedOrgId'),
       ];
       const isOwn = model.owner('project', project) === record.orgId;
-      const isForeign = model.has('organisation', granted) && granted !== record.orgId;
-      return failedUnless(isOwn && isForeign && haveRoles(model, project, textsAt(record, 'projectGrant.roleKeys')));
+      // A grant to the own organisation gives nothing.
+      if (isOwn && granted === record.orgId) return 'notCarried';
+      return failedUnless(
+        isOwn &&
+          model.has('organisation', granted) &&
+          haveRoles(model, project, textsAt(record, 'projectGrant.roleKeys')),
+      );
     },
   },
   orgMembers: {

@@ -113,10 +113,19 @@ function withoutPrimary(record: ModelRecord): ModelRecord {
   return record.section === 'domains' ? { ...record, json } : record;
 }
 
-/** A user grant on a granted project with the project grant's id, which files may omit (zitadel 2.5). */
+/**
+ * A user grant on a granted project with the project grant's id, which files may omit (zitadel 2.5); one on an own project
+ * without the id of an unknown project grant.
+ */
 export function withProjectGrant(model: Model, record: ModelRecord): ModelRecord {
-  if (record.section !== 'userGrants' || textAt(record, 'projectGrantId') !== '') return record;
-  const grant = grantTo(model, textAt(record, 'projectId'), record.orgId);
+  if (record.section !== 'userGrants') return record;
+  const [project, grantId] = [textAt(record, 'projectId'), textAt(record, 'projectGrantId')];
+  if (grantId !== '') {
+    const isNeedless = model.owner('project', project) === record.orgId && !model.has('projectGrant', grantId);
+    const { projectGrantId: _unset, ...json } = record.json;
+    return isNeedless ? { ...record, json } : record;
+  }
+  const grant = grantTo(model, project, record.orgId);
   if (grant === undefined) return record;
   return { ...record, json: { ...record.json, projectGrantId: textAt(grant, 'grantId') } };
 }
