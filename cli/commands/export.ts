@@ -54,7 +54,8 @@ export const exportPlace = defineCommand({
       counter.missing.delete(one.orgId);
     };
     return interruptible(signal, `interrupted: ${leftBehind(target)}; repeat the command`, async () => {
-      const facts = source.takes === 'imports' ? await source.facts(['export'], signal) : undefined;
+      const isWhole = source.takes === 'imports' && options.orgIds.length === 0;
+      const facts = isWhole ? await source.facts(['export'], signal) : undefined;
       const stays = defaultOrganisation(facts, options.orgIds);
       await using content = await source.readExport({ ...withoutOrganisation(options, stays), onUnexported }, signal);
       const read = { name: source.name, content, counter };
