@@ -19,17 +19,18 @@ export const shared = {
 };
 
 /**
- * Files of integration and fault tests that wait for killed processes, broken connections and timeouts, or repeat one
- * behaviour for each combination of places. `npm test` proves each behaviour once without them.
+ * Files of integration and fault tests that wait for killed processes, broken connections and timeouts, move large files,
+ * or repeat one behaviour for each combination of places. `npm test` proves each behaviour once without them.
  */
 export const slowFiles = [
   'test/faults/{atOnce,auditFaults,bucketFaults,clients,fullDisk,killFunction,killSelfHosted,outages,throttling,transferCuts}.test.ts',
+  'test/integration/export/largestRecords.test.ts',
   'test/integration/http/{docs,throttledDatabase}.test.ts',
-  'test/integration/migrate/{failures,places,questions}.test.ts',
+  'test/integration/migrate/{failures,limits,places,questions}.test.ts',
   'test/integration/objectStorage/{bucketFaults,bucketMemory}.test.ts',
-  'test/integration/places/{failures,places}.test.ts',
+  'test/integration/places/{failures,places,sentFiles}.test.ts',
   'test/integration/repository/browser.test.ts',
-  'test/integration/zitadel/placeFailures.test.ts',
+  'test/integration/zitadel/{ledger,placeFailures}.test.ts',
 ];
 
 /** A project of `npm test`: the tests of one folder. */
