@@ -1,0 +1,116 @@
+import { appendFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Applied, startProject, type Variables, whyNoProvider } from './terraform.ts';
+
+const reason = await whyNoProvider();
+if (reason !== undefined) process.stderr.write(`The applies are skipped: ${reason}\n`);
+
+const minimal = {
+  project_id: 'acme-identity',
+  region: 'europe-west1',
+  alert_email: 'operations@example.com',
+  dist_directory: 'tests/archives',
+};
+const north = { domain: 'id.example.com' };
+const south = { domain: 'south.example.com' };
+
+const withInstances = (instances: Variables): Variables => ({ ...minimal, instances });
+
+describe.skipIf(reason !== undefined)('the configuration, applied with the real provider', () => {
+  let applied: Applied;
+
+  beforeAll(async () => {
+    applied = await startProject(['north-master-key', 'south-master-key']);
+  });
+
+  afterAll(() => applied[Symbol.asyncDispose]());
+
+  /** Applies, and expects that nothing is left to change. */
+  async function settle(variables: Variables): Promise<void> {
+    await applied.apply(variables);
+    expect(await applied.planned(variables)).toBe('');
+    expect(applied.google.unexpected).toEqual([]);
+  }
+
+  const names = (part: string) => [...applied.project.resources.keys()].filter((key) => key.includes(part));
+
+  it('creates an instance in a project without enabled services, while services and roles take effect with a delay', async () => {
+    await settle(withInstances({ north }));
+    expect(names('/functions/')).toHaveLength(3);
+  });
+
+  it('releases changed rules, and deletes the former ones', async () => {
+    const rules = join(applied.directory, '../firestore.rules');
+    await appendFile(rules, '// changed\n');
+    await settle(withInstances({ north }));
+    expect(names('/rulesets/')).toHaveLength(1);
+    expect(names('/releases/')).toEqual(['firebaserules/projects/acme-identity/releases/cloud.firestore/north']);
+  });
+
+  it('deploys a changed archive, and deletes the former one', async () => {
+    await writeFile(join(applied.directory, 'tests/archives/export.zip'), 'another archive');
+    await settle(withInstances({ north }));
+    expect(names('/o/')).toHaveLength(3);
+  });
+
+  it('adds an instance', async () => {
+    await settle(withInstances({ north, south }));
+    expect(names('/functions/')).toHaveLength(6);
+  });
+
+  it('swaps the domains of two instances, and keeps their certificates', async () => {
+    const before = names('/certificates/');
+    await settle(withInstances({ north: south, south: north }));
+    expect(names('/certificates/')).toEqual(before);
+    await settle(withInstances({ north, south }));
+  });
+
+  it('removes an instance and keeps its database', async () => {
+    await settle(withInstances({ north }));
+    expect(names('/functions/')).toHaveLength(3);
+    expect(names('/databases/south')).toContain('firestore/projects/acme-identity/databases/south');
+    expect(names('/releases/')).toHaveLength(1);
+  });
+
+  it('restores a removed instance after an import of its database and schedule', async () => {
+    const database = 'projects/acme-identity/databases/south';
+    const [schedule = ''] = names(`${database}/backupSchedules/`);
+    const variables = withInstances({ north, south });
+    await applied.import(variables, 'module.instance["south"].google_firestore_database.this', database);
+    await applied.import(
+      variables,
+      'module.instance["south"].google_firestore_backup_schedule.daily',
+      schedule.replace('firestore/', ''),
+    );
+    await settle(variables);
+    expect(names('/functions/')).toHaveLength(6);
+  });
+
+  it('points an instance at a restored database after it has replaced the database in the state', async () => {
+    const address = 'module.instance["south"].google_firestore_database.this';
+    const restored = 'projects/acme-identity/databases/south-restored';
+    const original = applied.project.held('firestore/projects/acme-identity/databases/south');
+    applied.project.put(`firestore/${restored}`, { ...original, name: restored });
+    const variables = withInstances({ north, south: { ...south, database: 'south-restored' } });
+    await expect(applied.planned(variables)).rejects.toThrow('The instance south has the database south.');
+    await applied.terraform('state', 'rm', address);
+    await applied.import(variables, address, restored);
+    await settle(variables);
+    expect(
+      JSON.stringify(
+        applied.project.held('cloudfunctions/projects/acme-identity/locations/europe-west1/functions/south-export'),
+      ),
+    ).toContain('"FIRESTORE_DATABASE":"south-restored"');
+  });
+
+  it('destroys everything but databases, their schedules and indexes, and audit trails', async () => {
+    await applied.destroy(withInstances({ north, south: { ...south, database: 'south-restored' } }));
+    const left = [...applied.project.resources.keys()].filter((key) => !key.startsWith('secretmanager/'));
+    const kept =
+      /^(firestore\/.*\/databases\/(north|south|south-restored)(\/|$)|logging\/.*\/buckets\/(north|south)-audit$)/;
+    expect(left.filter((key) => !kept.test(key))).toEqual([]);
+    const bindings = [...applied.project.policies.values()].flatMap((policy) => policy.bindings);
+    expect(bindings).toEqual([]);
+  });
+});

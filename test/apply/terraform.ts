@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Ended, run } from '../../tools/program.ts';
+import { type ConfigurationCopy, copyConfiguration } from '../terraform/configurationCopy.ts';
+import { whyNoTerraform } from '../terraform/whyNoTerraform.ts';
+import { PROJECT, Project } from './google/project.ts';
+import { type Google, startGoogle } from './google/server.ts';
+
+/** How long an enabled service does not answer, and a granted role has no effect. The configuration's waits are shortened too. */
+const PROPAGATION_MS = 2_000;
+const SHORTENED_WAIT = '4s';
+
+/** The exit code of a plan with changes. */
+const CHANGES = 2;
+
+/** The state is a file, and waits are shorter. Nothing else of the configuration is changed. */
+const overrides: Readonly<Record<string, string>> = {
+  'test_override.tf': `
+terraform {
+  backend "local" {}
+}
+${waits('services', 'build_roles')}`,
+  'modules/instance/test_override.tf': waits('roles'),
+};
+
+function waits(...names: readonly string[]): string {
+  return names
+    .map((name) => `resource "time_sleep" "${name}" {\n  create_duration = "${SHORTENED_WAIT}"\n}\n`)
+    .join('');
+}
+
+/** Variables of the configuration. */
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** The configuration in a directory of its own, with the real provider and a stand-in of Google. */
+export interface Applied extends AsyncDisposable {
+  readonly google: Google;
+  readonly project: Project;
+  /** The directory of the copy, whose parent holds what the configuration reads beside it. */
+  readonly directory: string;
+  terraform(...args: readonly string[]): Promise<Ended>;
+  // These throw an error with Terraform's output if it fails.
+  apply(variables: Variables): Promise<void>;
+  import(variables: Variables, address: string, id: string): Promise<void>;
+  destroy(variables: Variables): Promise<void>;
+  /** Plans; returns the output of a plan with changes, and nothing of an empty one. */
+  planned(variables: Variables): Promise<string>;
+}
+
+/** Why the real provider cannot be had; `undefined` if it can. */
+export async function whyNoProvider(): Promise<string | undefined> {
+  const reason = whyNoTerraform();
+  if (reason !== undefined) return reason;
+  await using copy = await initialised();
+  if (copy.failure !== undefined) return `Terraform finds no provider, see test/apply/README.md: ${copy.failure}`;
+  const { stdout } = await run('terraform', [`-chdir=${copy.directory}`, 'providers', 'schema', '-json'], {
+    cwd: copy.directory,
+  });
+  return stdout.includes('google_cloudfunctions2_function')
+    ? undefined
+    : 'the provider has no google_cloudfunctions2_function';
+}
+
+interface Initialised extends ConfigurationCopy {
+  readonly failure: string | undefined;
+}
+
+async function initialised(): Promise<Initialised> {
+  const copy = await copyConfiguration();
+  for (const [path, text] of Object.entries(overrides)) await writeFile(join(copy.directory, path), text);
+  const { code, stderr } = await run('terraform', [`-chdir=${copy.directory}`, 'init', '-no-color', '-input=false']);
+  return { ...copy, failure: code === 0 ? undefined : stderr.trim() };
+}
+
+/** Prepares a project with the given secrets. */
+export async function startProject(secrets: readonly string[]): Promise<Applied> {
+  const project = new Project(PROPAGATION_MS);
+  const below = `projects/${PROJECT}`;
+  for (const secret of secrets) {
+    project.put(`secretmanager/${below}/secrets/${secret}`, { name: secret });
+    project.put(`secretmanager/${below}/secrets/${secret}/versions/1`, { name: '1' });
+  }
+  const copy = await initialised();
+  if (copy.failure !== undefined) throw new Error(copy.failure);
+  const google = await startGoogle(project);
+  const terraform = (...args: readonly string[]) =>
+    run('terraform', [`-chdir=${copy.directory}`, ...args], {
+      env: { ...google.environment, TF_IN_AUTOMATION: '1', CHECKPOINT_DISABLE: '1' },
+    });
+  const withVariables = async (variables: Variables, verb: string, ...args: readonly string[]) => {
+    const file = join(copy.directory, `${randomUUID()}.tfvars.json`);
+    await writeFile(file, JSON.stringify(variables));
+    return terraform(verb, '-no-color', '-input=false', `-var-file=${file}`, ...args);
+  };
+  const succeed = async (variables: Variables, verb: string, ...args: readonly string[]) => {
+    const { code, stdout, stderr } = await withVariables(variables, verb, ...args);
+    if (code !== 0) throw new Error(`${stderr}\n${stdout}`);
+  };
+  return {
+    google,
+    project,
+    directory: copy.directory,
+    terraform,
+    apply: (variables) => succeed(variables, 'apply', '-auto-approve'),
+    import: (variables, address, id) => succeed(variables, 'import', address, id),
+    destroy: (variables) => succeed(variables, 'destroy', '-auto-approve'),
+    async planned(variables) {
+      const { code, stdout, stderr } = await withVariables(variables, 'plan', '-detailed-exitcode');
+      if (code !== 0 && code !== CHANGES) throw new Error(`${stderr}\n${stdout}`);
+      return code === CHANGES ? stdout : '';
+    },
+    async [Symbol.asyncDispose]() {
+      await google[Symbol.asyncDispose]();
+      await copy[Symbol.asyncDispose]();
+    },
+  };
+}
