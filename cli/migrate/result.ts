@@ -97,7 +97,7 @@ const SEVERAL_REQUESTS = {
 const generalTypes: ReadonlySet<string> = new Set(['manifest', 'secrets', 'state']);
 
 /**
- * Sorts what a target says of an import, or of a trial of it. The warnings of ZITADEL's import are what remains to be done
+ * Sorts the notices of an import into a target, or of a trial of it. The warnings of ZITADEL's import are what remains to be done
  * there, but for those of the whole file and of secrets. An instance of this service verifies the hashes that it warns of.
  * @param leftToDo what the export leaves to do in the target
  */
@@ -109,11 +109,11 @@ export function sortNotices(
   const { errors = [], summary } = response ?? {};
   const { warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
   // No export of a ZITADEL has a manifest; a migration compares the secrets that it moves.
-  const isSaid = ({ type }: CountedEntry) =>
+  const isKept = ({ type }: CountedEntry) =>
     type !== 'not_compared' && (type !== 'manifest' || source.kind !== 'zitadel');
-  const warnings = (summary?.warnings ?? []).filter(isSaid);
-  const said = { errors, errorsOmitted, warningsOmitted, leftToDo: [...leftToDo], leftToDoOmitted: 0 };
-  if (kind !== 'zitadel') return { ...said, warnings: warnings.filter(({ reason }) => reason !== 'hash_unverified') };
+  const warnings = (summary?.warnings ?? []).filter(isKept);
+  const kept = { errors, errorsOmitted, warningsOmitted, leftToDo: [...leftToDo], leftToDoOmitted: 0 };
+  if (kind !== 'zitadel') return { ...kept, warnings: warnings.filter(({ reason }) => reason !== 'hash_unverified') };
   const general = warnings.filter(({ type }) => generalTypes.has(type));
   const others = warnings.filter((warning) => !general.includes(warning));
   const remaining = others.map((warning): CountedEntry => {
@@ -123,7 +123,7 @@ export function sortNotices(
   });
   const counted = remaining.reduce((sum, { further = 0 }) => sum + further, 0);
   const leftToDoOmitted = warningsOmitted - counted;
-  return { ...said, warnings: general, warningsOmitted: 0, leftToDo: remaining, leftToDoOmitted };
+  return { ...kept, warnings: general, warningsOmitted: 0, leftToDo: remaining, leftToDoOmitted };
 }
 
 type Settings = Pick<MigrationSettings, 'report'>;

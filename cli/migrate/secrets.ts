@@ -14,7 +14,7 @@ import { isFile, type MigrationSettings, sourceOptions } from './settings.ts';
 import type { Side } from './sides.ts';
 
 /**
- * Requires that a migration is told which secrets move, unless its source is a file, or a person can be asked.
+ * Requires that the call selects the secrets that move, unless the source is a file or a person can be asked.
  * @throws UsageError
  */
 export function requireSecrets(call: PlanningCall): void {

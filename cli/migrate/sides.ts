@@ -39,7 +39,7 @@ export async function openSides(call: Surroundings, settings: MigrationSettings)
   });
 }
 
-/** How long a place may take before the command says that it waits for it. */
+/** The time after which the command prints that it waits for a place, in milliseconds. */
 const SILENT_MS = 5_000;
 
 /** What each side of a migration does. Both are exported at its end, to compare them. */

@@ -11,7 +11,7 @@ const RUN = 'Run and output';
 /** The option of commands that print events. */
 export const eventsOption = { json: flag('print events as NDJSON; the last is the result', RUN) };
 
-/** What a command on places says in its help about the word that stands for them. */
+/** The explanation of PLACE in the help of a command. */
 export const placeDetails = '`identity help` lists the forms of PLACE.';
 
 /** The options that select what a place exports, and limit its time. */
@@ -56,7 +56,7 @@ export const toOption = (meaning: string) => ({ to: required('PLACE', meaning, C
 type ExportValues = Values<typeof exportChoices> & { readonly 'for-zitadel'?: boolean };
 type ImportValues = Values<typeof importChoices> & { readonly 'dry-run'?: boolean };
 
-/** What is left of declared options when all are read: an option without effect does not compile. */
+/** The declared options that a function does not read: an option without effect does not compile. */
 type AllRead = Readonly<Record<string, never>>;
 
 /** Returns what a call exports from a place with a database. */

@@ -75,7 +75,7 @@ export function readError(
   const as = (outcome: ReadError['outcome']) => ({ ...error, outcome });
   // With the default policy, adding a domain verifies it, and verifying it once more fails.
   if (type === 'domain_isverified' && hasErrorId(message, 'taken')) return as('created');
-  // The file lacks the identity provider, as what is left to do says.
+  // The file lacks the identity provider, which is listed in what is left to do.
   if (type === 'user_link' && hasErrorId(message, 'noProvider') && record?.foreseen === 'notCarried')
     return as('notCarried');
   if (!reportsExisting(error)) return as('failed');

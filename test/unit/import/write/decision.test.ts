@@ -278,7 +278,7 @@ describe('a record with a reserved name', () => {
   });
 
   it('is overwritten if it has the name already, and unchanged if nothing is overwritten', async () => {
-    const before = person('u', 'CEO@acme.com', { profile: { firstName: 'A' } });
+    const before = person('u', 'Ceo@acme.com', { profile: { firstName: 'A' } });
     expect(await decideReserved(before, ceo, 'overwrite')).toEqual({ kind: 'overwritten' });
     expect(await decideReserved(ceo, ceo, 'overwrite')).toEqual({ kind: 'unchanged' });
     expect(await decideReserved(person('u', 'anna'), ceo, 'skip')).toEqual({ kind: 'skipped' });
