@@ -1,26 +1,14 @@
 import { expect, it } from 'vitest';
 import { listManualSteps } from '../../../../cli/migrate/manualSteps.ts';
 import type { MigrationState } from '../../../../cli/migrate/run.ts';
+import { migrationState } from '../../../support/migrations/migrationState.ts';
 
 const from = '/exports/north.json';
 const readAt = '2026-11-26T12:00:00.000Z';
 
 function stateTo(to: string): MigrationState {
   return {
-    version: 1,
-    startedAt: readAt,
-    settings: {
-      from,
-      to,
-      orgIds: [],
-      excludedOrgIds: [],
-      withPasswords: false,
-      withOtp: false,
-      withKeys: false,
-      onConflict: 'report',
-      newOrgsOnly: false,
-      secretFiles: {},
-    },
+    ...migrationState(from, to),
     exported: { storedBytes: 1, bytes: 1, records: 1, organisations: 1, readAt, digest: 'sha256:0', exportedBy: '7' },
   };
 }

@@ -1,16 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
-import {
-  leftBehind,
-  MigrationRun,
-  type MigrationState,
-  readState,
-  workAlone,
-  writeState,
-} from '../../../../cli/migrate/run.ts';
+import { leftBehind, MigrationRun, readState, workAlone, writeState } from '../../../../cli/migrate/run.ts';
 import { progressLines } from '../../../../cli/progress.ts';
 import { organisationsExist } from '../../../../shared/errors/errors.ts';
 import { migrationStopped, placeRefused } from '../../../../shared/errors/placeErrors.ts';
+import { migrationState } from '../../../support/migrations/migrationState.ts';
 import { temporaryDirectory } from '../../../support/processes/temporaryDirectory.ts';
 
 it('a migration that is interrupted before its verification reports the sent records, not the stored ones', () => {
@@ -24,22 +18,7 @@ it('a migration that is interrupted before its verification reports the sent rec
   expect(leftBehind({ settings })).toBe('nothing is changed');
 });
 
-const state: MigrationState = {
-  version: 1,
-  startedAt: '2026-11-22T20:00:00.000Z',
-  settings: {
-    from: 'north.json',
-    to: 'sqlite:./south',
-    orgIds: [],
-    excludedOrgIds: [],
-    withPasswords: false,
-    withOtp: false,
-    withKeys: false,
-    onConflict: 'report',
-    newOrgsOnly: false,
-    secretFiles: {},
-  },
-};
+const state = migrationState('north.json', 'sqlite:./south');
 
 it('the state of a migration keeps the figures of the last attempt at each phase until the next step', async () => {
   const { path, remove } = await temporaryDirectory();
