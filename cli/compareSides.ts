@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { NO_ORGANISATION } from '../functions/export/contract.ts';
 import type { RecordContent } from '../shared/exportFile/comparedRecord.ts';
 import type { Comparison, PairVisitor, RecordDifference } from '../shared/exportFile/comparison.ts';
-import type { Inspection, RecordVisitor } from '../shared/exportFile/inspection.ts';
+import { combineVisitors, type Inspection, type RecordVisitor } from '../shared/exportFile/inspection.ts';
 import { inspectPlace, type PlaceInspection } from './exports/inspectPlace.ts';
 import type { ExportOptions, Place, PlaceFacts } from './exports/place.ts';
 import type { ProgressOutput } from './progress.ts';
@@ -32,7 +32,7 @@ export async function compareSides(
   { comparison, first, second, visitors = [] }: Comparing,
   { output, signal }: { readonly output: ProgressOutput; readonly signal: AbortSignal },
 ): Promise<readonly [first: PlaceInspection, second: PlaceInspection]> {
-  const visitor = combine([comparison.first, ...visitors]);
+  const visitor = combineVisitors([comparison.first, ...visitors]);
   const isLagging = first.isLagging || second.isLagging;
   const readSide = ({ place }: Side, options: ExportOptions, records: RecordVisitor) =>
     inspectPlace(place, options, records, output, signal, `comparing ${place.name}`);
@@ -72,18 +72,6 @@ export function onlyOrganisationsOf(
       ...place,
       readExport: (named, signal) =>
         place.readExport(named.orgIds.length <= MAX_NAMED ? named : { ...named, orgIds: [] }, signal),
-    },
-  };
-}
-
-/** Passes records on to several visitors. */
-export function combine(visitors: readonly RecordVisitor[]): RecordVisitor {
-  return {
-    add: (record) => {
-      for (const visitor of visitors) visitor.add(record);
-    },
-    reset: () => {
-      for (const visitor of visitors) visitor.reset();
     },
   };
 }

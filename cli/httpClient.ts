@@ -80,7 +80,41 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
 }
 
 /** The time limit of a call that takes a server little work, in milliseconds. */
-export const RESPONSE_LIMIT_MS = 30_000;
+const RESPONSE_LIMIT_MS = 30_000;
+
+/** The server that a call reaches, and what ends the call. */
+export interface CallConnection {
+  /** Without a slash at the end. */
+  readonly baseUrl: string;
+  readonly signal: AbortSignal;
+  /** The time limit of one attempt at a call without its own, in milliseconds; by default 30 s. */
+  readonly responseLimitMs?: number;
+}
+
+/** A time limit of an attempt at a call. */
+interface AttemptLimit {
+  /** Ends the attempt. */
+  readonly signal: AbortSignal;
+  /**
+   * Returns the error of an attempt that was ended; undefined for one that failed by itself.
+   * @throws the reason of the connection's signal, or of the call's own time limit
+   */
+  readonly error: (call: string) => Error | undefined;
+}
+
+/** Limits an attempt at a call, by the call's own time limit if it has one. */
+export function limitAttempt(connection: CallConnection, timeoutMs?: number): AttemptLimit {
+  const { baseUrl, responseLimitMs = RESPONSE_LIMIT_MS } = connection;
+  const limit = AbortSignal.timeout(timeoutMs ?? responseLimitMs);
+  return {
+    signal: AbortSignal.any([connection.signal, limit]),
+    error: (call) => {
+      connection.signal.throwIfAborted();
+      if (timeoutMs !== undefined) limit.throwIfAborted();
+      return limit.aborted ? placeTimedOut(baseUrl, call, responseLimitMs / 1_000) : undefined;
+    },
+  };
+}
 
 /**
  * Sends a request that takes a server little work, and reads the response, both within a time limit.
@@ -92,13 +126,12 @@ export async function callBriefly<Result>(
   signal: AbortSignal,
   read: (response: HttpResponse) => Promise<Result>,
 ): Promise<Result> {
-  const limit = AbortSignal.timeout(RESPONSE_LIMIT_MS);
+  const limit = limitAttempt({ baseUrl: origin, signal });
   try {
-    using response = await callServer(origin, call, AbortSignal.any([signal, limit]));
+    using response = await callServer(origin, call, limit.signal);
     return await read(response);
   } catch (error) {
-    signal.throwIfAborted();
-    throw limit.aborted ? placeTimedOut(origin, `${call.method} ${call.path}`, RESPONSE_LIMIT_MS / 1_000) : error;
+    throw limit.error(`${call.method} ${call.path}`) ?? error;
   }
 }
 

@@ -88,3 +88,8 @@ export function shareRuns(work: () => Promise<void>): () => Promise<void> {
     return next;
   };
 }
+
+/** Yields one value. */
+export async function* once<T>(value: T): AsyncGenerator<T, void, void> {
+  yield value;
+}

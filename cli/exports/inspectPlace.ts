@@ -4,7 +4,7 @@ import { hasCode } from '../../shared/errors/identityError.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { type Inspection, inspect, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { type CountedEntry, LeftToDo } from '../../shared/exportFile/leftToDo.ts';
-import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
+import { type SecretSelection, secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { hashVerification } from '../../shared/organisation/passwordHashes.ts';
 import { type OrganisationRecord, storedFields } from '../../shared/organisation/record.ts';
 import { recordKey } from '../../shared/organisation/recordPlan.ts';
@@ -79,7 +79,7 @@ interface SectionSize {
   bytes: number;
 }
 
-const nothing = { withPasswords: false, withOtp: false, withKeys: false };
+const nothing = secretSelection();
 
 /** The kinds of secrets that credentials are, as counts have them. */
 const credentialKinds = {

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { exportedManifest, exportFileLimits } from '../../shared/exportFile/manifest.ts';
+import { isOrgId } from '../../shared/exportFile/reader.ts';
 import {
   JsonError,
   type JsonPath,
@@ -163,10 +164,6 @@ function isOfRecords(path: JsonPath): boolean {
 }
 
 /** Whether a path is that of an organisation's id. */
-function isOrgId([, , field, ...below]: JsonPath): boolean {
-  return below.length === 0 && (field === 'orgId' || field === 'org_id');
-}
-
 /** Enters the organisations and their lists, and the manifest. */
 function treat(path: JsonPath, kind: ValueKind): Treatment {
   const isInOrganisations = path.length === 0 || path[0] === 'orgs';

@@ -1,5 +1,7 @@
+import { once } from '../../shared/async.ts';
 import { inspect } from '../../shared/exportFile/inspection.ts';
 import { exportFileLimits, type Manifest } from '../../shared/exportFile/manifest.ts';
+import { isOrgId } from '../../shared/exportFile/reader.ts';
 import { type JsonPath, JsonScanner, parseJson } from '../../shared/json/jsonScanner.ts';
 import { organisationFields } from '../../shared/organisation/record.ts';
 import { isList } from '../../shared/organisation/section.ts';
@@ -69,10 +71,6 @@ async function readOrgIds(read: Read): Promise<ReadonlyMap<number, string>> {
   for await (const values of scan(read, isOrgId))
     for (const { path, text } of values) orgIds.set(Number(path[1]), String(parseJson(text, path)));
   return orgIds;
-}
-
-function isOrgId([, , field]: JsonPath): boolean {
-  return field === 'orgId' || field === 'org_id';
 }
 
 type Step = 'settings' | 'policies' | 2 | 3 | 4;
@@ -184,8 +182,4 @@ async function finish(part: PartWriter, { manifest }: Splitting): Promise<FilePa
   const { instance = '', readTime = '' } = manifest ?? {};
   const own = JSON.stringify({ version: 1, instance, readTime, ...tally });
   return { bytes: Buffer.from(`${text},"manifest":${own}}`), orgIds: part.orgIds };
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

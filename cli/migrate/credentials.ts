@@ -40,6 +40,8 @@ export class CredentialTally implements PairVisitor {
   private readonly arrives: ReadonlySet<ComparedPair['outcome']>;
   private people = 0;
   private withPassword = 0;
+  /** The number of people whom the target may refuse for their hashes. */
+  refused = 0;
   private readonly organisations = new Map<string, OrganisationCredentials>();
   private readonly others = new Map<string, Group>();
 
@@ -68,7 +70,7 @@ export class CredentialTally implements PairVisitor {
   }
 
   reset(): void {
-    [this.people, this.withPassword] = [0, 0];
+    [this.people, this.withPassword, this.refused] = [0, 0, 0];
     this.organisations.clear();
     this.others.clear();
   }
@@ -105,6 +107,7 @@ export class CredentialTally implements PairVisitor {
     this.withPassword++;
     const person = parseObject(source.body);
     const reason = this.reason(source, target);
+    if (reason === REFUSED) this.refused++;
     const one = { count: 1, names: [textAt(person, 'user.userName', id)] };
     if (reason === undefined) add(this.organisation(orgId).kept, one);
     else addTo(this.others, reason, one);
@@ -166,7 +169,7 @@ export class CredentialTally implements PairVisitor {
 }
 
 /** Why people do not count, whose password hash a ZITADEL may refuse. */
-export const REFUSED = 'with a password hash for which ZITADELs since June 2026 refuse the person';
+const REFUSED = 'with a password hash for which ZITADELs since June 2026 refuse the person';
 const WITHOUT_HASH = 'imported without the password hash, for which the ZITADEL may refuse the person';
 
 function emailFactorReason(source: RecordContent, target: RecordContent): string | undefined {
@@ -211,7 +214,7 @@ const factors: Readonly<Record<Credentials['secondFactors'], readonly [compared:
   none: ['', '; second factors do not move, and are not compared'],
 };
 
-/** Says whose credentials the target has as the source has them, and why the others do not count: a phrase for each reason. */
+/** Describes how many people have the same credentials in the target: a sentence, and a phrase for each reason of the others. */
 export function describeCredentials(
   { people, withPassword, kept, secondFactors, others }: Credentials,
   targetKind: string,

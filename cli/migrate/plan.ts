@@ -3,15 +3,15 @@ import { stateWarnings } from '../../functions/import/results/report.ts';
 import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
 import { Comparison } from '../../shared/exportFile/comparison.ts';
-import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
+import { combineVisitors, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { UNLIMITED } from '../../shared/limitDefinition.ts';
-import { combine, combinePairs, compareSides, explainZitadels, onlyOrganisationsOf } from '../compareSides.ts';
+import { combinePairs, compareSides, explainZitadels, onlyOrganisationsOf } from '../compareSides.ts';
 import { FileFacts, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
 import { counted, missingStatesText, numberText } from '../texts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
-import { type CredentialTally, credentialTally, REFUSED } from './credentials.ts';
+import { type CredentialTally, credentialTally } from './credentials.ts';
 import { type MigrationPlan, migrationPlan } from './documents.ts';
 import { inspectStaged, rehearseImport } from './exportStage.ts';
 import { explain, explainBesideHash } from './proof.ts';
@@ -142,7 +142,7 @@ async function readSides(
     const [read] = await run.reconnecting(() => compareSides({ comparison, first, second, visitors }, run));
     return read;
   }
-  const read = await inspectStaged(run, combine([comparison.first, ...visitors]));
+  const read = await inspectStaged(run, combineVisitors([comparison.first, ...visitors]));
   comparison.finish();
   return read;
 }
@@ -170,7 +170,7 @@ function planChecks(run: MigrationRun, source: Side, target: Side, trial: Import
   ];
 }
 
-/** Says how the limits of requests and responses are kept. */
+/** Describes how the migration keeps the limits of requests and responses. */
 function sizeChecks(source: Side, target: Side, bytes: number): MigrationPlan['checks'] {
   const { responseBytes = UNLIMITED } = source.facts?.callLimits ?? {};
   const { requestBytes = UNLIMITED } = target.facts?.callLimits ?? {};
@@ -190,7 +190,7 @@ function trialChecks({ place }: Side, trial: ImportResponse | undefined): Migrat
 
 /** Warns of the people whom the target may refuse for their password hashes, and offers what works. */
 function hashChecks({ place, facts }: Side, tally: CredentialTally | undefined): MigrationPlan['checks'] {
-  const count = tally?.credentials.others.find(({ reason }) => reason === REFUSED)?.count ?? 0;
+  const count = tally?.refused ?? 0;
   if (count === 0) return [];
   const release = facts?.version === undefined ? 'its release and its settings are' : 'its settings are';
   const message = `${place.name} refuses ${counted(count, 'person')}, with all records of them, if it is of June 2026 or later and has the default settings (${release} not known): allow the hashes there by SystemDefaults.PasswordHasher (Verifiers and Limits), or migrate these people without their hashes by --refused-hashes omit`;

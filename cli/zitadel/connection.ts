@@ -9,25 +9,20 @@ import {
 } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { Backoff, type RetryPolicy } from '../../shared/retry.ts';
-import { callServer, RESPONSE_LIMIT_MS, readBytes } from '../httpClient.ts';
+import { type CallConnection, callServer, limitAttempt, readBytes } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
 import { hasErrorId } from './errorIds.ts';
 
 /** How to reach a ZITADEL. */
-export interface ZitadelConnection {
-  /** Without a slash at the end. */
-  readonly baseUrl: string;
+export interface ZitadelConnection extends CallConnection {
   /** Undefined for calls without one. */
   readonly token: string | undefined;
   /** The option that names the token's file. */
   readonly tokenOption: string;
   /** Undefined for a token that a person has entered. */
   readonly tokenFile?: string | undefined;
-  readonly signal: AbortSignal;
   /** The retries of calls that a ZITADEL did not answer. */
   readonly retries?: RetryPolicy;
-  /** The time limit of one attempt at a call without its own, in milliseconds; by default 30 s. */
-  readonly responseLimitMs?: number;
 }
 
 /** A call of ZITADEL's REST interface. Calls with an id in the path or in a header go over gRPC-Web instead. */
@@ -80,31 +75,6 @@ export async function send(connection: ZitadelConnection, call: ZitadelCall): Pr
 export function backoffOf({ signal, retries = defaultRetries }: ZitadelConnection): Backoff {
   const attempts = (problem: unknown) => (placeTimedOut.is(problem) ? TIMED_OUT_ATTEMPTS : retries.attempts(problem));
   return new Backoff({ ...retries, attempts }, signal);
-}
-
-/** A time limit of an attempt at a call. */
-interface AttemptLimit {
-  /** Ends the attempt. */
-  readonly signal: AbortSignal;
-  /**
-   * Returns the error of an attempt that was ended; undefined for one that failed by itself.
-   * @throws the reason of the connection's signal, or of the call's own time limit
-   */
-  readonly error: (call: string) => Error | undefined;
-}
-
-/** Limits an attempt at a call, by the call's own time limit if it has one. */
-export function limitAttempt(connection: ZitadelConnection, timeoutMs: number | undefined): AttemptLimit {
-  const { baseUrl, responseLimitMs = RESPONSE_LIMIT_MS } = connection;
-  const limit = AbortSignal.timeout(timeoutMs ?? responseLimitMs);
-  return {
-    signal: AbortSignal.any([connection.signal, limit]),
-    error: (call) => {
-      connection.signal.throwIfAborted();
-      if (timeoutMs !== undefined) limit.throwIfAborted();
-      return limit.aborted ? placeTimedOut(baseUrl, call, responseLimitMs / 1_000) : undefined;
-    },
-  };
 }
 
 /** The result of one attempt: an answer, or why there is none. */

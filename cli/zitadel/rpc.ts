@@ -11,9 +11,9 @@ import {
   zitadelCallFailed,
   zitadelContextMissing,
 } from '../../shared/errors/placeErrors.ts';
-import { callServer, type HttpResponse } from '../httpClient.ts';
+import { callServer, type HttpResponse, limitAttempt } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
-import { backoffOf, limitAttempt, MAX_ANSWER_BYTES, PAGE, plainMessage, type ZitadelConnection } from './connection.ts';
+import { backoffOf, MAX_ANSWER_BYTES, PAGE, plainMessage, type ZitadelConnection } from './connection.ts';
 import { hasErrorId } from './errorIds.ts';
 
 // Calls that name a record or an organisation go over gRPC-Web: the gateway of REST rejects ids with slashes or with

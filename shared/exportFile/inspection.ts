@@ -49,6 +49,18 @@ export interface RecordVisitor {
   reset(): void;
 }
 
+/** Passes records on to several visitors. */
+export function combineVisitors(visitors: readonly RecordVisitor[]): RecordVisitor {
+  return {
+    add: (...record) => {
+      for (const visitor of visitors) visitor.add(...record);
+    },
+    reset: () => {
+      for (const visitor of visitors) visitor.reset();
+    },
+  };
+}
+
 interface InspectionOptions {
   /** Whether an organisation is imported, by its id; by default all are. */
   readonly isSelected?: (orgId: string) => boolean;

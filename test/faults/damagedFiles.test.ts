@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { once } from '../../shared/async.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { inspect } from '../../shared/exportFile/inspection.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
@@ -45,10 +46,6 @@ function exported(orgs: readonly object[]): Promise<Exported> {
 
 /** The bytes up to the end of the document; only an insignificant line break follows. */
 const whole = () => Buffer.from(file.bytes.trimEnd());
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-}
 
 /** Returns the response to a document before anything is written. */
 async function inspected(bytes: Uint8Array): Promise<string> {

@@ -1,6 +1,7 @@
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { activationRule, equalButForCase, invitationsAlone } from '../../../shared/exportFile/leftToDoRules.ts';
+import { secretSelection } from '../../../shared/exportFile/secretSelection.ts';
 import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { hasNoText } from '../../../shared/organisation/sections/texts.ts';
@@ -47,7 +48,7 @@ export class FileSurvey implements RecordVisitor {
   }
 }
 
-const nothing = { withPasswords: false, withOtp: false, withKeys: false };
+const nothing = secretSelection();
 
 /** A file that was read, what is known of it, and what the ZITADEL has of its records. */
 interface ReadFile {

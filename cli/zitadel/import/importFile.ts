@@ -5,7 +5,7 @@ import { selector } from '../../../functions/import/selection.ts';
 import { total } from '../../../shared/collections/counts.ts';
 import { hasCode } from '../../../shared/errors/identityError.ts';
 import { placeRefused } from '../../../shared/errors/placeErrors.ts';
-import { type Inspection, inspect, type RecordVisitor } from '../../../shared/exportFile/inspection.ts';
+import { combineVisitors, type Inspection, inspect } from '../../../shared/exportFile/inspection.ts';
 import type { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
@@ -50,7 +50,7 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   const { signal } = connection;
   using ledger = new ImportLedger();
   const survey = new FileSurvey(options);
-  const inspection = await inspect(file, signal, { isSelected, visitor: both(survey, ledger) });
+  const inspection = await inspect(file, signal, { isSelected, visitor: combineVisitors([survey, ledger]) });
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
   // Without its context, ZITADEL would write an organisation's texts into another organisation, and existing records are unreadable.
   for (const orgId of orgIds) await hasContext(connection, orgId);
@@ -68,13 +68,6 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   await settleExisting(importing, ledger, survey);
   const leftToDo = await listLeftToDo(read, signal);
   return importResponse(ledger, { inspection, leftToDo, withSecrets, dryRun: options.dryRun });
-}
-
-function both(...visitors: readonly RecordVisitor[]): RecordVisitor {
-  return {
-    add: (record, holder) => visitors.forEach((visitor) => void visitor.add(record, holder)),
-    reset: () => visitors.forEach((visitor) => void visitor.reset()),
-  };
 }
 
 const TAKEN = 'ZITADEL has the id in another organisation, with other content, earlier in the file, or deleted it';

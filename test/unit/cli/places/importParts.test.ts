@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ImportMeter, ImportOptions, ImportSettled } from '../../../../cli/exports/place.ts';
 import { importParts } from '../../../../cli/places/importParts.ts';
+import { once } from '../../../../shared/async.ts';
 import { inspect } from '../../../../shared/exportFile/inspection.ts';
 import { organisation, person } from '../../../support/fixtures/organisations.ts';
 
@@ -18,10 +19,6 @@ const options: ImportOptions = {
   ids: true,
   timeoutMs: undefined,
 };
-
-async function* once(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield chunk;
-}
 
 it('an import in parts reports the settled records of all parts, within each part and between parts', async () => {
   let settled = (): ImportSettled => ({ records: 0, unchanged: 0, total: 0 });
