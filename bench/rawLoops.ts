@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { StatementSync } from 'node:sqlite';
 import { z } from 'zod';
 import { userKey } from '../shared/auth/authorise.ts';
-import { type Connection, connect } from '../shared/store/sqlite/connection.ts';
+import { type Connection, connect } from '../shared/store/sqlite/sqliteConnection.ts';
 
 // The limits beside which the service is measured: what SQLite and Node do without it, on the same rows and with the same
 // settings of a connection. `node bench/rawLoops.ts LOOP DATABASE [NEW-DATABASE]` prints one line of JSON.

@@ -4,7 +4,7 @@ import type { RecordContent } from '../shared/exportFile/comparedRecord.ts';
 import type { Comparison, PairVisitor, RecordDifference } from '../shared/exportFile/comparison.ts';
 import { combineVisitors, type Inspection, type RecordVisitor } from '../shared/exportFile/inspection.ts';
 import { inspectPlace, type PlaceInspection } from './exports/inspectPlace.ts';
-import type { ExportOptions, Place, PlaceFacts } from './exports/place.ts';
+import type { ExportOptions, Place, PlaceFacts } from './exports/placeInterfaces.ts';
 import type { ProgressOutput } from './progress.ts';
 import { LAG_MS, type ZitadelSide, zitadelReason } from './zitadel/expectedDifferences.ts';
 import type { FileLosses } from './zitadel/fileLosses.ts';

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { configureLog } from '../shared/log.ts';
-import { type Addresses, localCommands } from './commands.ts';
-import { fillWithSample, startInstance } from './instance.ts';
-import { startStorage } from './storage/server.ts';
+import { type Addresses, localCommands } from './localCommands.ts';
+import { fillWithSample, startInstance } from './localInstance.ts';
 import { createServiceAccount } from './storage/serviceAccountKey.ts';
+import { startStorage } from './storage/storageServer.ts';
 
 const BUCKET = 'identity-exports';
 const FIRST_PORT = '8080';

@@ -11,7 +11,7 @@ export const backup = defineInstanceCommand({
   options: {},
   examples: ['backup north.backup --data ./north'],
   run: async ({ arguments: [path], location }) => {
-    const { backUp } = await import('../backups.ts');
+    const { backUp } = await import('../backupFiles.ts');
     const file = resolve(path);
     await backUp(location, file);
     return {
@@ -32,7 +32,7 @@ export const restore = defineInstanceCommand({
   },
   examples: ['restore north.backup --data ./restored --key north.key'],
   prepare: async ({ arguments: [file], options: { key }, stderr }, location) => {
-    const { restoreBackup } = await import('../backups.ts');
+    const { restoreBackup } = await import('../backupFiles.ts');
     await restoreBackup(location, file, { key, warn: warnOn(stderr) });
   },
   run: async ({ store, location }) => {

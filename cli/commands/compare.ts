@@ -1,7 +1,7 @@
 import type { Comparison, RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { missingKinds } from '../../shared/exportFile/secretSelection.ts';
 import { defineCommand, interruptible, NOTHING_CHANGED, type Output, optional, required } from '../command.ts';
-import type { ExportOptions, Place } from '../exports/place.ts';
+import type { ExportOptions, Place } from '../exports/placeInterfaces.ts';
 import { recordNoun, words } from '../nouns.ts';
 import {
   eventsOption,
@@ -10,7 +10,7 @@ import {
   placeDetails,
   progressOutput,
   secretsOfTwo,
-} from '../places/callOptions.ts';
+} from '../places/placeOptions.ts';
 import type { ProgressOutput } from '../progress.ts';
 import { type Line, section } from '../terminal.ts';
 import {
@@ -48,7 +48,7 @@ export const compare = defineCommand({
       const { requireRereadable } = await import('../places/parsePlace.ts');
       const { Comparison: Compared } = await import('../../shared/exportFile/comparison.ts');
       const { compareSides, explainZitadels } = await import('../compareSides.ts');
-      const { requireOtherInstance } = await import('../exports/place.ts');
+      const { requireOtherInstance } = await import('../exports/placeInterfaces.ts');
       const { FileLosses } = await import('../zitadel/fileLosses.ts');
       const { signal } = call;
       requireRereadable(...call.arguments);

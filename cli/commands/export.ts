@@ -1,5 +1,11 @@
 import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
-import type { ExportOptions, FilePlace, Place, StoredFile, UnexportedOrganisation } from '../exports/place.ts';
+import type {
+  ExportOptions,
+  FilePlace,
+  Place,
+  StoredFile,
+  UnexportedOrganisation,
+} from '../exports/placeInterfaces.ts';
 import type { RecordCounter } from '../exports/recordCounter.ts';
 import {
   eventsOption,
@@ -9,7 +15,7 @@ import {
   progressOutput,
   secretsOfTwo,
   toOption,
-} from '../places/callOptions.ts';
+} from '../places/placeOptions.ts';
 import { section } from '../terminal.ts';
 import { counted, missingStatesLines, noticeSection } from '../texts.ts';
 

@@ -1,7 +1,7 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
-import type { ImportOptions } from '../exports/place.ts';
+import type { ImportOptions } from '../exports/placeInterfaces.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
 import {
   eventsOption,
@@ -13,10 +13,10 @@ import {
   progressOutput,
   secretsOfTwo,
   toOption,
-} from '../places/callOptions.ts';
+} from '../places/placeOptions.ts';
 import { type Line, section } from '../terminal.ts';
 import { counted, countList, missingStatesLines, noticeSection } from '../texts.ts';
-import { SECRET_CHOICES } from '../values.ts';
+import { SECRET_CHOICES } from '../valueKinds.ts';
 
 export const importPlace = defineCommand({
   name: 'import',
@@ -42,7 +42,7 @@ export const importPlace = defineCommand({
   run: async (call) => {
     const { openPlaces } = await import('../places/openPlaces.ts');
     const { requireOther } = await import('../places/parsePlace.ts');
-    const { requireOtherInstance } = await import('../exports/place.ts');
+    const { requireOtherInstance } = await import('../exports/placeInterfaces.ts');
     const { RecordCounter, requestLines, trackImport } = await import('../exports/recordCounter.ts');
     const { fitsQuery } = await import('../places/importQuery.ts');
     const { openWithSecrets } = await import('../exports/fileSecrets.ts');

@@ -1,7 +1,7 @@
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import { defineCommand, type Output, required } from '../command.ts';
 import type { FileFacts, PlaceInspection } from '../exports/inspectPlace.ts';
-import type { Place, UnexportedOrganisation } from '../exports/place.ts';
+import type { Place, UnexportedOrganisation } from '../exports/placeInterfaces.ts';
 import { words } from '../nouns.ts';
 import {
   eventsOption,
@@ -10,7 +10,7 @@ import {
   placeDetails,
   progressOutput,
   secretOptions,
-} from '../places/callOptions.ts';
+} from '../places/placeOptions.ts';
 import { section } from '../terminal.ts';
 import {
   counted,

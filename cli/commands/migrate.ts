@@ -1,6 +1,6 @@
 import { defineCommand, required } from '../command.ts';
-import { existingDirectory, planning, secrets, yes } from '../migrate/callOptions.ts';
-import { eventsOption, placeDetails } from '../places/callOptions.ts';
+import { existingDirectory, planning, secrets, yes } from '../migrate/migrationOptions.ts';
+import { eventsOption, placeDetails } from '../places/placeOptions.ts';
 
 export const migrate = defineCommand({
   name: 'migrate',

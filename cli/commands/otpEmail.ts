@@ -11,7 +11,7 @@ import {
   UsageError,
 } from '../command.ts';
 import type { People, Person } from '../people/people.ts';
-import { secretOptions } from '../places/callOptions.ts';
+import { secretOptions } from '../places/placeOptions.ts';
 import { counted } from '../texts.ts';
 
 export const otpEmailEnable = defineInstanceCommand({

@@ -15,7 +15,7 @@ export const serve = defineInstanceCommand({
   examples: ['serve --data ./north --port 8080 --docs'],
   run: async (call) => {
     const { host = '127.0.0.1', port = 8080, docs } = call.options;
-    const server = await import('../serve.ts');
+    const server = await import('../serveInstance.ts');
     await server.serve(call, { host, port, docs });
     return undefined;
   },

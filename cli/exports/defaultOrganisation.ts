@@ -1,4 +1,4 @@
-import type { ExportOptions, PlaceFacts } from './place.ts';
+import type { ExportOptions, PlaceFacts } from './placeInterfaces.ts';
 
 /**
  * Returns the default organisation of a source, which stays behind unless it is named: its users, such as the one whose

@@ -1,9 +1,9 @@
 import { type SecretSelection, selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { UsageError } from '../command.ts';
 import type { ProgressOutput } from '../progress.ts';
-import { repeatable, undisposed } from './content.ts';
+import { repeatable, undisposed } from './fileContent.ts';
 import { FileFacts, inspectPlace } from './inspectPlace.ts';
-import type { ExportContent, ExportOptions, FilePlace } from './place.ts';
+import type { ExportContent, ExportOptions, FilePlace } from './placeInterfaces.ts';
 
 /**
  * Requires that a call selects every kind of secrets in a file, because a file is taken as it is.

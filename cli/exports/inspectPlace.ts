@@ -11,8 +11,8 @@ import { recordKey } from '../../shared/organisation/recordPlan.ts';
 import { type CredentialField, credentialFields } from '../../shared/store/documentFields.ts';
 import { InterruptedError } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
-import { repeatable } from './content.ts';
-import type { ExportOptions, Place } from './place.ts';
+import { repeatable } from './fileContent.ts';
+import type { ExportOptions, Place } from './placeInterfaces.ts';
 import { countedContent, type ExportedRequest, RecordCounter } from './recordCounter.ts';
 
 /** What is known of an export file after it was read. */

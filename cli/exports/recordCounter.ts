@@ -17,7 +17,7 @@ import { findSection, organisationSection } from '../../shared/organisation/sect
 import { UsageError } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
 import { printable } from '../terminal.ts';
-import { undisposed } from './content.ts';
+import { undisposed } from './fileContent.ts';
 import {
   countSettled,
   type DatabasePlace,
@@ -28,7 +28,7 @@ import {
   type ImportOptions,
   type ImportSettled,
   type StoredFile,
-} from './place.ts';
+} from './placeInterfaces.ts';
 
 /** The schema of what a manifest says of the request for the file; older ones say less. */
 const exportedRequest = exportedManifest.pick({ secrets: true, ignored: true }).partial();

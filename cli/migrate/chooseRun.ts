@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { migrationMissing } from '../../shared/errors/placeErrors.ts';
 import { UsageError } from '../command.ts';
 import { printable } from '../terminal.ts';
-import { type MigrationState, readState } from './run.ts';
+import { type MigrationState, readState } from './migrationRun.ts';
 import { listRunDirectories, RUN_PREFIX, requireOwnRun } from './runDirectory.ts';
 
 /** A migration that has a run directory. */

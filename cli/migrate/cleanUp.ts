@@ -7,11 +7,11 @@ import { openPlaces } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
 import { askConfirmation } from '../questions.ts';
 import { commandLine, type Line } from '../terminal.ts';
-import type { MigrationCall } from './callOptions.ts';
 import { describeRun, type ExistingRun } from './chooseRun.ts';
 import { listUserDeletions, type ManualStep, manualSection } from './manualSteps.ts';
+import type { MigrationCall } from './migrationOptions.ts';
+import { type MigrationState, readState } from './migrationRun.ts';
 import { readShownPlan } from './plan.ts';
-import { type MigrationState, readState } from './run.ts';
 import { lockRunDirectory, removeExport } from './runDirectory.ts';
 import { isFile, replaceSecretFiles } from './settings.ts';
 

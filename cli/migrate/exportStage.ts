@@ -7,12 +7,12 @@ import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { withoutOrganisation } from '../exports/defaultOrganisation.ts';
 import { requireSelected } from '../exports/fileSecrets.ts';
 import { FileFacts, inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
-import type { DatabasePlace, ExportOptions, ImportOptions, Place } from '../exports/place.ts';
+import type { DatabasePlace, ExportOptions, ImportOptions, Place } from '../exports/placeInterfaces.ts';
 import { RecordCounter, trackImport, trackStore } from '../exports/recordCounter.ts';
-import type { MigrationRun } from './run.ts';
+import type { MigrationRun } from './migrationRun.ts';
+import type { Side } from './openSides.ts';
 import { exportPath, removeExport } from './runDirectory.ts';
 import { sourceOptions, stagedOptions, targetOptions } from './settings.ts';
-import type { Side } from './sides.ts';
 
 const DEFAULT_ORGANISATION = 'the default organisation of the source, which moves only if --org names it';
 

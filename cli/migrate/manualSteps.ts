@@ -4,8 +4,8 @@ import { isMigrationUser } from '../../shared/accounts/serviceUsers.ts';
 import { isWellFormed, tokenId } from '../../shared/auth/token.ts';
 import { shellWord } from '../../shared/shellWord.ts';
 import { commandLine, type Line, section } from '../terminal.ts';
-import type { MigrationPlan } from './documents.ts';
-import type { MigrationState } from './run.ts';
+import type { MigrationPlan } from './migrationDocuments.ts';
+import type { MigrationState } from './migrationRun.ts';
 import { isFile } from './settings.ts';
 
 /** Something that only a person can do after a migration. */

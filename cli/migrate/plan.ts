@@ -11,17 +11,17 @@ import { FileFacts, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
 import { counted, missingStatesText, numberText } from '../texts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
-import { type CredentialTally, credentialTally } from './credentials.ts';
-import { type MigrationPlan, migrationPlan } from './documents.ts';
+import { type CredentialTally, credentialTally } from './credentialTally.ts';
 import { inspectStaged, rehearseImport } from './exportStage.ts';
+import { type MigrationPlan, migrationPlan } from './migrationDocuments.ts';
+import type { MigrationRun } from './migrationRun.ts';
+import { describeSide, listChecks, type Side } from './openSides.ts';
+import { OrganisationTally, recordCounts } from './organisationTally.ts';
 import { explain, explainBesideHash } from './proof.ts';
 import { sortNotices } from './result.ts';
-import type { MigrationRun } from './run.ts';
 import { readJson, writeJson } from './runDirectory.ts';
 import { type MigrationSettings, stagedOptions } from './settings.ts';
-import { describeSide, listChecks, type Side } from './sides.ts';
-import { OrganisationTally, recordCounts } from './tallies.ts';
-import { UndoneChanges } from './undone.ts';
+import { UndoneChanges } from './undoneChanges.ts';
 
 const NAME = 'plan.json';
 /** The plan that the user has seen. An interrupted run may have replaced `plan.json` without showing it. */

@@ -5,17 +5,17 @@ import { Comparison, type RecordDifference } from '../../shared/exportFile/compa
 import { type FieldDifference, isOmission } from '../../shared/organisation/equality.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { combinePairs, compareSides, explainZitadels, MAX_NAMED, onlyOrganisationsOf } from '../compareSides.ts';
-import type { Place } from '../exports/place.ts';
+import type { Place } from '../exports/placeInterfaces.ts';
 import { counted, valueText } from '../texts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { Activations } from './activations.ts';
-import { credentialTally } from './credentials.ts';
-import type { MigrationPlan, MigrationResult } from './documents.ts';
+import { credentialTally } from './credentialTally.ts';
 import { currentOptions } from './exportStage.ts';
-import type { MigrationRun } from './run.ts';
+import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
+import type { MigrationRun } from './migrationRun.ts';
+import type { Sides } from './openSides.ts';
+import { nothing, OrganisationTally, recordCounts } from './organisationTally.ts';
 import type { MigrationSettings } from './settings.ts';
-import type { Sides } from './sides.ts';
-import { nothing, OrganisationTally, recordCounts } from './tallies.ts';
 
 /** What the proof adds to a result. */
 export interface Proved

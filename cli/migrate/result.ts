@@ -10,12 +10,12 @@ import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import type { Output } from '../command.ts';
 import { requireFreeFile } from '../places/filePlace.ts';
 import { missingStatesText } from '../texts.ts';
-import { type MigrationPlan, type MigrationResult, migrationResult } from './documents.ts';
+import { type MigrationPlan, type MigrationResult, migrationResult } from './migrationDocuments.ts';
+import { type MigrationRun, readState } from './migrationRun.ts';
+import type { Side } from './openSides.ts';
 import type { Proved } from './proof.ts';
-import { type MigrationRun, readState } from './run.ts';
 import { readJson, resumeCommand, writeJson } from './runDirectory.ts';
 import { type MigrationSettings, shownSettings } from './settings.ts';
-import type { Side } from './sides.ts';
 
 const NAME = 'result.json';
 

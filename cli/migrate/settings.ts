@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { exportOptions as exportFields } from '../../functions/export/contract.ts';
 import { importOptions as importFields } from '../../functions/import/contract.ts';
 import { UsageError } from '../command.ts';
-import type { ExportOptions, ImportOptions } from '../exports/place.ts';
-import { exportOptions, importOptions, type SecretFiles } from '../places/callOptions.ts';
+import type { ExportOptions, ImportOptions } from '../exports/placeInterfaces.ts';
 import { parsePlace, requireOther, requireRereadable } from '../places/parsePlace.ts';
-import type { PlanningCall } from './callOptions.ts';
+import { exportOptions, importOptions, type SecretFiles } from '../places/placeOptions.ts';
+import type { PlanningCall } from './migrationOptions.ts';
 
 const path = z.string();
 

@@ -1,5 +1,5 @@
 import { counted, named, numberText } from '../texts.ts';
-import type { MigrationPlan } from './documents.ts';
+import type { MigrationPlan } from './migrationDocuments.ts';
 
 type Organisation = MigrationPlan['organisations'][number];
 

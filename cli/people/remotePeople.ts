@@ -5,13 +5,13 @@ import { type JsonObject, parseIfJson, textAt } from '../../shared/json/jsonObje
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { type Surroundings, UsageError } from '../command.ts';
 import { inspectPlace } from '../exports/inspectPlace.ts';
-import type { DatabasePlace, ExportOptions } from '../exports/place.ts';
+import type { DatabasePlace, ExportOptions } from '../exports/placeInterfaces.ts';
 import { callBriefly, readText } from '../httpClient.ts';
 import type { InstanceSettings } from '../places/instancePlace.ts';
 import { responseError } from '../places/instanceResponses.ts';
 import { openRemote } from '../places/remotePlace.ts';
 import { progressLines } from '../progress.ts';
-import { request, type ZitadelConnection } from '../zitadel/connection.ts';
+import { request, type ZitadelConnection } from '../zitadel/zitadelConnection.ts';
 import { type People, type Person, PersonSearch } from './people.ts';
 
 /** Returns the people of an instance or a ZITADEL, which is called by the interface that both have. */

@@ -14,7 +14,7 @@ import { callSignal } from '../../shared/http/deadline.ts';
 import { describeInstance } from '../../shared/store/instance.ts';
 import { openExistingStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import { storeForCall } from '../../shared/store/store.ts';
-import { repeatable } from '../exports/content.ts';
+import { repeatable } from '../exports/fileContent.ts';
 import {
   countSettled,
   type DatabasePlace,
@@ -24,7 +24,7 @@ import {
   type ImportOptions,
   type PlaceFacts,
   requireNoneForZitadel,
-} from '../exports/place.ts';
+} from '../exports/placeInterfaces.ts';
 import { ownLosses } from './instancePlace.ts';
 
 /**

@@ -7,8 +7,8 @@ import { fileExists } from '../../shared/errors/commandErrors.ts';
 import { outputIncomplete, sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import type { Surroundings } from '../command.ts';
-import { compressFor, readStored, storedContent } from '../exports/content.ts';
-import type { ExportContent, FilePlace, StoredFile } from '../exports/place.ts';
+import { compressFor, readStored, storedContent } from '../exports/fileContent.ts';
+import type { ExportContent, FilePlace, StoredFile } from '../exports/placeInterfaces.ts';
 
 /** Opens a file as a place. It need not exist. */
 export function openFile(path: string): FilePlace {

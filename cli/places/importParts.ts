@@ -13,7 +13,7 @@ import {
   type ImportMeter,
   type ImportOptions,
   type ImportSettled,
-} from '../exports/place.ts';
+} from '../exports/placeInterfaces.ts';
 import { type FilePart, splitFile, UnsplittableError } from '../exports/splitFile.ts';
 
 /** An instance that takes a file in several requests. */

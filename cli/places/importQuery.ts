@@ -1,6 +1,6 @@
 import { importOptions } from '../../functions/import/contract.ts';
 import { snakeCase } from '../../shared/wire/requestMessage.ts';
-import type { ExportOptions, ImportOptions } from '../exports/place.ts';
+import type { ExportOptions, ImportOptions } from '../exports/placeInterfaces.ts';
 
 /** Proxies such as nginx reject a request line of more than 8 KB. */
 const MAX_CHARACTERS = 8_000;

@@ -8,7 +8,7 @@ import { proveExport } from '../../shared/exportFile/inspection.ts';
 import { exportedManifest } from '../../shared/exportFile/manifest.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { UNLIMITED } from '../../shared/limitDefinition.ts';
-import { repeatable, undisposed } from '../exports/content.ts';
+import { repeatable, undisposed } from '../exports/fileContent.ts';
 import { joinPages } from '../exports/joinPages.ts';
 import {
   type DatabasePlace,
@@ -20,7 +20,7 @@ import {
   type PlaceFacts,
   type Recognised,
   requireNoneForZitadel,
-} from '../exports/place.ts';
+} from '../exports/placeInterfaces.ts';
 import { callBriefly, callServer, type HttpCall, type HttpResponse, readText } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
 import { countBytes, importParts, type PartTarget } from './importParts.ts';

@@ -16,7 +16,7 @@ import {
   placeTokenRejected,
 } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import { countSettled, type ImportMeter, type ImportSettled } from '../exports/place.ts';
+import { countSettled, type ImportMeter, type ImportSettled } from '../exports/placeInterfaces.ts';
 import { type HttpResponse, readText } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
 

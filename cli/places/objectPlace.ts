@@ -1,8 +1,8 @@
 import { createCloudStorage, removeObject, requireCreatable } from '../../shared/objectStorage/cloudStorage.ts';
 import { objectUri } from '../../shared/objectStorage/objectName.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
-import { compressFor, readStored, storedContent } from '../exports/content.ts';
-import type { FilePlace } from '../exports/place.ts';
+import { compressFor, readStored, storedContent } from '../exports/fileContent.ts';
+import type { FilePlace } from '../exports/placeInterfaces.ts';
 
 /** Opens an object in Cloud Storage as a place. It need not exist. */
 export function openObject(location: ObjectLocation): FilePlace {

@@ -8,13 +8,13 @@ import { checkOwn, readOwnFile } from '../../shared/ownFiles.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { type Surroundings, UsageError } from '../command.ts';
 import { loadConfig } from '../configuration.ts';
-import type { Place } from '../exports/place.ts';
+import type { Place } from '../exports/placeInterfaces.ts';
 import { instanceLocation } from '../instanceLocation.ts';
 import { askSecret, canAsk } from '../questions.ts';
 import { warnOn } from '../terminal.ts';
-import type { SecretFiles } from './callOptions.ts';
 import type { InstanceSettings } from './instancePlace.ts';
 import { type ParsedPlace, parsePlace } from './parsePlace.ts';
+import type { SecretFiles } from './placeOptions.ts';
 
 /**
  * Opens the two places of a call. Nothing is read from them yet but the files of their secrets.

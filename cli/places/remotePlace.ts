@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { EXPORT_FILE } from '../../functions/import/contract.ts';
 import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import { clockAhead, type DatabasePlace, type Recognised } from '../exports/place.ts';
+import { clockAhead, type DatabasePlace, type Recognised } from '../exports/placeInterfaces.ts';
 import { callBriefly, type HttpResponse, readText } from '../httpClient.ts';
 import { plainToTls } from '../tls.ts';
-import { recogniseZitadel } from '../zitadel/instance.ts';
+import { recogniseZitadel } from '../zitadel/zitadelInstance.ts';
 import type { InstanceSettings } from './instancePlace.ts';
 
 const PATH = '/openapi.json';

@@ -1,11 +1,11 @@
-import type { DatabasePlace, Operation, PlaceFacts, Recognised } from '../exports/place.ts';
+import type { DatabasePlace, Operation, PlaceFacts, Recognised } from '../exports/placeInterfaces.ts';
 import { counted } from '../texts.ts';
-import type { ZitadelConnection } from '../zitadel/connection.ts';
 import { exportContent, exportLosses } from '../zitadel/export/exportContent.ts';
 import { importIntoZitadel } from '../zitadel/import/importFile.ts';
 import { importChanges } from '../zitadel/import/importSteps.ts';
 import { requestLimits } from '../zitadel/import/outgoingRecords.ts';
-import { importsStates, readCaller, readInstance } from '../zitadel/instance.ts';
+import type { ZitadelConnection } from '../zitadel/zitadelConnection.ts';
+import { importsStates, readCaller, readInstance } from '../zitadel/zitadelInstance.ts';
 import type { InstanceSettings } from './instancePlace.ts';
 
 /** Opens a ZITADEL as a place: it exports organisation by organisation, and imports in steps. */

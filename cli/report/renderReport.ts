@@ -1,8 +1,8 @@
 import { total } from '../../shared/collections/counts.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
-import { describeCredentials } from '../migrate/credentials.ts';
-import type { MigrationResult, MigrationSide } from '../migrate/documents.ts';
-import { endText, equalRecords } from '../migrate/outcome.ts';
+import { describeCredentials } from '../migrate/credentialTally.ts';
+import type { MigrationResult, MigrationSide } from '../migrate/migrationDocuments.ts';
+import { endText, equalRecords } from '../migrate/resultSummary.ts';
 import { recordNoun, words } from '../nouns.ts';
 import { phaseText, span } from '../progress.ts';
 import { counted, figures, groupNotices, groupText, type Notice, named, noticeText, numberText } from '../texts.ts';

@@ -13,8 +13,8 @@ import {
 } from '../../shared/errors/placeErrors.ts';
 import { callServer, type HttpResponse, limitAttempt } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
-import { backoffOf, MAX_ANSWER_BYTES, PAGE, plainMessage, type ZitadelConnection } from './connection.ts';
 import { hasErrorId } from './errorIds.ts';
+import { backoffOf, MAX_ANSWER_BYTES, PAGE, plainMessage, type ZitadelConnection } from './zitadelConnection.ts';
 
 // Calls that name a record or an organisation go over gRPC-Web: the gateway of REST rejects ids with slashes or with
 // characters other than printable ASCII in paths, and ignores such ids in the header of the organisation, so that it

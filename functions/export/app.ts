@@ -7,7 +7,7 @@ import { tooManyCalls } from '../../shared/errors/httpErrors.ts';
 import type { Route } from '../../shared/http/app.ts';
 import { ConcurrencyLimit } from '../../shared/http/concurrency.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
-import type { HttpEnv } from '../../shared/http/exchange.ts';
+import type { HttpEnv } from '../../shared/http/nodeResponse.ts';
 import { readJsonBody } from '../../shared/http/requestBody.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { describeInstance } from '../../shared/store/instance.ts';

@@ -11,7 +11,7 @@ import {
 import type { Limits } from '../limits.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import { BodyBudget } from './bodyStorage.ts';
-import { type HttpEnv, hasDotSegment, isPercentEncodedUtf8 } from './exchange.ts';
+import { type HttpEnv, hasDotSegment, isPercentEncodedUtf8 } from './nodeResponse.ts';
 import { identify, type RequestObserver } from './requestLog.ts';
 import { errorResponse, isGrpc } from './responses.ts';
 

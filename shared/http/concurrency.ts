@@ -2,7 +2,7 @@ import type { Http2Session } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
 import type { IdentityError } from '../errors/identityError.ts';
-import { closed, isHttp1, type Outgoing } from './exchange.ts';
+import { closed, isHttp1, type Outgoing } from './nodeResponse.ts';
 
 /** A number of places for calls. Above it they are rejected instead of queued: their clients know whether to wait. */
 export class ConcurrencyLimit {

@@ -6,7 +6,15 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { httpMalformed } from '../errors/httpErrors.ts';
 import { log } from '../log.ts';
 import type { ConcurrencyLimit } from './concurrency.ts';
-import { abortResponse, type Incoming, isClosed, isHttp1, type Outgoing, traceFrom, untilTaken } from './exchange.ts';
+import {
+  abortResponse,
+  type Incoming,
+  isClosed,
+  isHttp1,
+  type Outgoing,
+  traceFrom,
+  untilTaken,
+} from './nodeResponse.ts';
 import { completeContent, errorResponse, newRequestId } from './responses.ts';
 
 /** A fetch handler, such as a Hono application. */

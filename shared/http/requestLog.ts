@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { Origin } from '../audit/auditEvent.ts';
 import { log, type RequestLine } from '../log.ts';
 import { noteRequest } from '../turns.ts';
-import { clientAddress, closed, getOutgoing, type HttpEnv, traceFrom } from './exchange.ts';
+import { clientAddress, closed, getOutgoing, type HttpEnv, traceFrom } from './nodeResponse.ts';
 import { requestIdFrom, responseHeaders } from './responses.ts';
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];

@@ -16,7 +16,7 @@ import type { IdentityError } from '../errors/identityError.ts';
 import { defaultLimits, fixedLimits, type Limits } from '../limits.ts';
 import { log } from '../log.ts';
 import { ConcurrencyLimit, connectionOf, descriptorsForConnections, RequestsInFlight } from './concurrency.ts';
-import { closeAfter, continueOnDemand, hasLeft, type Incoming, isHttp1, type Outgoing } from './exchange.ts';
+import { closeAfter, continueOnDemand, hasLeft, type Incoming, isHttp1, type Outgoing } from './nodeResponse.ts';
 import { type ConnectionTimes, createHttp1, createHttp2, createPort } from './protocols.ts';
 import { type Application, requestListener, type WaitTimes, writeResponse } from './requestListener.ts';
 import { errorResponse, newRequestId, writeRawError } from './responses.ts';

@@ -4,7 +4,7 @@ import type { UniversalHandler, UniversalServerResponse } from '@connectrpc/conn
 import type { Context } from 'hono';
 import { mediaTypeUnsupported } from '../errors/httpErrors.ts';
 import { callSignal, MAX_TIMER_MS } from '../http/deadline.ts';
-import { getOutgoing, type HttpEnv, type Outgoing } from '../http/exchange.ts';
+import { getOutgoing, type HttpEnv, type Outgoing } from '../http/nodeResponse.ts';
 import { readBody } from '../http/requestBody.ts';
 import { encodeGrpcMessage } from '../http/responses.ts';
 import { type RpcCall, receiptFailure, rpcCall, rpcHandler, type UnaryRpc } from './unaryRpc.ts';

@@ -2,7 +2,7 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { Route } from '../http/app.ts';
-import type { HttpEnv } from '../http/exchange.ts';
+import type { HttpEnv } from '../http/nodeResponse.ts';
 import { jsonResponse } from '../http/responses.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';
 import type { RpcResponses } from './rpcResponses.ts';

@@ -1,4 +1,4 @@
-import type { MigrationResult } from '../../cli/migrate/documents.ts';
+import type { MigrationResult } from '../../cli/migrate/migrationDocuments.ts';
 
 const START = Date.parse('2026-11-22T20:00:00.000Z');
 const at = (seconds: number) => new Date(START + seconds * 1_000).toISOString();

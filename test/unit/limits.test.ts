@@ -45,7 +45,7 @@ const edges: Readonly<Record<string, readonly [file: string, ...titles: string[]
     'of HTTP/1 accepts requests before the earlier responses',
     'of HTTP/1 is closed above',
   ],
-  stallMs: ['unit/http/exchange.test.ts', 'is kept until its timeout, and aborted then'],
+  stallMs: ['unit/http/nodeResponse.test.ts', 'is kept until its timeout, and aborted then'],
 };
 
 describe('the limits', () => {

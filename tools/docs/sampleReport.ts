@@ -1,4 +1,4 @@
-import { migrationResult } from '../../cli/migrate/documents.ts';
+import { migrationResult } from '../../cli/migrate/migrationDocuments.ts';
 import { readResult } from '../../cli/migrate/result.ts';
 import { renderReport } from '../../cli/report/renderReport.ts';
 

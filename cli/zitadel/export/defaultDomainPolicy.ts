@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../../shared/json/jsonObject.ts';
-import { request, type ZitadelConnection } from '../connection.ts';
+import { request, type ZitadelConnection } from '../zitadelConnection.ts';
 
 const flag = z.boolean().default(false);
 const answer = z.looseObject({

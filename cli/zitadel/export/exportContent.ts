@@ -3,10 +3,10 @@ import { zitadelCallFailed, zitadelCannotExport, zitadelContextMissing } from '.
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
-import { undisposed } from '../../exports/content.ts';
-import type { ExportContent, ExportOptions } from '../../exports/place.ts';
-import { search, type ZitadelConnection } from '../connection.ts';
-import { readCaller } from '../instance.ts';
+import { undisposed } from '../../exports/fileContent.ts';
+import type { ExportContent, ExportOptions } from '../../exports/placeInterfaces.ts';
+import { search, type ZitadelConnection } from '../zitadelConnection.ts';
+import { readCaller } from '../zitadelInstance.ts';
 import { addDefaultDomainPolicy, readDefaultDomainPolicy } from './defaultDomainPolicy.ts';
 import { EXPORT_PATH, exportOne, recordsIn } from './exportOrganisation.ts';
 import { addStates } from './states.ts';

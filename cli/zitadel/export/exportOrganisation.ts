@@ -13,7 +13,6 @@ import {
   zitadelExportTooSlow,
 } from '../../../shared/errors/placeErrors.ts';
 import { isJsonObject, type JsonObject, parseIfJson, textAt } from '../../../shared/json/jsonObject.ts';
-import { callError, excess, MAX_ANSWER_BYTES, messageIn, send, type ZitadelConnection } from '../connection.ts';
 import {
   callMethod,
   hasContext,
@@ -24,6 +23,7 @@ import {
   rpcTransport,
   searchAll,
 } from '../rpc.ts';
+import { callError, excess, MAX_ANSWER_BYTES, messageIn, send, type ZitadelConnection } from '../zitadelConnection.ts';
 
 /** What an export holds beside the records. */
 interface ExportedSecrets {

@@ -4,8 +4,8 @@ import { UserState, UserStateSchema } from '@zitadel/proto/zitadel/user_pb.js';
 import { placeTokenForbidden, zitadelCallFailed, zitadelStatesUnknown } from '../../../shared/errors/placeErrors.ts';
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { counted } from '../../texts.ts';
-import type { ZitadelConnection } from '../connection.ts';
 import { rpcTransport } from '../rpc.ts';
+import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { recordsIn } from './exportOrganisation.ts';
 
 // The exports of releases 2 and 3 have no states. The searches of every release have them.

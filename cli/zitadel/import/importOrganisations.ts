@@ -8,11 +8,11 @@ import { zitadelCallFailed, zitadelContextMissing, zitadelImportTooSlow } from '
 import { parseIfJson } from '../../../shared/json/jsonObject.ts';
 import { zitadelSteps } from '../../../shared/organisation/section.ts';
 import { Backoff } from '../../../shared/retry.ts';
-import { callError, messageIn, send, type ZitadelAnswer, type ZitadelConnection } from '../connection.ts';
 import { hasErrorId, reportsExisting } from '../errorIds.ts';
 import type { FileLosses } from '../fileLosses.ts';
-import { recogniseZitadel } from '../instance.ts';
 import { callMethod, hasContext, isGatewayTimeout, rpcError } from '../rpc.ts';
+import { callError, messageIn, send, type ZitadelAnswer, type ZitadelConnection } from '../zitadelConnection.ts';
+import { recogniseZitadel } from '../zitadelInstance.ts';
 import { stepInContext } from './importSteps.ts';
 import type { Entry, ImportLedger } from './ledger.ts';
 import { importBody, type OutgoingRecord, requestLimits, takeRequest } from './outgoingRecords.ts';

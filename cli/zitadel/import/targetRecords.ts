@@ -6,14 +6,14 @@ import { isClosed } from '../../../shared/exportFile/leftToDoRules.ts';
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
-import { repeatable } from '../../exports/content.ts';
-import type { ExportContent, ImportOptions } from '../../exports/place.ts';
-import type { ZitadelConnection } from '../connection.ts';
+import { repeatable } from '../../exports/fileContent.ts';
+import type { ExportContent, ImportOptions } from '../../exports/placeInterfaces.ts';
 import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
 import { exportContent, listOrganisations } from '../export/exportContent.ts';
 import { requireStates } from '../export/states.ts';
 import type { FileLosses } from '../fileLosses.ts';
-import { importsStates, readCaller, readInstance } from '../instance.ts';
+import type { ZitadelConnection } from '../zitadelConnection.ts';
+import { importsStates, readCaller, readInstance } from '../zitadelInstance.ts';
 
 /** An import on its way, with what all of its steps need. */
 export interface ZitadelImport {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type FieldViolation, invalidRequest } from '../../../shared/errors/errors.ts';
 import { shortenedText } from '../../../shared/errors/identityError.ts';
 import { inlineFields } from '../../../shared/exportFile/fileForm.ts';
-import { isPercentEncodedUtf8 } from '../../../shared/http/exchange.ts';
+import { isPercentEncodedUtf8 } from '../../../shared/http/nodeResponse.ts';
 import { MAX_ISSUES } from '../../../shared/organisation/rules.ts';
 import { MAX_NAME_CHARACTERS, nearestName } from '../../../shared/wire/ignoredFields.ts';
 import { readRequest, snakeCase, spellings } from '../../../shared/wire/requestMessage.ts';

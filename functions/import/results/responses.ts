@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
-import type { HttpEnv } from '../../../shared/http/exchange.ts';
+import type { HttpEnv } from '../../../shared/http/nodeResponse.ts';
 import { toPublicError } from '../../../shared/http/responses.ts';
 import { type ImportError, type ImportEvent, type ImportResponse, NDJSON } from '../contract.ts';
 

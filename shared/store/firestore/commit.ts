@@ -9,7 +9,7 @@ import {
   encodeFields,
   type FirestoreConnection,
   type WriteMessage,
-} from './connection.ts';
+} from './firestoreConnection.ts';
 import { isCommitted, markCommit } from './lostCommit.ts';
 import { countDocuments } from './reads.ts';
 

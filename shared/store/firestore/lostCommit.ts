@@ -8,7 +8,7 @@ import {
   type FirestoreConnection,
   type Timestamp,
   type WriteMessage,
-} from './connection.ts';
+} from './firestoreConnection.ts';
 import { readMany } from './reads.ts';
 
 /** A field beside `documentFieldTypes`: the id of the commit that wrote the document. */

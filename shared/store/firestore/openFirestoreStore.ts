@@ -2,7 +2,7 @@ import type { Store, UnsealedStore } from '../store.ts';
 import { createDocumentStore } from '../transaction.ts';
 import { createDeadline } from './call.ts';
 import { commit } from './commit.ts';
-import { type BulkPace, connect, type DatabaseAddress, type FirestoreConnection } from './connection.ts';
+import { type BulkPace, connect, type DatabaseAddress, type FirestoreConnection } from './firestoreConnection.ts';
 import { CommitLimiter, Ramp } from './pace.ts';
 import { readMany } from './reads.ts';
 import { openLastingSnapshot, openSnapshot } from './snapshot.ts';

@@ -12,7 +12,7 @@ import {
   type FirestoreConnection,
   type Timestamp,
   type ValueMessage,
-} from './connection.ts';
+} from './firestoreConnection.ts';
 
 /** The documents, their versions, and the time of the state that was read. */
 export interface ReadResult extends VersionedDocuments {

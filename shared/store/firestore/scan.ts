@@ -19,7 +19,7 @@ import {
   type QueryRequest,
   type Timestamp,
   type ValueMessage,
-} from './connection.ts';
+} from './firestoreConnection.ts';
 
 interface QueryResponse {
   readonly document?: DocumentMessage | null;

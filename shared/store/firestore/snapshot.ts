@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { IdentityError } from '../../errors/identityError.ts';
 import { documentId, type Snapshot } from '../store.ts';
 import { isReadTimeRejected } from './call.ts';
-import type { FirestoreConnection, Timestamp } from './connection.ts';
+import type { FirestoreConnection, Timestamp } from './firestoreConnection.ts';
 import { readMany } from './reads.ts';
 import { scan } from './scan.ts';
 

@@ -14,8 +14,8 @@ import { documentFieldTypes, storedFieldNames } from '../documentFields.ts';
 import { FORMAT, instanceKey, newIdWrite, requireInstanceFormat } from '../instance.ts';
 import { type KeyRecord, keyRecordKey, keyRecordWrite, parseKeyRecord, requireKeys } from '../secrets/keyRecord.ts';
 import { type Keyring, keyFilePath } from '../secrets/keyring.ts';
-import { type Connection, connect, isBusy, isDamaged, toStoreError } from './connection.ts';
 import { applyWrites, column, nextVersion, readMany } from './documents.ts';
+import { type Connection, connect, isBusy, isDamaged, toStoreError } from './sqliteConnection.ts';
 import { CREATE_TRAIL } from './trail.ts';
 
 const OPEN_TIMEOUT_MILLISECONDS = 5_000;

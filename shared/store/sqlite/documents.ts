@@ -16,7 +16,7 @@ import {
   WriteConflictError,
 } from '../store.ts';
 import type { ExpectedVersions, Version, VersionedDocuments } from '../transaction.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './sqliteConnection.ts';
 
 /** Returns a field's column, quoted because some of the names are SQL keywords. */
 export function column(name: FieldName): string {

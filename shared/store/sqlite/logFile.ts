@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { shareRuns } from '../../async.ts';
 import { log } from '../../log.ts';
 import { WorkerPool } from '../../workerPool.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './sqliteConnection.ts';
 import type { Writer } from './writer.ts';
 
 const syncData = promisify(fdatasync);

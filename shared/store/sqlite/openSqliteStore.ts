@@ -2,11 +2,11 @@ import { isAttended } from '../../turns.ts';
 import type { Keyring } from '../secrets/keyring.ts';
 import type { Store, TrailEvent, UnsealedStore, Write } from '../store.ts';
 import { createDocumentStore, type ExpectedVersions, type VersionedDocuments } from '../transaction.ts';
-import { type Connection, connect, toStoreError, withStoreErrors } from './connection.ts';
 import { prepareDatabaseFile, requireFileFormat } from './databaseFile.ts';
 import { applyWrites, checkVersions, nextVersion, readMany } from './documents.ts';
 import { Checkpoints, LogFile } from './logFile.ts';
 import { Snapshots } from './snapshots.ts';
+import { type Connection, connect, toStoreError, withStoreErrors } from './sqliteConnection.ts';
 import { insertEvents, openTrail, toTrailError } from './trail.ts';
 import { type Change, openWriter, type Writer } from './writer.ts';
 

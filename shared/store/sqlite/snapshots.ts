@@ -3,9 +3,9 @@ import { snapshotEnded } from '../../errors/storeErrors.ts';
 import { isAttended, yieldToEventLoop } from '../../turns.ts';
 import { type FieldName, fieldNames } from '../documentFields.ts';
 import { SCANNED_CHARACTERS, type ScanRange, type Snapshot, type StoredDocument } from '../store.ts';
-import { type Connection, connect, toStoreError } from './connection.ts';
 import { column, readMany, toScannedDocument } from './documents.ts';
 import type { LogFile } from './logFile.ts';
+import { type Connection, connect, toStoreError } from './sqliteConnection.ts';
 
 /** A database file and the limit of its write-ahead log. */
 export interface LogLimit {

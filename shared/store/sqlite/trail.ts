@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { auditUnwritable, storeFailed } from '../../errors/storeErrors.ts';
 import type { Trail, TrailEvent } from '../store.ts';
-import { type Connection, toStoreError, withStoreErrors } from './connection.ts';
+import { type Connection, toStoreError, withStoreErrors } from './sqliteConnection.ts';
 import type { Writer } from './writer.ts';
 
 /**

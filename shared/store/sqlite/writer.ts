@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createSerialQueue } from '../../async.ts';
 import { log } from '../../log.ts';
 import { yieldToEventLoop } from '../../turns.ts';
-import { type Connection, connect, waitForLock } from './connection.ts';
+import { type Connection, connect, waitForLock } from './sqliteConnection.ts';
 
 /** A change within an open transaction, which gives what it writes the transaction's version. */
 export type Change = (connection: Connection, version: number) => void;

@@ -2,7 +2,7 @@ import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
-import { fillWithSample, prepareInstance, samplePerson } from '../../../local/instance.ts';
+import { fillWithSample, prepareInstance, samplePerson } from '../../../local/localInstance.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import { requireOwner } from '../../../shared/auth/requireOwner.ts';
 import type { Store } from '../../../shared/store/store.ts';

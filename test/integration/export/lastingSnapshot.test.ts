@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { connect } from '../../../shared/store/firestore/connection.ts';
+import { connect } from '../../../shared/store/firestore/firestoreConnection.ts';
 import { openLastingSnapshot } from '../../../shared/store/firestore/snapshot.ts';
 import { describeWithFirestore, firestoreEmulator } from '../../support/emulators/withFirestore.ts';
 import { startGrpcProxy } from '../../support/http/grpcProxy.ts';

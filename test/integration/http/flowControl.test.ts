@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Http2Session } from 'node:http2';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { connect, FLOW_CONTROL_WINDOW_BYTES } from '../../../shared/store/firestore/connection.ts';
+import { connect, FLOW_CONTROL_WINDOW_BYTES } from '../../../shared/store/firestore/firestoreConnection.ts';
 
 /** Starts a server that never responds, and returns its address and its next session. */
 async function startServer() {

@@ -10,7 +10,7 @@ import {
   methodNotAllowed,
 } from '../../../shared/errors/httpErrors.ts';
 import { createApp } from '../../../shared/http/app.ts';
-import { getOutgoing } from '../../../shared/http/exchange.ts';
+import { getOutgoing } from '../../../shared/http/nodeResponse.ts';
 import { readBody } from '../../../shared/http/requestBody.ts';
 import { serve, serverUrl } from '../../../shared/http/server.ts';
 import { fixedLimits } from '../../../shared/limits.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { type MigrationPlan, migrationPlan } from '../../../cli/migrate/documents.ts';
+import { type MigrationPlan, migrationPlan } from '../../../cli/migrate/migrationDocuments.ts';
 import { exportFile } from '../../../shared/exportFile/manifest.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { startLocalBucket } from '../../support/emulators/localBucket.ts';

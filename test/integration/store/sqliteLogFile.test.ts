@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { type Connection, connect } from '../../../shared/store/sqlite/connection.ts';
 import { LogFile } from '../../../shared/store/sqlite/logFile.ts';
+import { type Connection, connect } from '../../../shared/store/sqlite/sqliteConnection.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
 const FRAME_BYTES = 24 + 4_096;

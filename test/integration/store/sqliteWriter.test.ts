@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Connection } from '../../../shared/store/sqlite/connection.ts';
+import type { Connection } from '../../../shared/store/sqlite/sqliteConnection.ts';
 import { openWriter, type Writer } from '../../../shared/store/sqlite/writer.ts';
 import { run } from '../../../tools/program.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';

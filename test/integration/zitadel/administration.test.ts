@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { listOrganisations } from '../../../cli/zitadel/export/exportContent.ts';
-import { readCaller, readInstance, recogniseZitadel } from '../../../cli/zitadel/instance.ts';
+import { readCaller, readInstance, recogniseZitadel } from '../../../cli/zitadel/zitadelInstance.ts';
 import { zitadelText } from '../../support/fixtures/organisations.ts';
 import { connectTo } from '../../support/zitadel/connect.ts';
 import { replies } from '../../support/zitadel/replies.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ImportSettled } from '../../../cli/exports/place.ts';
+import type { ImportSettled } from '../../../cli/exports/placeInterfaces.ts';
 import { organisation, person, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { people } from '../../support/zitadel/files.ts';

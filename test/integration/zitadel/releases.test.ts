@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readCaller } from '../../../cli/zitadel/instance.ts';
 import { hasContext } from '../../../cli/zitadel/rpc.ts';
+import { readCaller } from '../../../cli/zitadel/zitadelInstance.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import type { Release } from '../../support/zitadel/behaviour.ts';
 import { connectTo, importIntoStandIn } from '../../support/zitadel/connect.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { send } from '../../../cli/zitadel/connection.ts';
 import { hasContext } from '../../../cli/zitadel/rpc.ts';
+import { send } from '../../../cli/zitadel/zitadelConnection.ts';
 import { connectTo } from '../../support/zitadel/connect.ts';
 
 /** Starts a server that accepts connections, and answers them as a test needs it. */

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startStorage } from '../../../local/storage/server.ts';
 import { createServiceAccount, type LocalServiceAccount } from '../../../local/storage/serviceAccountKey.ts';
+import { startStorage } from '../../../local/storage/storageServer.ts';
 import type { ServiceAccount } from '../../../shared/objectStorage/objectStorage.ts';
 import { readServiceAccount } from '../../../shared/objectStorage/serviceAccount.ts';
 import { root } from '../../../tools/program.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type MigrationResult, migrationResult } from '../../../cli/migrate/documents.ts';
+import { type MigrationResult, migrationResult } from '../../../cli/migrate/migrationDocuments.ts';
 import { identity } from '../command.ts';
 import { type ServedPlace, testDirectory } from '../places/servedPlace.ts';
 import { keyEnvironment } from '../stores/stores.ts';

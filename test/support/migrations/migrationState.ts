@@ -1,4 +1,4 @@
-import type { MigrationState } from '../../../cli/migrate/run.ts';
+import type { MigrationState } from '../../../cli/migrate/migrationRun.ts';
 
 /** The state of a migration that has begun, of everything without secrets. */
 export function migrationState(from: string, to: string): MigrationState {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { ImportMeter, ImportOptions } from '../../../cli/exports/place.ts';
-import type { ZitadelConnection } from '../../../cli/zitadel/connection.ts';
+import type { ImportMeter, ImportOptions } from '../../../cli/exports/placeInterfaces.ts';
 import { exportContent } from '../../../cli/zitadel/export/exportContent.ts';
 import { importIntoZitadel } from '../../../cli/zitadel/import/importFile.ts';
+import type { ZitadelConnection } from '../../../cli/zitadel/zitadelConnection.ts';
 import { fileWith } from './files.ts';
 import type { ZitadelStandIn } from './standIn.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '../../../cli/command.ts';
 import { createProgram, namedCommand } from '../../../cli/commandLine.ts';
 import { commands } from '../../../cli/commands.ts';
-import { describeFault } from '../../../cli/faults.ts';
+import { describeFault } from '../../../cli/describeError.ts';
 import { parseValues } from '../../../cli/parseValues.ts';
 import { generateToken } from '../../../shared/auth/token.ts';
 import { nameInvalid, userUnknown } from '../../../shared/errors/commandErrors.ts';

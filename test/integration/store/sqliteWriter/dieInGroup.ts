@@ -1,4 +1,4 @@
-import type { Connection } from '../../../../shared/store/sqlite/connection.ts';
+import type { Connection } from '../../../../shared/store/sqlite/sqliteConnection.ts';
 import { openWriter } from '../../../../shared/store/sqlite/writer.ts';
 
 // Runs as a separate process: `dieInGroup.ts FILE`. Commits the numbers 0 to 9 together, and dies in the sixth of the next

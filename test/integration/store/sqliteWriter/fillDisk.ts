@@ -1,4 +1,4 @@
-import type { Connection } from '../../../../shared/store/sqlite/connection.ts';
+import type { Connection } from '../../../../shared/store/sqlite/sqliteConnection.ts';
 import { openWriter } from '../../../../shared/store/sqlite/writer.ts';
 
 // Runs as a separate process: `fillDisk.ts FILE`. Commits groups of large rows until one of them fails, and prints the

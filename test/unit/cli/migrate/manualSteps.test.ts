@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { listManualSteps } from '../../../../cli/migrate/manualSteps.ts';
-import type { MigrationState } from '../../../../cli/migrate/run.ts';
+import type { MigrationState } from '../../../../cli/migrate/migrationRun.ts';
 import { migrationState } from '../../../support/migrations/migrationState.ts';
 
 const from = '/exports/north.json';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ImportMeter, ImportOptions, ImportSettled } from '../../../../cli/exports/place.ts';
+import type { ImportMeter, ImportOptions, ImportSettled } from '../../../../cli/exports/placeInterfaces.ts';
 import { importParts } from '../../../../cli/places/importParts.ts';
 import { once } from '../../../../shared/async.ts';
 import { inspect } from '../../../../shared/exportFile/inspection.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { SecretFiles } from '../../../../cli/places/callOptions.ts';
 import { secretFiles } from '../../../../cli/places/openPlaces.ts';
 import { parsePlace } from '../../../../cli/places/parsePlace.ts';
+import type { SecretFiles } from '../../../../cli/places/placeOptions.ts';
 
 function files(options: SecretFiles, from: string, to: string, isAsked = false) {
   const places = [

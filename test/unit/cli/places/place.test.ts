@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { compareClocks } from '../../../../cli/exports/place.ts';
+import { compareClocks } from '../../../../cli/exports/placeInterfaces.ts';
 
 it.each([
   [4_000, 'ok', 'this machine and the server have the same time'],

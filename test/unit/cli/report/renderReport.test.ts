@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MigrationResult } from '../../../../cli/migrate/documents.ts';
+import type { MigrationResult } from '../../../../cli/migrate/migrationDocuments.ts';
 import { renderReport } from '../../../../cli/report/renderReport.ts';
 import { migrationResult, resultOrganisations } from '../../../support/migrationResult.ts';
 

@@ -5,7 +5,7 @@ import { exportFileJson } from '../../shared/exportFile/fileForm.ts';
 import { ForeignFileError } from '../../shared/exportFile/foreignFile.ts';
 import { createBodyStorage } from '../../shared/http/bodyStorage.ts';
 import { JsonError, locatedMessage } from '../../shared/json/jsonScanner.ts';
-import type { ExportContent } from './place.ts';
+import type { ExportContent } from './placeInterfaces.ts';
 
 /** The disposal of content that holds nothing, or whose owner disposes of it. */
 export const undisposed = { [Symbol.asyncDispose]: async () => {} };

@@ -4,13 +4,13 @@ import { importResponse } from '../../functions/import/contract.ts';
 import { organisationsExist } from '../../shared/errors/errors.ts';
 import { migrationStopped, placeBroke, placeFailed, placeLost } from '../../shared/errors/placeErrors.ts';
 import { InterruptedError, type Surroundings, UsageError } from '../command.ts';
-import type { ExportContent, FilePlace } from '../exports/place.ts';
-import { describeFault } from '../faults.ts';
-import { progressOutput } from '../places/callOptions.ts';
+import { describeFault } from '../describeError.ts';
+import type { ExportContent, FilePlace } from '../exports/placeInterfaces.ts';
 import { openFile } from '../places/filePlace.ts';
+import { progressOutput } from '../places/placeOptions.ts';
 import { type PhaseState, type ProgressOutput, pace } from '../progress.ts';
 import { reconnecting } from '../reconnection.ts';
-import { migrationPhase } from './documents.ts';
+import { migrationPhase } from './migrationDocuments.ts';
 import { exportPath, lockRunDirectory, readJson, removeExport, resumeCommand, writeJson } from './runDirectory.ts';
 import { migrationSettings, stagedOptions } from './settings.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CredentialTally, describeCredentials } from '../../../../cli/migrate/credentials.ts';
+import { CredentialTally, describeCredentials } from '../../../../cli/migrate/credentialTally.ts';
 import type { RecordContent } from '../../../../shared/exportFile/comparedRecord.ts';
 import type { ComparedPair } from '../../../../shared/exportFile/comparison.ts';
 

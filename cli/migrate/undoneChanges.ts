@@ -3,7 +3,7 @@ import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparis
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { stateWord } from '../texts.ts';
-import type { UndonePerson } from './documents.ts';
+import type { UndonePerson } from './migrationDocuments.ts';
 
 const MAX_LISTED = 1_000;
 const { password, totp } = personCredentials;

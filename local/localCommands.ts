@@ -1,5 +1,5 @@
 import { EXPORT_FILE } from '../functions/import/contract.ts';
-import { samplePerson } from './instance.ts';
+import { samplePerson } from './localInstance.ts';
 
 /** The addresses and files that the commands contain. */
 export interface Addresses {

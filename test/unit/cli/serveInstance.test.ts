@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listen } from '../../../cli/serve.ts';
+import { listen } from '../../../cli/serveInstance.ts';
 
 const address = { host: 'db.example', port: 80, setting: '--port' };
 

@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { untilTaken } from '../../../shared/http/exchange.ts';
+import { untilTaken } from '../../../shared/http/nodeResponse.ts';
 import { fixedLimits } from '../../../shared/limits.ts';
 
 const { stallMs } = fixedLimits;

@@ -1,5 +1,5 @@
 import { counted } from '../texts.ts';
-import type { MigrationResult } from './documents.ts';
+import type { MigrationResult } from './migrationDocuments.ts';
 
 /** Returns the number of records that the proof has found equal on both sides. */
 export function equalRecords({ proof }: MigrationResult): number {

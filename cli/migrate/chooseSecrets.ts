@@ -5,13 +5,13 @@ import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { UsageError } from '../command.ts';
 import { defaultOrganisation } from '../exports/defaultOrganisation.ts';
 import { FileFacts, inspectPlace } from '../exports/inspectPlace.ts';
-import { progressOutput } from '../places/callOptions.ts';
+import { progressOutput } from '../places/placeOptions.ts';
 import { askChoice, canAsk } from '../questions.ts';
 import { counted } from '../texts.ts';
-import { SECRET_CHOICES } from '../values.ts';
-import type { PlanningCall } from './callOptions.ts';
+import { SECRET_CHOICES } from '../valueKinds.ts';
+import type { PlanningCall } from './migrationOptions.ts';
+import type { Side } from './openSides.ts';
 import { isFile, type MigrationSettings, sourceOptions } from './settings.ts';
-import type { Side } from './sides.ts';
 
 /**
  * Requires that the call selects the secrets that move, unless the source is a file or a person can be asked.

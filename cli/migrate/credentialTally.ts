@@ -4,9 +4,9 @@ import { parseObject, textAt, valueAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import { counted, firstOf, numberText, stateWord } from '../texts.ts';
-import type { Credentials } from './documents.ts';
+import type { Credentials } from './migrationDocuments.ts';
+import type { Side } from './openSides.ts';
 import type { MigrationSettings } from './settings.ts';
-import type { Side } from './sides.ts';
 
 /** The people of an organisation who share a reason: their number, and the names of the first ones. */
 interface Group {

@@ -17,9 +17,9 @@ import {
   noticeText,
   numberText,
 } from '../texts.ts';
-import { describeCredentials } from './credentials.ts';
-import type { MigrationPlan, MigrationResult } from './documents.ts';
-import { endText, equalRecords } from './outcome.ts';
+import { describeCredentials } from './credentialTally.ts';
+import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
+import { endText, equalRecords } from './resultSummary.ts';
 
 /** Whether a plan has nothing to move. */
 export function isEmpty({ sections }: MigrationPlan): boolean {

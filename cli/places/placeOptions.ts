@@ -1,8 +1,8 @@
 import { secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { flag, optional, repeatable, required, type Surroundings, UsageError, type Values } from '../command.ts';
-import type { ExportOptions, ImportOptions } from '../exports/place.ts';
+import type { ExportOptions, ImportOptions } from '../exports/placeInterfaces.ts';
 import { type ProgressOutput, progressEvents, progressLines } from '../progress.ts';
-import { SECRET_CHOICES } from '../values.ts';
+import { SECRET_CHOICES } from '../valueKinds.ts';
 
 const CREDENTIALS = 'Places and credentials';
 const SELECTION = 'Selection and conflicts';

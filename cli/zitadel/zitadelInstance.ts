@@ -5,9 +5,9 @@ import {
 } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { z } from 'zod';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import { clockAhead, type PlaceFacts } from '../exports/place.ts';
-import { messageIn, request, send, type ZitadelConnection } from './connection.ts';
+import { clockAhead, type PlaceFacts } from '../exports/placeInterfaces.ts';
 import { callMethod, isUnknownMethod, rpcError } from './rpc.ts';
+import { messageIn, request, send, type ZitadelConnection } from './zitadelConnection.ts';
 
 /** A ZITADEL's instance, as it describes itself to a caller who may read it. */
 type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'instanceId' | 'defaultOrgId' | 'defaultOrgName'> &

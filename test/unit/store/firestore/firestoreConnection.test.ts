@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { connect, decodeDocument, documentName } from '../../../../shared/store/firestore/connection.ts';
+import { connect, decodeDocument, documentName } from '../../../../shared/store/firestore/firestoreConnection.ts';
 
 it('names of documents distribute consecutive ids, and can be converted back to them', () => {
   const connection = connect({ projectId: 'p', databaseId: 'd' }, '127.0.0.1:1');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resultText } from '../../../../cli/migrate/texts.ts';
+import { resultText } from '../../../../cli/migrate/migrationText.ts';
 import { layOut, layoutOf } from '../../../../cli/terminal.ts';
 import { migrationResult } from '../../../support/migrationResult.ts';
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
-import { leftBehind, MigrationRun, readState, workAlone, writeState } from '../../../../cli/migrate/run.ts';
+import { leftBehind, MigrationRun, readState, workAlone, writeState } from '../../../../cli/migrate/migrationRun.ts';
 import { progressLines } from '../../../../cli/progress.ts';
 import { organisationsExist } from '../../../../shared/errors/errors.ts';
 import { migrationStopped, placeRefused } from '../../../../shared/errors/placeErrors.ts';

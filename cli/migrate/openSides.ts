@@ -6,10 +6,10 @@ import {
   type Place,
   requireNoneForZitadel,
   requireOtherInstance,
-} from '../exports/place.ts';
+} from '../exports/placeInterfaces.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
-import type { MigrationPlan, MigrationSide } from './documents.ts';
+import type { MigrationPlan, MigrationSide } from './migrationDocuments.ts';
 import type { MigrationSettings } from './settings.ts';
 
 /** A place of a migration. */

@@ -5,7 +5,7 @@ import { textAt } from '../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
-import type { MigrationPlan, OrganisationCounts } from './documents.ts';
+import type { MigrationPlan, OrganisationCounts } from './migrationDocuments.ts';
 
 /** Bounds the organisations that a plan or a result lists. */
 const MAX_LISTED = 1_000;
