@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { StatementSync } from 'node:sqlite';
 import { z } from 'zod';
 import { userKey } from '../shared/auth/authorise.ts';
-import { type Connection, connect } from '../shared/store/sqlite/sqliteConnection.ts';
+import { connectSqlite, type SqliteConnection } from '../shared/store/sqlite/sqliteConnection.ts';
 
 // The limits beside which the service is measured: what SQLite and Node do without it, on the same rows and with the same
 // settings of a connection. `node bench/rawLoops.ts LOOP DATABASE [NEW-DATABASE]` prints one line of JSON.
@@ -37,8 +37,8 @@ function* batches(rows: Iterable<unknown>): Generator<readonly Row[]> {
 }
 
 /** Inserts the rows of an import into a new database, in the order in which the import inserted them. */
-function write(source: Connection, file: string): void {
-  const target = connect({ file, busyTimeout: 0 });
+function write(source: SqliteConnection, file: string): void {
+  const target = connectSqlite({ file, busyTimeout: 0 });
   target.execute('PRAGMA journal_mode = WAL');
   const tables: Iterable<unknown> = source.prepare('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL').iterate();
   for (const [sql] of z.array(z.tuple([z.string()])).parse([...tables])) target.execute(sql);
@@ -57,7 +57,7 @@ function write(source: Connection, file: string): void {
 }
 
 /** Looks up each record of an import by its key. */
-function lookUp(source: Connection): void {
+function lookUp(source: SqliteConnection): void {
   const get = source.prepare('SELECT version, digest FROM documents WHERE collection = ? AND id = ?');
   const keys = source.prepare(`SELECT collection, id ${ROWS} AND collection <> 'claims' ORDER BY rowid`);
   for (const batch of batches(keys.iterate())) {
@@ -68,7 +68,7 @@ function lookUp(source: Connection): void {
 }
 
 /** Reads each record of an import, and encodes its text. */
-function read(source: Connection): void {
+function read(source: SqliteConnection): void {
   const select = source.prepare(
     `SELECT body, coalesce("passwordHash", ''), coalesce("sealedTotpSeed", '') ${ROWS} AND body IS NOT NULL ORDER BY collection, id`,
   );
@@ -81,7 +81,7 @@ function read(source: Connection): void {
 }
 
 /** Serves removals: an update for each request, and a commit for those that have come in the same turn. */
-async function serve(database: Connection): Promise<void> {
+async function serve(database: SqliteConnection): Promise<void> {
   const update = database.prepare(
     `UPDATE documents SET "otpEmail" = NULL, version = version + 1 WHERE collection = 'users' AND id = ? AND "otpEmail" = 1`,
   );
@@ -109,7 +109,7 @@ async function serve(database: Connection): Promise<void> {
 }
 
 const [, , loop = '', file = '', newFile = ''] = process.argv;
-const source = connect({ file, busyTimeout: 0 });
+const source = connectSqlite({ file, busyTimeout: 0 });
 if (loop === 'serve') await serve(source);
 else {
   const loops: Readonly<Record<string, () => void>> = {

@@ -91,7 +91,7 @@ export interface Surroundings {
 }
 
 /** The input of a command. */
-export interface Call<Arguments = readonly Parameter[], Own = Options> extends Surroundings {
+export interface CommandCall<Arguments = readonly Parameter[], Own = Options> extends Surroundings {
   readonly arguments: Values<Arguments>;
   readonly options: Values<Own>;
 }
@@ -147,10 +147,10 @@ export function toList<Element>(
   return { name, heads: Object.keys(columns), rows: rows() };
 }
 
-type Result = Promise<Output | ListOutput | undefined>;
+type CommandResult = Promise<Output | ListOutput | undefined>;
 
 /** The description of a command in help and documents. */
-interface Description<Arguments, Own> {
+interface CommandDescription<Arguments, Own> {
   /** The words that select the command, such as `pat create`. */
   readonly name: string;
   /** One sentence, which fits its line of the help of all commands. */
@@ -167,25 +167,26 @@ interface Description<Arguments, Own> {
  * A command on an instance, which `--data` or `--firestore` names. Its functions are methods, so that commands with different
  * options are elements of one list: `parseValues` gives each the values that it describes.
  */
-export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options> extends Description<Arguments, Own> {
+export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options>
+  extends CommandDescription<Arguments, Own> {
   /** Whether the instance exists before, or the command creates it. */
   readonly instance: 'existing' | 'created';
   /** Whether the command changes something, or copies secrets: then each call is put on record in the audit trail. */
   readonly isAudited?: true;
   /** Checks the call before the database is opened, or creates the database by other means. */
-  prepare?(call: Call<Arguments, Own>, location: StoreLocation): Promise<void>;
+  prepare?(call: CommandCall<Arguments, Own>, location: StoreLocation): Promise<void>;
   /** Runs a call on something else than an instance of this service; undefined for any other call. */
-  elsewhere?(call: Call<Arguments, Own>): Promise<Output | undefined>;
+  elsewhere?(call: CommandCall<Arguments, Own>): Promise<Output | undefined>;
   /** Runs the command. It loads what it needs, so that no command waits for another command's modules. */
-  run(call: Call<Arguments, Own> & OpenInstance): Result;
+  run(call: CommandCall<Arguments, Own> & OpenInstance): CommandResult;
 }
 
 /** A command that opens no database by itself. */
 export interface StandaloneCommand<Arguments = readonly Parameter[], Own = Options>
-  extends Description<Arguments, Own> {
+  extends CommandDescription<Arguments, Own> {
   readonly instance: 'none';
   /** Runs the command, as that of an instance. */
-  run(call: Call<Arguments, Own>): Result;
+  run(call: CommandCall<Arguments, Own>): CommandResult;
 }
 
 /** A command of `identity`. */

@@ -85,7 +85,7 @@ async function findMistypedSubcommand(
 }
 
 async function printFault(error: unknown, { stderr, environment }: Surroundings): Promise<ExitStatus> {
-  const { describeFault } = await import('./describeError.ts');
+  const { describeError: describeFault } = await import('./describeError.ts');
   const { message, exitStatus } = describeFault(error, environment.LOG_LEVEL);
   stderr.write(`identity: ${message.replace(namedCommands, startedBy(environment))}\n`);
   return exitStatus;

@@ -1,20 +1,32 @@
 import type { Command } from './command.ts';
-import { audit } from './commands/audit.ts';
-import { backup, restore } from './commands/backups.ts';
-import { compare } from './commands/compare.ts';
-import { exportPlace } from './commands/export.ts';
-import { importPlace } from './commands/import.ts';
-import { init } from './commands/init.ts';
-import { inspect } from './commands/inspect.ts';
-import { memberAdd, memberList, memberRemove } from './commands/member.ts';
-import { migrate, migrateCleanup, migratePlan, migrateReport, migrateResume } from './commands/migrate.ts';
-import { orgDelete, orgList } from './commands/org.ts';
-import { otpEmailEnable, otpEmailRemove } from './commands/otpEmail.ts';
-import { patCreate, patList, patRevoke } from './commands/pat.ts';
-import { migratePrepare } from './commands/prepare.ts';
-import { rekey } from './commands/rekey.ts';
-import { serve } from './commands/serve.ts';
-import { serviceUserCreate, serviceUserDelete, userList, userLock, userUnlock } from './commands/user.ts';
+import { auditCommand } from './commands/audit.ts';
+import { backupCommand, restoreCommand } from './commands/backups.ts';
+import { compareCommand } from './commands/compare.ts';
+import { exportCommand } from './commands/export.ts';
+import { importCommand } from './commands/import.ts';
+import { initCommand } from './commands/init.ts';
+import { inspectCommand } from './commands/inspect.ts';
+import { memberAddCommand, memberListCommand, memberRemoveCommand } from './commands/member.ts';
+import {
+  migrateCleanupCommand,
+  migrateCommand,
+  migratePlanCommand,
+  migrateReportCommand,
+  migrateResumeCommand,
+} from './commands/migrate.ts';
+import { orgDeleteCommand, orgListCommand } from './commands/org.ts';
+import { otpEmailEnableCommand, otpEmailRemoveCommand } from './commands/otpEmail.ts';
+import { patCreateCommand, patListCommand, patRevokeCommand } from './commands/pat.ts';
+import { migratePrepareCommand } from './commands/prepare.ts';
+import { rekeyCommand } from './commands/rekey.ts';
+import { serveCommand } from './commands/serve.ts';
+import {
+  serviceUserCreateCommand,
+  serviceUserDeleteCommand,
+  userListCommand,
+  userLockCommand,
+  userUnlockCommand,
+} from './commands/user.ts';
 
 /** What the commands with a common first word are about. */
 export const families: Readonly<Record<string, string>> = {
@@ -28,35 +40,35 @@ export const families: Readonly<Record<string, string>> = {
 
 /** All commands of `identity`, in the order of the help. Their definitions are light: each loads what it needs as it runs. */
 export const commands: readonly Command[] = [
-  init,
-  serve,
-  rekey,
-  backup,
-  restore,
-  audit,
-  migrate,
-  migratePrepare,
-  migratePlan,
-  migrateResume,
-  migrateReport,
-  migrateCleanup,
-  exportPlace,
-  importPlace,
-  compare,
-  inspect,
-  otpEmailRemove,
-  otpEmailEnable,
-  userList,
-  userLock,
-  userUnlock,
-  serviceUserCreate,
-  serviceUserDelete,
-  patCreate,
-  patList,
-  patRevoke,
-  memberAdd,
-  memberRemove,
-  memberList,
-  orgList,
-  orgDelete,
+  initCommand,
+  serveCommand,
+  rekeyCommand,
+  backupCommand,
+  restoreCommand,
+  auditCommand,
+  migrateCommand,
+  migratePrepareCommand,
+  migratePlanCommand,
+  migrateResumeCommand,
+  migrateReportCommand,
+  migrateCleanupCommand,
+  exportCommand,
+  importCommand,
+  compareCommand,
+  inspectCommand,
+  otpEmailRemoveCommand,
+  otpEmailEnableCommand,
+  userListCommand,
+  userLockCommand,
+  userUnlockCommand,
+  serviceUserCreateCommand,
+  serviceUserDeleteCommand,
+  patCreateCommand,
+  patListCommand,
+  patRevokeCommand,
+  memberAddCommand,
+  memberRemoveCommand,
+  memberListCommand,
+  orgListCommand,
+  orgDeleteCommand,
 ];

@@ -4,12 +4,12 @@ import type { RecordContent } from '../shared/exportFile/comparedRecord.ts';
 import type { Comparison, PairVisitor, RecordDifference } from '../shared/exportFile/comparison.ts';
 import { combineVisitors, type Inspection, type RecordVisitor } from '../shared/exportFile/inspection.ts';
 import { inspectPlace, type PlaceInspection } from './exports/inspectPlace.ts';
-import type { ExportOptions, Place, PlaceFacts } from './exports/placeInterfaces.ts';
+import type { Place, PlaceExportOptions, PlaceFacts } from './exports/placeInterfaces.ts';
 import type { ProgressOutput } from './progress.ts';
 import { LAG_MS, type ZitadelSide, zitadelReason } from './zitadel/expectedDifferences.ts';
 import type { FileLosses } from './zitadel/fileLosses.ts';
 
-interface Side {
+interface ComparedSide {
   readonly place: Place;
   /** Whether it is a ZITADEL, whose exports show late what was written a moment ago. */
   readonly isLagging: boolean;
@@ -17,9 +17,9 @@ interface Side {
 
 interface Comparing {
   readonly comparison: Comparison;
-  readonly first: Side & { readonly options: ExportOptions };
+  readonly first: ComparedSide & { readonly options: PlaceExportOptions };
   /** Its options may depend on what the first side holds. */
-  readonly second: Side & { readonly options: (first: PlaceInspection) => ExportOptions };
+  readonly second: ComparedSide & { readonly options: (first: PlaceInspection) => PlaceExportOptions };
   /** They take the records of the first side, besides the comparison. */
   readonly visitors?: readonly RecordVisitor[];
 }
@@ -34,7 +34,7 @@ export async function compareSides(
 ): Promise<readonly [first: PlaceInspection, second: PlaceInspection]> {
   const visitor = combineVisitors([comparison.first, ...visitors]);
   const isLagging = first.isLagging || second.isLagging;
-  const readSide = ({ place }: Side, options: ExportOptions, records: RecordVisitor) =>
+  const readSide = ({ place }: ComparedSide, options: PlaceExportOptions, records: RecordVisitor) =>
     inspectPlace(place, options, records, output, signal, `comparing ${place.name}`);
   let [read, before]: [PlaceInspection?, string?] = [];
   for (;;) {
@@ -61,8 +61,8 @@ export const MAX_NAMED = 1_000;
  */
 export function onlyOrganisationsOf(
   place: Place,
-  options: ExportOptions,
-): { readonly place: Place; readonly options: (other: Pick<Inspection, 'organisations'>) => ExportOptions } {
+  options: PlaceExportOptions,
+): { readonly place: Place; readonly options: (other: Pick<Inspection, 'organisations'>) => PlaceExportOptions } {
   return {
     options: ({ organisations }) => {
       const orgIds = organisations.length === 0 ? [NO_ORGANISATION] : organisations.map(({ orgId }) => orgId);

@@ -5,7 +5,7 @@ import { InterruptedError, UsageError } from './command.ts';
 import { printable } from './terminal.ts';
 import { humanMessage } from './texts.ts';
 
-interface Fault {
+interface DescribedError {
   readonly message: string;
   readonly exitStatus: ExitStatus;
 }
@@ -14,7 +14,7 @@ interface Fault {
  * Describes a fault without its stack.
  * @param logLevel at `debug`, the stack of an unexpected fault is printed
  */
-export function describeFault(error: unknown, logLevel = process.env.LOG_LEVEL): Fault {
+export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL): DescribedError {
   // Each problem of the configuration has a line.
   if (error instanceof UsageError)
     return { message: error.message.split('\n').map(printable).join('\n'), exitStatus: 'usage' };
@@ -24,7 +24,7 @@ export function describeFault(error: unknown, logLevel = process.env.LOG_LEVEL):
     return { message: printable(humanMessage(error.message)), exitStatus: isUsage ? 'usage' : 'failed' };
   }
   const isExpected = isSystemError(error);
-  return { message: isExpected ? printable(systemText(error)) : unexpected(error, logLevel), exitStatus: 'failed' };
+  return { message: isExpected ? printable(systemText(error)) : unexpectedText(error, logLevel), exitStatus: 'failed' };
 }
 
 /** Whether an operating system, or SQLite, has given the error its message. */
@@ -36,7 +36,7 @@ function systemText(error: NodeJS.ErrnoException): string {
   return error.code === 'ENOENT' && error.path !== undefined ? `${error.path} does not exist` : error.message;
 }
 
-function unexpected(error: unknown, logLevel: string | undefined): string {
+function unexpectedText(error: unknown, logLevel: string | undefined): string {
   const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
   if (logLevel === 'debug') return `unexpected fault: ${stack}`;
   return `unexpected fault: ${printable(message)}: run the command with LOG_LEVEL=debug, and report what it prints`;

@@ -9,13 +9,13 @@ export const instanceOptions = {
   firestore: optional('PROJECT[/DATABASE]', 'the database of a cloud-hosted instance', 'Instance (one of)'),
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 interface InstanceLocation {
   readonly location: StoreLocation;
   readonly defaultName: string;
   /** The environment, with the variables for the same location. */
-  readonly environment: Environment;
+  readonly environment: EnvironmentVariables;
 }
 
 /**
@@ -25,7 +25,7 @@ interface InstanceLocation {
 export function instanceLocation(
   data: string | undefined,
   firestore: string | undefined,
-  environment: Environment,
+  environment: EnvironmentVariables,
 ): InstanceLocation {
   const masterKey = environment.IDENTITY_MASTER_KEY || undefined;
   const variables = { DATA_DIR: undefined, FIRESTORE_PROJECT: undefined, FIRESTORE_DATABASE: undefined };

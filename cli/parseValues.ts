@@ -2,7 +2,7 @@ import * as zod from 'zod';
 import { isWellFormed } from '../shared/auth/token.ts';
 import { type Command, type GivenValues, type Options, UsageError } from './command.ts';
 import { commonOptions } from './help.ts';
-import { type ValueName, valueKind } from './valueKinds.ts';
+import { type ValueName, valueFormat } from './valueKinds.ts';
 
 interface ParsedValues {
   readonly arguments: readonly unknown[];
@@ -43,7 +43,7 @@ export async function parseValues(command: Command, { positionals, options }: Gi
 /** @param subject what the message calls the values */
 async function parseAll(kind: ValueName, subject: string, texts: readonly string[]): Promise<unknown[]> {
   if (texts.length === 0) return [];
-  const { schema, remedy } = valueKind(kind);
+  const { schema, remedy } = valueFormat(kind);
   const loaded = await schema(zod);
   return texts.map((text) => {
     const { success, data } = loaded.safeParse(text);

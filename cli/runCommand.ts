@@ -9,8 +9,8 @@ import { configureLog } from '../shared/log.ts';
 import { hasDatabase, openStore } from '../shared/store/openStore.ts';
 import { systemCode } from '../shared/systemCode.ts';
 import {
-  type Call,
   type Command,
+  type CommandCall,
   type ExitStatus,
   type GivenValues,
   type InstanceCommand,
@@ -37,7 +37,7 @@ export async function runCommand(
   surroundings: Surroundings,
 ): Promise<ExitStatus> {
   configureLog('info', surroundings.stderr);
-  const call: Call = { ...surroundings, ...(await parseValues(command, given)) };
+  const call: CommandCall = { ...surroundings, ...(await parseValues(command, given)) };
   const print = async (output: AnyOutput) => {
     if (output !== undefined) await printOutput(output, given.options.json !== undefined, surroundings);
     return output?.exitStatus?.() ?? 'done';

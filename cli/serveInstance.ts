@@ -33,7 +33,10 @@ interface ServerSettings {
 }
 
 /** Serves the three functions on one port, until a signal stops the process. */
-export async function serve(call: Surroundings & OpenInstance, { host, port, docs }: ServerSettings): Promise<void> {
+export async function serveInstance(
+  call: Surroundings & OpenInstance,
+  { host, port, docs }: ServerSettings,
+): Promise<void> {
   const { store, signal, stdout, stderr, print } = call;
   const config = loadConfig(call);
   if (config.trustedProxies === 0 && !isLoopback(host)) throw hostNeedsProxy(host);

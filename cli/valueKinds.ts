@@ -6,7 +6,7 @@ import { knownRoles } from '../shared/organisation/roles.ts';
 type Zod = typeof import('zod');
 
 /** The values of an argument or option. */
-export interface ValueKind {
+export interface ValueFormat {
   /** What to specify instead of an invalid value. */
   readonly remedy: string;
   /** Returns the schema that checks and parses a value. Zod is loaded by the first call that has values, not by the help. */
@@ -56,7 +56,7 @@ const text = { remedy: '', schema: ({ z }: Zod) => z.string() };
 const path = { remedy: 'specify a path', schema: ({ z }: Zod) => z.string().min(1) };
 
 /** The kinds of values, by their names in the help. */
-const valueKinds = {
+const valueFormats = {
   CONFLICT: choice(['report', 'skip', 'overwrite']),
   COUNT: {
     remedy: 'specify a number',
@@ -116,15 +116,15 @@ const valueKinds = {
   USER: { remedy: 'specify an id, a user name or an e-mail address', schema: ({ z }: Zod) => z.string().trim().min(1) },
   USER_ID: id,
   WORD: text,
-} as const satisfies Readonly<Record<string, ValueKind>>;
+} as const satisfies Readonly<Record<string, ValueFormat>>;
 
 /** The name of a kind of values. */
-export type ValueName = keyof typeof valueKinds;
+export type ValueName = keyof typeof valueFormats;
 
 /** A parsed value of a kind. */
-export type Value<Name extends ValueName> = output<Awaited<ReturnType<(typeof valueKinds)[Name]['schema']>>>;
+export type Value<Name extends ValueName> = output<Awaited<ReturnType<(typeof valueFormats)[Name]['schema']>>>;
 
 /** Returns a kind of values by its name. */
-export function valueKind(name: ValueName): ValueKind {
-  return valueKinds[name];
+export function valueFormat(name: ValueName): ValueFormat {
+  return valueFormats[name];
 }

@@ -7,7 +7,7 @@ import { dirname, resolve } from 'node:path';
 export const OWNER_ONLY = 0o600;
 
 /** A file's content, or a function that fills the empty file: by its handle, which cannot be replaced, or by its path. */
-type FileContent = string | Uint8Array | ((file: FileHandle, path: string) => Promise<void>);
+type NewFileContent = string | Uint8Array | ((file: FileHandle, path: string) => Promise<void>);
 
 /**
  * Writes a file that only its owner can read. It appears under its name when it is complete and durable: a crash leaves
@@ -19,7 +19,7 @@ type FileContent = string | Uint8Array | ((file: FileHandle, path: string) => Pr
  */
 export async function completeFile(
   target: string,
-  content: FileContent,
+  content: NewFileContent,
   appearance: 'new' | 'replacing',
   partial = `${target}.${randomUUID()}.partial`,
 ): Promise<void> {
@@ -33,7 +33,7 @@ export async function completeFile(
   syncDirectory(dirname(resolve(target)));
 }
 
-async function writePartial(partial: string, content: FileContent): Promise<void> {
+async function writePartial(partial: string, content: NewFileContent): Promise<void> {
   await using file = await open(partial, 'wx', OWNER_ONLY);
   await (typeof content === 'function' ? content(file, partial) : file.writeFile(content));
   await file.sync();

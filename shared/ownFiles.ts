@@ -12,9 +12,9 @@ const exposures = {
   read: (path: string) => `others can read ${path}: run chmod 600 ${path}`,
 };
 
-type Rule = Readonly<Partial<Record<keyof typeof exposures, 'refused' | 'reported'>>>;
+type ExposureRule = Readonly<Partial<Record<keyof typeof exposures, 'refused' | 'reported'>>>;
 
-const refused: Rule = { link: 'refused', foreign: 'refused', written: 'refused' };
+const refused: ExposureRule = { link: 'refused', foreign: 'refused', written: 'refused' };
 
 /** The kinds of files that the service believes, and what becomes of those with which others can do something. */
 const rules = {
@@ -28,7 +28,7 @@ const rules = {
   export: { link: 'reported', foreign: 'reported', written: 'reported' },
   /** The same where a person asks about it. */
   examined: { link: 'reported', foreign: 'reported', written: 'reported', read: 'reported' },
-} as const satisfies Readonly<Record<string, Rule>>;
+} as const satisfies Readonly<Record<string, ExposureRule>>;
 
 /** A kind of files that the service believes. */
 export type FileKind = keyof typeof rules;
@@ -46,7 +46,7 @@ export function checkOwn(path: string, kind: FileKind, report?: (problem: string
 export function checkStatus(path: string, kind: FileKind, status: Stats, report?: (problem: string) => void): void {
   const exposure = findExposure(path, status);
   if (exposure === undefined) return;
-  const rule: Rule = rules[kind];
+  const rule: ExposureRule = rules[kind];
   const problem = exposures[exposure](path, kind);
   if (rule[exposure] === 'refused') throw fileNotOwn(problem);
   if (rule[exposure] === 'reported') report?.(problem);

@@ -11,7 +11,7 @@ import { DAY_MS } from '../valueKinds.ts';
 
 const POLL_MS = 500;
 
-export const audit = defineInstanceCommand({
+export const auditCommand = defineInstanceCommand({
   name: 'audit',
   summary: 'list the audited calls of a self-hosted instance',
   details: 'These are exports, imports, removals and commands.',
@@ -34,14 +34,14 @@ export const audit = defineInstanceCommand({
       stderr.write(`event ${cursor} is damaged, skipped\n`);
     };
     const from = new Date(now.getTime() - (since?.milliseconds ?? DAY_MS));
-    const span: Span = { trail, after, from, onDamaged };
+    const span: EventRange = { trail, after, from, onDamaged };
     const rows = follow ? followEvents(span, databaseFile(directory), signal) : listEvents(span);
     const exitStatus = () => (damaged === 0 ? 'done' : 'listed');
     return { name: 'events', heads, rows, isEndless: follow, exitStatus };
   },
 });
 
-interface Span {
+interface EventRange {
   readonly trail: Trail;
   readonly after: string | undefined;
   /** Where the span begins without a cursor. */
@@ -49,7 +49,7 @@ interface Span {
   readonly onDamaged: (cursor: string) => void;
 }
 
-async function* listEvents({ trail, after, from, onDamaged }: Span): AsyncGenerator<Row> {
+async function* listEvents({ trail, after, from, onDamaged }: EventRange): AsyncGenerator<Row> {
   const { cursorBefore, readEvents } = await import('../../shared/audit/databaseTrail.ts');
   for (const event of readEvents(trail, after ?? cursorBefore(from), onDamaged))
     if (after !== undefined || Date.parse(event.time) >= from.getTime()) yield toRow(event);
@@ -59,7 +59,11 @@ async function* listEvents({ trail, after, from, onDamaged }: Span): AsyncGenera
  * Yields every event at least once: a time says nothing about whether an event was yielded before.
  * @param file the database; once it is another one, the trail that is open gets no further events
  */
-async function* followEvents({ trail, after, from, onDamaged }: Span, file: string, signal: Surroundings['signal']) {
+async function* followEvents(
+  { trail, after, from, onDamaged }: EventRange,
+  file: string,
+  signal: Surroundings['signal'],
+) {
   const inode = () => statSync(file, { throwIfNoEntry: false })?.ino;
   const opened = inode();
   const { cursorBefore, readEvents } = await import('../../shared/audit/databaseTrail.ts');

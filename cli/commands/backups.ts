@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { defineInstanceCommand, optional, required } from '../command.ts';
 import { warnOn } from '../terminal.ts';
 
-export const backup = defineInstanceCommand({
+export const backupCommand = defineInstanceCommand({
   name: 'backup',
   summary: 'copy a self-hosted instance, running or not, to a file',
   details: 'The copy does not contain the master key: back it up separately.',
@@ -21,7 +21,7 @@ export const backup = defineInstanceCommand({
   },
 });
 
-export const restore = defineInstanceCommand({
+export const restoreCommand = defineInstanceCommand({
   name: 'restore',
   summary: 'create a self-hosted instance from a backup',
   instance: 'created',

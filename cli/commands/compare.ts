@@ -1,12 +1,12 @@
 import type { Comparison, RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { missingKinds } from '../../shared/exportFile/secretSelection.ts';
 import { defineCommand, interruptible, NOTHING_CHANGED, type Output, optional, required } from '../command.ts';
-import type { ExportOptions, Place } from '../exports/placeInterfaces.ts';
+import type { Place, PlaceExportOptions } from '../exports/placeInterfaces.ts';
 import { recordNoun, words } from '../nouns.ts';
 import {
   eventsOption,
   exportChoices,
-  exportOptions,
+  exportOptionsOf,
   placeDetails,
   progressOutput,
   secretsOfTwo,
@@ -27,7 +27,7 @@ import {
 
 const DEFAULT_LIMIT = 100;
 
-export const compare = defineCommand({
+export const compareCommand = defineCommand({
   name: 'compare',
   summary: 'compare two places record by record, field by field',
   details: `${placeDetails} Records are compared as an import would store them, with a file those of its organisations only. The exit code is 3 if they differ.`,
@@ -53,7 +53,7 @@ export const compare = defineCommand({
       const { signal } = call;
       requireRereadable(...call.arguments);
       const [first, second] = await openPlaces(call, call.options, ...call.arguments);
-      const options = exportOptions(call);
+      const options = exportOptionsOf(call);
       const firstFacts = first.takes === 'imports' ? await first.facts(['export'], signal) : undefined;
       const secondFacts = second.takes === 'imports' ? await second.facts(['export'], signal) : undefined;
       requireOtherInstance({ place: first, facts: firstFacts }, { place: second, facts: secondFacts });
@@ -77,7 +77,7 @@ export const compare = defineCommand({
 /** Returns both sides with what is read of them: beside a file, a database is compared by the file's organisations. */
 async function selectOrganisations(
   [first, second]: readonly [Place, Place],
-  options: ExportOptions,
+  options: PlaceExportOptions,
   { output, signal }: { readonly output: ProgressOutput; readonly signal: AbortSignal },
 ) {
   const { onlyOrganisationsOf } = await import('../compareSides.ts');
@@ -93,7 +93,7 @@ async function selectOrganisations(
 
 function result(
   { isEqual, counts, differences, expected }: Comparison,
-  options: ExportOptions,
+  options: PlaceExportOptions,
   names: readonly [string, string],
   missingStates: readonly string[],
 ): Output {

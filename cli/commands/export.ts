@@ -1,8 +1,8 @@
 import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
 import type {
-  ExportOptions,
   FilePlace,
   Place,
+  PlaceExportOptions,
   StoredFile,
   UnexportedOrganisation,
 } from '../exports/placeInterfaces.ts';
@@ -10,7 +10,7 @@ import type { RecordCounter } from '../exports/recordCounter.ts';
 import {
   eventsOption,
   exportChoices,
-  exportOptions,
+  exportOptionsOf,
   placeDetails,
   progressOutput,
   secretsOfTwo,
@@ -19,7 +19,7 @@ import {
 import { section } from '../terminal.ts';
 import { counted, missingStatesLines, noticeSection } from '../texts.ts';
 
-export const exportPlace = defineCommand({
+export const exportCommand = defineCommand({
   name: 'export',
   summary: 'export organisations to a new file or object',
   details: `${placeDetails} The default organisation is left out unless --org names it.`,
@@ -45,13 +45,15 @@ export const exportPlace = defineCommand({
     const [source, target] = await openPlaces(call, given, from, given.to);
     if (target.takes !== 'files')
       throw new UsageError(`identity export writes files and objects: use identity import, with --to ${target.name}`);
-    const options = exportOptions(call);
+    const options = exportOptionsOf(call);
     // Standard output may take the file.
     const stream = target.name === '-' ? 'stderr' : 'stdout';
     const progress = progressOutput(call, call[stream]);
     requireSelectable(source, options, given.with !== undefined);
     await target.requireFree?.(signal);
-    const { defaultOrganisation, withoutOrganisation } = await import('../exports/defaultOrganisation.ts');
+    const { stayingOrganisation: defaultOrganisation, withoutOrganisation } = await import(
+      '../exports/defaultOrganisation.ts'
+    );
     const { RecordCounter: Counter, requestLines, trackStore } = await import('../exports/recordCounter.ts');
     const counter = new Counter(source.name, options);
     const unexported: UnexportedOrganisation[] = [];
@@ -77,7 +79,7 @@ export const exportPlace = defineCommand({
 });
 
 /** A file is copied whole: only a database can select. */
-function requireSelectable({ name, takes }: Place, options: ExportOptions, selectsSecrets: boolean): void {
+function requireSelectable({ name, takes }: Place, options: PlaceExportOptions, selectsSecrets: boolean): void {
   const { orgIds, excludedOrgIds, forZitadel } = options;
   const isSelective = orgIds.length + excludedOrgIds.length > 0 || selectsSecrets || forZitadel;
   if (takes === 'files' && isSelective)

@@ -1,14 +1,14 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
-import type { ImportOptions } from '../exports/placeInterfaces.ts';
+import type { PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
 import {
   eventsOption,
   exportChoices,
-  exportOptions,
+  exportOptionsOf,
   importChoices,
-  importOptions,
+  importOptionsOf,
   placeDetails,
   progressOutput,
   secretsOfTwo,
@@ -18,7 +18,7 @@ import { type Line, section } from '../terminal.ts';
 import { counted, countList, missingStatesLines, noticeSection } from '../texts.ts';
 import { SECRET_CHOICES } from '../valueKinds.ts';
 
-export const importPlace = defineCommand({
+export const importCommand = defineCommand({
   name: 'import',
   summary: 'import organisations into an instance or a database',
   details: `${placeDetails} If the command was interrupted, repeat it: it resumes.`,
@@ -54,10 +54,10 @@ export const importPlace = defineCommand({
     if (target.takes !== 'imports')
       throw new UsageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);
     requireOther(source.name, target.name);
-    const selection = exportOptions(call);
+    const selection = exportOptionsOf(call);
     const isFile = source.takes === 'files';
     const takesAll = isFile && call.options.with === undefined;
-    const given = { ...importOptions(call), withKeys: takesAll || selection.withKeys };
+    const given = { ...importOptionsOf(call), withKeys: takesAll || selection.withKeys };
     if (isFile && target.isRemote === true && !fitsQuery(given))
       throw new UsageError(
         '--org and --exclude-org are too long for a request: name fewer organisations in each call, or export a file with only those to import',
@@ -88,12 +88,12 @@ export const importPlace = defineCommand({
   },
 });
 
-function interruption(target: string, { dryRun }: ImportOptions): string {
+function interruption(target: string, { dryRun }: PlaceImportOptions): string {
   if (dryRun) return `interrupted: nothing was written to ${target}`;
   return `interrupted: records already imported into ${target} remain; repeat the command to resume`;
 }
 
-interface ReadFile {
+interface ImportedFile {
   readonly losses: readonly string[];
   readonly missingStates: readonly string[];
   readonly request: ExportedRequest;
@@ -104,8 +104,8 @@ interface ReadFile {
 function imported(
   response: ImportResponse,
   target: string,
-  { dryRun }: ImportOptions,
-  { losses, missingStates, request, requested }: ReadFile,
+  { dryRun }: PlaceImportOptions,
+  { losses, missingStates, request, requested }: ImportedFile,
 ): Output {
   const { errors = [], summary } = response;
   const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;

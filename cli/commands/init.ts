@@ -3,7 +3,7 @@ import { databaseOption } from '../instanceLocation.ts';
 import { createToken, newTokenFile, tokenText } from '../newToken.ts';
 import { commandLine, section } from '../terminal.ts';
 
-export const init = defineInstanceCommand({
+export const initCommand = defineInstanceCommand({
   name: 'init',
   summary: "create an instance, its owner and the owner's token",
   details: 'The owner is a service user with the role IAM_OWNER in the default organisation.',

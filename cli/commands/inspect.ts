@@ -6,7 +6,7 @@ import { words } from '../nouns.ts';
 import {
   eventsOption,
   exportChoices,
-  exportOptions,
+  exportOptionsOf,
   placeDetails,
   progressOutput,
   secretOptions,
@@ -23,7 +23,7 @@ import {
   numberText,
 } from '../texts.ts';
 
-export const inspect = defineCommand({
+export const inspectCommand = defineCommand({
   name: 'inspect',
   summary: 'validate the export of a place, and list its content',
   details: `${placeDetails} The content: counts, sizes, hash formats, secrets, and what an instance or a ZITADEL must be given by hand.`,
@@ -37,7 +37,7 @@ export const inspect = defineCommand({
     const facts = new Facts();
     const unexported: UnexportedOrganisation[] = [];
     const onUnexported = (one: UnexportedOrganisation) => void unexported.push(one);
-    const options = { ...exportOptions(call), onUnexported };
+    const options = { ...exportOptionsOf(call), onUnexported };
     const inspection = await inspectPlace(place, options, facts, progressOutput(call), call.signal);
     const { requestLines, requireOrganisations } = await import('../exports/recordCounter.ts');
     const { stateWarnings } = await import('../../functions/import/results/report.ts');

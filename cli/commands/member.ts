@@ -1,5 +1,13 @@
 import { knownRoles } from '../../shared/organisation/roles.ts';
-import { type Call, defineInstanceCommand, flag, type OpenInstance, optional, required, toList } from '../command.ts';
+import {
+  type CommandCall,
+  defineInstanceCommand,
+  flag,
+  type OpenInstance,
+  optional,
+  required,
+  toList,
+} from '../command.ts';
 
 const membership = {
   user: required('USER_ID', 'the person or service user'),
@@ -7,7 +15,7 @@ const membership = {
   org: optional('ORG_ID', 'the organisation; by default the instance'),
 };
 
-export const memberAdd = defineInstanceCommand({
+export const memberAddCommand = defineInstanceCommand({
   name: 'member add',
   summary: 'grant a user a role on the instance or an organisation',
   isAudited: true,
@@ -20,7 +28,7 @@ export const memberAdd = defineInstanceCommand({
   run: (call) => changeMembership(call, 'add', false),
 });
 
-export const memberRemove = defineInstanceCommand({
+export const memberRemoveCommand = defineInstanceCommand({
   name: 'member remove',
   summary: "revoke a user's role on the instance or an organisation",
   isAudited: true,
@@ -31,7 +39,7 @@ export const memberRemove = defineInstanceCommand({
 });
 
 async function changeMembership(
-  { options: { user, role, org }, store, now }: Call<readonly [], typeof membership> & OpenInstance,
+  { options: { user, role, org }, store, now }: CommandCall<readonly [], typeof membership> & OpenInstance,
   kind: 'add' | 'remove',
   isForced: boolean,
 ) {
@@ -40,7 +48,7 @@ async function changeMembership(
   return { json: { userId: user, role }, text: `${user} ${kind === 'add' ? 'now holds' : 'no longer holds'} ${role}` };
 }
 
-export const memberList = defineInstanceCommand({
+export const memberListCommand = defineInstanceCommand({
   name: 'member list',
   summary: 'list the holders of roles',
   arguments: [],

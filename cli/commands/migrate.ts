@@ -1,8 +1,8 @@
 import { defineCommand, required } from '../command.ts';
-import { existingDirectory, planning, secrets, yes } from '../migrate/migrationOptions.ts';
+import { existingDirectory, planning, sideSecrets, yes } from '../migrate/migrationOptions.ts';
 import { eventsOption, placeDetails } from '../places/placeOptions.ts';
 
-export const migrate = defineCommand({
+export const migrateCommand = defineCommand({
   name: 'migrate',
   summary: 'move organisations from one place to another, and verify',
   details: `${placeDetails} An interrupted migration is resumed.`,
@@ -11,10 +11,10 @@ export const migrate = defineCommand({
   examples: [
     'migrate --from https://old.example.com --from-token-file old.pat --to https://new.example.com --to-token-file new.pat --with passwords,otp,keys',
   ],
-  run: async (call) => (await import('../migrate/migration.ts')).migrate(call),
+  run: async (call) => (await import('../migrate/migration.ts')).startMigration(call),
 });
 
-export const migratePlan = defineCommand({
+export const migratePlanCommand = defineCommand({
   name: 'migrate plan',
   summary: 'show what a migration would do; changes nothing',
   details: `${placeDetails} The target makes a trial of the import.`,
@@ -24,16 +24,16 @@ export const migratePlan = defineCommand({
   run: async (call) => (await import('../migrate/migration.ts')).planMigration(call),
 });
 
-export const migrateResume = defineCommand({
+export const migrateResumeCommand = defineCommand({
   name: 'migrate resume',
   summary: 'continue a planned, interrupted or failed migration',
   arguments: [],
-  options: { ...existingDirectory, ...secrets, ...yes, ...eventsOption },
+  options: { ...existingDirectory, ...sideSecrets, ...yes, ...eventsOption },
   examples: ['migrate resume', 'migrate resume --run-dir ./north-migration --to-token-file new.pat'],
   run: async (call) => (await import('../migrate/migration.ts')).resumeMigration(call),
 });
 
-export const migrateReport = defineCommand({
+export const migrateReportCommand = defineCommand({
   name: 'migrate report',
   summary: "write a finished migration's result as an HTML page",
   details: 'It can be written at any time, also after cleanup.',
@@ -48,12 +48,12 @@ export const migrateReport = defineCommand({
   },
 });
 
-export const migrateCleanup = defineCommand({
+export const migrateCleanupCommand = defineCommand({
   name: 'migrate cleanup',
   summary: "delete a migration's export; keep its result",
   details: 'The object that it has read is deleted too.',
   arguments: [],
-  options: { ...existingDirectory, ...secrets, ...yes, ...eventsOption },
+  options: { ...existingDirectory, ...sideSecrets, ...yes, ...eventsOption },
   examples: ['migrate cleanup', 'migrate cleanup --run-dir ./north-migration --yes'],
   run: async (call) => {
     const { chooseRun } = await import('../migrate/chooseRun.ts');

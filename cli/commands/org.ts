@@ -4,7 +4,7 @@ import { askConfirmation } from '../questions.ts';
 import { section } from '../terminal.ts';
 import { counted, named } from '../texts.ts';
 
-export const orgList = defineInstanceCommand({
+export const orgListCommand = defineInstanceCommand({
   name: 'org list',
   summary: 'list the organisations: id, state and name',
   arguments: [],
@@ -23,7 +23,7 @@ export const orgList = defineInstanceCommand({
 /** Bounds the commits that begin and end a removal, which have all organisations. */
 const MAX_ORGANISATIONS = 200;
 
-export const orgDelete = defineInstanceCommand({
+export const orgDeleteCommand = defineInstanceCommand({
   name: 'org delete',
   summary: 'delete organisations with all their records',
   details:

@@ -14,7 +14,7 @@ import type { People, Person } from '../people/people.ts';
 import { secretOptions } from '../places/placeOptions.ts';
 import { counted } from '../texts.ts';
 
-export const otpEmailEnable = defineInstanceCommand({
+export const otpEmailEnableCommand = defineInstanceCommand({
   name: 'otp-email enable',
   summary: 'enable the OTP e-mail factor of a person',
   isAudited: true,
@@ -28,7 +28,7 @@ export const otpEmailEnable = defineInstanceCommand({
   },
 });
 
-export const otpEmailRemove = defineInstanceCommand({
+export const otpEmailRemoveCommand = defineInstanceCommand({
   name: 'otp-email remove',
   summary: 'remove the OTP e-mail factor of people',
   details: 'The people are those of an instance, or of a ZITADEL at its address.',

@@ -3,7 +3,7 @@ import { defineInstanceCommand, flag, optional, repeatable, required, toList, Us
 import { createToken, newTokenFile, tokenText } from '../newToken.ts';
 import { counted } from '../texts.ts';
 
-export const patCreate = defineInstanceCommand({
+export const patCreateCommand = defineInstanceCommand({
   name: 'pat create',
   summary: 'create a personal access token, which is shown only once',
   isAudited: true,
@@ -27,7 +27,7 @@ export const patCreate = defineInstanceCommand({
   },
 });
 
-export const patList = defineInstanceCommand({
+export const patListCommand = defineInstanceCommand({
   name: 'pat list',
   summary: "list a user's tokens",
   arguments: [],
@@ -46,7 +46,7 @@ export const patList = defineInstanceCommand({
   },
 });
 
-export const patRevoke = defineInstanceCommand({
+export const patRevokeCommand = defineInstanceCommand({
   name: 'pat revoke',
   summary: "revoke a token, or all of a user's tokens, immediately",
   isAudited: true,

@@ -7,7 +7,7 @@ import { DAY_MS } from '../valueKinds.ts';
 
 const day = { text: '1d', milliseconds: DAY_MS };
 
-export const migratePrepare = defineInstanceCommand({
+export const migratePrepareCommand = defineInstanceCommand({
   name: 'migrate prepare',
   summary: 'create a service user and a token for a migration',
   details: 'The user has the role IAM_OWNER; the token is valid for a day.',

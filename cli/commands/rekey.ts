@@ -1,7 +1,7 @@
 import { defineInstanceCommand, interruptible } from '../command.ts';
 import { counted } from '../texts.ts';
 
-export const rekey = defineInstanceCommand({
+export const rekeyCommand = defineInstanceCommand({
   name: 'rekey',
   summary: 'encrypt all secrets with a new master key',
   details:

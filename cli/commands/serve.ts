@@ -1,6 +1,6 @@
 import { defineInstanceCommand, flag, optional } from '../command.ts';
 
-export const serve = defineInstanceCommand({
+export const serveCommand = defineInstanceCommand({
   name: 'serve',
   summary: 'serve an instance on one port, until SIGINT or SIGTERM',
   arguments: [],
@@ -16,7 +16,7 @@ export const serve = defineInstanceCommand({
   run: async (call) => {
     const { host = '127.0.0.1', port = 8080, docs } = call.options;
     const server = await import('../serveInstance.ts');
-    await server.serve(call, { host, port, docs });
+    await server.serveInstance(call, { host, port, docs });
     return undefined;
   },
 });

@@ -2,7 +2,7 @@ import { defineInstanceCommand, flag, optional, required, toList } from '../comm
 
 const user = required('USER_ID', 'the person or service user');
 
-export const userList = defineInstanceCommand({
+export const userListCommand = defineInstanceCommand({
   name: 'user list',
   summary: 'list people and service users, with states and factors',
   arguments: [],
@@ -24,7 +24,7 @@ export const userList = defineInstanceCommand({
   },
 });
 
-export const userLock = defineInstanceCommand({
+export const userLockCommand = defineInstanceCommand({
   name: 'user lock',
   summary: 'lock a person or service user',
   details: "The user's tokens are suspended.",
@@ -39,7 +39,7 @@ export const userLock = defineInstanceCommand({
   },
 });
 
-export const userUnlock = defineInstanceCommand({
+export const userUnlockCommand = defineInstanceCommand({
   name: 'user unlock',
   summary: 'unlock a person or service user',
   isAudited: true,
@@ -53,7 +53,7 @@ export const userUnlock = defineInstanceCommand({
   },
 });
 
-export const serviceUserCreate = defineInstanceCommand({
+export const serviceUserCreateCommand = defineInstanceCommand({
   name: 'service-user create',
   summary: 'create a service user',
   isAudited: true,
@@ -67,7 +67,7 @@ export const serviceUserCreate = defineInstanceCommand({
   },
 });
 
-export const serviceUserDelete = defineInstanceCommand({
+export const serviceUserDeleteCommand = defineInstanceCommand({
   name: 'service-user delete',
   summary: 'delete a service user with its tokens',
   details: 'Its memberships and grants are deleted too. If the command was interrupted, repeat it.',

@@ -5,7 +5,7 @@ import { exportFileJson } from '../../shared/exportFile/fileForm.ts';
 import { ForeignFileError } from '../../shared/exportFile/foreignFile.ts';
 import { createBodyStorage } from '../../shared/http/bodyStorage.ts';
 import { JsonError, locatedMessage } from '../../shared/json/jsonScanner.ts';
-import type { ExportContent } from './placeInterfaces.ts';
+import type { ExportFile } from './placeInterfaces.ts';
 
 /** The disposal of content that holds nothing, or whose owner disposes of it. */
 export const undisposed = { [Symbol.asyncDispose]: async () => {} };
@@ -21,7 +21,7 @@ export type CountBytes = (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uin
 export function storedContent(
   size: number,
   open: (count: CountBytes, signal: AbortSignal) => AsyncIterable<Uint8Array>,
-): ExportContent {
+): ExportFile {
   let position = 0;
   async function* count(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of bytes) {
@@ -41,7 +41,7 @@ export function storedContent(
 }
 
 /** Returns content that can be read repeatedly: the same, or a copy of what can be read once, in a temporary file where it is large. */
-export async function repeatable(content: ExportContent, signal: AbortSignal): Promise<ExportContent> {
+export async function makeRepeatable(content: ExportFile, signal: AbortSignal): Promise<ExportFile> {
   if (content.isRepeatable) return content;
   const storage = createBodyStorage({});
   try {
@@ -71,7 +71,7 @@ export function compressFor(name: string, content: AsyncIterable<Uint8Array>): A
  * @param place how messages call the content
  * @throws IdentityError for damaged or incomplete content, and for a file of another kind
  */
-export async function* readStored(place: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* readExportJson(place: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* exportFileJson(content);
   } catch (error) {

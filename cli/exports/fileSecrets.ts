@@ -1,9 +1,9 @@
 import { type SecretSelection, selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { UsageError } from '../command.ts';
 import type { ProgressOutput } from '../progress.ts';
-import { repeatable, undisposed } from './fileContent.ts';
+import { makeRepeatable, undisposed } from './fileContent.ts';
 import { FileFacts, inspectPlace } from './inspectPlace.ts';
-import type { ExportContent, ExportOptions, FilePlace } from './placeInterfaces.ts';
+import type { ExportFile, FilePlace, PlaceExportOptions } from './placeInterfaces.ts';
 
 /**
  * Requires that a call selects every kind of secrets in a file, because a file is taken as it is.
@@ -26,13 +26,13 @@ export function requireSelected(name: string, contained: SecretSelection, select
 export async function openWithSecrets(
   place: FilePlace,
   selected: SecretSelection,
-  options: ExportOptions,
+  options: PlaceExportOptions,
   output: ProgressOutput,
   signal: AbortSignal,
-): Promise<ExportContent> {
+): Promise<ExportFile> {
   await using resources = new AsyncDisposableStack();
   const content = resources.use(await place.readExport(options, signal));
-  const file = content.isRepeatable ? content : resources.use(await repeatable(content, signal));
+  const file = content.isRepeatable ? content : resources.use(await makeRepeatable(content, signal));
   const facts = new FileFacts();
   const opened: FilePlace = { ...place, readExport: async () => ({ ...file, ...undisposed }) };
   await inspectPlace(opened, options, facts, output, signal, `checking ${place.name}`);

@@ -11,8 +11,8 @@ import { recordKey } from '../../shared/organisation/recordPlan.ts';
 import { type CredentialField, credentialFields } from '../../shared/store/documentFields.ts';
 import { InterruptedError } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
-import { repeatable } from './fileContent.ts';
-import type { ExportOptions, Place } from './placeInterfaces.ts';
+import { makeRepeatable } from './fileContent.ts';
+import type { Place, PlaceExportOptions } from './placeInterfaces.ts';
 import { countedContent, type ExportedRequest, RecordCounter } from './recordCounter.ts';
 
 /** What is known of an export file after it was read. */
@@ -35,7 +35,7 @@ export interface PlaceInspection extends Inspection {
  */
 export async function inspectPlace(
   place: Place,
-  options: ExportOptions,
+  options: PlaceExportOptions,
   visitor: RecordVisitor | undefined,
   output: ProgressOutput,
   signal: AbortSignal,
@@ -50,7 +50,7 @@ export async function inspectPlace(
 
 async function readPlace(
   { name, readExport }: Place,
-  options: ExportOptions,
+  options: PlaceExportOptions,
   visitor: RecordVisitor | undefined,
   output: ProgressOutput,
   signal: AbortSignal,
@@ -61,7 +61,7 @@ async function readPlace(
   const meter = { records: () => counter.records, fraction: () => content.fraction?.() };
   // The content must outlast the phase.
   return await trackPhase(output, label, meter, async () => {
-    await using file = await repeatable(countedContent(content, counter), signal);
+    await using file = await makeRepeatable(countedContent(content, counter), signal);
     try {
       // A file is read whole, so its organisations are selected here.
       const inspection = await inspect(file, signal, { isSelected: selector(options), ...(visitor && { visitor }) });

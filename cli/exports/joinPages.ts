@@ -20,7 +20,7 @@ export async function* joinPages(read: (pageToken: string) => AsyncIterable<Uint
   let text = '';
   let separator = '{"orgs":[';
   for (let token: string | undefined = ''; token !== undefined; token = manifests.at(-1)?.nextPageToken) {
-    const page = new PageReader();
+    const page = new PageScanner();
     for await (const chunk of read(token)) {
       for (const { bytes, isStart } of page.push(chunk)) {
         if (isStart) {
@@ -46,7 +46,7 @@ function joinedManifest(first: string, manifests: readonly PageManifest[]): stri
 }
 
 /** Finds the bytes of a page's entries. */
-class PageReader {
+class PageScanner {
   manifest = '';
   private readonly scanner = new JsonScanner((path) => {
     if (path.length === 0 || (path.length === 1 && path[0] === 'orgs')) return 'enter';

@@ -18,7 +18,7 @@ interface CallOptions {
 }
 
 /** What a place with a database exports. A file is always read whole. */
-export interface ExportOptions extends ExportRequestOptions, CallOptions {
+export interface PlaceExportOptions extends ExportRequestOptions, CallOptions {
   /** Takes an organisation that the place fails to export; by default, the export ends with that error. */
   readonly onUnexported?: (organisation: UnexportedOrganisation) => void;
 }
@@ -31,19 +31,19 @@ export interface UnexportedOrganisation {
 }
 
 /** How an instance or a database imports. */
-export interface ImportOptions extends ImportRequestOptions, CallOptions {}
+export interface PlaceImportOptions extends ImportRequestOptions, CallOptions {}
 
 /**
  * Requires that an import into another place than a ZITADEL has no option for ZITADELs.
  * @throws UsageError
  */
-export function requireNoneForZitadel({ refusedHashes }: Pick<ImportOptions, 'refusedHashes'>): void {
+export function requireNoneForZitadel({ refusedHashes }: Pick<PlaceImportOptions, 'refusedHashes'>): void {
   if (refusedHashes === undefined) return;
   throw new UsageError('--refused-hashes has no use: it is for a ZITADEL as the target');
 }
 
 /** An export file that a place provides. The caller disposes of it. */
-export interface ExportContent extends AsyncDisposable {
+export interface ExportFile extends AsyncDisposable {
   /** Whether `open` may be called again, and then returns the same bytes. */
   readonly isRepeatable: boolean;
   /** What the place leaves out of every export, where it is another service. */
@@ -72,7 +72,7 @@ interface Source {
   /** How messages call the place. */
   readonly name: string;
   /** @throws IdentityError */
-  readExport(options: ExportOptions, signal: AbortSignal): Promise<ExportContent>;
+  readExport(options: PlaceExportOptions, signal: AbortSignal): Promise<ExportFile>;
 }
 
 /** A place for files: it stores them as they are, and exports what it holds. */
@@ -127,8 +127,8 @@ export interface DatabasePlace extends Source {
   readonly isRemote?: true;
   /** @throws IdentityError */
   import(
-    content: ExportContent,
-    options: ImportOptions,
+    content: ExportFile,
+    options: PlaceImportOptions,
     meter: ImportMeter,
     signal: AbortSignal,
   ): Promise<ImportResponse>;
@@ -136,14 +136,14 @@ export interface DatabasePlace extends Source {
    * Asks the place about itself, and whether its token permits some operations. Nothing is moved.
    * @throws IdentityError for a place that cannot be reached, is another service, or rejects the token
    */
-  facts(operations: readonly Operation[], signal: AbortSignal): Promise<PlaceFacts>;
+  facts(operations: readonly PlaceOperation[], signal: AbortSignal): Promise<PlaceFacts>;
 }
 
 /** A place: the source or the target of organisations. */
 export type Place = FilePlace | DatabasePlace;
 
 /** What a place with a database does, and its token may not permit. */
-export type Operation = 'export' | 'import';
+export type PlaceOperation = 'export' | 'import';
 
 /** The user of a place's token. */
 interface PlaceCaller {
@@ -175,7 +175,7 @@ export interface PlaceFacts {
   /** Undefined where the place does not tell it. */
   readonly caller?: PlaceCaller;
   /** Those of the asked operations that the token does not permit. */
-  readonly denied: readonly Operation[];
+  readonly denied: readonly PlaceOperation[];
   /** How far this machine's clock is ahead of the place's; undefined where the place does not tell its time. */
   readonly clockAheadMs?: number | undefined;
   /** What limits a call of the place, and how the command keeps it. */

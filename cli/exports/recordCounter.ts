@@ -21,12 +21,12 @@ import { undisposed } from './fileContent.ts';
 import {
   countSettled,
   type DatabasePlace,
-  type ExportContent,
-  type ExportOptions,
+  type ExportFile,
   type FilePlace,
   type ImportMeter,
-  type ImportOptions,
   type ImportSettled,
+  type PlaceExportOptions,
+  type PlaceImportOptions,
   type StoredFile,
 } from './placeInterfaces.ts';
 
@@ -72,10 +72,10 @@ export class RecordCounter {
    * @param selection names the organisations that the file must hold
    * @param isFile whether the source is a file or an object, which must have organisations
    */
-  constructor(name: string, selection?: OrganisationSelection, isFile = false) {
+  constructor(name: string, selection?: SelectedOrganisations, isFile = false) {
     this.name = name;
     this.isFile = isFile;
-    this.missing = selection === undefined ? new Set() : named(selection);
+    this.missing = selection === undefined ? new Set() : namedOrganisations(selection);
   }
 
   /**
@@ -124,9 +124,9 @@ export class RecordCounter {
   }
 }
 
-type OrganisationSelection = Pick<ExportOptions, 'orgIds' | 'excludedOrgIds'>;
+type SelectedOrganisations = Pick<PlaceExportOptions, 'orgIds' | 'excludedOrgIds'>;
 
-function named({ orgIds, excludedOrgIds }: OrganisationSelection): Set<string> {
+function namedOrganisations({ orgIds, excludedOrgIds }: SelectedOrganisations): Set<string> {
   return new Set(orgIds).difference(new Set(excludedOrgIds));
 }
 
@@ -138,11 +138,11 @@ function named({ orgIds, excludedOrgIds }: OrganisationSelection): Set<string> {
  */
 export function requireOrganisations(
   lacks: string,
-  selection: OrganisationSelection,
+  selection: SelectedOrganisations,
   inspections: readonly { readonly organisations: readonly { readonly orgId: string }[] }[],
 ): void {
   const found = inspections.flatMap(({ organisations }) => organisations.map(({ orgId }) => orgId));
-  requireFound(lacks, named(selection).difference(new Set(found)));
+  requireFound(lacks, namedOrganisations(selection).difference(new Set(found)));
 }
 
 const MAX_NAMED = 10;
@@ -178,7 +178,7 @@ function treat(path: JsonPath, kind: ValueKind): Treatment {
 interface ReadContent {
   /** How messages call the content. */
   readonly name: string;
-  readonly content: ExportContent;
+  readonly content: ExportFile;
   /** Counts the content's records; by default one of its own. */
   readonly counter?: RecordCounter;
 }
@@ -192,7 +192,7 @@ const IMPORTING = 'importing';
 export async function trackImport(
   target: DatabasePlace,
   { name, content, counter = new RecordCounter(name) }: ReadContent,
-  options: ImportOptions,
+  options: PlaceImportOptions,
   output: ProgressOutput,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
@@ -232,7 +232,7 @@ export function trackStore(
 }
 
 /** Counts the records of content when it is read for the first time. The content's owner disposes of it. */
-export function countedContent(content: ExportContent, counter: RecordCounter): ExportContent {
+export function countedContent(content: ExportFile, counter: RecordCounter): ExportFile {
   let isFirst = true;
   return {
     isRepeatable: content.isRepeatable,

@@ -3,14 +3,14 @@ import { type SecretKind, type SecretSelection, secretSelection } from '../../sh
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { UsageError } from '../command.ts';
-import { defaultOrganisation } from '../exports/defaultOrganisation.ts';
+import { stayingOrganisation } from '../exports/defaultOrganisation.ts';
 import { FileFacts, inspectPlace } from '../exports/inspectPlace.ts';
 import { progressOutput } from '../places/placeOptions.ts';
 import { askChoice, canAsk } from '../questions.ts';
 import { counted } from '../texts.ts';
 import { SECRET_CHOICES } from '../valueKinds.ts';
 import type { PlanningCall } from './migrationOptions.ts';
-import type { Side } from './openSides.ts';
+import type { OpenSide } from './openSides.ts';
 import { isFile, type MigrationSettings, sourceOptions } from './settings.ts';
 
 /**
@@ -38,7 +38,7 @@ const answers: Readonly<Record<string, readonly SecretKind[]>> = {
 export async function chooseSecrets(
   call: PlanningCall,
   settings: MigrationSettings,
-  source: Side,
+  source: OpenSide,
 ): Promise<MigrationSettings> {
   if (call.options.with !== undefined) return settings;
   if (source.place.takes === 'files') return { ...settings, ...(await readSecrets(call, settings, source)) };
@@ -50,7 +50,11 @@ export async function chooseSecrets(
 }
 
 /** Returns the kinds of secrets that a file contains. */
-async function readSecrets(call: PlanningCall, settings: MigrationSettings, { place }: Side): Promise<SecretSelection> {
+async function readSecrets(
+  call: PlanningCall,
+  settings: MigrationSettings,
+  { place }: OpenSide,
+): Promise<SecretSelection> {
   const facts = new FileFacts();
   await inspectPlace(place, sourceOptions(settings), facts, progressOutput(call), call.signal);
   return facts.selection;
@@ -63,13 +67,17 @@ const COUNTING_MS = 10_000;
  * Counts the people who move, by an export without secrets.
  * @returns undefined where that takes longer
  */
-async function countPeople(call: PlanningCall, settings: MigrationSettings, source: Side): Promise<number | undefined> {
+async function countPeople(
+  call: PlanningCall,
+  settings: MigrationSettings,
+  source: OpenSide,
+): Promise<number | undefined> {
   const limit = AbortSignal.timeout(COUNTING_MS);
   const signal = AbortSignal.any([call.signal, limit]);
   const people = new PeopleTally();
   try {
     await inspectPlace(source.place, sourceOptions(settings), people, progressOutput(call), signal);
-    return people.countWithout(defaultOrganisation(source.facts, settings.orgIds));
+    return people.countWithout(stayingOrganisation(source.facts, settings.orgIds));
   } catch (error) {
     if (limit.aborted && !call.signal.aborted) return undefined;
     throw error;

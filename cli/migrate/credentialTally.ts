@@ -4,8 +4,8 @@ import { parseObject, textAt, valueAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import { counted, firstOf, numberText, stateWord } from '../texts.ts';
-import type { Credentials } from './migrationDocuments.ts';
-import type { Side } from './openSides.ts';
+import type { CredentialSummary } from './migrationDocuments.ts';
+import type { OpenSide } from './openSides.ts';
 import type { MigrationSettings } from './settings.ts';
 
 /** The people of an organisation who share a reason: their number, and the names of the first ones. */
@@ -76,7 +76,7 @@ export class CredentialTally implements PairVisitor {
   }
 
   /** The figures that plan, result and report show. Organisations come after their people. */
-  get credentials(): Omit<Credentials, 'secondFactors'> {
+  get credentials(): Omit<CredentialSummary, 'secondFactors'> {
     const others = new Map(
       [...this.others].map(([reason, { count, names }]) => [reason, { count, names: [...names] }]),
     );
@@ -195,7 +195,7 @@ function add(group: Group, { count, names }: Group): void {
  * @param planned how the planned import treats records that differ; absent after the import
  */
 export function credentialTally(
-  { place, kind, facts }: Side,
+  { place, kind, facts }: OpenSide,
   planned?: Pick<MigrationSettings, 'onConflict' | 'refusedHashes'>,
 ): CredentialTally | undefined {
   if (place.takes === 'files') return undefined;
@@ -208,7 +208,7 @@ export function credentialTally(
 }
 
 /** The second factors that are compared, and what becomes of the others. */
-const factors: Readonly<Record<Credentials['secondFactors'], readonly [compared: string, others: string]>> = {
+const factors: Readonly<Record<CredentialSummary['secondFactors'], readonly [compared: string, others: string]>> = {
   all: ['second factors', ''],
   totp: ['TOTP seed', '; other second factors do not move, and are not compared'],
   none: ['', '; second factors do not move, and are not compared'],
@@ -216,7 +216,7 @@ const factors: Readonly<Record<Credentials['secondFactors'], readonly [compared:
 
 /** Describes how many people have the same credentials in the target: a sentence, and a phrase for each reason of the others. */
 export function describeCredentials(
-  { people, withPassword, kept, secondFactors, others }: Credentials,
+  { people, withPassword, kept, secondFactors, others }: CredentialSummary,
   targetKind: string,
 ) {
   const without = people - withPassword;

@@ -7,10 +7,10 @@ import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { withoutOrganisation } from '../exports/defaultOrganisation.ts';
 import { requireSelected } from '../exports/fileSecrets.ts';
 import { FileFacts, inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
-import type { DatabasePlace, ExportOptions, ImportOptions, Place } from '../exports/placeInterfaces.ts';
+import type { DatabasePlace, Place, PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { RecordCounter, trackImport, trackStore } from '../exports/recordCounter.ts';
 import type { MigrationRun } from './migrationRun.ts';
-import type { Side } from './openSides.ts';
+import type { OpenSide } from './openSides.ts';
 import { exportPath, removeExport } from './runDirectory.ts';
 import { sourceOptions, stagedOptions, targetOptions } from './settings.ts';
 
@@ -21,13 +21,17 @@ const DEFAULT_ORGANISATION = 'the default organisation of the source, which move
  * unless it is named; a file is taken as it is.
  * @throws UsageError for a file with secrets that are not selected, or without organisations
  */
-export async function stageExport(run: MigrationRun, source: Side, defaultOrgId: string | undefined): Promise<void> {
+export async function stageExport(
+  run: MigrationRun,
+  source: OpenSide,
+  defaultOrgId: string | undefined,
+): Promise<void> {
   await removeExport(run.directory);
   const { settings, callers } = run.state;
   const isFile = source.place.takes === 'files';
   const startedAt = new Date().toISOString();
   const options = withoutOrganisation(sourceOptions(settings), defaultOrgId);
-  const missingStates = await storeExport(run, source.place, options);
+  const missingStates = await stageSource(run, source.place, options);
   const facts = new FileFacts();
   const read = isFile ? { ...run.export, name: source.place.name } : run.export;
   const { bytes, tally, counts, manifest, organisations } = await inspectStaged(run, facts, read);
@@ -58,7 +62,7 @@ export async function stageExport(run: MigrationRun, source: Side, defaultOrgId:
 }
 
 /** Returns what a migration exports, once its first export has shown what stays. */
-export function currentOptions(run: MigrationRun): ExportOptions {
+export function currentOptions(run: MigrationRun): PlaceExportOptions {
   const { settings, leftOut = [] } = run.state;
   return { ...sourceOptions(settings), excludedOrgIds: leftOut.map(({ orgId }) => orgId) };
 }
@@ -67,7 +71,7 @@ export function currentOptions(run: MigrationRun): ExportOptions {
  * Stores the source's export, which appears under its name when it is complete.
  * @returns the states that the source did not return
  */
-async function storeExport(run: MigrationRun, place: Place, options: ExportOptions): Promise<readonly string[]> {
+async function stageSource(run: MigrationRun, place: Place, options: PlaceExportOptions): Promise<readonly string[]> {
   const { export: staged, output, signal } = run;
   return await run.reconnecting(async () => {
     await using content = await place.readExport(options, signal);
@@ -109,7 +113,11 @@ export async function rehearseImport(run: MigrationRun, target: DatabasePlace): 
   return await run.reconnecting(() => sendExport(run, target, targetOptions(run.state.settings, true)));
 }
 
-async function sendExport(run: MigrationRun, target: DatabasePlace, options: ImportOptions): Promise<ImportResponse> {
+async function sendExport(
+  run: MigrationRun,
+  target: DatabasePlace,
+  options: PlaceImportOptions,
+): Promise<ImportResponse> {
   await using content = await run.openExport();
   return await trackImport(target, { name: run.export.name, content }, options, run.output, run.signal);
 }

@@ -23,12 +23,12 @@ export function manualSection(steps: readonly ManualStep[]): Line[] {
 }
 
 /** Lists what only a person can do after a migration: about its users, and the files of its tokens and keys. */
-export async function listManualSteps(state: MigrationState, described: Described): Promise<ManualStep[]> {
+export async function listManualSteps(state: MigrationState, described: PlannedSides): Promise<ManualStep[]> {
   const { settings, exported } = state;
   const files = [...new Set(Object.values(settings.secretFiles))].filter((file) => existsSync(file));
   return [
     ...movedUser(exported?.exportedBy, settings.to),
-    ...(await Promise.all(accounts(state, described).map(accountSteps))).flat(),
+    ...(await Promise.all(tokenUsers(state, described).map(tokenUserSteps))).flat(),
     ...files.map((file) => ({
       what: `delete ${file}, unless something else needs the secret in it`,
       command: `rm ${shellWord(file)}`,
@@ -37,9 +37,9 @@ export async function listManualSteps(state: MigrationState, described: Describe
 }
 
 /** What is known of both sides. */
-type Described = Pick<MigrationPlan, 'source' | 'target'>;
+type PlannedSides = Pick<MigrationPlan, 'source' | 'target'>;
 
-interface Account {
+interface TokenUser {
   readonly place: string;
   readonly kind: string;
   readonly userId: string | undefined;
@@ -47,7 +47,7 @@ interface Account {
 }
 
 /** Returns the users of a migration's tokens. */
-function accounts({ settings, callers = {} }: MigrationState, { source, target }: Described): Account[] {
+function tokenUsers({ settings, callers = {} }: MigrationState, { source, target }: PlannedSides): TokenUser[] {
   const { from, to, secretFiles } = settings;
   const tokenFile = (side: 'from' | 'to') => secretFiles[`${side}-token-file`] ?? secretFiles['token-file'];
   return [
@@ -56,7 +56,7 @@ function accounts({ settings, callers = {} }: MigrationState, { source, target }
   ];
 }
 
-async function accountSteps(account: Account): Promise<ManualStep[]> {
+async function tokenUserSteps(account: TokenUser): Promise<ManualStep[]> {
   const { place, kind, file } = account;
   const deletion = userDeletion(account);
   if (deletion !== undefined) return [deletion];
@@ -74,11 +74,11 @@ function movedUser(userId: string | undefined, to: string): ManualStep[] {
 }
 
 /** Lists the users to delete: those of `identity migrate prepare`, and those of tokens for ZITADELs. */
-export function listUserDeletions(state: MigrationState, described: Described): ManualStep[] {
-  return accounts(state, described).flatMap((account) => userDeletion(account) ?? []);
+export function listUserDeletions(state: MigrationState, described: PlannedSides): ManualStep[] {
+  return tokenUsers(state, described).flatMap((account) => userDeletion(account) ?? []);
 }
 
-function userDeletion({ place, kind, userId, file }: Account): ManualStep | undefined {
+function userDeletion({ place, kind, userId, file }: TokenUser): ManualStep | undefined {
   if (kind === 'zitadel') return zitadelUserDeletion(place, userId, file);
   if (userId === undefined || !isMigrationUser(userId) || kind !== 'instance') return undefined;
   return {

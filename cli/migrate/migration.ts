@@ -4,7 +4,7 @@ import { hasCode } from '../../shared/errors/identityError.ts';
 import { placeTokenRejected } from '../../shared/errors/placeErrors.ts';
 import { objectForbidden } from '../../shared/errors/storageErrors.ts';
 import { type Output, type Surroundings, UsageError } from '../command.ts';
-import { defaultOrganisation } from '../exports/defaultOrganisation.ts';
+import { stayingOrganisation } from '../exports/defaultOrganisation.ts';
 import type { FilePlace, StoredFile } from '../exports/placeInterfaces.ts';
 import { trackStore } from '../exports/recordCounter.ts';
 import { askConfirmation, askText, canAsk } from '../questions.ts';
@@ -18,7 +18,7 @@ import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
 import type { MigrationCall, PlanningCall } from './migrationOptions.ts';
 import { type MigrationRun, workAlone, writeState } from './migrationRun.ts';
 import { isEmpty, planText, resultText } from './migrationText.ts';
-import { openSides, type Side, type Sides } from './openSides.ts';
+import { type OpenSide, type OpenSides, openSides } from './openSides.ts';
 import { keepShownPlan, makePlan, readPlan, readShownPlan } from './plan.ts';
 import { prove } from './proof.ts';
 import { makeResult, readResult, requireReportable, writeReport } from './result.ts';
@@ -30,13 +30,13 @@ import { sourceChanges } from './sourceChanges.ts';
 type MigratingCall = Surroundings & { readonly options: { readonly json: boolean; readonly yes?: boolean } };
 
 /** Runs `identity migrate`. */
-export function migrate(call: PlanningCall): Promise<Output> {
-  return begin(call, (run, sides) => migrateBetween(call, run, sides));
+export function startMigration(call: PlanningCall): Promise<Output> {
+  return beginMigration(call, (run, sides) => migrateBetween(call, run, sides));
 }
 
 /** Runs `identity migrate plan`. */
 export function planMigration(call: PlanningCall): Promise<Output> {
-  return begin(call, async (run, sides) => planOutput(await plan(run, sides), run), { isPlan: true });
+  return beginMigration(call, async (run, sides) => planOutput(await plan(run, sides), run), { isPlan: true });
 }
 
 /** Runs `identity migrate resume`. */
@@ -53,9 +53,9 @@ export async function resumeMigration(call: MigrationCall): Promise<Output> {
 }
 
 /** Begins a migration. Problems of a call are found before anything is left on the disk. */
-async function begin(
+async function beginMigration(
   call: PlanningCall,
-  steps: (run: MigrationRun, sides: Sides) => Promise<Output>,
+  steps: (run: MigrationRun, sides: OpenSides) => Promise<Output>,
   kind: { readonly isPlan?: true } = {},
 ): Promise<Output> {
   requireSecrets(call);
@@ -81,7 +81,7 @@ async function begin(
  * that is done stays done.
  * @param opened the sides, if they are open
  */
-async function migrateBetween(call: MigratingCall, run: MigrationRun, opened?: Sides): Promise<Output> {
+async function migrateBetween(call: MigratingCall, run: MigrationRun, opened?: OpenSides): Promise<Output> {
   for (let sides = opened; ; sides = undefined) {
     try {
       return await doSteps(call, run, sides ?? (await openSides(call, run.state.settings)));
@@ -94,7 +94,7 @@ async function migrateBetween(call: MigratingCall, run: MigrationRun, opened?: S
   }
 }
 
-async function doSteps(call: MigratingCall, run: MigrationRun, sides: Sides): Promise<Output> {
+async function doSteps(call: MigratingCall, run: MigrationRun, sides: OpenSides): Promise<Output> {
   const planned = await plan(run, sides);
   if (isEmpty(planned)) return planOutput(planned, run);
   if (run.state.confirmedAt === undefined) {
@@ -132,7 +132,7 @@ function changeSection(changes: readonly string[]): Line[] {
 }
 
 /** Exports the source and makes the plan, unless both are done. */
-async function plan(run: MigrationRun, { source, target }: Sides): Promise<MigrationPlan> {
+async function plan(run: MigrationRun, { source, target }: OpenSides): Promise<MigrationPlan> {
   const { plannedAt, moved, settings, callers = {} } = run.state;
   const [from, to] = [source, target].map(({ facts }) => facts?.caller?.userId);
   await run.change({ callers: { from: from ?? callers.from, to: to ?? callers.to } });
@@ -140,16 +140,16 @@ async function plan(run: MigrationRun, { source, target }: Sides): Promise<Migra
   if (isPlanned || moved !== undefined) return readPlan(run.directory);
   // A plan of another export is void, and so is its confirmation.
   await run.advance({ plannedAt: undefined, confirmedAt: undefined });
-  await stageExport(run, source, defaultOrganisation(source.facts, settings.orgIds));
+  await stageExport(run, source, stayingOrganisation(source.facts, settings.orgIds));
   const made = await makePlan(run, source, target);
   await run.advance({ plannedAt: new Date().toISOString() });
   return made;
 }
 
 /** Imports the export into the target, or stores it there. Both can be repeated after an interruption. */
-async function moveExport(run: MigrationRun, { place }: Side): Promise<void> {
+async function moveExport(run: MigrationRun, { place }: OpenSide): Promise<void> {
   if (place.takes === 'files') {
-    await run.advance({ moved: { stored: await storeExport(run, place) } });
+    await run.advance({ moved: { stored: await storeInTarget(run, place) } });
     return;
   }
   const response = await importExport(run, place);
@@ -157,7 +157,7 @@ async function moveExport(run: MigrationRun, { place }: Side): Promise<void> {
   await run.advance({ moved: { response: { ...response, success: {} } } });
 }
 
-async function storeExport(
+async function storeInTarget(
   run: MigrationRun,
   target: FilePlace,
 ): Promise<Pick<StoredFile, 'place'> & Partial<StoredFile>> {

@@ -123,7 +123,7 @@ const credentials = z.strictObject({
   others: z.array(z.strictObject({ reason: z.string(), count, names: z.array(z.string()) })),
 });
 
-export type Credentials = z.infer<typeof credentials>;
+export type CredentialSummary = z.infer<typeof credentials>;
 
 /** The schema of a migration's result, which `result.json` holds and the report shows. */
 export const migrationResult = z.strictObject({

@@ -11,7 +11,7 @@ export const existingDirectory = {
 /** The option that confirms. */
 export const yes = { yes: flag('skip the confirmation', RUN) };
 /** The options for the secrets of both sides. */
-export const secrets = secretsOfTwo('the source', 'the target');
+export const sideSecrets = secretsOfTwo('the source', 'the target');
 
 /** The options that say what moves, and how. */
 export const planning = {
@@ -24,7 +24,7 @@ export const planning = {
   ...importChoices,
   'run-dir': optional('DIR', 'new directory; by default ./identity-migration-*', RUN),
   report: optional('FILE', 'the new HTML page about the result', RUN),
-  ...secrets,
+  ...sideSecrets,
 };
 
 /** A call that begins a migration. */
@@ -35,5 +35,5 @@ export type PlanningCall = Surroundings & {
 /** A call on a migration that exists. */
 export type MigrationCall = Surroundings & {
   readonly options: Values<typeof existingDirectory & typeof eventsOption> &
-    Partial<Values<typeof yes & typeof secrets>>;
+    Partial<Values<typeof yes & typeof sideSecrets>>;
 };

@@ -4,8 +4,8 @@ import { importResponse } from '../../functions/import/contract.ts';
 import { organisationsExist } from '../../shared/errors/errors.ts';
 import { migrationStopped, placeBroke, placeFailed, placeLost } from '../../shared/errors/placeErrors.ts';
 import { InterruptedError, type Surroundings, UsageError } from '../command.ts';
-import { describeFault } from '../describeError.ts';
-import type { ExportContent, FilePlace } from '../exports/placeInterfaces.ts';
+import { describeError } from '../describeError.ts';
+import type { ExportFile, FilePlace } from '../exports/placeInterfaces.ts';
 import { openFile } from '../places/filePlace.ts';
 import { progressOutput } from '../places/placeOptions.ts';
 import { type PhaseState, type ProgressOutput, pace } from '../progress.ts';
@@ -130,7 +130,7 @@ export class MigrationRun {
   }
 
   /** Opens that file. */
-  openExport(): Promise<ExportContent> {
+  openExport(): Promise<ExportFile> {
     return this.export.readExport(stagedOptions(this.state.settings), this.signal);
   }
 
@@ -201,7 +201,7 @@ export async function workAlone<Result>(
     }
     // A migration would stop at the same organisations again, since its settings do not change.
     if (organisationsExist.is(error)) throw error;
-    const { message } = describeFault(error);
+    const { message } = describeError(error);
     const problem = placeFailed.is(error) || placeBroke.is(error) || placeLost.is(error) ? error.text : message;
     throw migrationStopped(problem, resumeCommand(directory));
   } finally {

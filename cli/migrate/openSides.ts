@@ -13,22 +13,22 @@ import type { MigrationPlan, MigrationSide } from './migrationDocuments.ts';
 import type { MigrationSettings } from './settings.ts';
 
 /** A place of a migration. */
-export interface Side extends DescribedPlace {
+export interface OpenSide extends DescribedPlace {
   /** What it is, such as `instance`, `zitadel`, `database`, `file` or `object`. */
   readonly kind: string;
 }
 
 /** Both sides of a migration. */
-export interface Sides {
-  readonly source: Side;
-  readonly target: Side;
+export interface OpenSides {
+  readonly source: OpenSide;
+  readonly target: OpenSide;
 }
 
 /**
  * Opens both places of a migration, and asks them about themselves and their tokens.
  * @throws UsageError if both are one instance, or an option is for another target; IdentityError
  */
-export async function openSides(call: Surroundings, settings: MigrationSettings): Promise<Sides> {
+export async function openSides(call: Surroundings, settings: MigrationSettings): Promise<OpenSides> {
   const [from, to] = await openPlaces(call, settings.secretFiles, settings.from, settings.to);
   return interruptible(call.signal, NOTHING_CHANGED, async () => {
     const source = await examine('from', settings.from, from, call);
@@ -54,7 +54,7 @@ async function examine(
   text: string,
   place: Place,
   { signal, stderr }: Surroundings,
-): Promise<Side> {
+): Promise<OpenSide> {
   const { kind } = parsePlace(text);
   if (place.takes === 'files') return { place, kind, facts: undefined };
   const notice = setTimeout(() => stderr.write(`waiting for ${place.name} to respond\n`), SILENT_MS);
@@ -65,7 +65,7 @@ async function examine(
 }
 
 /** Describes a side for plan and result. */
-export function describeSide({ place, kind, facts }: Side): MigrationSide {
+export function describeSide({ place, kind, facts }: OpenSide): MigrationSide {
   return {
     place: place.name,
     kind,
@@ -75,7 +75,7 @@ export function describeSide({ place, kind, facts }: Side): MigrationSide {
 }
 
 /** Lists what was found out about a side. */
-export function listChecks({ place: { name }, facts }: Side): MigrationPlan['checks'] {
+export function listChecks({ place: { name }, facts }: OpenSide): MigrationPlan['checks'] {
   if (facts === undefined) return [];
   const version = facts.version === undefined ? '' : `, version ${facts.version}`;
   const service = facts.service === 'zitadel' ? 'a ZITADEL instance' : 'an instance of this service';

@@ -10,9 +10,9 @@ import type { MigrationPlan, OrganisationCounts } from './migrationDocuments.ts'
 /** Bounds the organisations that a plan or a result lists. */
 const MAX_LISTED = 1_000;
 
-type Described = Omit<MigrationPlan['organisations'][number], 'before'>;
+type CountedOrganisation = Omit<MigrationPlan['organisations'][number], 'before'>;
 
-interface OrganisationFacts {
+interface OrganisationSize {
   name: string;
   people: number;
   records: number;
@@ -22,7 +22,7 @@ interface OrganisationFacts {
 
 /** Names, sizes and digests of the organisations that move, collected while they are read. */
 export class OrganisationTally implements RecordVisitor {
-  private readonly organisations = new Map<string, OrganisationFacts>();
+  private readonly organisations = new Map<string, OrganisationSize>();
 
   add(record: OrganisationRecord): void {
     const { section, orgId, json } = record;
@@ -37,7 +37,7 @@ export class OrganisationTally implements RecordVisitor {
     this.organisations.clear();
   }
 
-  get listed(): readonly Described[] {
+  get listed(): readonly CountedOrganisation[] {
     return [...this.organisations].flatMap(([orgId, { tally, ...facts }]) =>
       tally === undefined ? [] : [{ orgId, ...facts, digest: tally.digest }],
     );
@@ -47,7 +47,7 @@ export class OrganisationTally implements RecordVisitor {
     return Math.max(0, this.organisations.size - MAX_LISTED);
   }
 
-  private open(orgId: string): OrganisationFacts {
+  private open(orgId: string): OrganisationSize {
     const isListed = this.organisations.size < MAX_LISTED;
     const facts = { name: orgId, people: 0, records: 0, ...(isListed && { tally: new ManifestTally() }) };
     this.organisations.set(orgId, facts);

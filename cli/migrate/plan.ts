@@ -15,7 +15,7 @@ import { type CredentialTally, credentialTally } from './credentialTally.ts';
 import { inspectStaged, rehearseImport } from './exportStage.ts';
 import { type MigrationPlan, migrationPlan } from './migrationDocuments.ts';
 import type { MigrationRun } from './migrationRun.ts';
-import { describeSide, listChecks, type Side } from './openSides.ts';
+import { describeSide, listChecks, type OpenSide } from './openSides.ts';
 import { OrganisationTally, recordCounts } from './organisationTally.ts';
 import { explain, explainBesideHash } from './proof.ts';
 import { sortNotices } from './result.ts';
@@ -45,7 +45,7 @@ export function keepShownPlan(directory: string, plan: MigrationPlan): Promise<v
 }
 
 /** Compares the export with the target, tries its import, and keeps the plan in the run directory. */
-export async function makePlan(run: MigrationRun, source: Side, target: Side): Promise<MigrationPlan> {
+export async function makePlan(run: MigrationRun, source: OpenSide, target: OpenSide): Promise<MigrationPlan> {
   const { state } = run;
   const { leftOut = [] } = state;
   const [facts, organisations] = [new FileFacts(), new OrganisationTally()];
@@ -115,7 +115,7 @@ export async function makePlan(run: MigrationRun, source: Side, target: Side): P
 }
 
 /** Whether the target takes the export's content for records that exist. A ZITADEL overwrites nothing. */
-function overwrites({ place, kind }: Side, { onConflict }: MigrationSettings): boolean {
+function overwrites({ place, kind }: OpenSide, { onConflict }: MigrationSettings): boolean {
   return onConflict === 'overwrite' && place.takes === 'imports' && kind !== 'zitadel';
 }
 
@@ -131,7 +131,7 @@ function secondFactors({ secrets: asked }: ExportedRequest, { secrets: found }: 
 /** Reads what moves, and how the target stands to it; a target that is a file has nothing of it yet. */
 async function readSides(
   run: MigrationRun,
-  target: Side,
+  target: OpenSide,
   comparison: Comparison,
   visitors: readonly RecordVisitor[],
 ): Promise<PlaceInspection> {
@@ -148,7 +148,7 @@ async function readSides(
 }
 
 /** Tries the import; undefined where the target is a file, or the export is larger than what the target tries. */
-async function tryImport(run: MigrationRun, { place, facts }: Side) {
+async function tryImport(run: MigrationRun, { place, facts }: OpenSide) {
   const { requestBytes = UNLIMITED } = facts?.callLimits ?? {};
   // A trial is one request.
   if (place.takes === 'files' || (run.state.exported?.bytes ?? 0) > requestBytes) return undefined;
@@ -160,7 +160,7 @@ async function tryImport(run: MigrationRun, { place, facts }: Side) {
   }
 }
 
-function planChecks(run: MigrationRun, source: Side, target: Side, trial: ImportResponse | undefined) {
+function planChecks(run: MigrationRun, source: OpenSide, target: OpenSide, trial: ImportResponse | undefined) {
   return [
     ...listChecks(source),
     ...listChecks(target),
@@ -171,7 +171,7 @@ function planChecks(run: MigrationRun, source: Side, target: Side, trial: Import
 }
 
 /** Describes how the migration keeps the limits of requests and responses. */
-function sizeChecks(source: Side, target: Side, bytes: number): MigrationPlan['checks'] {
+function sizeChecks(source: OpenSide, target: OpenSide, bytes: number): MigrationPlan['checks'] {
   const { responseBytes = UNLIMITED } = source.facts?.callLimits ?? {};
   const { requestBytes = UNLIMITED } = target.facts?.callLimits ?? {};
   const pages = `${source.place.name} responds with at most ${numberText(responseBytes)} bytes: it was exported in pages, one after the other`;
@@ -182,14 +182,14 @@ function sizeChecks(source: Side, target: Side, bytes: number): MigrationPlan['c
   }));
 }
 
-function trialChecks({ place }: Side, trial: ImportResponse | undefined): MigrationPlan['checks'] {
+function trialChecks({ place }: OpenSide, trial: ImportResponse | undefined): MigrationPlan['checks'] {
   if (trial !== undefined || place.takes === 'files') return [];
   const message = `${place.name} tries no import as large as this one: what it refuses, only the result shows`;
   return [{ status: 'warning', message }];
 }
 
 /** Warns of the people whom the target may refuse for their password hashes, and offers what works. */
-function hashChecks({ place, facts }: Side, tally: CredentialTally | undefined): MigrationPlan['checks'] {
+function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefined): MigrationPlan['checks'] {
   const count = tally?.refused ?? 0;
   if (count === 0) return [];
   const release = facts?.version === undefined ? 'its release and its settings are' : 'its settings are';
@@ -198,7 +198,7 @@ function hashChecks({ place, facts }: Side, tally: CredentialTally | undefined):
 }
 
 /** Warns of states that the source did not return, and of what an export contains that usually stays in the source. */
-function exportChecks({ state: { exported } }: MigrationRun, { place }: Side): MigrationPlan['checks'] {
+function exportChecks({ state: { exported } }: MigrationRun, { place }: OpenSide): MigrationPlan['checks'] {
   const { missingStates = [], defaultOrgId, exportedBy } = exported ?? {};
   const withDefault = `${place.name} contains ${defaultOrgId}, the default organisation of its source: to leave that out, export again with --exclude-org ${defaultOrgId}`;
   const withExporter = `the user ${exportedBy}, who exported the source, is in the export with all its records: delete it in the target after the migration if it served the export only`;

@@ -13,7 +13,7 @@ import { credentialTally } from './credentialTally.ts';
 import { currentOptions } from './exportStage.ts';
 import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
 import type { MigrationRun } from './migrationRun.ts';
-import type { Sides } from './openSides.ts';
+import type { OpenSides } from './openSides.ts';
 import { nothing, OrganisationTally, recordCounts } from './organisationTally.ts';
 import type { MigrationSettings } from './settings.ts';
 
@@ -32,7 +32,7 @@ export interface Proved
 const MAX_LISTED = 100;
 
 /** Exports both sides and compares them; a file that cannot be read is proved by its checksum. */
-export async function prove(run: MigrationRun, plan: MigrationPlan, sides: Sides): Promise<Proved> {
+export async function prove(run: MigrationRun, plan: MigrationPlan, sides: OpenSides): Promise<Proved> {
   return (await isReadable(run, sides.target.place)) ? proveByFields(run, plan, sides) : proveByChecksum(run, plan);
 }
 
@@ -50,7 +50,7 @@ async function isReadable(run: MigrationRun, { takes, readExport }: Place): Prom
 
 const BOTH_COMPARED = 'both sides were exported and compared, record by record and field by field';
 
-async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, target }: Sides): Promise<Proved> {
+async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, target }: OpenSides): Promise<Proved> {
   const { settings, moved, exported } = run.state;
   const credentials = credentialTally(target);
   const activations = new Activations();

@@ -12,7 +12,7 @@ import { requireFreeFile } from '../places/filePlace.ts';
 import { missingStatesText } from '../texts.ts';
 import { type MigrationPlan, type MigrationResult, migrationResult } from './migrationDocuments.ts';
 import { type MigrationRun, readState } from './migrationRun.ts';
-import type { Side } from './openSides.ts';
+import type { OpenSide } from './openSides.ts';
 import type { Proved } from './proof.ts';
 import { readJson, resumeCommand, writeJson } from './runDirectory.ts';
 import { type MigrationSettings, shownSettings } from './settings.ts';
@@ -28,7 +28,7 @@ export function readResult(directory: string): Promise<MigrationResult | undefin
 export async function makeResult(
   run: MigrationRun,
   plan: MigrationPlan,
-  target: Side,
+  target: OpenSide,
   proved: Proved,
 ): Promise<MigrationResult> {
   const { settings, startedAt, exported, moved: { response, stored } = {}, leftOut = [], importRepeated } = run.state;
@@ -103,7 +103,7 @@ const generalTypes: ReadonlySet<string> = new Set(['manifest', 'secrets', 'state
  */
 export function sortNotices(
   response: ImportResponse | undefined,
-  [source, { kind }]: readonly [source: Pick<Side, 'kind'>, target: Pick<Side, 'kind'>],
+  [source, { kind }]: readonly [source: Pick<OpenSide, 'kind'>, target: Pick<OpenSide, 'kind'>],
   leftToDo: readonly CountedEntry[],
 ) {
   const { errors = [], summary } = response ?? {};

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { exportOptions as exportFields } from '../../functions/export/contract.ts';
 import { importOptions as importFields } from '../../functions/import/contract.ts';
 import { UsageError } from '../command.ts';
-import type { ExportOptions, ImportOptions } from '../exports/placeInterfaces.ts';
+import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { parsePlace, requireOther, requireRereadable } from '../places/parsePlace.ts';
-import { exportOptions, importOptions, type SecretFiles } from '../places/placeOptions.ts';
+import { exportOptionsOf, importOptionsOf, type SecretFiles } from '../places/placeOptions.ts';
 import type { PlanningCall } from './migrationOptions.ts';
 
 const path = z.string();
@@ -42,7 +42,7 @@ const kindsOfSecrets = ['token-file', 'credentials-file'] as const;
  * @throws UsageError
  */
 export function readSettings(call: PlanningCall): MigrationSettings {
-  const options = { ...exported.parse(exportOptions(call)), ...imported.parse(importOptions(call)) };
+  const options = { ...exported.parse(exportOptionsOf(call)), ...imported.parse(importOptionsOf(call)) };
   const { orgIds, excludedOrgIds } = options;
   const [from, to] = [parsePlace(call.options.from).name, parsePlace(call.options.to).name];
   requireRereadable(from, to);
@@ -89,19 +89,19 @@ function givenSecretFiles(options: SecretFiles): Record<string, string> {
 }
 
 /** Returns what a migration exports from the source. */
-export function sourceOptions(settings: MigrationSettings): ExportOptions {
+export function sourceOptions(settings: MigrationSettings): PlaceExportOptions {
   return { ...exported.parse(settings), forZitadel: false };
 }
 
 const everything = { orgIds: [], excludedOrgIds: [] };
 
 /** Returns how a migration reads its export, which holds what moves and nothing else. */
-export function stagedOptions(settings: MigrationSettings): ExportOptions {
+export function stagedOptions(settings: MigrationSettings): PlaceExportOptions {
   return { ...sourceOptions(settings), ...everything };
 }
 
 /** Returns how a migration imports its export, which holds what moves and nothing else. */
-export function targetOptions(settings: MigrationSettings, dryRun: boolean): ImportOptions {
+export function targetOptions(settings: MigrationSettings, dryRun: boolean): PlaceImportOptions {
   const { withPasswords, withOtp, withKeys } = settings;
   const asked = { withPasswords, withOtp, withKeys };
   return { ...imported.parse(settings), ...everything, asked, dryRun, ids: false };

@@ -3,10 +3,10 @@ import { listUsers } from '../../shared/accounts/listing.ts';
 import { openAudit, systemAccount } from '../../shared/audit/openAudit.ts';
 import { userKey } from '../../shared/auth/authorise.ts';
 import { factorFields } from '../../shared/organisation/factors.ts';
-import type { Call, OpenInstance } from '../command.ts';
+import type { CommandCall, OpenInstance } from '../command.ts';
 import { type People, PersonSearch } from './people.ts';
 
-type OpenCall = Pick<Call, 'stderr' | 'now'> & Pick<OpenInstance, 'store' | 'location'>;
+type OpenCall = Pick<CommandCall, 'stderr' | 'now'> & Pick<OpenInstance, 'store' | 'location'>;
 
 /** Returns the people of a database. Each removal is on record in the instance's audit trail. */
 export function openDatabasePeople({ store, location, stderr, now }: OpenCall): People & AsyncDisposable {

@@ -5,7 +5,7 @@ import { type JsonObject, parseIfJson, textAt } from '../../shared/json/jsonObje
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { type Surroundings, UsageError } from '../command.ts';
 import { inspectPlace } from '../exports/inspectPlace.ts';
-import type { DatabasePlace, ExportOptions } from '../exports/placeInterfaces.ts';
+import type { DatabasePlace, PlaceExportOptions } from '../exports/placeInterfaces.ts';
 import { callBriefly, readText } from '../httpClient.ts';
 import type { InstanceSettings } from '../places/instancePlace.ts';
 import { responseError } from '../places/instanceResponses.ts';
@@ -50,7 +50,7 @@ function callUser(settings: InstanceSettings, method: 'GET' | 'DELETE', path: st
   });
 }
 
-const everythingWithoutSecrets: ExportOptions = {
+const everythingWithoutSecrets: PlaceExportOptions = {
   orgIds: [],
   excludedOrgIds: [],
   ...secretSelection(),

@@ -14,15 +14,15 @@ import { callSignal } from '../../shared/http/deadline.ts';
 import { describeInstance } from '../../shared/store/instance.ts';
 import { openExistingStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import { storeForCall } from '../../shared/store/store.ts';
-import { repeatable } from '../exports/fileContent.ts';
+import { makeRepeatable } from '../exports/fileContent.ts';
 import {
   countSettled,
   type DatabasePlace,
-  type ExportContent,
-  type ExportOptions,
+  type ExportFile,
   type ImportMeter,
-  type ImportOptions,
+  type PlaceExportOptions,
   type PlaceFacts,
+  type PlaceImportOptions,
   requireNoneForZitadel,
 } from '../exports/placeInterfaces.ts';
 import { ownLosses } from './instancePlace.ts';
@@ -41,7 +41,7 @@ export function openDatabase(settings: DatabaseSettings): DatabasePlace {
   };
 }
 
-async function readContent(settings: DatabaseSettings, options: ExportOptions): Promise<ExportContent> {
+async function readContent(settings: DatabaseSettings, options: PlaceExportOptions): Promise<ExportFile> {
   const { store, audit, resources } = await openResources(settings);
   async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     using call = callSignal(signal, options.timeoutMs);
@@ -74,8 +74,8 @@ async function readFacts({ location }: DatabaseSettings): Promise<PlaceFacts> {
 
 async function importInto(
   settings: DatabaseSettings,
-  content: ExportContent,
-  options: ImportOptions,
+  content: ExportFile,
+  options: PlaceImportOptions,
   meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
@@ -83,7 +83,7 @@ async function importInto(
   meter.onBegun('reading');
   const { store, audit, resources } = await openResources(settings);
   await using _resources = resources;
-  await using file = await repeatable(content, signal);
+  await using file = await makeRepeatable(content, signal);
   using call = callSignal(signal, options.timeoutMs);
   const source = { open: (readSignal: AbortSignal) => file.open(readSignal) };
   const audited = audit.call('import', {});
@@ -116,7 +116,7 @@ function account() {
 async function* auditedExport(
   audit: Audit,
   exported: OrganisationExport,
-  options: ExportOptions,
+  options: PlaceExportOptions,
 ): AsyncGenerator<Uint8Array> {
   const audited = audit.call('export', {});
   const facts = { ...exportFacts({ ...options, responseOutput: true }, undefined), ...account() };

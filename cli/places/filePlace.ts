@@ -7,8 +7,8 @@ import { fileExists } from '../../shared/errors/commandErrors.ts';
 import { outputIncomplete, sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import type { Surroundings } from '../command.ts';
-import { compressFor, readStored, storedContent } from '../exports/fileContent.ts';
-import type { ExportContent, FilePlace, StoredFile } from '../exports/placeInterfaces.ts';
+import { compressFor, readExportJson, storedContent } from '../exports/fileContent.ts';
+import type { ExportFile, FilePlace, StoredFile } from '../exports/placeInterfaces.ts';
 
 /** Opens a file as a place. It need not exist. */
 export function openFile(path: string): FilePlace {
@@ -21,11 +21,11 @@ export function openFile(path: string): FilePlace {
   };
 }
 
-async function readContent(path: string): Promise<ExportContent> {
+async function readContent(path: string): Promise<ExportFile> {
   const { size } = await stat(path).catch((error: unknown) => {
     throw systemCode(error) === 'ENOENT' ? sourceMissing(path) : error;
   });
-  return storedContent(size, (count, signal) => readStored(path, count(createReadStream(path, { signal }))));
+  return storedContent(size, (count, signal) => readExportJson(path, count(createReadStream(path, { signal }))));
 }
 
 /** @throws IdentityError ALREADY_EXISTS */
@@ -55,9 +55,9 @@ function storeError(error: unknown, path: string): unknown {
 
 /** Opens standard input and standard output as a place. */
 export function openStreams({ stdin, stdout }: Pick<Surroundings, 'stdin' | 'stdout'>): FilePlace {
-  const content: ExportContent = {
+  const content: ExportFile = {
     isRepeatable: false,
-    open: () => readStored('standard input', stdin),
+    open: () => readExportJson('standard input', stdin),
     [Symbol.asyncDispose]: async () => void stdin.destroy(),
   };
   return { takes: 'files', name: '-', readExport: async () => content, store: storeIn(stdout) };

@@ -9,10 +9,10 @@ import { type Inspection, inspect } from '../../shared/exportFile/inspection.ts'
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import {
   countSettled,
-  type ExportContent,
+  type ExportFile,
   type ImportMeter,
-  type ImportOptions,
   type ImportSettled,
+  type PlaceImportOptions,
 } from '../exports/placeInterfaces.ts';
 import { type FilePart, splitFile, UnsplittableError } from '../exports/splitFile.ts';
 
@@ -22,11 +22,11 @@ export interface PartTarget {
   /** The most bytes of a request. */
   readonly requestBytes: number;
   /** Imports one part. */
-  readonly send: (part: Uint8Array, options: ImportOptions, meter: ImportMeter) => Promise<ImportResponse>;
+  readonly send: (part: Uint8Array, options: PlaceImportOptions, meter: ImportMeter) => Promise<ImportResponse>;
 }
 
 /** Returns the number of bytes of content, which is read to its end: its owner may count and check what passes. */
-export async function countBytes(content: ExportContent, signal: AbortSignal): Promise<number> {
+export async function countBytes(content: ExportFile, signal: AbortSignal): Promise<number> {
   let bytes = 0;
   for await (const chunk of content.open(signal)) bytes += chunk.byteLength;
   return bytes;
@@ -40,8 +40,8 @@ export async function countBytes(content: ExportContent, signal: AbortSignal): P
  */
 export async function importParts(
   { origin, requestBytes, send }: PartTarget,
-  content: ExportContent,
-  options: ImportOptions,
+  content: ExportFile,
+  options: PlaceImportOptions,
   meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
@@ -49,7 +49,7 @@ export async function importParts(
   const sum = new PartsSum(inspection, options);
   const splitting = { maxBytes: requestBytes, isSelected: selector(options), manifest: inspection.manifest };
   const importId = options.importId ?? newImportId();
-  const partOptions = (part: FilePart): ImportOptions => ({
+  const partOptions = (part: FilePart): PlaceImportOptions => ({
     ...options,
     importId,
     // A token may be valid for the selected organisations only.
@@ -87,7 +87,7 @@ async function* onlyPart(
   yield* found;
 }
 
-async function inspectWhole(origin: string, content: ExportContent, options: ImportOptions, signal: AbortSignal) {
+async function inspectWhole(origin: string, content: ExportFile, options: PlaceImportOptions, signal: AbortSignal) {
   try {
     return await inspect(content, signal, { isSelected: selector(options) });
   } catch (error) {
@@ -98,7 +98,7 @@ async function inspectWhole(origin: string, content: ExportContent, options: Imp
 /** The sum of the responses to the parts of a file. */
 class PartsSum {
   private readonly inspection: Inspection;
-  private readonly options: ImportOptions;
+  private readonly options: PlaceImportOptions;
   /** The organisations of the parts so far, and those among them that exist. */
   private readonly seen = new Set<string>();
   private readonly existing = new Set<string>();
@@ -106,7 +106,7 @@ class PartsSum {
   private readonly warnings: ImportResponse['summary']['warnings'] = [];
   private summary: ImportResponse['summary'];
 
-  constructor(inspection: Inspection, options: ImportOptions) {
+  constructor(inspection: Inspection, options: PlaceImportOptions) {
     this.inspection = inspection;
     this.options = options;
     // What no part holds is counted here.

@@ -1,6 +1,6 @@
 import { importOptions } from '../../functions/import/contract.ts';
 import { snakeCase } from '../../shared/wire/requestMessage.ts';
-import type { ExportOptions, ImportOptions } from '../exports/placeInterfaces.ts';
+import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 
 /** Proxies such as nginx reject a request line of more than 8 KB. */
 const MAX_CHARACTERS = 8_000;
@@ -10,7 +10,7 @@ const MAX_CHARACTERS = 8_000;
  * @param shape the schemas of the request's options
  */
 export function toRequest(
-  { timeoutMs, ...options }: ExportOptions | ImportOptions,
+  { timeoutMs, ...options }: PlaceExportOptions | PlaceImportOptions,
   shape: object,
 ): Record<string, unknown> {
   const known = Object.entries(options).filter(([name, value]) => Object.hasOwn(shape, name) && value !== undefined);
@@ -19,7 +19,7 @@ export function toRequest(
 }
 
 /** Returns the options of an import as a query: the body is the file alone, so that nothing in it can set an option. */
-export function importQuery(options: ImportOptions): string {
+export function importQuery(options: PlaceImportOptions): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(toRequest(options, importOptions)))
     for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
@@ -27,6 +27,6 @@ export function importQuery(options: ImportOptions): string {
 }
 
 /** Whether a query may hold the options of an import. One that names many organisations is too long. */
-export function fitsQuery(options: ImportOptions): boolean {
+export function fitsQuery(options: PlaceImportOptions): boolean {
   return importQuery(options).length <= MAX_CHARACTERS;
 }

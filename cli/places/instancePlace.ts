@@ -8,16 +8,16 @@ import { proveExport } from '../../shared/exportFile/inspection.ts';
 import { exportedManifest } from '../../shared/exportFile/manifest.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { UNLIMITED } from '../../shared/limitDefinition.ts';
-import { repeatable, undisposed } from '../exports/fileContent.ts';
+import { makeRepeatable, undisposed } from '../exports/fileContent.ts';
 import { joinPages } from '../exports/joinPages.ts';
 import {
   type DatabasePlace,
-  type ExportContent,
-  type ExportOptions,
+  type ExportFile,
   type ImportMeter,
-  type ImportOptions,
-  type Operation,
+  type PlaceExportOptions,
   type PlaceFacts,
+  type PlaceImportOptions,
+  type PlaceOperation,
   type Recognised,
   requireNoneForZitadel,
 } from '../exports/placeInterfaces.ts';
@@ -42,7 +42,7 @@ export function openInstance(
       if (takesFiles !== true) throw placeRefused(settings.origin, OLDER);
       meter.onBegun('sending');
       if (requestBytes === UNLIMITED) return await importInto(settings, content, options, meter, signal);
-      await using file = await repeatable(content, signal);
+      await using file = await makeRepeatable(content, signal);
       const bytes = await countBytes(file, signal);
       if (bytes <= requestBytes) return await importInto(settings, file, options, meter, signal);
       const send: PartTarget['send'] = (part, partOptions, partMeter) =>
@@ -56,7 +56,7 @@ export function openInstance(
 // It would read a file as a request, and a file could set options.
 const OLDER = `its release does not take ${EXPORT_FILE}: upgrade the instance first`;
 
-async function readContent(settings: InstanceSettings, options: ExportOptions): Promise<ExportContent> {
+async function readContent(settings: InstanceSettings, options: PlaceExportOptions): Promise<ExportFile> {
   async function* read(page: object, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const body = [
       Buffer.from(JSON.stringify({ ...toRequest(options, exportOptions), response_output: true, ...page })),
@@ -115,7 +115,7 @@ function damaged({ origin }: InstanceSettings, { headers }: HttpResponse, proble
 async function importInto(
   settings: InstanceSettings,
   content: { open(signal: AbortSignal): NonNullable<HttpCall['body']> },
-  options: ImportOptions,
+  options: PlaceImportOptions,
   meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
@@ -125,7 +125,7 @@ async function importInto(
 }
 
 type OperationCall = Pick<HttpCall, 'accept' | 'asksFirst' | 'contentType' | 'body'> & {
-  readonly operation: Operation;
+  readonly operation: PlaceOperation;
   readonly query?: string;
 };
 
@@ -154,10 +154,10 @@ export const ownLosses: readonly string[] = ['sessions'];
 async function readFacts(
   settings: InstanceSettings,
   recognised: Recognised,
-  operations: readonly Operation[],
+  operations: readonly PlaceOperation[],
   signal: AbortSignal,
 ): Promise<PlaceFacts> {
-  const denied: Operation[] = [];
+  const denied: PlaceOperation[] = [];
   let manifest: Trial['manifest'];
   for (const operation of operations) {
     const trial = await tryOperation(settings, operation, signal);
@@ -176,7 +176,7 @@ async function readFacts(
 }
 
 /** Valid requests that move nothing. */
-const trials: Readonly<Record<Operation, unknown>> = {
+const trials: Readonly<Record<PlaceOperation, unknown>> = {
   export: { org_ids: [NO_ORGANISATION], response_output: true },
   import: { dry_run: true, data_orgs: { orgs: [] } },
 };
@@ -194,7 +194,11 @@ interface Trial extends z.output<typeof trialAnswer> {
  * Finds out whether a token permits an operation.
  * @throws IdentityError for an answer that is no export
  */
-export function tryOperation(settings: InstanceSettings, operation: Operation, signal: AbortSignal): Promise<Trial> {
+export function tryOperation(
+  settings: InstanceSettings,
+  operation: PlaceOperation,
+  signal: AbortSignal,
+): Promise<Trial> {
   const body = [Buffer.from(JSON.stringify(trials[operation]))];
   return callBriefly(settings.origin, operationCall(settings, { operation, body }), signal, async (response) => {
     if (response.status !== 200) return { denial: await responseError(settings, response) };

@@ -107,7 +107,7 @@ export interface CalledInstance {
 }
 
 /** The errors of an instance, by what they ask of a person. */
-const faults = {
+const responseErrors = {
   token: (instance: CalledInstance, reason: string, body: unknown) =>
     placeTokenRejected(instance.origin, instance, reason, body),
   role: ({ origin, tokenOption }: CalledInstance, reason: string, body: unknown) =>
@@ -115,12 +115,12 @@ const faults = {
   repeat: ({ origin }: CalledInstance, reason: string, body: unknown) => placeFailed(origin, reason, body),
   correct: ({ origin }: CalledInstance, reason: string, body: unknown) => placeRefused(origin, reason, body),
 };
-type Fault = keyof typeof faults;
+type ResponseErrorKind = keyof typeof responseErrors;
 
-const faultOfStatus: Readonly<Record<number, Fault>> = { 401: 'token', 403: 'role', 429: 'repeat' };
+const errorKindOfStatus: Readonly<Record<number, ResponseErrorKind>> = { 401: 'token', 403: 'role', 429: 'repeat' };
 
 /** The faults of gRPC codes; `repeat` for cancelled, deadline, exhausted, aborted, internal and unavailable. */
-const faultOfCode: Readonly<Record<number, Fault>> = {
+const errorKindOfCode: Readonly<Record<number, ResponseErrorKind>> = {
   16: 'token',
   7: 'role',
   ...Object.fromEntries([1, 2, 4, 8, 10, 13, 14].map((code) => [code, 'repeat' as const])),
@@ -130,11 +130,11 @@ const faultOfCode: Readonly<Record<number, Fault>> = {
 export async function responseError(instance: CalledInstance, { status, body }: HttpResponse): Promise<IdentityError> {
   // A proxy answers with a page of its own.
   const { data } = described.safeParse(parseIfJson(await readText(body, MAX_ERROR_BYTES)));
-  const fault = faultOfStatus[status] ?? (status >= 500 ? 'repeat' : 'correct');
-  return faults[fault](instance, data?.message?.slice(0, MAX_CHARACTERS) ?? `status ${status}`, data);
+  const fault = errorKindOfStatus[status] ?? (status >= 500 ? 'repeat' : 'correct');
+  return responseErrors[fault](instance, data?.message?.slice(0, MAX_CHARACTERS) ?? `status ${status}`, data);
 }
 
 /** Returns the same for the error that ends an import after its first event. */
 function eventError(instance: CalledInstance, body: ErrorBody): IdentityError {
-  return faults[faultOfCode[body.code] ?? 'correct'](instance, body.message.slice(0, MAX_CHARACTERS), body);
+  return responseErrors[errorKindOfCode[body.code] ?? 'correct'](instance, body.message.slice(0, MAX_CHARACTERS), body);
 }

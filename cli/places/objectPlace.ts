@@ -1,7 +1,7 @@
 import { createCloudStorage, removeObject, requireCreatable } from '../../shared/objectStorage/cloudStorage.ts';
 import { objectUri } from '../../shared/objectStorage/objectName.ts';
 import type { ObjectLocation } from '../../shared/objectStorage/objectStorage.ts';
-import { compressFor, readStored, storedContent } from '../exports/fileContent.ts';
+import { compressFor, readExportJson, storedContent } from '../exports/fileContent.ts';
 import type { FilePlace } from '../exports/placeInterfaces.ts';
 
 /** Opens an object in Cloud Storage as a place. It need not exist. */
@@ -16,7 +16,7 @@ export function openObject(location: ObjectLocation): FilePlace {
     async readExport(_, signal) {
       // The generation that is the current one now is read, however often.
       const object = await storage.pin(location, signal);
-      return storedContent(object.size, (count, readSignal) => readStored(name, count(object.read(readSignal))));
+      return storedContent(object.size, (count, readSignal) => readExportJson(name, count(object.read(readSignal))));
     },
     async store(content, signal) {
       const written = await storage.write(location, compressFor(location.path, content), signal);

@@ -101,11 +101,11 @@ async function openDatabaseAt(
 }
 
 /** A side of a call with two places; a call with one has no sides. */
-type Side = 'from' | 'to';
+type SideName = 'from' | 'to';
 
 /** A place of a call. */
 export interface GivenPlace {
-  readonly side?: Side;
+  readonly side?: SideName;
   readonly parsed: ParsedPlace;
 }
 

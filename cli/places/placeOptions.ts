@@ -1,6 +1,6 @@
 import { secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { flag, optional, repeatable, required, type Surroundings, UsageError, type Values } from '../command.ts';
-import type { ExportOptions, ImportOptions } from '../exports/placeInterfaces.ts';
+import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { type ProgressOutput, progressEvents, progressLines } from '../progress.ts';
 import { SECRET_CHOICES } from '../valueKinds.ts';
 
@@ -60,7 +60,7 @@ type ImportValues = Values<typeof importChoices> & { readonly 'dry-run'?: boolea
 type AllRead = Readonly<Record<string, never>>;
 
 /** Returns what a call exports from a place with a database. */
-export function exportOptions({ options }: { readonly options: ExportValues }): ExportOptions {
+export function exportOptionsOf({ options }: { readonly options: ExportValues }): PlaceExportOptions {
   const {
     org: orgIds,
     'exclude-org': excludedOrgIds,
@@ -84,8 +84,8 @@ export function exportOptions({ options }: { readonly options: ExportValues }): 
 }
 
 /** Returns how a call imports. */
-export function importOptions(call: { readonly options: ExportValues & ImportValues }): ImportOptions {
-  return { ...exportOptions(call), ...ofImport(call.options), ids: true };
+export function importOptionsOf(call: { readonly options: ExportValues & ImportValues }): PlaceImportOptions {
+  return { ...exportOptionsOf(call), ...ofImport(call.options), ids: true };
 }
 
 function ofImport(options: ImportValues) {

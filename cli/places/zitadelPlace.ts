@@ -1,6 +1,6 @@
-import type { DatabasePlace, Operation, PlaceFacts, Recognised } from '../exports/placeInterfaces.ts';
+import type { DatabasePlace, PlaceFacts, PlaceOperation, Recognised } from '../exports/placeInterfaces.ts';
 import { counted } from '../texts.ts';
-import { exportContent, exportLosses } from '../zitadel/export/exportContent.ts';
+import { exportLosses, openZitadelExport } from '../zitadel/export/exportContent.ts';
 import { importIntoZitadel } from '../zitadel/import/importFile.ts';
 import { importChanges } from '../zitadel/import/importSteps.ts';
 import { requestLimits } from '../zitadel/import/outgoingRecords.ts';
@@ -14,14 +14,14 @@ export function openZitadel({ origin, ...credentials }: InstanceSettings, recogn
   return {
     takes: 'imports',
     name: origin,
-    readExport: async (options) => exportContent(connect, options),
+    readExport: async (options) => openZitadelExport(connect, options),
     import: (content, options, meter, signal) => importIntoZitadel(connect, content, options, meter, signal),
     facts: (operations, signal) => readZitadelFacts(connect(signal), recognised, operations),
   };
 }
 
 /** The roles that permit an operation. In a ZITADEL, readers of the instance may export its secrets. */
-const permitting: Readonly<Record<Operation, ReadonlySet<string>>> = {
+const permitting: Readonly<Record<PlaceOperation, ReadonlySet<string>>> = {
   export: new Set(['IAM_OWNER', 'IAM_OWNER_VIEWER', 'IAM_LOGIN_CLIENT']),
   import: new Set(['IAM_OWNER']),
 };
@@ -33,10 +33,10 @@ const TAKES_EVERY_HASH = /^v?(?:[23]|4\.0)\./;
 async function readZitadelFacts(
   connection: ZitadelConnection,
   recognised: Recognised,
-  operations: readonly Operation[],
+  operations: readonly PlaceOperation[],
 ): Promise<PlaceFacts> {
   const { userId, orgId, roles } = await readCaller(connection);
-  const permits = (operation: Operation) => roles.some((role) => permitting[operation].has(role));
+  const permits = (operation: PlaceOperation) => roles.some((role) => permitting[operation].has(role));
   const { records, bytes } = requestLimits;
   const hasStates = await importsStates(connection);
   // Others may not read the instance.

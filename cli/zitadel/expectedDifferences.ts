@@ -19,14 +19,14 @@ export interface ZitadelSide {
 }
 
 /** A field that differs where a ZITADEL is one side: the value of the other side, and that of the ZITADEL. */
-type Values = readonly [other: unknown, zitadel: unknown];
+type DifferingValues = readonly [other: unknown, zitadel: unknown];
 
-interface FieldRule {
+interface DifferenceRule {
   readonly sections: readonly string[];
   readonly paths: readonly string[];
   readonly reason: string;
   /** Whether the values are those that the reason explains; by default the ZITADEL has none. */
-  readonly applies?: (values: Values, zitadel: ZitadelSide) => boolean;
+  readonly applies?: (values: DifferingValues, zitadel: ZitadelSide) => boolean;
 }
 
 const NOT_EXPORTED = 'no export of ZITADEL has this field';
@@ -34,7 +34,7 @@ const NOT_EXPORTED = 'no export of ZITADEL has this field';
 export const LAG_MS = 2_000;
 const INITIAL = 'ZITADEL makes people without password hash, or with an unverified e-mail address, initial';
 
-const fieldRules: readonly FieldRule[] = [
+const fieldRules: readonly DifferenceRule[] = [
   { sections: ['labelPolicy'], paths: ['themeMode'], reason: NOT_EXPORTED },
   {
     sections: ['loginPolicy'],
@@ -144,12 +144,12 @@ function fieldReason(
     if (isOmitted && isOnlyOther(field, side)) return WITHOUT_HASH;
     return field.path === personCredentials.password.clear ? CLEAR_PASSWORD : undefined;
   }
-  const values: Values = side === 'second' ? [field.first, field.second] : [field.second, field.first];
+  const values: DifferingValues = side === 'second' ? [field.first, field.second] : [field.second, field.first];
   if (section === 'loginPolicy' && field.path === 'idps')
     return losses !== undefined && lacksOnlyMissing(values, (id) => losses.hasProvider(orgId, id))
       ? NO_PROVIDER
       : undefined;
-  const isExplained = ({ sections, paths, applies = isLost }: FieldRule) =>
+  const isExplained = ({ sections, paths, applies = isLost }: DifferenceRule) =>
     sections.includes(section) && paths.includes(field.path) && applies(values, zitadel);
   return fieldRules.find(isExplained)?.reason;
 }
@@ -160,13 +160,13 @@ function isOnlyOther({ secret }: Extract<FieldDifference, { secret: unknown }>, 
 }
 
 /** Whether a ZITADEL's login policy has all identity providers of the other side that the file has. */
-function lacksOnlyMissing([other, zitadel]: Values, hasProvider: (id: string) => boolean): boolean {
+function lacksOnlyMissing([other, zitadel]: DifferingValues, hasProvider: (id: string) => boolean): boolean {
   const kept = Array.isArray(other)
     ? other.filter((idp) => isJsonObject(idp) && hasProvider(textAt(idp, 'idpId', '')))
     : [];
   return isDeepStrictEqual(zitadel, kept);
 }
 
-function isLost([, zitadel]: Values): boolean {
+function isLost([, zitadel]: DifferingValues): boolean {
   return zitadel === undefined;
 }

@@ -160,7 +160,7 @@ export async function hasContext(connection: ZitadelConnection, orgId: string): 
   const { getMyOrg } = ManagementService.method;
   try {
     const { message } = await callMethod(connection, getMyOrg, {}, { orgId });
-    requireOwner(connection, orgId, message.org?.id);
+    requireContext(connection, orgId, message.org?.id);
     return true;
   } catch (error) {
     if (error instanceof ConnectError && hasErrorId(error.rawMessage, 'noOrganisation')) return false;
@@ -172,17 +172,17 @@ export async function hasContext(connection: ZitadelConnection, orgId: string): 
  * Requires that what a ZITADEL returned is of the organisation that it was asked about.
  * @throws IdentityError ZITADEL_CONTEXT_MISSING
  */
-export function requireOwner({ baseUrl }: ZitadelConnection, orgId: string, owner: string | undefined): void {
+export function requireContext({ baseUrl }: ZitadelConnection, orgId: string, owner: string | undefined): void {
   if (owner !== orgId) throw zitadelContextMissing(baseUrl, orgId, `it answers for organisation ${owner} instead`);
 }
 
 /** Reads one page of a search. */
-export type PageReader<Result> = (
+export type SearchPage<Result> = (
   query: MessageInitShape<typeof ListQuerySchema>,
 ) => Promise<{ readonly result: readonly Result[] }>;
 
 /** Returns all results of a search. */
-export async function searchAll<Result>(find: PageReader<Result>): Promise<Result[]> {
+export async function searchAll<Result>(find: SearchPage<Result>): Promise<Result[]> {
   const all: Result[] = [];
   for (;;) {
     const { result } = await find({ offset: BigInt(all.length), limit: PAGE, asc: true });

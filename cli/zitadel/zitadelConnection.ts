@@ -78,12 +78,12 @@ export function backoffOf({ signal, retries = defaultRetries }: ZitadelConnectio
 }
 
 /** The result of one attempt: an answer, or why there is none. */
-interface Attempt {
+interface AttemptResult {
   readonly answer?: Omit<ZitadelAnswer, 'attempts'>;
   readonly problem?: unknown;
 }
 
-async function attempt(connection: ZitadelConnection, call: ZitadelCall): Promise<Attempt> {
+async function attempt(connection: ZitadelConnection, call: ZitadelCall): Promise<AttemptResult> {
   const { baseUrl, token } = connection;
   const { method, path, body, timeoutMs } = call;
   const limit = limitAttempt(connection, timeoutMs);

@@ -23,7 +23,7 @@ const instanceAnswer = z.looseObject({
     domains: z.array(z.looseObject({ domain: z.string(), primary: z.boolean().default(false) })).default([]),
   }),
 });
-const defaultOrganisation = z.looseObject({ org: z.looseObject({ id: z.string(), name: z.string() }) });
+const defaultOrganisationAnswer = z.looseObject({ org: z.looseObject({ id: z.string(), name: z.string() }) });
 const userAnswer = z.looseObject({
   user: z.looseObject({
     id: z.string(),
@@ -59,7 +59,11 @@ export async function importsStates(connection: ZitadelConnection): Promise<bool
 /** Reads what a ZITADEL says of its instance. */
 export async function readInstance(connection: ZitadelConnection): Promise<ZitadelInstance> {
   const { instance } = await request(connection, { method: 'GET', path: '/admin/v1/instances/me' }, instanceAnswer);
-  const { org } = await request(connection, { method: 'GET', path: '/admin/v1/orgs/default' }, defaultOrganisation);
+  const { org } = await request(
+    connection,
+    { method: 'GET', path: '/admin/v1/orgs/default' },
+    defaultOrganisationAnswer,
+  );
   // The primary domain first: a ZITADEL makes each organisation's own domain of it.
   const domains = instance.domains.toSorted((a, b) => Number(b.primary) - Number(a.primary));
   return {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { exportedManifest, exportFile } from '../../shared/exportFile/manifest.ts';
-import { commonAdminErrors, type Endpoint, type Operation } from '../../shared/openapi/endpoint.ts';
+import { commonAdminErrors, type Endpoint, type OperationDescription } from '../../shared/openapi/endpoint.ts';
 import type { JsonSchema } from '../../shared/openapi/jsonSchema.ts';
 import {
   bucketRequest,
@@ -84,7 +84,7 @@ const outputs: JsonSchema = {
   ],
 };
 
-const operation = (): Operation => ({
+const operation = (): OperationDescription => ({
   operationId: 'exportOrganisations',
   tag: 'Organisations',
   summary: 'Export organisations',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { errorBody } from '../../shared/errors/identityError.ts';
 import { importedFile } from '../../shared/exportFile/manifest.ts';
-import { commonAdminErrors, type Endpoint, type Operation } from '../../shared/openapi/endpoint.ts';
+import { commonAdminErrors, type Endpoint, type OperationDescription } from '../../shared/openapi/endpoint.ts';
 import type { JsonSchema } from '../../shared/openapi/jsonSchema.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
@@ -204,7 +204,7 @@ const inlineFile = z
 /** The inline fields, for the description only: requests are streamed and never validated as a whole. */
 const inlineFiles = requestMessage({ dataOrgs: inlineFile, dataOrgsv1: inlineFile });
 
-const operation = (): Operation => ({
+const operation = (): OperationDescription => ({
   operationId: 'importOrganisations',
   tag: 'Organisations',
   summary: 'Import organisations',

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { z } from 'zod';
 import { invalidRequest } from '../../shared/errors/errors.ts';
-import { commonErrors, type Endpoint, type Operation } from '../../shared/openapi/endpoint.ts';
+import { commonErrors, type Endpoint, type OperationDescription } from '../../shared/openapi/endpoint.ts';
 
 const MAX_USER_ID_CHARACTERS = 200;
 
@@ -36,7 +36,7 @@ export const removeOtpEmailResponse = z
 /** The details of a change (specification 2.2). */
 export type OperationDetails = z.output<typeof operationDetails>;
 
-const removal = (): Operation => ({
+const removal = (): OperationDescription => ({
   operationId: 'removeOtpEmail',
   tag: 'Users',
   summary: 'Remove the OTP e-mail factor of a user',
@@ -52,7 +52,7 @@ const removal = (): Operation => ({
   },
 });
 
-const betaRemoval = (): Operation => ({ ...removal(), operationId: 'removeOtpEmailBeta', deprecated: true });
+const betaRemoval = (): OperationDescription => ({ ...removal(), operationId: 'removeOtpEmailBeta', deprecated: true });
 
 /**
  * The removal's REST endpoint (specification 4.1) and RPC path of each API generation. Released ZITADEL clients still
@@ -172,7 +172,7 @@ const methodsResponse = z
 /** The list of a user's authentication methods (specification 4.5). */
 export type MethodsResponse = z.output<typeof methodsResponse>;
 
-const betaList = (): Operation => ({
+const betaList = (): OperationDescription => ({
   operationId: 'listAuthenticationMethodTypesBeta',
   tag: 'Users',
   summary: 'List the authentication methods of a user',
@@ -188,7 +188,7 @@ const betaList = (): Operation => ({
   },
 });
 
-const list = (): Operation => ({
+const list = (): OperationDescription => ({
   ...betaList(),
   operationId: 'listAuthenticationMethodTypes',
   deprecated: false,

@@ -30,14 +30,14 @@ export type StoredObject = z.infer<typeof storedObject>;
 export type ObjectDescription = Pick<StoredObject, 'bucket' | 'name' | 'contentType' | 'contentEncoding' | 'metadata'>;
 
 /** A check that runs atomically with the replacement or removal of the present object, and throws to prevent it. */
-export type Guard = (present: StoredObject | undefined) => void;
+export type ObjectPrecondition = (present: StoredObject | undefined) => void;
 
 /** Objects in a directory. Each is a file of bytes and a file of metadata, which publishes the object. */
 export interface ObjectFiles {
   draft(): Promise<Draft>;
-  publish(draft: Draft, description: ObjectDescription, guard: Guard): Promise<StoredObject>;
+  publish(draft: Draft, description: ObjectDescription, guard: ObjectPrecondition): Promise<StoredObject>;
   find(bucket: string, name: string): Promise<StoredObject | undefined>;
-  remove(bucket: string, name: string, guard: Guard): Promise<void>;
+  remove(bucket: string, name: string, guard: ObjectPrecondition): Promise<void>;
   /** Reads the bytes from `start` to `end`, both inclusive. */
   read(object: StoredObject, start: number, end: number): Readable;
 }
@@ -53,7 +53,11 @@ export async function openObjectFiles(directory: string): Promise<ObjectFiles> {
   const enqueue = createSerialQueue();
   const nextGeneration = createClock();
 
-  async function publish(draft: Draft, description: ObjectDescription, guard: Guard): Promise<StoredObject> {
+  async function publish(
+    draft: Draft,
+    description: ObjectDescription,
+    guard: ObjectPrecondition,
+  ): Promise<StoredObject> {
     const present = await find(description.bucket, description.name);
     guard(present);
     const object = {
@@ -70,7 +74,7 @@ export async function openObjectFiles(directory: string): Promise<ObjectFiles> {
     return object;
   }
 
-  async function remove(bucket: string, name: string, guard: Guard): Promise<void> {
+  async function remove(bucket: string, name: string, guard: ObjectPrecondition): Promise<void> {
     const present = await find(bucket, name);
     guard(present);
     if (present === undefined) return;

@@ -10,12 +10,12 @@ import {
   sendJson,
   uploadNotImplemented,
 } from './googleError.ts';
-import type { Guard, ObjectFiles, StoredObject } from './objectFiles.ts';
-import { type Progress, type ResumableUploads, readUploadRequest, type UploadRequest } from './resumable.ts';
+import type { ObjectFiles, ObjectPrecondition, StoredObject } from './objectFiles.ts';
+import { type ResumableUploads, readUploadRequest, type UploadProgress, type UploadRequest } from './resumable.ts';
 
 /** A request with everything that its operation needs. */
 export interface Exchange {
-  readonly route: Route;
+  readonly route: ObjectRoute;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly origin: string;
@@ -54,7 +54,7 @@ export async function insertObject(exchange: Exchange): Promise<void> {
 
 /** Receives a chunk of a session, or reports the session's progress. */
 export async function putChunk({ request, response, uploads, origin }: Exchange, id: string): Promise<void> {
-  const progress: Progress = await uploads.put(id, request);
+  const progress: UploadProgress = await uploads.put(id, request);
   if ('object' in progress) return sendJson(response, 200, resource(progress.object, origin));
   const range = progress.persisted === 0 ? {} : { range: `bytes=0-${progress.persisted - 1}` };
   response.writeHead(308, { ...range, 'content-length': 0 }).end();
@@ -144,7 +144,7 @@ const etag = ({ generation }: StoredObject) => Buffer.from(generation).toString(
 const metageneration = '1';
 
 /** Creates a guard that checks the preconditions in a request's query; generation 0 stands for no object. */
-function preconditions(query: URLSearchParams): Guard {
+function preconditions(query: URLSearchParams): ObjectPrecondition {
   return (present) => {
     const generation = present?.generation ?? '0';
     const [match, notMatch] = [query.get('ifGenerationMatch'), query.get('ifGenerationNotMatch')];
@@ -173,7 +173,7 @@ function requireObject(
 }
 
 /** The parsed path and query of a request. */
-export interface Route {
+export interface ObjectRoute {
   readonly kind: 'object' | 'bucket' | 'upload';
   readonly bucket: string;
   /** Empty if the path names no object. */
@@ -188,7 +188,7 @@ const prefixes =
  * Parses a path of the JSON API. The official client omits `/storage/v1` if STORAGE_EMULATOR_HOST is set.
  * @throws GoogleError 404 for any other path
  */
-export function parseRoute(url: string): Route {
+export function parseRoute(url: string): ObjectRoute {
   const [path = '', query = ''] = url.split(/\?(.*)/s);
   const [, prefix = '', bucket, object = ''] = prefixes.exec(path) ?? [];
   if (bucket === undefined) throw notImplemented();

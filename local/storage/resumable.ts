@@ -5,28 +5,28 @@ import { GoogleError, invalid } from './googleError.ts';
 import {
   compareChecksum,
   type Draft,
-  type Guard,
   type ObjectDescription,
   type ObjectFiles,
+  type ObjectPrecondition,
   type StoredObject,
   unitBytes,
 } from './objectFiles.ts';
 
 /** The progress of a session: the number of persisted bytes, or the finished object. */
-export type Progress = { readonly persisted: number } | { readonly object: StoredObject };
+export type UploadProgress = { readonly persisted: number } | { readonly object: StoredObject };
 
 /** The sessions of resumable uploads in this process; a restart ends them all. */
 export interface ResumableUploads {
-  start(request: UploadRequest, guard: Guard): Promise<string>;
+  start(request: UploadRequest, guard: ObjectPrecondition): Promise<string>;
   /** Receives a chunk, or reports the progress. */
-  put(id: string, request: IncomingMessage): Promise<Progress>;
+  put(id: string, request: IncomingMessage): Promise<UploadProgress>;
   cancel(id: string): Promise<void>;
   close(): Promise<void>;
 }
 
 interface Session {
   readonly request: UploadRequest;
-  readonly guard: Guard;
+  readonly guard: ObjectPrecondition;
   readonly draft: Draft;
   object: StoredObject | undefined;
   /** The request in flight; a client that sends another has abandoned it. */
@@ -75,7 +75,10 @@ export function createResumableUploads(files: ObjectFiles): ResumableUploads {
   };
 }
 
-async function receiveAfter(previous: Session['current'], next: () => Promise<Progress>): Promise<Progress> {
+async function receiveAfter(
+  previous: Session['current'],
+  next: () => Promise<UploadProgress>,
+): Promise<UploadProgress> {
   await abandon(previous);
   return await next();
 }
@@ -86,7 +89,7 @@ async function abandon(current: Session['current']): Promise<void> {
   await Promise.allSettled([current.done]);
 }
 
-async function receive(files: ObjectFiles, session: Session, message: IncomingMessage): Promise<Progress> {
+async function receive(files: ObjectFiles, session: Session, message: IncomingMessage): Promise<UploadProgress> {
   if (session.object !== undefined) return { object: session.object };
   const range = parseContentRange(message.headers['content-range']);
   const { draft, request, guard } = session;

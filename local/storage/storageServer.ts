@@ -15,7 +15,7 @@ import {
 import { createResumableUploads, type ResumableUploads } from './resumable.ts';
 
 /** The settings of a Cloud Storage stand-in. */
-export interface StorageOptions {
+export interface StorageServerOptions {
   /** The directory of the objects, which survive a restart. */
   readonly directory: string;
   /** The port to listen on; 0 picks a free one. */
@@ -45,7 +45,12 @@ interface Service {
  * to write, read and remove objects, and the token endpoint. Tokens, generations, preconditions and CRC32C are checked as
  * by Google; roles and scopes are not.
  */
-export async function startStorage({ directory, port, account, bucket }: StorageOptions): Promise<RunningStorage> {
+export async function startStorage({
+  directory,
+  port,
+  account,
+  bucket,
+}: StorageServerOptions): Promise<RunningStorage> {
   const files = await openObjectFiles(directory);
   const service = { access: new Access(account), bucket, files, uploads: createResumableUploads(files) };
   const server = createServer({ requestTimeout: 0 }, (request, response) => {

@@ -5,7 +5,7 @@ import { scopeKey } from '../organisation/loginNameScope.ts';
 import { type Section, sectionPartition } from '../organisation/section.ts';
 import { deletionPartition, humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
 import { isInRemoval, removedOrganisations, sections } from '../organisation/sections.ts';
-import { defaultOrganisation } from '../store/instance.ts';
+import { readDefaultOrganisation } from '../store/instance.ts';
 import { scanInPasses } from '../store/passes.ts';
 import type { Store, Transaction } from '../store/store.ts';
 import { deleteWithClaims, dependentFields, findDependents, readStored, type Stored } from './dependents.ts';
@@ -48,7 +48,7 @@ async function requireRemovable(
   const organisations = await reader.getMany(orgIds.map(organisationKey), []);
   const unknown = orgIds.find((_, index) => organisations[index] === undefined);
   if (unknown !== undefined) throw organisationUnknown(unknown);
-  const kept = await defaultOrganisation(reader);
+  const kept = await readDefaultOrganisation(reader);
   if (orgIds.includes(kept)) throw defaultOrganisationKept(kept);
   await requireOtherOwner(store, reader, orgIds);
 }

@@ -5,7 +5,7 @@ import { instanceScopeWrite, readScopes, scopeKey } from '../organisation/loginN
 import { createWrites } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';
 import { deletionPartition, isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
-import { defaultOrganisation } from '../store/instance.ts';
+import { readDefaultOrganisation } from '../store/instance.ts';
 import type { DocumentKey, Store, Transaction } from '../store/store.ts';
 import { deleteWithClaims, findReferring, readStored, refersTo, type Stored } from './dependents.ts';
 import { createMember, holdOtherOwner } from './members.ts';
@@ -59,7 +59,7 @@ async function addServiceUser(
   user: Omit<NewServiceUser, 'orgId'> & { readonly orgId: string | undefined },
   now: Date,
 ): Promise<void> {
-  const orgId = user.orgId ?? (await defaultOrganisation(transaction));
+  const orgId = user.orgId ?? (await readDefaultOrganisation(transaction));
   await holdOrganisation(transaction, orgId);
   const plan = planServiceUser({ ...user, orgId }, await claimLoginNames(transaction, orgId), now);
   const holders = await transaction.getMany(

@@ -3,65 +3,65 @@ import { defineError } from './identityError.ts';
 // Errors of objects in Cloud Storage. Each text names the object; none contains any part of a credential or of the client
 // library's messages.
 
-interface Place {
+interface ObjectAddress {
   readonly bucket: string;
   readonly path: string;
 }
 
-const uri = ({ bucket, path }: Place) => `gs://${bucket}/${path}`;
-const place: Place = { bucket: 'acme-exports', path: 'north.json' };
+const uri = ({ bucket, path }: ObjectAddress) => `gs://${bucket}/${path}`;
+const place: ObjectAddress = { bucket: 'acme-exports', path: 'north.json' };
 
 export const bucketNotFound = defineError('INVALID_ARGUMENT', 'BUCKET_NOT_FOUND', {
-  text: (at: Place) => `${uri(at)}: the bucket ${at.bucket} does not exist: check its name`,
+  text: (at: ObjectAddress) => `${uri(at)}: the bucket ${at.bucket} does not exist: check its name`,
   example: [place],
 });
 
 export const objectNotFound = defineError('NOT_FOUND', 'OBJECT_NOT_FOUND', {
-  text: (at: Place) => `${uri(at)}: object not found: check its path`,
+  text: (at: ObjectAddress) => `${uri(at)}: object not found: check its path`,
   example: [place],
 });
 
 export const objectExists = defineError('ALREADY_EXISTS', 'OBJECT_EXISTS', {
-  text: (at: Place) => `${uri(at)}: the object exists and is never overwritten: choose another path`,
+  text: (at: ObjectAddress) => `${uri(at)}: the object exists and is never overwritten: choose another path`,
   example: [place],
 });
 
 /** `role` is Google's name of the missing role. */
 export const objectForbidden = defineError('PERMISSION_DENIED', 'OBJECT_FORBIDDEN', {
-  text: (at: Place, role: string) => `${uri(at)}: grant the service account the role ${role} on the bucket`,
+  text: (at: ObjectAddress, role: string) => `${uri(at)}: grant the service account the role ${role} on the bucket`,
   example: [place, 'Storage Object Creator'],
 });
 
 export const keyRejected = defineError('INVALID_ARGUMENT', 'SERVICE_ACCOUNT_KEY_REJECTED', {
-  text: (at: Place) => `${uri(at)}: Cloud Storage rejected the service account's key: create a new key`,
+  text: (at: ObjectAddress) => `${uri(at)}: Cloud Storage rejected the service account's key: create a new key`,
   example: [place],
 });
 
 export const objectEncoded = defineError('INVALID_ARGUMENT', 'OBJECT_ENCODED', {
-  text: (at: Place) => `${uri(at)}: unsupported content encoding: store the object uncompressed`,
+  text: (at: ObjectAddress) => `${uri(at)}: unsupported content encoding: store the object uncompressed`,
   example: [place],
 });
 
 export const objectReplaced = defineError('ABORTED', 'OBJECT_REPLACED', {
-  text: (at: Place) => `${uri(at)}: the object was replaced or deleted during the import: retry the request`,
+  text: (at: ObjectAddress) => `${uri(at)}: the object was replaced or deleted during the import: retry the request`,
   example: [place],
 });
 
 export const objectCorrupted = defineError('UNAVAILABLE', 'OBJECT_CORRUPTED', {
-  text: (at: Place) => `${uri(at)}: checksum mismatch: retry the request`,
+  text: (at: ObjectAddress) => `${uri(at)}: checksum mismatch: retry the request`,
   example: [place],
 });
 
 /** `status` is the HTTP status of Cloud Storage's response. */
 export const storageRejected = defineError('INVALID_ARGUMENT', 'STORAGE_REJECTED', {
-  text: (at: Place, status: number, _cause: unknown) =>
+  text: (at: ObjectAddress, status: number, _cause: unknown) =>
     `${uri(at)}: Cloud Storage rejected the request with status ${status}: check the bucket's settings`,
   example: [place, 400, undefined],
   carries: (_at, _status, cause) => ({ cause }),
 });
 
 export const storageUnavailable = defineError('UNAVAILABLE', 'STORAGE_UNAVAILABLE', {
-  text: (at: Place, _cause: unknown) => `${uri(at)}: Cloud Storage is unavailable: retry the request`,
+  text: (at: ObjectAddress, _cause: unknown) => `${uri(at)}: Cloud Storage is unavailable: retry the request`,
   example: [place, undefined],
   carries: (_at, cause) => ({ cause }),
 });

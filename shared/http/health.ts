@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { raceAbort } from '../async.ts';
 import { storeUnavailable } from '../errors/storeErrors.ts';
-import type { Endpoint, Operation } from '../openapi/endpoint.ts';
+import type { Endpoint, OperationDescription } from '../openapi/endpoint.ts';
 import { checkFormat } from '../store/instance.ts';
 import { type Store, storeForCall } from '../store/store.ts';
 import type { Route } from './app.ts';
@@ -15,7 +15,7 @@ const LIMIT_MS = 2_000;
 const alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
 const ready = z.strictObject({ status: z.literal('ready') }).meta({ id: 'Readiness' });
 
-const health: Operation = {
+const health: OperationDescription = {
   operationId: 'health',
   tag: 'Probes',
   isPublic: true,
@@ -25,7 +25,7 @@ const health: Operation = {
   errors: {},
 };
 
-const readiness: Operation = {
+const readiness: OperationDescription = {
   operationId: 'readiness',
   tag: 'Probes',
   isPublic: true,

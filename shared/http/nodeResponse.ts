@@ -33,7 +33,7 @@ export function closeAfter(outgoing: Outgoing): void {
 }
 
 /** Whether a response is closed: the client disconnected, or the response was aborted. */
-export function isClosed(outgoing: Outgoing): boolean {
+export function isResponseClosed(outgoing: Outgoing): boolean {
   return isHttp1(outgoing) ? outgoing.destroyed : outgoing.stream.destroyed;
 }
 
@@ -59,7 +59,7 @@ export function closed(outgoing: Outgoing): Promise<void> {
 
 /** Waits for an event of a response, or its end. Aborts a response whose client takes nothing for some time. */
 export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', stallMs: number): Promise<void> {
-  if (isClosed(outgoing)) return;
+  if (isResponseClosed(outgoing)) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout;
   const watch = () => {

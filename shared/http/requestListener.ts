@@ -9,8 +9,8 @@ import type { ConcurrencyLimit } from './concurrency.ts';
 import {
   abortResponse,
   type Incoming,
-  isClosed,
   isHttp1,
+  isResponseClosed,
   type Outgoing,
   traceFrom,
   untilTaken,
@@ -92,7 +92,7 @@ async function writeFailure(error: unknown, response: Response, outgoing: Outgoi
   const { headers } = outgoing.req;
   const trace = traceFrom((name) => headers[name]?.toString());
   if (!outgoing.headersSent) return writeResponse(errorResponse(error, requestId, undefined, trace), outgoing, options);
-  if (!isClosed(outgoing)) log.responseBroken(error, requestId, trace);
+  if (!isResponseClosed(outgoing)) log.responseBroken(error, requestId, trace);
   abortResponse(outgoing);
 }
 
@@ -119,7 +119,8 @@ function setHead(response: Response, outgoing: Outgoing, length: number | undefi
   if (length !== undefined && mayHaveLength && (length > 0 || isHttp1(outgoing)))
     outgoing.setHeader('content-length', length);
   outgoing.statusCode = response.status;
-  if (isHttp1(outgoing) || outgoing.req.complete || response.headers.has('trailer') || isClosed(outgoing)) return;
+  if (isHttp1(outgoing) || outgoing.req.complete || response.headers.has('trailer') || isResponseClosed(outgoing))
+    return;
   // Otherwise Node ends the response in a frame of its own, which a reset would overtake: for some clients it is none then.
   outgoing.stream.respond({ ...outgoing.getHeaders(), ':status': response.status }, { endStream: length === 0 });
 }
@@ -131,7 +132,7 @@ async function writeChunks(
 ): Promise<void> {
   for await (const chunk of chunks) {
     for (let start = 0; start < chunk.byteLength; start += PART_BYTES) {
-      if (isClosed(outgoing)) return;
+      if (isResponseClosed(outgoing)) return;
       if (outgoing.write(chunk.subarray(start, start + PART_BYTES))) continue;
       const taken = untilTaken(outgoing, 'drain', stallMs);
       await Promise.race([taken, closed?.then(() => taken) ?? taken]);
@@ -182,9 +183,9 @@ async function readBodyStart(reader: ReadableStreamDefaultReader<Uint8Array>): P
   return { length, chunks: chain(reader, first, second), closed: reader.closed };
 }
 
-type Result = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
+type ReadChunk = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
 
-async function* chain(reader: ReadableStreamDefaultReader<Uint8Array>, first: Result, second: Promise<Result>) {
+async function* chain(reader: ReadableStreamDefaultReader<Uint8Array>, first: ReadChunk, second: Promise<ReadChunk>) {
   if (first.done) return;
   yield first.value;
   for (let result = await second; !result.done; result = await reader.read()) yield result.value;

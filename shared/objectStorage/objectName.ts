@@ -2,12 +2,12 @@ import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
 
 // Cloud Storage's naming rules: https://cloud.google.com/storage/docs/buckets#naming and …/docs/objects#naming
 
-interface Rule {
+interface NameRule {
   readonly holds: (name: string) => boolean;
   readonly otherwise: string;
 }
 
-const bucketRules: readonly Rule[] = [
+const bucketRules: readonly NameRule[] = [
   {
     holds: (name) => name.length >= 3 && name.length <= (name.includes('.') ? 222 : 63),
     otherwise: 'must have 3 to 63 characters, or up to 222 with dots',
@@ -28,7 +28,7 @@ const bucketRules: readonly Rule[] = [
   },
 ];
 
-const objectRules: readonly Rule[] = [
+const objectRules: readonly NameRule[] = [
   { holds: (name) => name.isWellFormed(), otherwise: 'must be well-formed Unicode' },
   { holds: (name) => name !== '' && Buffer.byteLength(name) <= 1024, otherwise: 'must have 1 to 1024 bytes in UTF-8' },
   { holds: (name) => !/[\r\n]/.test(name), otherwise: 'must not contain a line break' },
@@ -53,7 +53,7 @@ export function checkObjectName(name: { readonly bucket: string; readonly path: 
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
-function findViolations(rules: readonly Rule[], name: string, field: string): FieldViolation[] {
+function findViolations(rules: readonly NameRule[], name: string, field: string): FieldViolation[] {
   const broken = rules.find((rule) => !rule.holds(name));
   return broken === undefined ? [] : [{ field, description: broken.otherwise }];
 }

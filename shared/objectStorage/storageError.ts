@@ -39,7 +39,7 @@ const roles = {
  */
 export function storageError(reason: unknown, target: Target): IdentityError {
   if (reason instanceof IdentityError) return reason;
-  const { status, code, cause, message } = describe(reason);
+  const { status, code, cause, message } = describeFailure(reason);
   if (status === undefined && code === undefined) return IdentityError.from(reason);
   switch (status) {
     case 400:
@@ -62,7 +62,7 @@ export function storageError(reason: unknown, target: Target): IdentityError {
 /** Whether a request may succeed on retry: the connection failed, or the service is overloaded or unavailable. */
 function isTransient(reason: unknown): boolean {
   if (reason instanceof IdentityError) return false;
-  const { status, code } = describe(reason);
+  const { status, code } = describeFailure(reason);
   if (status === undefined) return code !== undefined;
   return status === 408 || status === 429 || status >= 500;
 }
@@ -73,14 +73,14 @@ function notFound(target: Target, message: string): IdentityError {
   return isBucketMissing ? bucketNotFound(target) : objectNotFound(target);
 }
 
-interface Description {
+interface LibraryFailure {
   readonly status: number | undefined;
   readonly code: string | undefined;
   readonly message: string;
   readonly cause: Error;
 }
 
-function describe(reason: unknown): Description {
+function describeFailure(reason: unknown): LibraryFailure {
   const parsed = libraryError.safeParse(reason);
   const { code, status, message } = parsed.success ? parsed.data : { message: '' };
   const httpStatus = status ?? (typeof code === 'number' ? code : undefined);

@@ -60,7 +60,7 @@ export async function writeObject(
   const stop = new AbortController();
   const abort = AbortSignal.any([signal, stop.signal]);
   const chunks = splitChunks(untilAborted(content, abort), chunkSize);
-  const progress: Progress = { sent: undefined };
+  const progress: WriteProgress = { sent: undefined };
   try {
     return await sendAll(session, chunks, abort, progress);
   } catch (reason) {
@@ -72,7 +72,7 @@ export async function writeObject(
   }
 }
 
-interface Progress {
+interface WriteProgress {
   /**
    * The content's totals, set before the last chunk is sent. From then on the object may be complete despite an error.
    */
@@ -85,7 +85,7 @@ async function sendAll(
   session: UploadSession,
   chunks: AsyncGenerator<Chunk, void, void>,
   signal: AbortSignal,
-  progress: Progress,
+  progress: WriteProgress,
 ): Promise<WrittenObject> {
   let chunk = await chunks.next();
   while (!chunk.done && chunk.value.totals === undefined) {
@@ -104,7 +104,10 @@ function verify({ target }: UploadSession, object: FinishedObject, sent: Totals)
 }
 
 // A failed cancellation is harmless: an unfinished upload is invisible and expires by itself.
-async function cancelUnlessComplete(session: UploadSession, { sent }: Progress): Promise<WrittenObject | undefined> {
+async function cancelUnlessComplete(
+  session: UploadSession,
+  { sent }: WriteProgress,
+): Promise<WrittenObject | undefined> {
   const signal = AbortSignal.timeout(cancelMs);
   const cancelled = await cancelUpload(session, signal).catch(() => false);
   if (cancelled || sent === undefined) return undefined;

@@ -12,7 +12,7 @@ type Tag = keyof typeof tags;
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The description of an operation, based on the contracts that its route validates with. */
-export interface Operation {
+export interface OperationDescription {
   readonly operationId: string;
   /** The group that pages and generated clients put it in. */
   readonly tag: Tag;
@@ -50,7 +50,7 @@ export interface Endpoint {
   /** Hono's pattern, such as `/v2/users/:userId/otp_email`. A parameter reaches the handler decoded, `%2F` included. */
   readonly path: string;
   /** Creates the description on demand: most processes never serve it. */
-  readonly operation?: () => Operation;
+  readonly operation?: () => OperationDescription;
 }
 
 /** The errors of every operation, by HTTP status. */

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { errorBody } from '../errors/identityError.ts';
 import type { StatedLimits } from '../limits.ts';
-import { type Endpoint, type Operation, tags } from './endpoint.ts';
+import { type Endpoint, type OperationDescription, tags } from './endpoint.ts';
 import { type JsonSchema, mapSchemas, requestSchema, responseSchema } from './jsonSchema.ts';
 
 type Schemas = Record<string, JsonSchema>;
@@ -41,7 +41,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], limits: StatedLi
   };
 }
 
-function describe(operation: Operation, schemas: Schemas) {
+function describe(operation: OperationDescription, schemas: Schemas) {
   const { operationId, tag, summary, description, deprecated, isPublic } = operation;
   const { parameters = {}, query = {}, request, response, errors } = operation;
   const parameterObjects = [
@@ -73,7 +73,10 @@ function describeParameter(contract: z.ZodType) {
   return { description, schema };
 }
 
-function describeRequest({ schema, examples, others = {} }: NonNullable<Operation['request']>, schemas: Schemas) {
+function describeRequest(
+  { schema, examples, others = {} }: NonNullable<OperationDescription['request']>,
+  schemas: Schemas,
+) {
   const numbered = Object.entries(examples).map(
     ([summary, value], index) => [`example${index + 1}`, { summary, value }] as const,
   );
@@ -83,7 +86,7 @@ function describeRequest({ schema, examples, others = {} }: NonNullable<Operatio
   };
 }
 
-function describeResponse({ description, contract, others = {} }: Operation['response'], schemas: Schemas) {
+function describeResponse({ description, contract, others = {} }: OperationDescription['response'], schemas: Schemas) {
   const bodies = Object.entries({ 'application/json': contract, ...others });
   const content = bodies.map(([type, body]) => [type, { schema: hoist(responseSchema(body), schemas) }] as const);
   return { description, content: Object.fromEntries(content) };

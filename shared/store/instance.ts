@@ -51,7 +51,7 @@ export function newIdWrite({ body = '{}' }: StoredDocument): Write {
 }
 
 /** Returns the id of the instance's default organisation; empty before `identity init`. */
-export async function defaultOrganisation(reader: Reader): Promise<string> {
+export async function readDefaultOrganisation(reader: Reader): Promise<string> {
   const [document] = await reader.getMany([instanceKey]);
   return document?.orgId ?? '';
 }

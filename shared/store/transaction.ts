@@ -67,7 +67,7 @@ async function transact<Result>(
 ): Promise<Result> {
   const backoff = new Backoff(contentionPolicy);
   for (;;) {
-    const attempt = new Attempt(database);
+    const attempt = new TransactionAttempt(database);
     const result = await work(attempt);
     try {
       await attempt.commit();
@@ -80,7 +80,7 @@ async function transact<Result>(
 }
 
 /** One attempt of a transaction: what it read, at which versions, and what it writes. */
-class Attempt implements Transaction {
+class TransactionAttempt implements Transaction {
   private readonly database: VersionedDatabase;
   private readonly read = new Map<string, { readonly key: DocumentKey; readonly version: Version }>();
   private readonly held = new Set<string>();

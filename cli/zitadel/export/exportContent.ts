@@ -4,7 +4,7 @@ import { callSignal } from '../../../shared/http/deadline.ts';
 import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { sections } from '../../../shared/organisation/sections.ts';
 import { undisposed } from '../../exports/fileContent.ts';
-import type { ExportContent, ExportOptions } from '../../exports/placeInterfaces.ts';
+import type { ExportFile, PlaceExportOptions } from '../../exports/placeInterfaces.ts';
 import { search, type ZitadelConnection } from '../zitadelConnection.ts';
 import { readCaller } from '../zitadelInstance.ts';
 import { addDefaultDomainPolicy, readDefaultDomainPolicy } from './defaultDomainPolicy.ts';
@@ -16,22 +16,22 @@ import { addStates } from './states.ts';
  * The selection is made here: a ZITADEL dies of `excluded_org_ids` that match.
  * @param connect connects for the time of one reading
  */
-export function exportContent(
+export function openZitadelExport(
   connect: (signal: AbortSignal) => ZitadelConnection,
-  options: ExportOptions,
-): ExportContent {
+  options: PlaceExportOptions,
+): ExportFile {
   let [done, total] = [0, 0];
   const missingStates: string[] = [];
   async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     using call = callSignal(signal, options.timeoutMs);
     const connection = connect(call.signal);
     const { orgIds, excludedOrgIds } = options;
-    let listed = orgIds.length > 0 ? undefined : await listOrganisations(connection);
+    let listed = orgIds.length > 0 ? undefined : await listZitadelOrganisations(connection);
     const selected = new Set(listed?.keys() ?? orgIds).difference(new Set(excludedOrgIds));
     [done, total] = [0, selected.size];
     missingStates.length = 0;
     const list = async () => {
-      listed ??= await listOrganisations(connection);
+      listed ??= await listZitadelOrganisations(connection);
       return listed;
     };
     let callerId: string | undefined;
@@ -89,10 +89,10 @@ async function exportListed(
   connection: ZitadelConnection,
   orgId: string,
   caller: () => Promise<string>,
-  options: ExportOptions,
+  options: PlaceExportOptions,
 ): Promise<JsonObject | undefined> {
   const organisation = await exportOne(connection, orgId, caller, options);
-  if (organisation !== undefined || !(await listOrganisations(connection)).has(orgId)) return organisation;
+  if (organisation !== undefined || !(await listZitadelOrganisations(connection)).has(orgId)) return organisation;
   const problem = `the response lacks organisation ${orgId}: check that no gateway answers in place of the ZITADEL`;
   throw zitadelCallFailed(connection.baseUrl, `POST ${EXPORT_PATH}`, 200, problem);
 }
@@ -101,7 +101,7 @@ async function exportListed(
  * Applies the options that a ZITADEL does not know: it exports keys and the secrets of identity providers to everybody
  * who may export, and service users in a form that loses their ids.
  */
-function applyOptions(organisation: JsonObject, options: ExportOptions): void {
+function applyOptions(organisation: JsonObject, options: PlaceExportOptions): void {
   for (const { name, keys, credentials = [], exported: { innerId } = {} } of sections) {
     if (keys === true && !options.withKeys) delete organisation[name];
     for (const record of recordsIn(organisation[name])) {
@@ -116,7 +116,9 @@ function applyOptions(organisation: JsonObject, options: ExportOptions): void {
 const organisationResult = z.looseObject({ id: z.string(), state: z.string().optional() });
 
 /** Lists the organisations of a ZITADEL: their states by their ids. */
-export async function listOrganisations(connection: ZitadelConnection): Promise<Map<string, string | undefined>> {
+export async function listZitadelOrganisations(
+  connection: ZitadelConnection,
+): Promise<Map<string, string | undefined>> {
   const found = search(connection, {
     path: '/admin/v1/orgs/_search',
     result: organisationResult,

@@ -17,10 +17,10 @@ import {
   callMethod,
   hasContext,
   isGatewayTimeout,
-  type PageReader,
-  requireOwner,
+  requireContext,
   rpcError,
   rpcTransport,
+  type SearchPage,
   searchAll,
 } from '../rpc.ts';
 import { callError, excess, MAX_ANSWER_BYTES, messageIn, send, type ZitadelConnection } from '../zitadelConnection.ts';
@@ -140,9 +140,9 @@ async function addGrantsBetween(
   if (!(await hasContext(connection, orgId))) throw zitadelContextMissing(connection.baseUrl, orgId, UNKNOWN);
   const toError = (error: unknown) => exportError(connection, orgId, error);
   const calls = createClient(ManagementService, rpcTransport(connection, { orgId, toError }));
-  const find = async <Found extends Owned>(ask: PageReader<Found>) => {
+  const find = async <Found extends Owned>(ask: SearchPage<Found>) => {
     const found = await searchAll(ask);
-    for (const { details } of found) requireOwner(connection, orgId, details?.resourceOwner);
+    for (const { details } of found) requireContext(connection, orgId, details?.resourceOwner);
     return found;
   };
   const callerId = await caller();

@@ -6,12 +6,12 @@ import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { hasNoText } from '../../../shared/organisation/sections/texts.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
-import type { ImportOptions } from '../../exports/placeInterfaces.ts';
+import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { CaselessNames, FileLosses, lacksSecret } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { withoutTotp } from '../zitadelInstance.ts';
 import { stepOf } from './importSteps.ts';
-import type { Entry, ImportLedger, LedgerRecord } from './ledger.ts';
+import type { ImportLedger, LedgerEntry, LedgerRecord } from './ledger.ts';
 import type { TargetRecords } from './targetRecords.ts';
 
 /** What a whole file has, on which the decision about each of its records depends. */
@@ -24,7 +24,7 @@ export class FileSurvey implements RecordVisitor {
   /** The organisations with texts of passwordless registration. */
   readonly passwordless = new Set<string>();
 
-  constructor({ refusedHashes }: Pick<ImportOptions, 'refusedHashes'>) {
+  constructor({ refusedHashes }: Pick<PlaceImportOptions, 'refusedHashes'>) {
     this.losses = new FileLosses(refusedHashes);
   }
 
@@ -51,18 +51,18 @@ export class FileSurvey implements RecordVisitor {
 const nothing = secretSelection();
 
 /** A file that was read, what is known of it, and what the ZITADEL has of its records. */
-interface ReadFile {
+interface SurveyedFile {
   readonly ledger: ImportLedger;
   readonly survey: FileSurvey;
   readonly target: TargetRecords;
-  readonly options: Pick<ImportOptions, 'withKeys' | 'onConflict' | 'asked'>;
+  readonly options: Pick<PlaceImportOptions, 'withKeys' | 'onConflict' | 'asked'>;
 }
 
 /**
  * Compares each record of a file with what the ZITADEL has, and decides whether it is sent.
  * @returns the number of people whom the ZITADEL has, and of whom the file has passwords or TOTP seeds
  */
-export async function decideAll(file: ReadFile, connection: ZitadelConnection): Promise<number> {
+export async function decideAll(file: SurveyedFile, connection: ZitadelConnection): Promise<number> {
   const { ledger } = file;
   const names = new CaselessNames();
   const withSeed = new Map<string, Pick<LedgerRecord, 'position'>>();
@@ -88,7 +88,7 @@ export async function decideAll(file: ReadFile, connection: ZitadelConnection): 
 }
 
 /** @param isKept whether ZITADEL can take the record */
-function decide(file: ReadFile, { record, isHeld }: LedgerRecord, isKept: boolean): Entry {
+function decide(file: SurveyedFile, { record, isHeld }: LedgerRecord, isKept: boolean): LedgerEntry {
   const { ledger, survey, target, options } = file;
   const { key, found, paths } = target.find(record);
   const isRepeated = key !== undefined && ledger.hasKey(key);
@@ -107,7 +107,7 @@ function decide(file: ReadFile, { record, isHeld }: LedgerRecord, isKept: boolea
 }
 
 /** Whether ZITADEL cannot take a record. */
-function withholds({ survey, options }: ReadFile, record: OrganisationRecord, names: CaselessNames): boolean {
+function withholds({ survey, options }: SurveyedFile, record: OrganisationRecord, names: CaselessNames): boolean {
   const { section, json, orgId } = record;
   if (names.earlier(record) !== undefined || stepOf(section.name) === undefined) return true;
   if (section.keys === true && !options.withKeys) return true;
@@ -137,7 +137,7 @@ function missingProviders({ losses }: FileSurvey, { section, json, orgId }: Orga
 
 /** Lists what remains to be done by hand after an import. */
 export async function listLeftToDo(
-  { ledger, survey, target, options }: ReadFile,
+  { ledger, survey, target, options }: SurveyedFile,
   signal: AbortSignal,
 ): Promise<LeftToDo> {
   const { importsStates } = target;

@@ -10,13 +10,13 @@ import type { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { UsageError } from '../../command.ts';
-import { repeatable } from '../../exports/fileContent.ts';
-import type { ExportContent, ImportMeter, ImportOptions } from '../../exports/placeInterfaces.ts';
+import { makeRepeatable } from '../../exports/fileContent.ts';
+import type { ExportFile, ImportMeter, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { counted } from '../../texts.ts';
 import { LAG_MS } from '../expectedDifferences.ts';
 import { hasContext } from '../rpc.ts';
 import { decideAll, FileSurvey, listLeftToDo } from './decisions.ts';
-import { importOrganisations } from './importOrganisations.ts';
+import { sendLedger } from './importOrganisations.ts';
 import { ImportLedger } from './ledger.ts';
 import { TargetRecords, type ZitadelImport } from './targetRecords.ts';
 
@@ -26,8 +26,8 @@ import { TargetRecords, type ZitadelImport } from './targetRecords.ts';
  */
 export async function importIntoZitadel(
   connect: ZitadelImport['connect'],
-  content: ExportContent,
-  options: ImportOptions,
+  content: ExportFile,
+  options: PlaceImportOptions,
   meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
@@ -37,7 +37,7 @@ export async function importIntoZitadel(
   const { baseUrl } = connection;
   if (options.onConflict === 'overwrite')
     throw new UsageError('ZITADEL never overwrites records: specify --on-conflict report or skip');
-  await using file = await repeatable(content, call.signal);
+  await using file = await makeRepeatable(content, call.signal);
   try {
     return await importFile({ connect, connection, file, options, isSelected: selector(options) }, meter);
   } catch (error) {
@@ -64,7 +64,7 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
     progress = ledger.progress;
   };
   if (options.dryRun) ledger.foresee();
-  else await importOrganisations(connection, ledger, survey.losses, onSettled);
+  else await sendLedger(connection, ledger, survey.losses, onSettled);
   await settleExisting(importing, ledger, survey);
   const leftToDo = await listLeftToDo(read, signal);
   return importResponse(ledger, { inspection, leftToDo, withSecrets, dryRun: options.dryRun });
@@ -96,7 +96,7 @@ async function settleExisting(importing: ZitadelImport, ledger: ImportLedger, { 
 }
 
 /** What an import's response has besides the outcomes of records. */
-interface ImportFacts {
+interface ResponseFacts {
   readonly inspection: Inspection;
   readonly leftToDo: LeftToDo;
   /** The number of people whom the ZITADEL had, and of whom the file has passwords or TOTP seeds. */
@@ -107,7 +107,7 @@ interface ImportFacts {
 /** Returns the response that this service gives to such an import. */
 function importResponse(
   ledger: ImportLedger,
-  { inspection, leftToDo, withSecrets, dryRun }: ImportFacts,
+  { inspection, leftToDo, withSecrets, dryRun }: ResponseFacts,
 ): ImportResponse {
   const { errors, refused } = ledger;
   const [overwritten, skipped] = [ledger.counts('overwritten'), ledger.counts('skipped')];

@@ -14,7 +14,7 @@ import { callMethod, hasContext, isGatewayTimeout, rpcError } from '../rpc.ts';
 import { callError, messageIn, send, type ZitadelAnswer, type ZitadelConnection } from '../zitadelConnection.ts';
 import { recogniseZitadel } from '../zitadelInstance.ts';
 import { stepInContext } from './importSteps.ts';
-import type { Entry, ImportLedger } from './ledger.ts';
+import type { ImportLedger, LedgerEntry } from './ledger.ts';
 import { importBody, type OutgoingRecord, requestLimits, takeRequest } from './outgoingRecords.ts';
 
 /**
@@ -24,7 +24,7 @@ import { importBody, type OutgoingRecord, requestLimits, takeRequest } from './o
  * @param onSettled called after each request
  * @throws IdentityError for a ZITADEL that does not respond or denies the call
  */
-export async function importOrganisations(
+export async function sendLedger(
   connection: ZitadelConnection,
   ledger: ImportLedger,
   losses: FileLosses,
@@ -112,7 +112,7 @@ function settleAnswer(
  * @param own the error about it
  * @param part the error about a part of it
  */
-function entryFor({ foreseen }: OutgoingRecord, own: ReadError | undefined, part: ReadError | undefined): Entry {
+function entryFor({ foreseen }: OutgoingRecord, own: ReadError | undefined, part: ReadError | undefined): LedgerEntry {
   // Only the seed of this person was to be added: ZITADEL reports each person as existing.
   if (foreseen === 'overwritten') {
     const error = [own, part].find((one) => one?.outcome === 'failed');

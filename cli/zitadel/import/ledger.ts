@@ -19,7 +19,7 @@ const found = z.enum(['missing', 'equal', 'different', 'taken']);
 /** What became of a record: `existing` where the ZITADEL has it, and had not shown it when the import began. */
 const outcome = z.enum(['created', 'unchanged', 'overwritten', 'skipped', 'failed', 'notCarried', 'existing']);
 
-export type Outcome = z.infer<typeof outcome>;
+export type LedgerOutcome = z.infer<typeof outcome>;
 
 const row = z.object({
   position: z.int(),
@@ -50,14 +50,14 @@ export interface LedgerRecord extends Pick<z.infer<typeof row>, 'position' | 'id
 }
 
 /** What becomes known of a record. */
-export interface Entry {
+export interface LedgerEntry {
   /** Identifies the record among those that are compared. */
   readonly key?: Uint8Array | undefined;
   readonly found?: LedgerRecord['found'];
   /** The outcome if the ZITADEL takes the record, which a dry run reports. */
-  readonly foreseen?: Outcome;
+  readonly foreseen?: LedgerOutcome;
   /** Undefined for a record that is to be sent. */
-  readonly outcome: Outcome | undefined;
+  readonly outcome: LedgerOutcome | undefined;
   /** The message of an error. */
   readonly message?: string | undefined;
   /** The type of an error about a part of the record. */
@@ -132,7 +132,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
   }
 
   /** Enters what became known of a record. The records that it holds share its outcome. */
-  enter({ position }: Pick<LedgerRecord, 'position'>, entry: Entry): void {
+  enter({ position }: Pick<LedgerRecord, 'position'>, entry: LedgerEntry): void {
     const {
       key = null,
       found: is = null,
@@ -178,7 +178,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
   }
 
   /** Returns the numbers of records with an outcome, by section. */
-  counts(settled: Outcome): Counts {
+  counts(settled: LedgerOutcome): Counts {
     const sql = 'SELECT section, count(*) AS records FROM records WHERE outcome = ? GROUP BY section';
     const rows = this.all(sql, settled).map((columns) => countRow.parse(columns));
     return Object.fromEntries(rows.map(({ section, records }) => [section, records]));

@@ -6,10 +6,10 @@ import { isClosed } from '../../../shared/exportFile/leftToDoRules.ts';
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
-import { repeatable } from '../../exports/fileContent.ts';
-import type { ExportContent, ImportOptions } from '../../exports/placeInterfaces.ts';
+import { makeRepeatable } from '../../exports/fileContent.ts';
+import type { ExportFile, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
-import { exportContent, listOrganisations } from '../export/exportContent.ts';
+import { listZitadelOrganisations, openZitadelExport } from '../export/exportContent.ts';
 import { requireStates } from '../export/states.ts';
 import type { FileLosses } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
@@ -19,8 +19,8 @@ import { importsStates, readCaller, readInstance } from '../zitadelInstance.ts';
 export interface ZitadelImport {
   readonly connect: (signal: AbortSignal) => ZitadelConnection;
   readonly connection: ZitadelConnection;
-  readonly file: ExportContent;
-  readonly options: ImportOptions;
+  readonly file: ExportFile;
+  readonly options: PlaceImportOptions;
   readonly isSelected: (orgId: string) => boolean;
 }
 
@@ -63,7 +63,7 @@ export class TargetRecords implements Disposable {
     losses: FileLosses,
   ): Promise<TargetRecords> {
     const { withKeys, newOrgsOnly, unknownStates } = options;
-    const inTarget = await listOrganisations(connection);
+    const inTarget = await listZitadelOrganisations(connection);
     const existing = orgIds.filter((id) => inTarget.has(id));
     if (newOrgsOnly && existing.length > 0) throw organisationsExist(existing);
     const zitadel = await describeTarget(connection, existing.length > 0);
@@ -73,8 +73,8 @@ export class TargetRecords implements Disposable {
     const target = resources.use(new TargetRecords(zitadel, losses, withKeys));
     if (existing.length > 0) {
       const scope = { orgIds: existing, excludedOrgIds: [], forZitadel: false, timeoutMs: undefined };
-      const content = exportContent(connect, { ...withoutSecrets, ...scope, withKeys, unknownStates });
-      await using exported = await repeatable(content, connection.signal);
+      const content = openZitadelExport(connect, { ...withoutSecrets, ...scope, withKeys, unknownStates });
+      await using exported = await makeRepeatable(content, connection.signal);
       await inspect(exported, connection.signal, { visitor: target.comparison.first });
     }
     resources.move();

@@ -65,7 +65,7 @@ function isTransient(reason: unknown): boolean {
 }
 
 /** Converts a failed call's error to one that is safe to show, with the original as cause. Returns others unchanged. */
-export function toStoreError(reason: unknown): unknown {
+export function fromGrpcError(reason: unknown): unknown {
   const failure = grpcStatus(reason);
   if (failure === undefined) return reason;
   if (failure === status.ABORTED) return storeContention(reason);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { grpc } from 'google-gax';
 import { type DocumentChanges, documentPath, type Write, WriteConflictError } from '../store.ts';
 import type { ExpectedVersions, Version } from '../transaction.ts';
-import { attemptUntil, commitPolicy, grpcStatus, toStoreError } from './call.ts';
+import { attemptUntil, commitPolicy, fromGrpcError, grpcStatus } from './call.ts';
 import {
   decodeVersion,
   documentName,
@@ -39,7 +39,7 @@ export async function commit(
     const conflicts = isConflict(reason, messages);
     const mayBeCommitted = conflicts || grpcStatus(reason) === grpc.status.ABORTED || deadline?.signal.aborted === true;
     if (mayBeCommitted && attempts > 1 && (await isCommitted(connection, writes, messages, id))) return;
-    if (!conflicts) throw toStoreError(reason);
+    if (!conflicts) throw fromGrpcError(reason);
     throw new WriteConflictError('a document exists, is missing or has changed', { cause: reason });
   }
 }
@@ -72,9 +72,9 @@ function givenNames(fields: DocumentChanges): string[] {
   return Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));
 }
 
-type Expectation = { readonly version: Version } | undefined;
+type ExpectedVersion = { readonly version: Version } | undefined;
 
-function encodePrecondition({ type, key }: Write, expected: Expectation): Pick<WriteMessage, 'currentDocument'> {
+function encodePrecondition({ type, key }: Write, expected: ExpectedVersion): Pick<WriteMessage, 'currentDocument'> {
   if (type === 'create') return { currentDocument: { exists: false } };
   if (expected !== undefined && expected.version === undefined) {
     // An update cannot have the precondition that the document is missing.
@@ -86,7 +86,7 @@ function encodePrecondition({ type, key }: Write, expected: Expectation): Pick<W
 }
 
 /** Encodes a write that changes nothing: an update without fields, or the delete of a missing document. */
-function encodeHold(name: string, { version }: NonNullable<Expectation>): WriteMessage {
+function encodeHold(name: string, { version }: NonNullable<ExpectedVersion>): WriteMessage {
   if (version === undefined) return { delete: name, currentDocument: { exists: false } };
   const currentDocument = { updateTime: decodeVersion(version) };
   return { update: { name, fields: {} }, updateMask: { fieldPaths: [] }, currentDocument };

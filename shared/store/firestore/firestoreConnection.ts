@@ -46,7 +46,7 @@ const channelOptions = {
  * Creates a client of Cloud Firestore or of the emulator. Connects at the first call.
  * @param emulatorHost the emulator's `host:port`
  */
-export function connect(address: DatabaseAddress, emulatorHost: string | undefined): FirestoreConnection {
+export function connectFirestore(address: DatabaseAddress, emulatorHost: string | undefined): FirestoreConnection {
   const { projectId, databaseId } = address;
   const database = `projects/${projectId}/databases/${databaseId}`;
   const endpoint = emulatorHost === undefined ? {} : emulatorOptions(emulatorHost);

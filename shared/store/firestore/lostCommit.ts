@@ -1,6 +1,6 @@
 import { grpc } from 'google-gax';
 import type { Write } from '../store.ts';
-import { attemptUntil, grpcStatus, isReadTimeRejected, toStoreError, transientPolicy } from './call.ts';
+import { attemptUntil, fromGrpcError, grpcStatus, isReadTimeRejected, transientPolicy } from './call.ts';
 import {
   type DocumentMessage,
   documentName,
@@ -9,7 +9,7 @@ import {
   type Timestamp,
   type WriteMessage,
 } from './firestoreConnection.ts';
-import { readMany } from './reads.ts';
+import { getDocuments } from './reads.ts';
 
 /** A field beside `documentFieldTypes`: the id of the commit that wrote the document. */
 const COMMIT_FIELD = 'commit';
@@ -37,7 +37,7 @@ export async function isCommitted(
   if (marked !== undefined) return everWas(connection, marked, hasMark);
   // Deletes leave no trace of their commit: the commit counts as applied where each document was missing since.
   const keys = writes.map(({ key }) => key);
-  const { documents } = await readMany(connection, keys, []);
+  const { documents } = await getDocuments(connection, keys, []);
   const present = new Set(keys.filter((_, index) => documents[index]).map((key) => documentName(connection, key)));
   for (const message of messages.filter((deleted) => present.has(deleted.delete ?? '')))
     if (!(await everWas(connection, message, (document) => document === undefined))) return false;
@@ -86,7 +86,7 @@ async function readState(
   } catch (reason) {
     if (grpcStatus(reason) === grpc.status.NOT_FOUND) return undefined;
     if (readTime !== undefined && isReadTimeRejected(reason)) return 'unknown';
-    throw toStoreError(reason);
+    throw fromGrpcError(reason);
   }
 }
 

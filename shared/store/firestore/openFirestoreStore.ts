@@ -2,10 +2,15 @@ import type { Store, UnsealedStore } from '../store.ts';
 import { createDocumentStore } from '../transaction.ts';
 import { createDeadline } from './call.ts';
 import { commit } from './commit.ts';
-import { type BulkPace, connect, type DatabaseAddress, type FirestoreConnection } from './firestoreConnection.ts';
+import {
+  type BulkPace,
+  connectFirestore,
+  type DatabaseAddress,
+  type FirestoreConnection,
+} from './firestoreConnection.ts';
 import { CommitLimiter, Ramp } from './pace.ts';
-import { readMany } from './reads.ts';
-import { openLastingSnapshot, openSnapshot } from './snapshot.ts';
+import { getDocuments } from './reads.ts';
+import { openLastingSnapshot, openPresentSnapshot } from './snapshot.ts';
 
 // Cloud Firestore reads any moment of the last hour.
 const SNAPSHOT_LIFETIME_MS = 3_600_000;
@@ -17,7 +22,7 @@ const SNAPSHOT_LIFETIME_MS = 3_600_000;
  * @param ramp limits the load on new collections, which the emulator does not need
  */
 export function openFirestoreStore(address: DatabaseAddress, ramp = defaultRamp()): UnsealedStore {
-  const connection = connect(address, process.env.FIRESTORE_EMULATOR_HOST);
+  const connection = connectFirestore(address, process.env.FIRESTORE_EMULATOR_HOST);
   return { unsealed: createStore(connection, { limiter: new CommitLimiter(), ramp }) };
 }
 
@@ -29,14 +34,14 @@ function defaultRamp(): Ramp | undefined {
 function createStore(connection: FirestoreConnection, bulkPace: BulkPace): Store {
   return {
     ...createDocumentStore({
-      read: (keys, fields) => readMany(connection, keys, fields),
+      read: (keys, fields) => getDocuments(connection, keys, fields),
       commit: async (writes, expected, events) => {
         if (events.length > 0) throw new Error('a database in Firestore has no audit trail');
         await commit(connection, writes, expected);
       },
     }),
     snapshotLifetimeMs: SNAPSHOT_LIFETIME_MS,
-    snapshot: () => openSnapshot(connection),
+    snapshot: () => openPresentSnapshot(connection),
     lastingSnapshot: (signal) => openLastingSnapshot(connection, signal),
     forCall: ({ signal, isBulk }) => {
       const called = { ...connection, deadline: createDeadline(signal), ...(isBulk ? { pace: bulkPace } : {}) };

@@ -2,7 +2,7 @@ import type { CancellableStream } from 'google-gax';
 import type { FieldName } from '../documentFields.ts';
 import type { Collection, DocumentKey } from '../store.ts';
 import type { VersionedDocuments } from '../transaction.ts';
-import { attemptUntil, type CallDeadline, toStoreError, transientPolicy } from './call.ts';
+import { attemptUntil, type CallDeadline, fromGrpcError, transientPolicy } from './call.ts';
 import {
   type BatchGetRequest,
   type DocumentMessage,
@@ -31,7 +31,7 @@ const NAMES_PER_REQUEST = 2_000;
  * Reads documents by their keys.
  * @param at the moment whose state is read; the latest by default
  */
-export async function readMany(
+export async function getDocuments(
   connection: FirestoreConnection,
   keys: readonly DocumentKey[],
   fields: readonly FieldName[] | undefined,
@@ -104,6 +104,6 @@ async function collect<Response>(
   try {
     return await attemptUntil(deadline, transientPolicy, attempt);
   } catch (reason) {
-    throw toStoreError(reason);
+    throw fromGrpcError(reason);
   }
 }

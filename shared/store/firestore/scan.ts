@@ -10,7 +10,7 @@ import {
   type ScanRange,
   type StoredDocument,
 } from '../store.ts';
-import { toStoreError, transientPolicy } from './call.ts';
+import { fromGrpcError, transientPolicy } from './call.ts';
 import {
   type DocumentMessage,
   decodeDocument,
@@ -67,7 +67,7 @@ export async function* scan(
       }
       if (!isIdle) return;
     } catch (reason) {
-      if (!(await backoff.failed(reason))) throw toStoreError(reason);
+      if (!(await backoff.failed(reason))) throw fromGrpcError(reason);
     }
   }
 }

@@ -3,28 +3,28 @@ import { IdentityError } from '../../errors/identityError.ts';
 import { documentId, type Snapshot } from '../store.ts';
 import { isReadTimeRejected } from './call.ts';
 import type { FirestoreConnection, Timestamp } from './firestoreConnection.ts';
-import { readMany } from './reads.ts';
+import { getDocuments } from './reads.ts';
 import { scan } from './scan.ts';
 
 // Every response carries its read time; reading a document that never exists is the cheapest way to get one.
 const probe = { collection: 'instance', id: documentId('read time') } as const;
 
 /** Opens a snapshot of the present state. */
-export async function openSnapshot(connection: FirestoreConnection): Promise<Snapshot> {
+export async function openPresentSnapshot(connection: FirestoreConnection): Promise<Snapshot> {
   return openSnapshotAt(connection, await readPresentTime(connection));
 }
 
 function openSnapshotAt(connection: FirestoreConnection, readTime: Timestamp): Snapshot {
   return {
     readTime: new Date(toMilliseconds(readTime)),
-    getMany: async (keys, fields) => (await readMany(connection, keys, fields, { readTime })).documents,
+    getMany: async (keys, fields) => (await getDocuments(connection, keys, fields, { readTime })).documents,
     scan: (range) => scan(connection, range, readTime),
     [Symbol.asyncDispose]: async () => {},
   };
 }
 
 async function readPresentTime(connection: FirestoreConnection): Promise<Timestamp> {
-  const { readTime } = await readMany(connection, [probe], []);
+  const { readTime } = await getDocuments(connection, [probe], []);
   if (readTime === undefined) throw new Error('the database returned no read time');
   return readTime;
 }
@@ -63,7 +63,7 @@ export async function openLastingSnapshot(
 
 async function canRead(connection: FirestoreConnection, time: number): Promise<boolean> {
   try {
-    await readMany(connection, [probe], [], { readTime: toTimestamp(time) });
+    await getDocuments(connection, [probe], [], { readTime: toTimestamp(time) });
     return true;
   } catch (reason) {
     if (reason instanceof IdentityError && isReadTimeRejected(reason.cause)) return false;

@@ -14,8 +14,8 @@ import { documentFieldTypes, storedFieldNames } from '../documentFields.ts';
 import { FORMAT, instanceKey, newIdWrite, requireInstanceFormat } from '../instance.ts';
 import { type KeyRecord, keyRecordKey, keyRecordWrite, parseKeyRecord, requireKeys } from '../secrets/keyRecord.ts';
 import { type Keyring, keyFilePath } from '../secrets/keyring.ts';
-import { applyWrites, column, nextVersion, readMany } from './documents.ts';
-import { type Connection, connect, isBusy, isDamaged, toStoreError } from './sqliteConnection.ts';
+import { applyWrites, column, nextVersion, selectDocuments } from './documents.ts';
+import { connectSqlite, fromSqliteError, isBusy, isDamaged, type SqliteConnection } from './sqliteConnection.ts';
 import { CREATE_TRAIL } from './trail.ts';
 
 const OPEN_TIMEOUT_MILLISECONDS = 5_000;
@@ -30,7 +30,7 @@ const PAUSE_MILLISECONDS = 10;
 export function prepareDatabaseFile(file: string, keyring: Keyring): void {
   makeDirectory(dirname(file));
   openWritable(file);
-  const connection = connect({ file, busyTimeout: OPEN_TIMEOUT_MILLISECONDS });
+  const connection = connectSqlite({ file, busyTimeout: OPEN_TIMEOUT_MILLISECONDS });
   try {
     if (isUnused(connection)) {
       enterWalMode(connection);
@@ -86,9 +86,9 @@ function protect(file: string): void {
  * Checks the formats in the file and in the instance's document, and the master keys.
  * @throws IdentityError UNAVAILABLE
  */
-function checkDatabase(connection: Connection, keyring: Keyring): void {
+function checkDatabase(connection: SqliteConnection, keyring: Keyring): void {
   requireFileFormat(connection);
-  const [instance, keys] = readMany(connection, [instanceKey, keyRecordKey], ['body']).documents;
+  const [instance, keys] = selectDocuments(connection, [instanceKey, keyRecordKey], ['body']).documents;
   requireInstanceFormat(instance);
   const record = parseKeyRecord(keys);
   if (record === undefined) throw new Error(`${connection.file} does not name its master key`);
@@ -96,32 +96,32 @@ function checkDatabase(connection: Connection, keyring: Keyring): void {
 }
 
 /** @throws IdentityError UNAVAILABLE for a file of another format */
-export function requireFileFormat(connection: Connection): void {
+export function requireFileFormat(connection: SqliteConnection): void {
   const format = readFileFormat(connection);
   if (format !== FORMAT) throw databaseFormatUnsupported(format === 0 ? undefined : format, FORMAT);
 }
 
 /** Whether no version has written to the file: its tables appear together with their format. */
-function isUnused(connection: Connection): boolean {
+function isUnused(connection: SqliteConnection): boolean {
   return readFileFormat(connection) === 0 && !hasDocuments(connection);
 }
 
 /** Reads the file's format: SQLite's `user_version`, 0 for none. */
-function readFileFormat(connection: Connection): number {
+function readFileFormat(connection: SqliteConnection): number {
   return z.number().parse(readPragma(connection, 'user_version'));
 }
 
-function readPragma(connection: Connection, name: string): unknown {
+function readPragma(connection: SqliteConnection, name: string): unknown {
   const row: unknown = connection.prepare(`PRAGMA ${name}`).get();
   return Array.isArray(row) ? row[0] : undefined;
 }
 
-function hasDocuments(connection: Connection): boolean {
+function hasDocuments(connection: SqliteConnection): boolean {
   return connection.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'documents'`).get() !== undefined;
 }
 
 // Here SQLite ignores the busy timeout, to avoid a deadlock between two processes that open the same new file.
-function enterWalMode(connection: Connection): void {
+function enterWalMode(connection: SqliteConnection): void {
   const deadline = performance.now() + OPEN_TIMEOUT_MILLISECONDS;
   for (;;) {
     try {
@@ -137,7 +137,7 @@ function enterWalMode(connection: Connection): void {
 const sqlTypes = { string: 'TEXT', boolean: 'INTEGER', integer: 'INTEGER' } as const;
 
 /** Creates the tables, and the record of the master key. Requires an open transaction, so that of two processes only one creates a key. */
-function createTables(connection: Connection, keyring: Keyring): void {
+function createTables(connection: SqliteConnection, keyring: Keyring): void {
   const columns = storedFieldNames.map((name) => `, ${column(name)} ${sqlTypes[documentFieldTypes[name]]}`).join('');
   connection.execute(
     `CREATE TABLE documents (
@@ -160,7 +160,7 @@ export interface CopyOptions {
   /** The keys that the database must have. */
   readonly keyring: Keyring;
   /** Changes the copy before it appears. */
-  readonly complete?: (copy: Connection) => void;
+  readonly complete?: (copy: SqliteConnection) => void;
   /** Whether the source is a backup: a log beside it is not its own, and is not read. */
   readonly isBackup?: boolean;
 }
@@ -187,7 +187,7 @@ export async function copyDatabase(source: string, target: string, options: Copy
     const folder = await mkdtemp(`${target}.partial-`);
     await completeFile(target, write, 'new', join(folder, 'copy')).finally(() => rm(folder, { recursive: true }));
   } catch (reason) {
-    throw isDamaged(reason) ? notInstanceFile() : toStoreError(reason);
+    throw isDamaged(reason) ? notInstanceFile() : fromSqliteError(reason);
   }
 }
 
@@ -201,7 +201,7 @@ async function requireNoLog(file: string): Promise<void> {
 }
 
 function checkSource(file: string, keyring: Keyring): void {
-  const connection = connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS, readOnly: true });
+  const connection = connectSqlite({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS, readOnly: true });
   try {
     if (isUnused(connection)) throw notInstanceFile();
     checkDatabase(connection, keyring);
@@ -219,7 +219,7 @@ async function copyPages(source: string, target: string): Promise<void> {
 
 /** Turns a copy into one file without a log beside it, and checks it. */
 function makeSelfContained(file: string, { complete }: CopyOptions): void {
-  const connection = connect({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS });
+  const connection = connectSqlite({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS });
   try {
     if (readPragma(connection, 'quick_check(1)') !== 'ok') throw notInstanceFile();
     connection.execute('PRAGMA journal_mode = DELETE');
@@ -230,7 +230,7 @@ function makeSelfContained(file: string, { complete }: CopyOptions): void {
 }
 
 /** Gives the instance of a copied database an id of its own. */
-export function makeOtherInstance(copy: Connection): void {
-  const [instance] = readMany(copy, [instanceKey], ['body']).documents;
+export function makeOtherInstance(copy: SqliteConnection): void {
+  const [instance] = selectDocuments(copy, [instanceKey], ['body']).documents;
   if (instance !== undefined) applyWrites(copy, [newIdWrite(instance)], nextVersion(copy));
 }

@@ -16,7 +16,7 @@ import {
   WriteConflictError,
 } from '../store.ts';
 import type { ExpectedVersions, Version, VersionedDocuments } from '../transaction.ts';
-import type { Connection } from './sqliteConnection.ts';
+import type { SqliteConnection } from './sqliteConnection.ts';
 
 /** Returns a field's column, quoted because some of the names are SQL keywords. */
 export function column(name: FieldName): string {
@@ -56,8 +56,8 @@ function toSqlValue(value: string | number | boolean | null | undefined): string
  * Reads documents in the order of `keys`.
  * @returns `undefined` for each document that does not exist
  */
-export function readMany(
-  connection: Connection,
+export function selectDocuments(
+  connection: SqliteConnection,
   keys: readonly DocumentKey[],
   fields: readonly FieldName[] = fieldNames,
 ): VersionedDocuments {
@@ -88,9 +88,9 @@ function selectSql(fields: readonly FieldName[]): string {
  * Compares versions, within the connection's open transaction.
  * @throws WriteConflictError at the first document that has another version
  */
-export function checkVersions(connection: Connection, expected: ExpectedVersions): void {
+export function checkVersions(connection: SqliteConnection, expected: ExpectedVersions): void {
   for (const { key, version } of expected.values()) {
-    const [current] = readMany(connection, [key], noFields).versions;
+    const [current] = selectDocuments(connection, [key], noFields).versions;
     if (current !== version) throw new WriteConflictError(`${documentPath(key)}: the document has changed`);
   }
 }
@@ -104,7 +104,7 @@ const versionRow = z.tuple([z.number()]);
  * Returns the version of all documents that the connection's open transaction writes. One counter serves all documents, so
  * that one which was deleted and created again has a new version.
  */
-export function nextVersion(connection: Connection): number {
+export function nextVersion(connection: SqliteConnection): number {
   return versionRow.parse(connection.prepare(NEXT_VERSION).get())[0];
 }
 
@@ -115,13 +115,13 @@ const DELETE = 'DELETE FROM documents WHERE collection = ? AND id = ?';
  * @param version the transaction's `nextVersion`
  * @throws WriteConflictError at the first failed precondition; the writes before it stay applied
  */
-export function applyWrites(connection: Connection, writes: readonly Write[], version: number): void {
+export function applyWrites(connection: SqliteConnection, writes: readonly Write[], version: number): void {
   for (const write of writes) {
     if (!applyWrite(connection, write, version)) throw conflictError(write.type, write.key);
   }
 }
 
-function applyWrite(connection: Connection, write: Write, version: number): boolean {
+function applyWrite(connection: SqliteConnection, write: Write, version: number): boolean {
   const { collection, id } = write.key;
   if (write.type === 'delete') {
     connection.prepare(DELETE).run(collection, id);

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { shareRuns } from '../../async.ts';
 import { log } from '../../log.ts';
 import { WorkerPool } from '../../workerPool.ts';
-import type { Connection } from './sqliteConnection.ts';
+import type { SqliteConnection } from './sqliteConnection.ts';
 import type { Writer } from './writer.ts';
 
 const syncData = promisify(fdatasync);
@@ -31,7 +31,7 @@ export class LogFile {
    * @param connection a connection that has read, and stays open as long as this is in use: the last one deletes the file
    * @throws Error of the file system
    */
-  constructor(connection: Connection) {
+  constructor(connection: SqliteConnection) {
     this.#descriptor = openSync(`${connection.file}-wal`, 'r+');
   }
 

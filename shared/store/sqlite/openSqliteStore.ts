@@ -3,10 +3,10 @@ import type { Keyring } from '../secrets/keyring.ts';
 import type { Store, TrailEvent, UnsealedStore, Write } from '../store.ts';
 import { createDocumentStore, type ExpectedVersions, type VersionedDocuments } from '../transaction.ts';
 import { prepareDatabaseFile, requireFileFormat } from './databaseFile.ts';
-import { applyWrites, checkVersions, nextVersion, readMany } from './documents.ts';
+import { applyWrites, checkVersions, nextVersion, selectDocuments } from './documents.ts';
 import { Checkpoints, LogFile } from './logFile.ts';
 import { Snapshots } from './snapshots.ts';
-import { type Connection, connect, toStoreError, withStoreErrors } from './sqliteConnection.ts';
+import { connectSqlite, fromSqliteError, type SqliteConnection, withStoreErrors } from './sqliteConnection.ts';
 import { insertEvents, openTrail, toTrailError } from './trail.ts';
 import { type Change, openWriter, type Writer } from './writer.ts';
 
@@ -43,7 +43,7 @@ export function openSqliteStore(file: string, options: SqliteStoreOptions): Unse
 
 function createStore(file: string, logMarginBytes: number): Store {
   const busyTimeout = BUSY_TIMEOUT_MILLISECONDS;
-  const reader = connect({ file, busyTimeout });
+  const reader = connectSqlite({ file, busyTimeout });
   requireFileFormat(reader);
   const log = new LogFile(reader);
   const snapshots = new Snapshots({ file, log, busyTimeout, logMarginBytes });
@@ -51,7 +51,7 @@ function createStore(file: string, logMarginBytes: number): Store {
     const logBytes = log.usedBytes();
     checkpoints.afterCommit(logBytes, snapshots.limitLog(logBytes));
   };
-  const onBegin = (connection: Connection) => {
+  const onBegin = (connection: SqliteConnection) => {
     requireFileFormat(connection);
     return nextVersion(connection);
   };
@@ -92,16 +92,16 @@ async function commit(
     insertEvents(connection, events);
   };
   await writer.apply(change, size).catch((reason: unknown) => {
-    throw events.length === 0 ? toStoreError(reason) : toTrailError(reason);
+    throw events.length === 0 ? fromSqliteError(reason) : toTrailError(reason);
   });
 }
 
 // One read transaction, so that all documents are of one state, as in Firestore. One statement is a transaction anyway.
-function readConsistently(connection: Connection, ...rest: Parameters<Store['getMany']>): VersionedDocuments {
-  if (rest[0].length <= 1) return readMany(connection, ...rest);
+function readConsistently(connection: SqliteConnection, ...rest: Parameters<Store['getMany']>): VersionedDocuments {
+  if (rest[0].length <= 1) return selectDocuments(connection, ...rest);
   connection.run('BEGIN');
   try {
-    return readMany(connection, ...rest);
+    return selectDocuments(connection, ...rest);
   } finally {
     connection.run('COMMIT');
   }

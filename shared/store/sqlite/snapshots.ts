@@ -3,9 +3,9 @@ import { snapshotEnded } from '../../errors/storeErrors.ts';
 import { isAttended, yieldToEventLoop } from '../../turns.ts';
 import { type FieldName, fieldNames } from '../documentFields.ts';
 import { SCANNED_CHARACTERS, type ScanRange, type Snapshot, type StoredDocument } from '../store.ts';
-import { column, readMany, toScannedDocument } from './documents.ts';
+import { column, selectDocuments, toScannedDocument } from './documents.ts';
 import type { LogFile } from './logFile.ts';
-import { type Connection, connect, toStoreError } from './sqliteConnection.ts';
+import { connectSqlite, fromSqliteError, type SqliteConnection } from './sqliteConnection.ts';
 
 /** A database file and the limit of its write-ahead log. */
 export interface LogLimit {
@@ -67,7 +67,7 @@ export interface SqliteSnapshot extends Snapshot {
  * @param onEnd is called once, when the snapshot has ended
  */
 function openSnapshot(file: string, busyTimeout: number, onEnd: () => void): SqliteSnapshot {
-  const connection = connect({ file, busyTimeout });
+  const connection = connectSqlite({ file, busyTimeout });
   connection.execute('BEGIN');
   // A read transaction fixes its state at its first read, not at BEGIN.
   connection.prepare('SELECT count(*) FROM (SELECT 1 FROM documents LIMIT 1)').get();
@@ -85,7 +85,7 @@ function openSnapshot(file: string, busyTimeout: number, onEnd: () => void): Sql
     readTime: new Date(),
     getMany: async (keys, fields) => {
       requireOpen();
-      return readMany(connection, keys, fields).documents;
+      return selectDocuments(connection, keys, fields).documents;
     },
     scan: (range) => withStoreErrors(scan(connection, range, requireOpen)),
     end,
@@ -99,7 +99,7 @@ async function* withStoreErrors(
   try {
     yield* batches;
   } catch (reason) {
-    throw toStoreError(reason);
+    throw fromSqliteError(reason);
   }
 }
 
@@ -109,7 +109,7 @@ const PARTITIONS_BATCH_SIZE = 100;
 
 /** Reads the documents of a range in batches, and yields to the event loop before each one. */
 async function* scan(
-  connection: Connection,
+  connection: SqliteConnection,
   range: ScanRange,
   requireOpen: () => void,
 ): AsyncGenerator<readonly StoredDocument[]> {

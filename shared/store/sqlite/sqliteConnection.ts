@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { storeFailed, storeUnavailable } from '../../errors/storeErrors.ts';
 
 /** A connection to a database file. It caches prepared statements. */
-export interface Connection {
+export interface SqliteConnection {
   readonly file: string;
   execute(sql: string): void;
   /** Runs a statement that is prepared once. */
@@ -35,7 +35,7 @@ const CHECKPOINT_PAGES = 16_000;
  * Opens a connection to an existing database file. What is deleted or overwritten through it leaves nothing in free space.
  * @throws Error of SQLite
  */
-export function connect({ file, busyTimeout, readOnly = false }: ConnectionOptions): Connection {
+export function connectSqlite({ file, busyTimeout, readOnly = false }: ConnectionOptions): SqliteConnection {
   const database = new DatabaseSync(file, { readOnly });
   database.exec(
     `PRAGMA busy_timeout = ${busyTimeout}; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${KEPT_LOG_BYTES};
@@ -71,7 +71,7 @@ const MAX_PAUSE_MILLISECONDS = 20;
  * Begins a write transaction, as soon as no other connection has one.
  * @throws Error of SQLite after some seconds
  */
-export async function waitForLock(connection: Connection): Promise<void> {
+export async function waitForLock(connection: SqliteConnection): Promise<void> {
   const deadline = performance.now() + LOCK_TIMEOUT_MILLISECONDS;
   for (;;) {
     try {
@@ -106,12 +106,12 @@ export function withStoreErrors<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (reason) {
-    throw toStoreError(reason);
+    throw fromSqliteError(reason);
   }
 }
 
 /** Converts an error of SQLite to one that is safe to show; returns any other reason unchanged. */
-export function toStoreError(reason: unknown): unknown {
+export function fromSqliteError(reason: unknown): unknown {
   if (isBusy(reason)) return storeUnavailable(reason);
   const { success, data } = sqliteError.safeParse(reason);
   return success ? storeFailed(data.errstr, reason) : reason;

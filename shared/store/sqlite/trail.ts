@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { auditUnwritable, storeFailed } from '../../errors/storeErrors.ts';
 import type { Trail, TrailEvent } from '../store.ts';
-import { type Connection, toStoreError, withStoreErrors } from './sqliteConnection.ts';
+import { fromSqliteError, type SqliteConnection, withStoreErrors } from './sqliteConnection.ts';
 import type { Writer } from './writer.ts';
 
 /**
@@ -22,7 +22,7 @@ const DELETE = `DELETE FROM trail WHERE position IN
                 (SELECT position FROM trail WHERE position < CAST(? AS INTEGER) * 1000 AND position < (${NEWEST}) ORDER BY position LIMIT ${BATCH})`;
 
 /** Adds events within the connection's open transaction. */
-export function insertEvents(connection: Connection, events: readonly TrailEvent[]): void {
+export function insertEvents(connection: SqliteConnection, events: readonly TrailEvent[]): void {
   for (const event of events) connection.prepare(INSERT).run(Date.parse(event.time), JSON.stringify(event));
 }
 
@@ -30,7 +30,7 @@ const storedRows = z.array(z.tuple([z.string(), z.string()]));
 const newestRow = z.tuple([z.string()]);
 
 /** Opens the trail of a database. */
-export function openTrail(reader: Connection, writer: Writer): Trail {
+export function openTrail(reader: SqliteConnection, writer: Writer): Trail {
   return {
     append: (event) =>
       writer
@@ -56,6 +56,6 @@ export function openTrail(reader: Connection, writer: Writer): Trail {
 
 /** Converts an error of a commit that has events: what the database cannot write is not on record either. */
 export function toTrailError(reason: unknown): unknown {
-  const converted = toStoreError(reason);
+  const converted = fromSqliteError(reason);
   return storeFailed.is(converted) ? auditUnwritable(reason) : converted;
 }

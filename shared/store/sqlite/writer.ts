@@ -2,10 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { createSerialQueue } from '../../async.ts';
 import { log } from '../../log.ts';
 import { yieldToEventLoop } from '../../turns.ts';
-import { type Connection, connect, waitForLock } from './sqliteConnection.ts';
+import { connectSqlite, type SqliteConnection, waitForLock } from './sqliteConnection.ts';
 
 /** A change within an open transaction, which gives what it writes the transaction's version. */
-export type Change = (connection: Connection, version: number) => void;
+export type Change = (connection: SqliteConnection, version: number) => void;
 
 /** This process's only writing connection. */
 export interface Writer {
@@ -23,7 +23,7 @@ export interface Writer {
 /** What happens around each transaction. */
 export interface WriterHooks {
   /** Returns the version of what the transaction writes; if it throws, all changes of the transaction fail. */
-  onBegin(connection: Connection): number;
+  onBegin(connection: SqliteConnection): number;
   onCommit(): void;
   /** Waits until all commits so far are on the disk. */
   sync(): Promise<void>;
@@ -39,7 +39,7 @@ interface Member {
 
 /** Opens the writing connection. It waits for other processes' locks by timers, so SQLite itself must not block. */
 export function openWriter(file: string, hooks: WriterHooks): Writer {
-  const connection = connect({ file, busyTimeout: 0 });
+  const connection = connectSqlite({ file, busyTimeout: 0 });
   const enqueue = createSerialQueue();
   let waiting: Member[] = [];
   const unsettled = new Set<Promise<void>>();
@@ -83,7 +83,7 @@ export function openWriter(file: string, hooks: WriterHooks): Writer {
  * @returns settles the members
  */
 async function commitGroup(
-  connection: Connection,
+  connection: SqliteConnection,
   hooks: WriterHooks,
   group: readonly Member[],
   durability: 'FULL' | 'NORMAL',
@@ -128,7 +128,7 @@ function reportCommit(hooks: WriterHooks): void {
  * @returns why it failed
  * @throws Error of SQLite that has ended the transaction
  */
-function attempt(connection: Connection, change: () => void): { readonly reason: unknown } | undefined {
+function attempt(connection: SqliteConnection, change: () => void): { readonly reason: unknown } | undefined {
   connection.run('SAVEPOINT change');
   try {
     change();

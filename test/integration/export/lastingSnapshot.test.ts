@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { connect } from '../../../shared/store/firestore/firestoreConnection.ts';
+import { connectFirestore } from '../../../shared/store/firestore/firestoreConnection.ts';
 import { openLastingSnapshot } from '../../../shared/store/firestore/snapshot.ts';
 import { describeWithFirestore, firestoreEmulator } from '../../support/emulators/withFirestore.ts';
 import { startGrpcProxy } from '../../support/http/grpcProxy.ts';
@@ -16,7 +16,7 @@ async function openBoth() {
   const location = await firestore.newLocation();
   if (location.kind !== 'firestore') throw new Error('no database of Firestore');
   const network = await startGrpcProxy(firestoreEmulator ?? '');
-  const connection = connect(location, network.address);
+  const connection = connectFirestore(location, network.address);
   onTestFinished(async () => {
     await connection.client.close();
     await network.close();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Http2Session } from 'node:http2';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { connect, FLOW_CONTROL_WINDOW_BYTES } from '../../../shared/store/firestore/firestoreConnection.ts';
+import { connectFirestore, FLOW_CONTROL_WINDOW_BYTES } from '../../../shared/store/firestore/firestoreConnection.ts';
 
 /** Starts a server that never responds, and returns its address and its next session. */
 async function startServer() {
@@ -23,7 +23,7 @@ async function startServer() {
 describe('a connection to Firestore', () => {
   it('lets the server send a megabyte on each stream, and in all, before it waits for a round trip', async () => {
     const server = await startServer();
-    const { client, database, options } = connect({ projectId: 'p', databaseId: '(default)' }, server.address);
+    const { client, database, options } = connectFirestore({ projectId: 'p', databaseId: '(default)' }, server.address);
     const call = client.batchGetDocuments({ database, documents: [`${database}/documents/users/a`] }, options);
     call.on('error', () => {});
     const session = await server.session;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { init } from '../../../cli/commands/init.ts';
+import { initCommand } from '../../../cli/commands/init.ts';
 import { openFile } from '../../../cli/places/filePlace.ts';
 import { openStore } from '../../../shared/store/openStore.ts';
 import { fileKeyring, keyFilePath } from '../../../shared/store/secrets/keyring.ts';
@@ -62,7 +62,7 @@ describe('a reported file', () => {
     const file = join(directory, 'tokens');
     const listCalls = await watchDurability();
     const { stdin, stdout, stderr } = process;
-    await init.run({
+    await initCommand.run({
       store,
       location,
       defaultName: 'north',

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { LogFile } from '../../../shared/store/sqlite/logFile.ts';
-import { type Connection, connect } from '../../../shared/store/sqlite/sqliteConnection.ts';
+import { connectSqlite, type SqliteConnection } from '../../../shared/store/sqlite/sqliteConnection.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
 const FRAME_BYTES = 24 + 4_096;
@@ -9,7 +9,7 @@ const FRAME_BYTES = 24 + 4_096;
 async function openLog() {
   const directory = await temporaryDirectory();
   const file = join(directory.path, 'test.sqlite');
-  const connection = connect({ file, busyTimeout: 0 });
+  const connection = connectSqlite({ file, busyTimeout: 0 });
   connection.execute('PRAGMA journal_mode = WAL; CREATE TABLE numbers (value INTEGER PRIMARY KEY, text TEXT)');
   const log = new LogFile(connection);
   onTestFinished(async () => {
@@ -20,14 +20,14 @@ async function openLog() {
   return { file, connection, log };
 }
 
-const insert = (connection: Connection, rows: number) =>
+const insert = (connection: SqliteConnection, rows: number) =>
   connection.execute(
     `WITH RECURSIVE counter(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < ${rows})
      INSERT INTO numbers (text) SELECT hex(randomblob(500)) FROM counter`,
   );
 
 /** Returns SQLite's own count of the bytes of the log's frames. */
-function reported(connection: Connection): number {
+function reported(connection: SqliteConnection): number {
   const row: unknown = connection.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
   return 32 + Number(Array.isArray(row) ? row[1] : Number.NaN) * FRAME_BYTES;
 }
@@ -44,7 +44,7 @@ it('the byte count of a log includes the frames in use, whatever the size of its
 
 it('the byte count of a log includes the writes of another connection', async () => {
   const { file, connection, log } = await openLog();
-  const other = connect({ file, busyTimeout: 0 });
+  const other = connectSqlite({ file, busyTimeout: 0 });
   onTestFinished(() => other.close());
   const before = log.usedBytes();
   insert(other, 500);

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Connection } from '../../../shared/store/sqlite/sqliteConnection.ts';
+import type { SqliteConnection } from '../../../shared/store/sqlite/sqliteConnection.ts';
 import { openWriter, type Writer } from '../../../shared/store/sqlite/writer.ts';
 import { run } from '../../../tools/program.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
@@ -16,7 +16,7 @@ interface Opened {
 }
 
 interface TestHooks {
-  readonly onBegin?: (connection: Connection) => void;
+  readonly onBegin?: (connection: SqliteConnection) => void;
   readonly sync?: () => Promise<void>;
 }
 
@@ -56,11 +56,11 @@ async function openTestWriter({ onBegin = () => {}, sync = async () => {} }: Tes
   return { file, writer, begun: () => transactions, values };
 }
 
-const insert = (value: number) => (connection: Connection) =>
+const insert = (value: number) => (connection: SqliteConnection) =>
   void connection.prepare('INSERT INTO numbers VALUES (?, NULL)').run(value);
 
 /** Inserts a row with a missing reference, which only the commit detects. */
-const insertDangling = (connection: Connection) => connection.run('INSERT INTO facts VALUES (999)');
+const insertDangling = (connection: SqliteConnection) => connection.run('INSERT INTO facts VALUES (999)');
 
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);
 
@@ -80,7 +80,7 @@ describe('the writer of a database file', () => {
 
   it('undoes a change that fails, and commits the others', async () => {
     const { writer, begun, values } = await openTestWriter();
-    const failing = (connection: Connection) => {
+    const failing = (connection: SqliteConnection) => {
       insert(100)(connection);
       throw new Error('refused');
     };

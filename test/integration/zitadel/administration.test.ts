@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { listOrganisations } from '../../../cli/zitadel/export/exportContent.ts';
+import { listZitadelOrganisations } from '../../../cli/zitadel/export/exportContent.ts';
 import { readCaller, readInstance, recogniseZitadel } from '../../../cli/zitadel/zitadelInstance.ts';
 import { zitadelText } from '../../support/fixtures/organisations.ts';
 import { connectTo } from '../../support/zitadel/connect.ts';
@@ -63,7 +63,7 @@ describe('the recorded answers of a ZITADEL', () => {
       orgId: '400632721778478118',
       roles: ['IAM_OWNER'],
     });
-    expect([...(await listOrganisations(connection))]).toEqual([
+    expect([...(await listZitadelOrganisations(connection))]).toEqual([
       ['400632721778478118', 'ORG_STATE_ACTIVE'],
       ['791796202000000003', 'ORG_STATE_ACTIVE'],
     ]);

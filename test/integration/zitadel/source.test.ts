@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { exportLosses, listOrganisations } from '../../../cli/zitadel/export/exportContent.ts';
+import { exportLosses, listZitadelOrganisations } from '../../../cli/zitadel/export/exportContent.ts';
 import { exportOne } from '../../../cli/zitadel/export/exportOrganisation.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
 import { report } from '../../support/fixtures/reports.ts';
@@ -28,7 +28,7 @@ describe('an export from a ZITADEL', () => {
 
   it('lists more organisations than a page holds', async () => {
     const { zitadel } = await filledZitadel(Array.from({ length: 250 }, (_, index) => organisation(`${index}`)));
-    expect((await listOrganisations(connectTo(zitadel))).size).toBe(251);
+    expect((await listZitadelOrganisations(connectTo(zitadel))).size).toBe(251);
   });
 
   it('has the grants and members between organisations, which the export of one of them lacks', async () => {

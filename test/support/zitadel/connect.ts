@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { ImportMeter, ImportOptions } from '../../../cli/exports/placeInterfaces.ts';
-import { exportContent } from '../../../cli/zitadel/export/exportContent.ts';
+import type { ImportMeter, PlaceImportOptions } from '../../../cli/exports/placeInterfaces.ts';
+import { openZitadelExport } from '../../../cli/zitadel/export/exportContent.ts';
 import { importIntoZitadel } from '../../../cli/zitadel/import/importFile.ts';
 import type { ZitadelConnection } from '../../../cli/zitadel/zitadelConnection.ts';
 import { fileWith } from './files.ts';
@@ -23,7 +23,7 @@ const everything = { withPasswords: true, withOtp: true, withKeys: true };
 /** Exports organisations with their secrets; by default all. */
 export async function exportFromZitadel(zitadel: Pick<ZitadelStandIn, 'url'>, orgIds: readonly string[] = []) {
   const options = { ...everything, orgIds, excludedOrgIds: [], forZitadel: false, timeoutMs: undefined };
-  await using content = exportContent((signal) => ({ ...connectTo(zitadel), signal }), options);
+  await using content = openZitadelExport((signal) => ({ ...connectTo(zitadel), signal }), options);
   const text = Buffer.concat(await Array.fromAsync(content.open(new AbortController().signal))).toString();
   return { text, orgs: written.parse(JSON.parse(text)).orgs };
 }
@@ -32,7 +32,7 @@ export async function exportFromZitadel(zitadel: Pick<ZitadelStandIn, 'url'>, or
 export function importIntoStandIn(
   zitadel: Pick<ZitadelStandIn, 'url'>,
   content: Parameters<typeof fileWith>[0],
-  given: Partial<Pick<ImportOptions, 'onConflict' | 'newOrgsOnly' | 'dryRun'>> & {
+  given: Partial<Pick<PlaceImportOptions, 'onConflict' | 'newOrgsOnly' | 'dryRun'>> & {
     readonly onOpened?: () => void;
     readonly onStarted?: ImportMeter['onStarted'];
     readonly signal?: AbortSignal;

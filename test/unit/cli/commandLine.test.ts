@@ -14,7 +14,7 @@ import {
 } from '../../../cli/command.ts';
 import { createProgram, namedCommand } from '../../../cli/commandLine.ts';
 import { commands } from '../../../cli/commands.ts';
-import { describeFault } from '../../../cli/describeError.ts';
+import { describeError } from '../../../cli/describeError.ts';
 import { parseValues } from '../../../cli/parseValues.ts';
 import { generateToken } from '../../../shared/auth/token.ts';
 import { nameInvalid, userUnknown } from '../../../shared/errors/commandErrors.ts';
@@ -162,23 +162,23 @@ describe('a fault', () => {
     [new InterruptedError('interrupted: repeat the command'), 'interrupted'],
     [Object.assign(new Error('ENOENT: no such file'), { code: 'ENOENT' }), 'failed'],
   ])('%s is printed unchanged, and ends the command as %s', (error, exitStatus) => {
-    expect(describeFault(error)).toEqual({ message: error.message, exitStatus });
+    expect(describeError(error)).toEqual({ message: error.message, exitStatus });
   });
 
   it('shows an id from a caller escaped, in one line', () => {
-    const { message } = describeFault(userUnknown('1\u001b[2J\nidentity: all is well'));
+    const { message } = describeError(userUnknown('1\u001b[2J\nidentity: all is well'));
     expect(message).toContain('1\\u{1b}[2J\\nidentity: all is well');
-    expect(describeFault(new UsageError('\n  PORT is\n  HOST is')).message).toBe('\n  PORT is\n  HOST is');
+    expect(describeError(new UsageError('\n  PORT is\n  HOST is')).message).toBe('\n  PORT is\n  HOST is');
   });
 
   it('that is unexpected has no stack trace, unless LOG_LEVEL is debug', () => {
     const fault = new TypeError('x is not a function');
     const advice = 'run the command with LOG_LEVEL=debug, and report what it prints';
-    expect(describeFault(fault)).toEqual({
+    expect(describeError(fault)).toEqual({
       message: `unexpected fault: x is not a function: ${advice}`,
       exitStatus: 'failed',
     });
-    expect(describeFault(fault, 'debug').message).toMatch(/x is not a function\n\s+at /);
+    expect(describeError(fault, 'debug').message).toMatch(/x is not a function\n\s+at /);
   });
 });
 

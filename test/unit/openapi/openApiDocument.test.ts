@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { allEndpoints } from '../../../functions/endpoints.ts';
-import type { Endpoint, Operation } from '../../../shared/openapi/endpoint.ts';
+import type { Endpoint, OperationDescription } from '../../../shared/openapi/endpoint.ts';
 import { openApiDocument } from '../../../shared/openapi/openApiDocument.ts';
 
 const record = z.record(z.string(), z.unknown());
 const thing = z.strictObject({ name: z.string() }).readonly().meta({ id: 'Thing' });
-const operation: Operation = {
+const operation: OperationDescription = {
   operationId: 'makeThing',
   tag: 'Users',
   summary: 'Make a thing',

@@ -1,11 +1,11 @@
-import type { Connection } from '../../../../shared/store/sqlite/sqliteConnection.ts';
+import type { SqliteConnection } from '../../../../shared/store/sqlite/sqliteConnection.ts';
 import { openWriter } from '../../../../shared/store/sqlite/writer.ts';
 
 // Runs as a separate process: `dieInGroup.ts FILE`. Commits the numbers 0 to 9 together, and dies in the sixth of the next
 // ten changes, which share a transaction.
 
 const writer = openWriter(process.argv[2] ?? '', { onBegin: () => 1, onCommit: () => {}, sync: async () => {} });
-const insert = (value: number) => (connection: Connection) => {
+const insert = (value: number) => (connection: SqliteConnection) => {
   connection.prepare('INSERT INTO numbers VALUES (?, NULL)').run(value);
   if (value === 15) process.kill(process.pid, 'SIGKILL');
 };

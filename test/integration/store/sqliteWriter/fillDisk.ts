@@ -1,11 +1,11 @@
-import type { Connection } from '../../../../shared/store/sqlite/sqliteConnection.ts';
+import type { SqliteConnection } from '../../../../shared/store/sqlite/sqliteConnection.ts';
 import { openWriter } from '../../../../shared/store/sqlite/writer.ts';
 
 // Runs as a separate process: `fillDisk.ts FILE`. Commits groups of large rows until one of them fails, and prints the
 // numbers of the rows that are reported as committed.
 
 const writer = openWriter(process.argv[2] ?? '', { onBegin: () => 1, onCommit: () => {}, sync: async () => {} });
-const insert = (value: number) => (connection: Connection) =>
+const insert = (value: number) => (connection: SqliteConnection) =>
   void connection.prepare('INSERT INTO numbers VALUES (?, ?)').run(value, 'x'.repeat(20_000));
 const committed: number[] = [];
 for (let first = 0, isFull = false; !isFull; first += 10) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ImportMeter, ImportOptions, ImportSettled } from '../../../../cli/exports/placeInterfaces.ts';
+import type { ImportMeter, ImportSettled, PlaceImportOptions } from '../../../../cli/exports/placeInterfaces.ts';
 import { importParts } from '../../../../cli/places/importParts.ts';
 import { once } from '../../../../shared/async.ts';
 import { inspect } from '../../../../shared/exportFile/inspection.ts';
@@ -9,7 +9,7 @@ const { signal } = new AbortController();
 const people = Array.from({ length: 60 }, (_, number) => person(`P${number}`));
 const bytes = Buffer.from(JSON.stringify({ orgs: [organisation('acme', { humanUsers: people })] }));
 const content = { isRepeatable: true, open: () => once(bytes), [Symbol.asyncDispose]: async () => {} };
-const options: ImportOptions = {
+const options: PlaceImportOptions = {
   orgIds: [],
   excludedOrgIds: [],
   withKeys: false,
