@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { StoreLocation } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';
 import type { Line, TerminalStream } from './terminal.ts';
-import type { Value, ValueName } from './valueKinds.ts';
+import type { Value, ValueName } from './valueFormats.ts';
 
 /** The heading of the help under which an option is listed. */
 export type OptionGroup = 'Instance (one of)' | 'Places and credentials' | 'Selection and conflicts' | 'Run and output';

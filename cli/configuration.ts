@@ -1,6 +1,6 @@
 import { type Config, ConfigError, readConfig } from '../shared/config.ts';
 import { type Surroundings, UsageError } from './command.ts';
-import { DAY_MS, type Span } from './valueKinds.ts';
+import { DAY_MS, type Span } from './valueFormats.ts';
 
 type Configured = Pick<Surroundings, 'environment'>;
 

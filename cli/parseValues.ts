@@ -2,7 +2,7 @@ import * as zod from 'zod';
 import { isWellFormed } from '../shared/auth/token.ts';
 import { type Command, type GivenValues, type Options, UsageError } from './command.ts';
 import { commonOptions } from './help.ts';
-import { type ValueName, valueFormat } from './valueKinds.ts';
+import { type ValueName, valueFormat } from './valueFormats.ts';
 
 interface ParsedValues {
   readonly arguments: readonly unknown[];

@@ -7,7 +7,7 @@ import type { Trail } from '../../shared/store/store.ts';
 import { defineInstanceCommand, flag, optional, type Row, type Surroundings, UsageError } from '../command.ts';
 import { embeddedDirectory } from '../instanceLocation.ts';
 import { numberText } from '../texts.ts';
-import { DAY_MS } from '../valueKinds.ts';
+import { DAY_MS } from '../valueFormats.ts';
 
 const POLL_MS = 500;
 

@@ -16,7 +16,7 @@ import {
 } from '../places/placeOptions.ts';
 import { type Line, section } from '../terminal.ts';
 import { counted, countList, missingStatesLines, noticeSection } from '../texts.ts';
-import { SECRET_CHOICES } from '../valueKinds.ts';
+import { SECRET_CHOICES } from '../valueFormats.ts';
 
 export const importCommand = defineCommand({
   name: 'import',

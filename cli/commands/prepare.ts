@@ -3,7 +3,7 @@ import { defineInstanceCommand, type Output, optional, repeatable, required, Usa
 import { databaseOption } from '../instanceLocation.ts';
 import { createToken, tokenText } from '../newToken.ts';
 import { commandLine, section } from '../terminal.ts';
-import { DAY_MS } from '../valueKinds.ts';
+import { DAY_MS } from '../valueFormats.ts';
 
 const day = { text: '1d', milliseconds: DAY_MS };
 

@@ -8,7 +8,7 @@ import { FileFacts, inspectPlace } from '../exports/inspectPlace.ts';
 import { progressOutput } from '../places/placeOptions.ts';
 import { askChoice, canAsk } from '../questions.ts';
 import { counted } from '../texts.ts';
-import { SECRET_CHOICES } from '../valueKinds.ts';
+import { SECRET_CHOICES } from '../valueFormats.ts';
 import type { PlanningCall } from './migrationOptions.ts';
 import type { OpenSide } from './openSides.ts';
 import { isFile, type MigrationSettings, sourceOptions } from './settings.ts';

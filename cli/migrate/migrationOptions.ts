@@ -1,6 +1,6 @@
 import { flag, optional, required, type Surroundings, type Values } from '../command.ts';
 import { type eventsOption, exportChoices, importChoices, secretsOfTwo, toOption } from '../places/placeOptions.ts';
-import { SECRET_CHOICES } from '../valueKinds.ts';
+import { SECRET_CHOICES } from '../valueFormats.ts';
 
 const RUN = 'Run and output';
 

@@ -2,7 +2,7 @@ import { secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { flag, optional, repeatable, required, type Surroundings, UsageError, type Values } from '../command.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { type ProgressOutput, progressEvents, progressLines } from '../progress.ts';
-import { SECRET_CHOICES } from '../valueKinds.ts';
+import { SECRET_CHOICES } from '../valueFormats.ts';
 
 const CREDENTIALS = 'Places and credentials';
 const SELECTION = 'Selection and conflicts';

@@ -16,8 +16,8 @@ import { counted } from '../../texts.ts';
 import { LAG_MS } from '../expectedDifferences.ts';
 import { hasContext } from '../rpc.ts';
 import { decideAll, FileSurvey, listLeftToDo } from './decisions.ts';
-import { sendLedger } from './importOrganisations.ts';
 import { ImportLedger } from './ledger.ts';
+import { sendLedger } from './sendLedger.ts';
 import { TargetRecords, type ZitadelImport } from './targetRecords.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readError } from '../../../../cli/zitadel/import/importOrganisations.ts';
+import { readError } from '../../../../cli/zitadel/import/sendLedger.ts';
 import type { ImportError } from '../../../../functions/import/contract.ts';
 import { zitadelText } from '../../../support/fixtures/organisations.ts';
 
