@@ -65,6 +65,10 @@ const EXISTS =
 
 /** What people read of an import's errors, by their ids or by what their keys hold; a program reads ids and keys. */
 const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
+  [
+    /^ID=V3-DKcYh Errors\.User\./,
+    'another user has this login name: if organisations share login names, give them a domain policy with userLoginMustBeDomain, or create the target with `identity init --user-login-must-be-domain`',
+  ],
   [/^ID=V3-DKcYh /, 'another record has this login name, or another organisation this verified domain'],
   [
     /^ID=CRYPT-5uV9n /,

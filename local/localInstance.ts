@@ -90,7 +90,7 @@ export async function prepareInstance(
   await rm(tokenFile, { force: true });
   const { token } = await storeNewToken(tokenFile, async () => {
     const created = (await isNew(store))
-      ? await initialise(store, name, TOKEN_LIFETIME_MS, now)
+      ? await initialise(store, { name }, TOKEN_LIFETIME_MS, now)
       : await createOwnerToken(store, name, now);
     await fill(store);
     return created;

@@ -1,4 +1,4 @@
-import { defineInstanceCommand, optional } from '../command.ts';
+import { defineInstanceCommand, flag, optional } from '../command.ts';
 import { databaseOption } from '../instanceLocation.ts';
 import { createToken, newTokenFile, tokenText } from '../newToken.ts';
 import { commandLine, section } from '../terminal.ts';
@@ -12,6 +12,9 @@ export const initCommand = defineInstanceCommand({
   arguments: [],
   options: {
     name: optional('NAME', 'name of the instance; by default that of its location'),
+    'user-login-must-be-domain': flag(
+      'add the domain of an organisation without a domain policy to its user names, as a ZITADEL with this default: several organisations can then have users of one name; set for good',
+    ),
     expires: optional('DURATION', 'lifetime of the token; by default 30d'),
     ...newTokenFile,
   },
@@ -25,8 +28,11 @@ export const initCommand = defineInstanceCommand({
     const { tokenLifetime } = await import('../configuration.ts');
     const { initialise } = await import('../../shared/accounts/initialise.ts');
     const lifetimeMs = tokenLifetime(options.expires, { environment });
-    const name = options.name ?? defaultName;
-    const created = await createToken(options, () => initialise(store, name, lifetimeMs, now));
+    const instance = {
+      name: options.name ?? defaultName,
+      loginNamesByDomain: options['user-login-must-be-domain'],
+    };
+    const created = await createToken(options, () => initialise(store, instance, lifetimeMs, now));
     return {
       json: created,
       text: [

@@ -104,7 +104,7 @@ class ExportWriter {
 
   get manifest(): ExportedManifest {
     const { withPasswords, withOtp, withKeys, forZitadel, ignored = [] } = this.selection;
-    const { instance, defaultOrgId, instanceId, exportedBy } = this.origin;
+    const { instance, defaultOrgId, instanceId, loginNamesByDomain, exportedBy } = this.origin;
     const { entries, omitted } = this.leftToDo;
     return {
       version: 1,
@@ -114,6 +114,7 @@ class ExportWriter {
       digest: this.tally.digest,
       ...(defaultOrgId === undefined ? {} : { defaultOrgId }),
       ...(instanceId === undefined || forZitadel ? {} : { instanceId }),
+      ...(loginNamesByDomain ? { userLoginMustBeDomain: true } : {}),
       ...(exportedBy === undefined ? {} : { exportedBy }),
       secrets: { passwords: withPasswords, otp: withOtp, keys: withKeys },
       ignored: [...ignored],

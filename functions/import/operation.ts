@@ -10,11 +10,12 @@ import type { Limits } from '../../shared/limits.ts';
 import { phases } from '../../shared/organisation/section.ts';
 import { claimsLoginNames, organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { defaultPasswordHashing, type PasswordHashing } from '../../shared/passwordHashing.ts';
+import { describeInstance } from '../../shared/store/instance.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
 import { inTurns } from '../../shared/turns.ts';
 import type { ImportRequestOptions, ImportResponse } from './contract.ts';
-import { fileWarnings, ImportReport, ignoredWarning } from './results/report.ts';
+import { fileWarnings, ImportReport, ignoredWarning, loginNameWarnings } from './results/report.ts';
 import type { Progress } from './results/responses.ts';
 import { carriedSections, countNotCarried, missingWarnings, parents, selector } from './selection.ts';
 import { type BatchContext, isCreatedByImport } from './write/batchContext.ts';
@@ -146,6 +147,7 @@ async function writeFile(run: ImportRun, inspection: Inspection): Promise<Import
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
   const context = await beginBatches(run, orgIds);
   if (newOrgsOnly) await requireNew(context, orgIds);
+  for (const warning of loginNameWarnings(inspection, context.loginNamesByDefault)) report.addFileWarning(warning);
   enterPhase(report, 1, options);
   const targets = await writeOrganisations(context, inspection, report);
   // Another import may have created one of them since.
@@ -186,6 +188,7 @@ async function beginBatches(
     reservedNames: new ReservedNames(store),
     callerPath: caller === undefined ? undefined : documentPath(userKey(caller.userId)),
     watch: await RemovalWatch.begin(store, orgIds),
+    loginNamesByDefault: (await describeInstance(store)).loginNamesByDomain,
     batches: 0,
     expectExisting: false,
   };

@@ -1,7 +1,7 @@
 import { instanceInitialised } from '../errors/commandErrors.ts';
-import { instanceScopeWrite } from '../organisation/loginNameScope.ts';
+import { defaultScopeWrite } from '../organisation/loginNameScope.ts';
 import { createWrites } from '../organisation/recordPlan.ts';
-import { instanceKey, newInstanceBody } from '../store/instance.ts';
+import { instanceKey, type NewInstance, newInstanceBody } from '../store/instance.ts';
 import { type Store, WriteConflictError } from '../store/store.ts';
 import { createMember } from './members.ts';
 import { createPersonalAccessToken } from './personalAccessTokens.ts';
@@ -19,24 +19,31 @@ export interface Initialised {
 /**
  * Initialises an instance: creates the default organisation, an IAM_OWNER service user and its token in one commit
  * (specification 5.3).
- * @param name the name of the instance and its organisation, and the prefix of the user's name. Distinct names
- * keep an instance's records from colliding with another's in an import.
+ * @param instance its name is also that of the organisation, and the prefix of the user's name. Distinct names keep an
+ * instance's records from colliding with another's in an import.
  * @throws IdentityError when the instance is already initialised
  */
-export async function initialise(store: Store, name: string, lifetimeMs: number, now: Date): Promise<Initialised> {
+export async function initialise(
+  store: Store,
+  instance: NewInstance,
+  lifetimeMs: number,
+  now: Date,
+): Promise<Initialised> {
+  const { name, loginNamesByDomain = false } = instance;
   const orgId = generateId();
   const userId = generateId();
+  const owner = planServiceUser({ userId, orgId, name: `${name}-owner` }, loginNamesByDomain, now);
   const { created, write } = createPersonalAccessToken(userId, now, lifetimeMs);
   try {
     await store.commit([
       {
         type: 'create',
         key: instanceKey,
-        fields: { orgId, body: newInstanceBody(name), createdAt: now.toISOString() },
+        fields: { orgId, body: newInstanceBody(instance), createdAt: now.toISOString() },
       },
       ...organisationWrites(orgId, name, now),
-      instanceScopeWrite(orgId),
-      ...createWrites(planServiceUser({ userId, orgId, name: `${name}-owner` }, false, now), now.toISOString()),
+      defaultScopeWrite(orgId),
+      ...createWrites(owner, now.toISOString()),
       createMember({ userId, orgId: undefined }, ['IAM_OWNER'], now),
       write,
     ]);

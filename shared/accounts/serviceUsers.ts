@@ -1,11 +1,11 @@
 import { userKey } from '../auth/authorise.ts';
 import type { Operation } from '../auth/token.ts';
 import { notServiceUser, userNameTaken } from '../errors/commandErrors.ts';
-import { instanceScopeWrite, readScopes, scopeKey } from '../organisation/loginNameScope.ts';
+import { defaultScopeWrite, readLoginNameScopes, scopeKey } from '../organisation/loginNameScope.ts';
 import { createWrites } from '../organisation/recordPlan.ts';
 import { isInSection } from '../organisation/section.ts';
 import { deletionPartition, isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
-import { readDefaultOrganisation } from '../store/instance.ts';
+import { describeInstance, readDefaultOrganisation } from '../store/instance.ts';
 import type { DocumentKey, Store, Transaction } from '../store/store.ts';
 import { deleteWithClaims, findReferring, readStored, refersTo, type Stored } from './dependents.ts';
 import { createMember, holdOtherOwner } from './members.ts';
@@ -72,10 +72,11 @@ async function addServiceUser(
 
 /** Reads whether an organisation's login names carry its domain (zitadel 3.4), and settles it if it is open. */
 async function claimLoginNames(transaction: Transaction, orgId: string): Promise<boolean> {
-  const [scope] = await readScopes(transaction, [orgId]);
-  if (scope === undefined) transaction.write([instanceScopeWrite(orgId)]);
+  const { loginNamesByDomain: byDefault } = await describeInstance(transaction);
+  const [byDomain] = await readLoginNameScopes(transaction, [orgId], byDefault);
+  if (byDomain === undefined) transaction.write([defaultScopeWrite(orgId)]);
   else transaction.hold([scopeKey(orgId)]);
-  return scope === 'organisation';
+  return byDomain ?? byDefault;
 }
 
 /** The size of a batch of deletions. A batch reads the bodies of what it deletes. */

@@ -25,6 +25,10 @@ export const manifestSchema = z.object({
     .string()
     .exactOptional()
     .describe('The exporting instance’s default organisation, in the file or not.'),
+  userLoginMustBeDomain: z
+    .boolean()
+    .exactOptional()
+    .describe('Whether login names carry the domain of an organisation that has no domain policy; absent if not.'),
   exportedBy: z
     .object({ userId: z.string(), orgId: z.string() })
     .exactOptional()

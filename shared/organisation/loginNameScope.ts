@@ -3,31 +3,34 @@ import { claimKey } from './recordPlan.ts';
 import { LOGIN_NAME_SCOPE } from './sections/policies.ts';
 import { organisationSection } from './sections.ts';
 
-/** The scope within which an organisation's login names are unique; undefined while neither users nor policy need one. */
-export type LoginNameScope = 'instance' | 'organisation' | undefined;
-
 /*
- * One claim for each organisation settles its scope, once and for all. A domain policy that makes login names carry the
- * domain claims it together with its own document; whoever first creates users without such a policy claims it for the
- * organisation itself. So policies and users cannot miss each other, whatever the order of their commits, and no user's
- * claims ever have to move from one scope to the other.
+ * One claim for each organisation settles whether its login names carry its domain, once and for all. A domain policy
+ * that decides otherwise than the instance's default claims it together with its own document; whoever first creates
+ * users without such a policy claims it for the organisation itself. So policies and users cannot miss each other,
+ * whatever the order of their commits, and no user's claims ever have to move from one scope to the other.
  */
 
 /**
- * Reads the scopes of organisations.
- * @returns the scopes in the order of `orgIds`
+ * Reads whether the login names of organisations carry their domains, which makes them unique within the organisation
+ * instead of the instance.
+ * @param byDefault whether login names carry the domain where an organisation has no domain policy
+ * @returns the answers in the order of `orgIds`; undefined while neither users nor a policy have settled one
  */
-export async function readScopes(reader: Reader, orgIds: readonly string[]): Promise<LoginNameScope[]> {
+export async function readLoginNameScopes(
+  reader: Reader,
+  orgIds: readonly string[],
+  byDefault: boolean,
+): Promise<(boolean | undefined)[]> {
   const claims = await reader.getMany(orgIds.map(scopeKey), ['ownerId']);
   return orgIds.map((orgId, index) => {
     const claim = claims[index];
     if (claim === undefined) return undefined;
-    return claim.ownerId === organisationPath(orgId) ? 'instance' : 'organisation';
+    return claim.ownerId === organisationPath(orgId) ? byDefault : !byDefault;
   });
 }
 
-/** Creates the write that settles an organisation's login names on the scope of the instance. */
-export function instanceScopeWrite(orgId: string): Write {
+/** Creates the write that settles an organisation's login names on the instance's default. */
+export function defaultScopeWrite(orgId: string): Write {
   return { type: 'create', key: scopeKey(orgId), fields: { orgId, ownerId: organisationPath(orgId) } };
 }
 

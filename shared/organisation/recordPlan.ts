@@ -3,7 +3,7 @@ import { foldLookAlikes } from '../lookAlikes.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import { type DocumentKey, distinctKeys, documentId, documentPath, type Write } from '../store/store.ts';
 import { type OrganisationRecord, storedFields } from './record.ts';
-import type { RecordIssue, Reference, UniqueName } from './relations.ts';
+import type { FieldPath, RecordIssue, Reference, UniqueName } from './relations.ts';
 import { targetParts } from './sections/references.ts';
 
 /** A name that a record claims, and the issue when another record has claimed it. */
@@ -29,10 +29,11 @@ export interface RecordPlan {
 
 /**
  * Plans a record.
- * @param loginNamesByDomain whether the organisation's login names carry its domain
+ * @param loginNamesByDomain whether the organisation's login names carry its domain; for a domain policy, whether they do
+ * without it
  */
 export function planRecord(record: OrganisationRecord, loginNamesByDomain: boolean): RecordPlan {
-  const claims = claimedNames(record).map((unique) => ({
+  const claims = claimedNames(record, loginNamesByDomain).map((unique) => ({
     key: recordClaimKey(unique, record, loginNamesByDomain),
     taken: unique.taken,
   }));
@@ -135,8 +136,12 @@ export function caselessClaimKey(type: string, parts: readonly string[]): Docume
 }
 
 /** Lists the unique names that a record claims. */
-function claimedNames({ section, json }: OrganisationRecord): UniqueName[] {
-  return (section.unique ?? []).filter(({ onlyIf }) => onlyIf === undefined || valueAt(json, onlyIf) === true);
+function claimedNames({ section, json }: OrganisationRecord, byDomain: boolean): UniqueName[] {
+  const isTrue = (path: FieldPath) => valueAt(json, path) === true;
+  return (section.unique ?? []).filter(
+    ({ onlyIf, onlyIfLoginNamesChange: changes }) =>
+      (onlyIf === undefined || isTrue(onlyIf)) && (changes === undefined || isTrue(changes) !== byDomain),
+  );
 }
 
 /**
@@ -152,8 +157,8 @@ function recordClaimKey(unique: UniqueName, { json, orgId }: OrganisationRecord,
 
 /** Lists the keys of a record's claims, whether or not its organisation's login names carry the domain. */
 export function possibleClaimKeys(record: OrganisationRecord): DocumentKey[] {
-  const keys = claimedNames(record).flatMap((unique) =>
-    [false, true].map((byDomain) => recordClaimKey(unique, record, byDomain)),
+  const keys = [false, true].flatMap((byDomain) =>
+    claimedNames(record, byDomain).map((unique) => recordClaimKey(unique, record, byDomain)),
   );
   return distinctKeys(keys);
 }

@@ -40,6 +40,11 @@ export interface UniqueName {
   readonly lookAlikes?: true;
   /** A boolean field; only records in which it is true claim the name. */
   readonly onlyIf?: FieldPath;
+  /**
+   * A boolean field that decides whether login names carry the organisation's domain; only records in which it differs
+   * from what holds without the record claim the name.
+   */
+  readonly onlyIfLoginNamesChange?: FieldPath;
   /** Whether the scope is the organisation. Unlike `$orgId` in `parts`, its id keeps its case. */
   readonly perOrganisation?: true;
   /** Whether the scope is the organisation when its login names carry its domain (zitadel 3.4). */

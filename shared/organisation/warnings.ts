@@ -4,6 +4,7 @@ export const warningReasons = [
   'manifest_missing',
   'states_unknown',
   'people_initial',
+  'login_names_differ',
   'organisation_missing',
   'privilege_added',
   'domain_added',

@@ -8,7 +8,7 @@ import type { DocumentKey, Reader, StoredDocument, Write } from './store.ts';
  * The format of databases that this version reads and writes. The instance's document has it, and an embedded database
  * also in its file. A number is never used again; `docs/decisions/0012-formats-of-databases.md` describes how to add the next one.
  */
-export const FORMAT = 9;
+export const FORMAT = 10;
 
 /** The key of the document that describes the instance; `identity init` writes it once. */
 export const instanceKey: DocumentKey = { collection: 'instance', id: 'instance' };
@@ -16,10 +16,11 @@ export const instanceKey: DocumentKey = { collection: 'instance', id: 'instance'
 const instanceBody = z.object({
   name: z.string().default('unnamed'),
   format: z.number().optional(),
+  userLoginMustBeDomain: z.boolean().default(false),
   id: z.string().optional(),
 });
 
-/** What an instance is called, and the organisation that it was created with. */
+/** An instance's name, its default organisation and its settings. */
 export interface InstanceDescription {
   /** `unnamed` before `identity init`. */
   readonly instance: string;
@@ -27,18 +28,32 @@ export interface InstanceDescription {
   readonly defaultOrgId: string | undefined;
   /** The same at all addresses of the instance; undefined before `identity init`, and where an earlier version did that. */
   readonly instanceId?: string | undefined;
+  /** Whether login names carry the domain of an organisation that has no domain policy; `identity init` sets it for good. */
+  readonly loginNamesByDomain: boolean;
+}
+
+/** The settings of a new instance. */
+export interface NewInstance {
+  readonly name: string;
+  /** Whether login names carry the domain of an organisation that has no domain policy; by default not. */
+  readonly loginNamesByDomain?: boolean;
 }
 
 /** Describes the instance of a database. */
 export async function describeInstance(reader: Reader): Promise<InstanceDescription> {
   const [document] = await reader.getMany([instanceKey]);
-  const { name, id } = parseBody(document);
-  return { instance: name, defaultOrgId: document?.orgId, instanceId: id };
+  const { name, id, userLoginMustBeDomain } = parseBody(document);
+  return {
+    instance: name,
+    defaultOrgId: document?.orgId,
+    instanceId: id,
+    loginNamesByDomain: userLoginMustBeDomain,
+  };
 }
 
 /** Returns the body of a new instance's document. */
-export function newInstanceBody(name: string): string {
-  return JSON.stringify({ name, format: FORMAT, id: randomUUID() });
+export function newInstanceBody({ name, loginNamesByDomain = false }: NewInstance): string {
+  return JSON.stringify({ name, format: FORMAT, id: randomUUID(), userLoginMustBeDomain: loginNamesByDomain });
 }
 
 /** Creates the write that makes a copy of an instance's document that of another instance. */

@@ -70,7 +70,7 @@ describe('the probe', () => {
     configureLog('silent');
     const { function: name, method, path, status, content } = await readProbe();
     const store = await openTestStore(sqlite);
-    await initialise(store, 'probed', 60_000, new Date());
+    await initialise(store, { name: 'probed' }, 60_000, new Date());
     const app = createApp({ routes: [...(await functionRoutes())[name], ...healthRoutes(store)] });
     const response = await app.request(`http://probed${path}`, { method });
     expect({ path, status: response.status }).toEqual({ path, status });

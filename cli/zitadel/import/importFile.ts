@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ImportResponse, ImportWarning } from '../../../functions/import/contract.ts';
-import { fileWarnings } from '../../../functions/import/results/report.ts';
+import { fileWarnings, loginNameWarnings } from '../../../functions/import/results/report.ts';
 import { selector } from '../../../functions/import/selection.ts';
 import { total } from '../../../shared/collections/counts.ts';
 import { hasCode } from '../../../shared/errors/identityError.ts';
@@ -14,6 +14,7 @@ import { makeRepeatable } from '../../exports/fileContent.ts';
 import type { ExportFile, ImportMeter, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { counted } from '../../texts.ts';
 import { LAG_MS } from '../expectedDifferences.ts';
+import { readDefaultDomainPolicy } from '../export/defaultDomainPolicy.ts';
 import { hasContext } from '../rpc.ts';
 import { decideAll, FileSurvey, listLeftToDo } from './decisions.ts';
 import { ImportLedger } from './ledger.ts';
@@ -67,7 +68,9 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   else await sendLedger(connection, ledger, survey.losses, onSettled);
   await settleExisting(importing, ledger, survey);
   const leftToDo = await listLeftToDo(read, signal);
-  return importResponse(ledger, { inspection, leftToDo, withSecrets, dryRun: options.dryRun });
+  const { userLoginMustBeDomain } = await readDefaultDomainPolicy(connection);
+  const warnings = [...fileWarnings(inspection), ...loginNameWarnings(inspection, userLoginMustBeDomain)];
+  return importResponse(ledger, { inspection, warnings, leftToDo, withSecrets, dryRun: options.dryRun });
 }
 
 const TAKEN = 'ZITADEL has the id in another organisation, with other content, earlier in the file, or deleted it';
@@ -98,6 +101,8 @@ async function settleExisting(importing: ZitadelImport, ledger: ImportLedger, { 
 /** What an import's response has besides the outcomes of records. */
 interface ResponseFacts {
   readonly inspection: Inspection;
+  /** The warnings about the whole file. */
+  readonly warnings: readonly ImportWarning[];
   readonly leftToDo: LeftToDo;
   /** The number of people whom the ZITADEL had, and of whom the file has passwords or TOTP seeds. */
   readonly withSecrets: number;
@@ -107,7 +112,7 @@ interface ResponseFacts {
 /** Returns the response that this service gives to such an import. */
 function importResponse(
   ledger: ImportLedger,
-  { inspection, leftToDo, withSecrets, dryRun }: ResponseFacts,
+  { inspection, warnings, leftToDo, withSecrets, dryRun }: ResponseFacts,
 ): ImportResponse {
   const { errors, refused } = ledger;
   const [overwritten, skipped] = [ledger.counts('overwritten'), ledger.counts('skipped')];
@@ -123,7 +128,7 @@ function importResponse(
       notCarried: ledger.counts('notCarried'),
       ...(total(overwritten) === 0 ? {} : { overwritten }),
       ...(total(skipped) === 0 ? {} : { skipped }),
-      warnings: [...fileWarnings(inspection), ...secretWarnings(seeds, withSecrets, dryRun), ...leftToDo.warnings],
+      warnings: [...warnings, ...secretWarnings(seeds, withSecrets, dryRun), ...leftToDo.warnings],
       proved: inspection.proved,
       ...(dryRun ? { dryRun } : {}),
       idsOmitted: true,

@@ -64,6 +64,23 @@ export function fileWarnings(
   return [...(inspection.proved ? [] : [unproved]), ...stateWarnings(inspection)];
 }
 
+/**
+ * Returns the warning that the exporting instance adds the organisation's domain to login names by default, and the
+ * importing one does not, if the file has organisations that depend on it.
+ * @param byDefault whether the importing instance adds the domain to the login names of an organisation without a policy
+ */
+export function loginNameWarnings(
+  { manifest, organisations }: Pick<Inspection, 'manifest' | 'organisations'>,
+  byDefault: boolean,
+): ImportWarning[] {
+  if (manifest?.userLoginMustBeDomain !== true || byDefault) return [];
+  const { length } = organisations.filter(
+    ({ hasLoginNames, validatesDomains }) => hasLoginNames && validatesDomains === undefined,
+  );
+  const message = `organisations without a domain policy: ${length}; the default of the exporting instance is \`userLoginMustBeDomain\`, and this instance lacks it: of users of one name in several organisations, one is imported. Add a domain policy to these organisations, or import into an instance that \`identity init --user-login-must-be-domain\` created`;
+  return length === 0 ? [] : [{ type: 'domain_policy', reason: 'login_names_differ', message }];
+}
+
 /** Creates the warning of a field of the request that the service does not know. */
 export function ignoredWarning({ field, nearest }: IgnoredField): ImportWarning {
   const remedy = nearest === undefined ? '' : `: the nearest known field is ${nearest}`;

@@ -19,6 +19,8 @@ export interface BatchContext {
   readonly signal: AbortSignal;
   /** The batch size that suits the database at present, if the database reports one. */
   readonly pace?: Pick<Store, 'commitsInFlight' | 'recordsPerCommit'>;
+  /** Whether login names carry the domain of an organisation that has no domain policy. */
+  readonly loginNamesByDefault: boolean;
   /** The path of the calling user's record. */
   readonly callerPath?: string | undefined;
   /** The number of batches so far. */

@@ -2,7 +2,7 @@ import { organisationKey } from '../../../shared/auth/authorise.ts';
 import type { Inspection } from '../../../shared/exportFile/inspection.ts';
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
-import { instanceScopeWrite, type LoginNameScope, readScopes } from '../../../shared/organisation/loginNameScope.ts';
+import { defaultScopeWrite, readLoginNameScopes } from '../../../shared/organisation/loginNameScope.ts';
 import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
@@ -78,7 +78,7 @@ export async function writeOrganisations(
   // An organisation that cannot take its new name still exists.
   for await (const [candidate, isStored] of lookUp(store, failed, signal)) if (isStored) existing.add(candidate);
   const inOrder = candidates.filter((candidate) => existing.has(candidate));
-  const targets = await loadTargets(store, inOrder, report, signal);
+  const targets = await loadTargets(context, inOrder, report);
   await context.watch.expect(inOrder.map(({ header }) => header.orgId));
   return new Map(
     entries.flatMap((organisation, entry) => {
@@ -137,10 +137,9 @@ async function* lookUp(
 
 /** Loads the policies for the organisations' clear passwords and domains: the file's, else the stored ones. */
 async function loadTargets(
-  store: DocumentStore,
+  { store, signal, loginNamesByDefault }: BatchContext,
   existing: readonly Candidate[],
   report: ImportReport,
-  signal: AbortSignal,
 ): Promise<ReadonlyMap<number, TargetOrganisation>> {
   const targets = new Map<number, TargetOrganisation>();
   for await (const batch of inTurns(existing, READ_BATCH, signal)) {
@@ -157,7 +156,7 @@ async function loadTargets(
       targets.set(organisation, {
         organisation,
         header,
-        loginNamesByDomain: false,
+        loginNamesByDomain: loginNamesByDefault,
         passwordComplexity,
         validatesDomains,
       });
@@ -190,19 +189,23 @@ export async function settleLoginNames(context: BatchContext, targets: Targets):
   for await (const batch of inTurns(open, SCOPE_BATCH, context.signal)) {
     const orgIds = batch.map(({ header }) => header.orgId);
     const scopes = await settleScopes(context, orgIds);
-    for (const [index, target] of batch.entries()) target.loginNamesByDomain = scopes[index] === 'organisation';
+    for (const [index, target] of batch.entries())
+      target.loginNamesByDomain = scopes[index] ?? context.loginNamesByDefault;
   }
 }
 
-/** Settles the scopes that are open on the instance's, and returns all of them. */
-async function settleScopes({ store, watch }: BatchContext, orgIds: readonly string[]): Promise<LoginNameScope[]> {
+/** Settles the scopes that are open on the instance's default, and returns all of them. */
+async function settleScopes(
+  { store, watch, loginNamesByDefault }: BatchContext,
+  orgIds: readonly string[],
+): Promise<(boolean | undefined)[]> {
   for (;;) {
     const guarded = new GuardedStore(store, watch);
-    const scopes = await readScopes(guarded, orgIds);
+    const scopes = await readLoginNameScopes(guarded, orgIds, loginNamesByDefault);
     const open = orgIds.filter((_orgId, index) => scopes[index] === undefined);
     if (open.length === 0) return scopes;
     try {
-      await guarded.commit(open.map(instanceScopeWrite));
+      await guarded.commit(open.map(defaultScopeWrite));
     } catch (error) {
       // Another import has settled one of them meanwhile, or an organisation was removed: read again.
       if (!(error instanceof WriteConflictError || error instanceof ReferenceChangedError)) throw error;

@@ -39,7 +39,7 @@ export const domainPolicySection = policy('domainPolicy', 'domain_policy', domai
       type: LOGIN_NAME_SCOPE,
       parts: [],
       perOrganisation: true,
-      onlyIf: 'userLoginMustBeDomain',
+      onlyIfLoginNamesChange: 'userLoginMustBeDomain',
       taken: domainPolicyExists,
     },
   ],

@@ -78,7 +78,7 @@ async function exportOf(store: Store, orgIds: readonly string[]) {
     const { bytes } = exportOrganisations(
       snapshot,
       selection,
-      { instance: 'test', defaultOrgId: undefined },
+      { instance: 'test', defaultOrgId: undefined, loginNamesByDomain: false },
       new AbortController().signal,
     );
     return exportedFile.parse(JSON.parse((await collect(bytes)).toString()));

@@ -86,7 +86,7 @@ async function newInstance(kind: StoreKind) {
   const directory = await temporaryDirectory();
   onTestFinished(() => directory.remove());
   const store = await openStore(location);
-  const { orgId } = await initialise(store, 'north', DAY_MS, new Date());
+  const { orgId } = await initialise(store, { name: 'north' }, DAY_MS, new Date());
   const userId = await createServiceUser(store, 'robot', orgId, new Date());
   const { tokenId } = await issueToken(store, userId, new Date(), DAY_MS);
   await store.commit([createUser('ada', { partition: 'humanUsers/0', orgId, body: '{"user":{}}' })]);

@@ -48,7 +48,7 @@ async function organisationsOf(store: Store): Promise<string> {
     exportOrganisations(
       snapshot,
       selection,
-      { instance: 'local', defaultOrgId: undefined },
+      { instance: 'local', defaultOrgId: undefined, loginNamesByDomain: false },
       new AbortController().signal,
     ).bytes,
   );
@@ -84,7 +84,7 @@ describe('a local instance', () => {
 
   it('is filled when its making broke off before that', async () => {
     const { store, filled, prepare } = await place();
-    await initialise(store, 'local', DAY_MS, start);
+    await initialise(store, { name: 'local' }, DAY_MS, start);
     await prepare(start);
     expect(filled.times).toBe(1);
   });

@@ -112,7 +112,12 @@ describe('an export during other writes', () => {
     const before = await instance.export();
     const snapshot = await store.snapshot();
     const selection = { ...content, orgIds: [], excludedOrgIds: [instance.orgId] };
-    const running = exportOrganisations(snapshot, selection, { instance: 'test', defaultOrgId: undefined }, never);
+    const running = exportOrganisations(
+      snapshot,
+      selection,
+      { instance: 'test', defaultOrgId: undefined, loginNamesByDomain: false },
+      never,
+    );
     const parts: Uint8Array[] = [];
     for await (const part of running.bytes) {
       if (parts.length === 0) {
@@ -149,7 +154,7 @@ describe('an export during other writes', () => {
     const running = exportOrganisations(
       snapshot,
       selection,
-      { instance: 'test', defaultOrgId: undefined },
+      { instance: 'test', defaultOrgId: undefined, loginNamesByDomain: false },
       controller.signal,
     );
     const reason = new Error('the client has left');
@@ -178,7 +183,7 @@ describe('the chunks of an export', () => {
     await instance.import({ dataOrgs: { orgs: [organisation('many', { humanUsers: people, userMetadata })] } });
     await using snapshot = await store.snapshot();
     const selection = { ...content, orgIds: ['many'], excludedOrgIds: [] };
-    const origin = { instance: 'test', defaultOrgId: undefined };
+    const origin = { instance: 'test', defaultOrgId: undefined, loginNamesByDomain: false };
     const chunks = await Array.fromAsync(exportOrganisations(snapshot, selection, origin, never).bytes);
     expect(chunks.every(({ length }) => length > 0)).toBe(true);
     expect(chunks.filter(({ length }) => length > 64 * 1024)).toHaveLength(userMetadata.length);

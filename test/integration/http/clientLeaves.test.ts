@@ -39,7 +39,7 @@ interface Watched {
 async function watchedServer() {
   configureLog('silent');
   const store = await openTestStore(sqlite);
-  const { token } = await initialise(store, 'test', 86_400_000, new Date());
+  const { token } = await initialise(store, { name: 'test' }, 86_400_000, new Date());
   const watched: Watched = {
     begun: Promise.withResolvers(),
     left: Promise.withResolvers(),

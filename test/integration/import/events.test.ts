@@ -83,7 +83,7 @@ describe('an import whose client accepts events', () => {
   it('reports an error after the first event on its last line, with the progress', async () => {
     const store = await openTestStore(sqlite);
     const slow = watchedStore(store, () => new Promise((resolve) => setTimeout(resolve, 400)));
-    const initialised = await initialise(store, 'test', 86_400_000, new Date());
+    const initialised = await initialise(store, { name: 'test' }, 86_400_000, new Date());
     const { audit, events: trail } = memoryTrail();
     const instance = servedInstance(slow, initialised, { audit });
     const { events, last } = await importWithEvents(instance, { timeout: '1s', data_orgs: file });
@@ -145,7 +145,7 @@ describe('a response of events', () => {
 
   it('ends the import when its client disconnects', async () => {
     const store = await openTestStore(sqlite);
-    const initialised = await initialise(store, 'test', 86_400_000, new Date());
+    const initialised = await initialise(store, { name: 'test' }, 86_400_000, new Date());
     const ended = Promise.withResolvers<string>();
     const { audit } = memoryTrail(async ({ event, outcome }) => {
       if (event === 'import.finished') ended.resolve(outcome);

@@ -1,14 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { initialise } from '../../../shared/accounts/initialise.ts';
 import { openStore } from '../../../shared/store/openStore.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { person } from '../../support/fixtures/organisations.ts';
-import { testInstance } from '../../support/instances/testInstance.ts';
+import { servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { repetitions } from '../../support/repetitions.ts';
 import { readDatabase } from '../../support/stores/database.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
+const DAY_MS = 86_400_000;
 const orgIds = ['O', 'P'];
 
 const user = fc.record({
@@ -63,16 +65,36 @@ async function openClosing(): Promise<Store & AsyncDisposable> {
   return { ...store, [Symbol.asyncDispose]: () => store.close() };
 }
 
+/** Initialises an instance with a default for organisations without a domain policy. */
+async function instanceByDefault(store: Store, loginNamesByDomain: boolean): Promise<TestInstance> {
+  return servedInstance(store, await initialise(store, { name: 'test', loginNamesByDomain }, DAY_MS, new Date()));
+}
+
+const users = (orgId: string) => [
+  person(`${orgId}1`, { userName: 'alice' }),
+  person(`${orgId}2`, { userName: 'admin' }),
+];
+const sameNames = (content: (orgId: string) => object = () => ({})) => ({
+  data_orgs: {
+    orgs: ['O', 'P', 'Q'].map((orgId) => ({
+      orgId,
+      org: { name: orgId },
+      humanUsers: users(orgId),
+      ...content(orgId),
+    })),
+  },
+});
+
 describe('login names under domain policies', () => {
   const numRuns = repetitions({ few: 30, many: 1_000 });
 
   it.each(['one after the other', 'at once'])(
-    'are claimed according to the policies, in any files, imported %s',
+    'are claimed according to the policies and the default, in any files, imported %s',
     async (how) => {
       await fc.assert(
-        fc.asyncProperty(files, async (imports) => {
+        fc.asyncProperty(files, fc.boolean(), async (imports, loginNamesByDomain) => {
           await using store = await openClosing();
-          const instance = await testInstance(store);
+          const instance = await instanceByDefault(store, loginNamesByDomain);
           const send = async (body: (typeof imports)[number]) => (await instance.attempt('import', body)).status;
           const statuses: number[] = [];
           if (how === 'at once') statuses.push(...(await Promise.all(imports.map(send))));
@@ -84,6 +106,52 @@ describe('login names under domain policies', () => {
       );
     },
   );
+
+  it('are unique in each organisation without a domain policy, if that is the default', async () => {
+    const instance = await instanceByDefault(await openTestStore(), true);
+    const { errors, summary } = await instance.import(sameNames());
+    expect(errors).toBeUndefined();
+    expect(summary.created.humanUsers).toBe(6);
+    const { orgs, manifest } = await instance.export();
+    expect(orgs.filter((one) => 'domainPolicy' in one)).toEqual([]);
+    expect(manifest).toMatchObject({ userLoginMustBeDomain: true });
+  });
+
+  it('are unique in the instance where a domain policy says so, against the default', async () => {
+    const instance = await instanceByDefault(await openTestStore(), true);
+    const { summary } = await instance.import(sameNames((orgId) => ({ domainPolicy: { orgId } })));
+    expect(summary).toMatchObject({ created: { humanUsers: 2, domainPolicy: 3 }, failed: { humanUsers: 4 } });
+  });
+
+  it.each([true, false])(
+    'cannot change by a domain policy once there are users: default %s',
+    async (loginNamesByDomain) => {
+      const instance = await instanceByDefault(await openTestStore(), loginNamesByDomain);
+      const orgs = [{ orgId: 'O', org: { name: 'O' }, humanUsers: users('O') }];
+      await instance.import({ data_orgs: { orgs } });
+      const imported = (userLoginMustBeDomain: boolean) =>
+        instance.import({ data_orgs: { orgs: [{ orgId: 'O', domainPolicy: { orgId: 'O', userLoginMustBeDomain } }] } });
+      expect((await imported(!loginNamesByDomain)).summary).toMatchObject({ failed: { domainPolicy: 1 } });
+      expect((await imported(loginNamesByDomain)).summary).toMatchObject({ created: { domainPolicy: 1 } });
+    },
+  );
+
+  it('draw a warning where the file depends on the default of another instance', async () => {
+    const source = await instanceByDefault(await openTestStore(), true);
+    await source.import(sameNames());
+    const file = { data_orgs: await source.export() };
+    const target = await instanceByDefault(await openTestStore(), false);
+    const { summary } = await target.import(file);
+    expect(summary).toMatchObject({ created: { humanUsers: 2 }, failed: { humanUsers: 4 } });
+    expect(summary.warnings).toContainEqual(
+      expect.objectContaining({
+        reason: 'login_names_differ',
+        message: expect.stringContaining('without a domain policy: 3'),
+      }),
+    );
+    const equal = await instanceByDefault(await openTestStore(), true);
+    expect((await equal.import(file)).summary).toMatchObject({ created: { humanUsers: 6 }, warnings: [] });
+  });
 
   it('of the default organisation are unique in the instance, because it has a user from the beginning', async () => {
     const store = await openTestStore();

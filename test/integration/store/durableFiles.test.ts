@@ -68,7 +68,7 @@ describe('a reported file', () => {
       defaultName: 'north',
       print: async () => {},
       arguments: [],
-      options: { name: undefined, expires: undefined, 'token-file': file },
+      options: { name: undefined, expires: undefined, 'token-file': file, 'user-login-must-be-domain': false },
       environment: { DATA_DIR: directory },
       now: new Date(),
       signal,

@@ -60,7 +60,7 @@ describe('the costs of an operation', () => {
     const counted = countedStore(await openTestStore(sqlite));
     const now = new Date();
     const audited = memoryTrail().audit.call('otp-email', {});
-    const { token } = await initialise(counted.store, 'test', 86_400_000, now);
+    const { token } = await initialise(counted.store, { name: 'test' }, 86_400_000, now);
     await counted.store.commit([createUser('ada', { orgId: '1', otpEmail: true, sequence: 1 })]);
     counted.take();
     const caller = await authenticate(counted.store, `Bearer ${token}`, 'otp-email', now);

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { initialise } from '../../../shared/accounts/initialise.ts';
 import { droppedSections } from '../../../shared/exportFile/leftToDoRules.ts';
 import { valueAt } from '../../../shared/json/jsonObject.ts';
 import { organisation, person, zitadelRequest } from '../../support/fixtures/organisations.ts';
+import { servedInstance } from '../../support/instances/testInstance.ts';
+import { openTestStore } from '../../support/stores/stores.ts';
 import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
 import { importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { elements } from '../../support/zitadel/contents.ts';
@@ -42,6 +45,20 @@ describe('an import into a ZITADEL', () => {
     for (const bytes of sizes) expect(bytes).toBeLessThanOrEqual(4_000_000);
     expect(sizes[0]).toBeGreaterThan(3_950_000);
   });
+
+  it.each([true, false])(
+    'warns of organisations that depend on the default of the source, unless the ZITADEL has it: %s',
+    async (loginNamesByDomain) => {
+      const zitadel = await startZitadel({ loginNamesByDomain });
+      const store = await openTestStore();
+      const owner = await initialise(store, { name: 'source', loginNamesByDomain: true }, 60_000, new Date());
+      const source = servedInstance(store, owner);
+      await source.import({ data_orgs: { orgs: [organisation('1', { humanUsers: [person('anna')] })] } });
+      const content = JSON.stringify(await source.export());
+      const { warnings } = (await importIntoStandIn(zitadel, content)).summary;
+      expect(warnings.some(({ reason }) => reason === 'login_names_differ')).toBe(!loginNamesByDomain);
+    },
+  );
 
   it('keeps all of an organisation that ZITADEL can keep, in the order of its references', async () => {
     const zitadel = await startZitadel();

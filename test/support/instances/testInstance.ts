@@ -84,7 +84,7 @@ export type ReplacedPorts = {
 
 /** Initialises a store, and serves the functions over it. Text bodies are sent unchanged. */
 export async function testInstance(store: Store, name = 'test', replaced: ReplacedPorts = {}): Promise<TestInstance> {
-  return servedInstance(store, await initialise(store, name, DAY_MS, new Date()), replaced);
+  return servedInstance(store, await initialise(store, { name }, DAY_MS, new Date()), replaced);
 }
 
 /** Serves the functions over a store that has been initialised, for the owner of a token. */

@@ -19,7 +19,7 @@ export const attacker = everySection('attacker', ['victim', 'third']);
 export async function prepareTwoTenants() {
   const location = await sqlite.newLocation();
   const store = await openStore(location);
-  const owner = await initialise(store, 'test', DAY_MS, new Date());
+  const owner = await initialise(store, { name: 'test' }, DAY_MS, new Date());
   const orgs = [organisation('third'), victim, attacker];
   const { errors } = await servedInstance(store, owner).import({ data_orgs: { orgs }, with_keys: true });
   await store.close();

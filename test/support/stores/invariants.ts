@@ -6,7 +6,9 @@ import { readRecord, toRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, planReferences, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { Reference } from '../../../shared/organisation/relations.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
+import { domainPolicySection } from '../../../shared/organisation/sections/policies.ts';
 import { organisationSection, recordSections } from '../../../shared/organisation/sections.ts';
+import { instanceKey } from '../../../shared/store/instance.ts';
 import { type Collection, documentId, documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { type Database, recordCollections } from './database.ts';
 
@@ -113,9 +115,11 @@ function claimFaults(planned: readonly Planned[], claims: readonly StoredDocumen
   return [...missing, ...orphans.map(({ id, ownerId }) => `claims/${id} is held by ${ownerId}, which has it not`)];
 }
 
-/** An organisation may hold the claim that its login names are unique in the instance, unless its policy differs. */
+/** An organisation may hold the claim that its login names follow the instance's default, unless its policy differs. */
 function scopeOf({ name, plan: { record } }: Planned, documents: Documents): string[] {
-  const isOpen = record.section === organisationSection && !loginNamesByDomain(record.orgId, documents);
+  const isOpen =
+    record.section === organisationSection &&
+    loginNamesByDomain(record.orgId, documents) === loginNamesByDefault(documents);
   return isOpen ? [`${scopeKey(record.orgId).id} of ${name}`] : [];
 }
 
@@ -142,7 +146,8 @@ function planOf(document: StoredDocument, documents: Documents): RecordPlan | st
   try {
     const isOrganisation = section === organisationSection;
     const record = isOrganisation ? toRecord(section, json, orgId) : readRecord(section, json, orgId);
-    return planRecord(record, loginNamesByDomain(orgId, documents));
+    const isPolicy = section === domainPolicySection;
+    return planRecord(record, isPolicy ? loginNamesByDefault(documents) : loginNamesByDomain(orgId, documents));
   } catch (error) {
     if (error instanceof InvalidRecordError) return `is no record of ${section.name}: ${error.message}`;
     throw error;
@@ -161,5 +166,9 @@ function parsed(body = ''): JsonObject | undefined {
 
 function loginNamesByDomain(orgId: string, documents: Documents): boolean {
   const policy = documents.get(documentPath({ collection: 'settings', id: documentId(orgId, 'domainPolicy') }));
-  return parsed(policy?.body)?.userLoginMustBeDomain === true;
+  return policy === undefined ? loginNamesByDefault(documents) : parsed(policy.body)?.userLoginMustBeDomain === true;
+}
+
+function loginNamesByDefault(documents: Documents): boolean {
+  return parsed(documents.get(documentPath(instanceKey))?.body)?.userLoginMustBeDomain === true;
 }

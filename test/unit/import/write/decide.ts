@@ -57,7 +57,7 @@ export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = ST
   const reservedNames = new ReservedNames(store);
   const settings = { onConflict, reservedNames, passwordHashing: defaultPasswordHashing, signal };
   const watch = new RemovalWatch(store, [], { version: '', orgIds: new Set() });
-  const batches = { batches: 0, expectExisting: false };
+  const batches = { batches: 0, expectExisting: false, loginNamesByDefault: false };
   return { store, base: unread, stamp: ofImport, ...settings, watch, ...batches };
 }
 
