@@ -67,7 +67,7 @@ const EXISTS =
 const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
   [
     /^ID=V3-DKcYh Errors\.User\./,
-    'another user has this login name: if organisations share login names, give them a domain policy with userLoginMustBeDomain, or create the target with `identity init --user-login-must-be-domain`',
+    'another user has this login name: users of several organisations share one only where `userLoginMustBeDomain` holds in their domain policies',
   ],
   [/^ID=V3-DKcYh /, 'another record has this login name, or another organisation this verified domain'],
   [
