@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { isJsonObject } from '../json/jsonObject.ts';
 import { canonicalLanguageTag, UNDETERMINED } from './languageTag.ts';
 import type { RecordIssue } from './relations.ts';
 import type { ValueRule } from './section.ts';
@@ -54,15 +55,25 @@ export const textLanguage: ValueRule = (value) => {
   return { issue: { id: 'LANG-lg4DP', key: 'Errors.Language.NotSupported' } };
 };
 
-/** Converts a phone number to E.164. */
-export const phoneNumber: ValueRule = textRule((text) => {
-  const value = toE164(text);
-  if (value === undefined) return { issue: { id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' } };
-  if (value === text) return { value };
+/** Converts a person's phone number to E.164. A text that is no phone number is dropped, with its verification. */
+export const phone: ValueRule = (value) => {
+  if (!isJsonObject(value) || typeof value.phone !== 'string') return { value };
+  const text = value.phone;
+  const number = toStableE164(text);
+  if (number === text) return { value };
+  if (number === undefined) return { dropped: [text] };
   const dropped = extensionOf(text);
-  // A conversion removes one of several national prefixes: what is stored must not change when it is imported again.
-  return { ...phoneNumber(value), ...(dropped === '' ? {} : { dropped: [dropped] }) };
-});
+  return { value: { ...value, phone: number }, ...(dropped === '' ? {} : { dropped: [dropped] }) };
+};
+
+/**
+ * Converts a phone number to an E.164 form that is its own E.164 form: a conversion removes one of several national
+ * prefixes, and what is stored must not change when it is imported again.
+ */
+function toStableE164(text: string): string | undefined {
+  const number = toE164(text);
+  return number === undefined || number === text ? number : toStableE164(number);
+}
 
 /** Creates the rule of a text that the record is imported without where it is invalid. */
 export function droppedUnless(isValid: (text: string) => boolean): ValueRule {

@@ -123,6 +123,13 @@ export const deliberateDifferences: readonly Deliberate[] = [
       !/other case|other value|name twice/.test(name),
   },
   {
+    section: '9.1',
+    here: 'imports the person without it, with a warning',
+    name: /^phone: /,
+    part: /^error missing$/,
+    test: ({ zitadel }) => /PHONE-so0wa/.test(messageOf(zitadel)),
+  },
+  {
     section: '9.2',
     here: 'the second is `V3-DKcYh`, or `COMMAND-SFd21` behind an `@`',
     name: /^user name: twice, composed and decomposed$/,

@@ -12,7 +12,7 @@ import {
   isPlainEmailAddress,
   languageTag,
   MAX_ID_CHARACTERS,
-  phoneNumber,
+  phone,
   trimmedText,
 } from '../valueRules.ts';
 import type { RecordWarning } from '../warnings.ts';
@@ -64,7 +64,7 @@ export const humanUserSection: Section = {
   values: {
     'user.userName': trimmedText({ id: 'COMMAND-00p2b', key: 'Errors.User.Username.Empty' }),
     [LANGUAGE]: languageTag,
-    'user.phone.phone': phoneNumber,
+    'user.phone': phone,
   },
   exported: { withoutFilled: inCanonicalLanguage },
   // Older files name a hash's algorithm, which the hash itself names too.

@@ -43,7 +43,7 @@ describe('an import', () => {
       expect.objectContaining({
         id: 'x19a',
         reason: 'value_dropped',
-        message: 'imported without "ext. 12" of user.phone.phone, which is not valid there',
+        message: 'imported without "ext. 12" of user.phone, which is not valid there',
       }),
     );
   });

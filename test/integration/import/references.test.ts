@@ -194,10 +194,6 @@ const rows: Readonly<Record<string, readonly [fields: object, error: ReturnType<
     { machineKeys: [{ keyId: 'K', userId: 'none' }] },
     failed('machine_user_key', 'K', 'COMMAND-bnipwm1', 'Errors.User.NotFound'),
   ],
-  'a phone number': [
-    { humanUsers: [person('U', { phone: { phone: '+999 1' } })] },
-    failed('human_user', 'U', 'PHONE-so0wa', 'Errors.User.Phone.Invalid'),
-  ],
   'an e-mail address': [
     { humanUsers: [person('U', { email: { email: 'Ada <ada@example.com>' } })] },
     failed('human_user', 'U', 'EMAIL-599BI', 'Errors.User.Email.Invalid'),

@@ -35,10 +35,16 @@ describe('the phone number of a person', () => {
     expect(normalised).toEqual(person({ phone: kept, isPhoneVerified: true }));
   });
 
-  it.each(['+', '+abc', '+999123456', '+411', `+41${'1'.repeat(18)}`, '++', '+0'])('is rejected as %j', (given) => {
-    const { issue } = normaliseRecord(person({ phone: given }));
-    expect(issue).toEqual({ id: 'PHONE-so0wa', key: 'Errors.User.Phone.Invalid' });
-  });
+  it.each(['+', '+abc', '+999123456', '+411', `+41${'1'.repeat(18)}`, '++', '+0'])(
+    '%j is dropped, and the person is kept',
+    (given) => {
+      const { record, issue } = normaliseRecord(person({ phone: given, isPhoneVerified: true }));
+      expect(issue).toBeUndefined();
+      const { given: _, dropped, ...normalised } = record;
+      expect(dropped).toEqual([{ field: 'user.phone', text: given }]);
+      expect(normalised).toEqual(person(null));
+    },
+  );
 
   it.each([[null], [{}], [{ phone: '' }]])('may be missing: %j', (phone) => {
     const record = person(phone);
