@@ -48,12 +48,12 @@ async function runWords(given: readonly string[], surroundings: Surroundings): P
     else await program.parseAsync([...words], { from: 'user' });
     return exitStatus;
   } catch (error) {
-    if (!(error instanceof CommanderError)) return printFault(error, surroundings);
+    if (!(error instanceof CommanderError)) return printError(error, surroundings);
     if (error.exitCode === 0) return 'done';
     if (error.code === 'commander.help') return 'usage';
     const command = namedCommand(program, words);
     const mistyped = await findMistypedSubcommand(error, command, words);
-    return printFault(mistyped ?? usageError(error, command), surroundings);
+    return printError(mistyped ?? usageError(error, command), surroundings);
   }
 }
 
@@ -62,7 +62,7 @@ async function runWords(given: readonly string[], surroundings: Surroundings): P
  * @throws UsageError
  */
 function requireCommand(program: Commander, words: readonly string[]): void {
-  const name = fullName(namedCommand(program, words));
+  const name = fullCommandName(namedCommand(program, words));
   if (name !== ['identity', ...words].join(' '))
     throw new UsageError(`unknown command '${words.join(' ')}': run ${name} --help`);
 }
@@ -73,7 +73,7 @@ async function findMistypedSubcommand(
   command: Commander,
   words: readonly string[],
 ): Promise<UsageError | undefined> {
-  const name = fullName(command);
+  const name = fullCommandName(command);
   const word = words[name.split(' ').length - 1] ?? '';
   const isMistyped = code === 'commander.excessArguments' && command.commands.length > 0 && !word.startsWith('-');
   if (!isMistyped) return undefined;
@@ -84,9 +84,9 @@ async function findMistypedSubcommand(
   return new UsageError(`unknown command '${word}': ${remedy}`);
 }
 
-async function printFault(error: unknown, { stderr, environment }: Surroundings): Promise<ExitStatus> {
-  const { describeError: describeFault } = await import('./describeError.ts');
-  const { message, exitStatus } = describeFault(error, environment.LOG_LEVEL);
+async function printError(error: unknown, { stderr, environment }: Surroundings): Promise<ExitStatus> {
+  const { describeError } = await import('./describeError.ts');
+  const { message, exitStatus } = describeError(error, environment.LOG_LEVEL);
   stderr.write(`identity: ${message.replace(namedCommands, startedBy(environment))}\n`);
   return exitStatus;
 }
@@ -104,7 +104,7 @@ function usageError({ message }: CommanderError, command: Commander): UsageError
     .replace(/[<>]/g, '')
     .replaceAll('\n', ' ')
     .replace(/argument '.*' is invalid\. /s, 'is repeated: ');
-  const remedy = suggestion === undefined ? `run ${fullName(command)} --help` : `did you mean ${suggestion}?`;
+  const remedy = suggestion === undefined ? `run ${fullCommandName(command)} --help` : `did you mean ${suggestion}?`;
   return new UsageError(`${line}: ${startingOption(problem, command) ?? remedy}`);
 }
 
@@ -115,7 +115,7 @@ function startingOption(problem: string, { parent }: Commander): string | undefi
   if (!isAbove) return undefined;
   const later =
     option === '--report' ? 'identity migrate report --to FILE.html writes it' : 'nothing can be added later';
-  return `${fullName(parent)} takes it when it begins; ${later}`;
+  return `${fullCommandName(parent)} takes it when it begins; ${later}`;
 }
 
 /** The commit of an installed package, which its build defines. */
@@ -152,8 +152,8 @@ export function namedCommand(program: Commander, words: readonly string[]): Comm
 }
 
 /** Returns all words that select a command, such as `identity pat create`. */
-function fullName(command: Commander): string {
-  return command.parent === null ? command.name() : `${fullName(command.parent)} ${command.name()}`;
+function fullCommandName(command: Commander): string {
+  return command.parent === null ? command.name() : `${fullCommandName(command.parent)} ${command.name()}`;
 }
 
 function addCommand(program: Commander, command: Command, run: RunCommand): Commander {
@@ -191,13 +191,15 @@ function describeOption(name: string, option: Option): CommanderOption {
     value === undefined
       ? new CommanderOption(`--${name}`, meaning)
       : new CommanderOption(`--${name} <${value}>${option.isRepeatable ? '...' : ''}`, meaning).argParser(
-          collect(option.isRepeatable),
+          collectValues(option.isRepeatable),
         );
   return described.helpGroup(`${group}:`);
 }
 
 /** Collects the values of one option. Commander would silently take the last one. */
-function collect(isRepeatable: boolean): (value: string, earlier: readonly string[] | undefined) => readonly string[] {
+function collectValues(
+  isRepeatable: boolean,
+): (value: string, earlier: readonly string[] | undefined) => readonly string[] {
   return (value, earlier = []) => {
     if (!isRepeatable && earlier.length > 0) throw new InvalidArgumentError('specify the option once');
     return [...earlier, value];

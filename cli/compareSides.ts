@@ -53,7 +53,7 @@ export async function compareSides(
 }
 
 /** The most organisations that are named in a request; of more, a place exports all, and the others are skipped here. */
-export const MAX_NAMED = 1_000;
+export const MAX_REQUESTED_ORGANISATIONS = 1_000;
 
 /**
  * Returns a place with a database as a side of a comparison, with the organisations of the other side only.
@@ -71,7 +71,7 @@ export function onlyOrganisationsOf(
     place: {
       ...place,
       readExport: (named, signal) =>
-        place.readExport(named.orgIds.length <= MAX_NAMED ? named : { ...named, orgIds: [] }, signal),
+        place.readExport(named.orgIds.length <= MAX_REQUESTED_ORGANISATIONS ? named : { ...named, orgIds: [] }, signal),
     },
   };
 }

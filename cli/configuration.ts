@@ -1,6 +1,7 @@
+import { DAY_MS } from '../shared/clock.ts';
 import { type Config, ConfigError, readConfig } from '../shared/config.ts';
 import { type Surroundings, UsageError } from './command.ts';
-import { DAY_MS, type Span } from './valueFormats.ts';
+import type { Span } from './valueFormats.ts';
 
 type Configured = Pick<Surroundings, 'environment'>;
 

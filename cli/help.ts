@@ -36,10 +36,10 @@ function argumentUsage(command: Command): string[] {
 export const helpFormat = (all: readonly Command[]): HelpConfiguration => ({
   formatHelp: (command, helper) => {
     const { helpWidth: columns = DEFAULT_COLUMNS } = helper;
-    if (command.parent === null) return overview(all, columns);
+    if (command.parent === null) return commandOverview(all, columns);
     const changed = {
       visibleCommands: (one: Commander) => (isRunnable(one) ? [] : [...one.commands]),
-      commandDescription: described,
+      commandDescription,
       visibleOptions: (one: Commander) => [...one.options],
       commandUsage: (one: Commander) => wrapUsage(Help.prototype.commandUsage.call(helper, one), columns),
       boxWrap: (text: string, width: number) => Help.prototype.boxWrap.call(helper, breakWords(text, width), width),
@@ -48,7 +48,8 @@ export const helpFormat = (all: readonly Command[]): HelpConfiguration => ({
   },
   // Narrow terminals too have wrapped meanings.
   minWidthToWrap: 10,
-  subcommandTerm: (command) => [...words(command), ...command.registeredArguments.map(argumentTerm)].join(' '),
+  subcommandTerm: (command) =>
+    [...subcommandWords(command), ...command.registeredArguments.map(argumentTerm)].join(' '),
   optionTerm: ({ flags }) => flags.replace(/[<>]/g, ''),
   styleTitle: bold,
 });
@@ -60,11 +61,11 @@ export function exampleText({ examples }: Command, columns = DEFAULT_COLUMNS): s
 }
 
 /** The forms of PLACE, which fit three lines of 80 columns. */
-const places =
+const PLACE_FORMS =
   'PLACE: https://HOST (an instance or a ZITADEL), FILE.json, FILE.json.gz, gs://BUCKET/PATH, - (standard input or output), or a database without a server: sqlite:DIR, firestore:PROJECT[/DATABASE]';
 
 /** Writes the help of the whole command, which fits a screen of 80 columns and 40 lines. */
-function overview(all: readonly Command[], columns: number): string {
+function commandOverview(all: readonly Command[], columns: number): string {
   const codes = Object.values(exitCodes).map(({ code, meaning }) => `${code} ${meaning.split(':')[0]}`);
   const widest = Math.max(...all.map(({ name }) => name.length));
   const lines = [
@@ -72,7 +73,7 @@ function overview(all: readonly Command[], columns: number): string {
     '',
     ...all.map(({ name, summary }) => ({ text: `${name.padEnd(widest)}  ${summary}`, depth: 1 })),
     '',
-    places,
+    PLACE_FORMS,
     `Exit codes: ${codes.join('; ')}`,
   ];
   return `${layOut(lines, { columns, isColoured: true })}\n`.replace(/^(?:Usage|PLACE|Exit codes):/gm, bold);
@@ -84,7 +85,7 @@ function isRunnable({ options }: Commander): boolean {
 }
 
 /** Returns the description of a command, in which one that runs names its subcommands. */
-function described(command: Commander): string {
+function commandDescription(command: Commander): string {
   const names = command.commands.map((below) => below.name());
   const isShort = names.length > 0 && isRunnable(command);
   return `${command.description()}${isShort ? `\nSubcommands: ${names.join(', ')}.` : ''}`;
@@ -104,8 +105,8 @@ function breakWords(text: string, width: number): string {
 }
 
 /** Returns the words that select a command, without that of the program. */
-function words(command: Commander): string[] {
-  return command.parent === null ? [] : [...words(command.parent), command.name()];
+function subcommandWords(command: Commander): string[] {
+  return command.parent === null ? [] : [...subcommandWords(command.parent), command.name()];
 }
 
 function argumentTerm(argument: { readonly required: boolean; readonly variadic: boolean; name(): string }): string {

@@ -47,13 +47,13 @@ async function parseAll(kind: ValueName, subject: string, texts: readonly string
   const loaded = await schema(zod);
   return texts.map((text) => {
     const { success, data } = loaded.safeParse(text);
-    if (!success) throw new UsageError(`invalid ${subject} ${quote(text)}: ${remedy}`);
+    if (!success) throw new UsageError(`invalid ${subject} ${quoteValue(text)}: ${remedy}`);
     return data;
   });
 }
 
 /** Quotes a value that would be invisible, or break the line. A token must not reach a log by way of an error. */
-function quote(text: string): string {
+function quoteValue(text: string): string {
   if (isWellFormed(text)) return '(a token)';
   return /^[\x21-\x7e]+$/.test(text) ? text : JSON.stringify(text);
 }

@@ -34,7 +34,7 @@ export async function reconnecting<Result>(
       signal.throwIfAborted();
       if (performance.now() - startedAt > MAX_DELAY_MS) delayMs = INITIAL_DELAY_MS;
       if (placeTimedOut.is(error)) leftMs -= TIMED_OUT_MS;
-      if (!isLost(error) || leftMs <= 0) throw error;
+      if (!isConnectionLost(error) || leftMs <= 0) throw error;
       delayMs = Math.min(delayMs, leftMs);
       output.retry(error.message, delayMs / 1_000);
       await setTimeout(delayMs, undefined, { signal });
@@ -45,6 +45,6 @@ export async function reconnecting<Result>(
 }
 
 /** Whether a place did not answer at all, or not to the end. What it answers with a status is its answer. */
-function isLost(error: unknown): error is Error {
+function isConnectionLost(error: unknown): error is Error {
   return [placeUnreachable, placeBroke, placeLost, placeTimedOut].some((kind) => kind.is(error));
 }

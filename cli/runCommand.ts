@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import type { Audit } from '../shared/audit/audit.ts';
-import { type AuditFacts, organisationFacts } from '../shared/audit/auditEvent.ts';
+import { type AuditFacts, MAX_RECORDED_CHARACTERS, organisationFacts } from '../shared/audit/auditEvent.ts';
 import { openAudit, systemAccount } from '../shared/audit/openAudit.ts';
 import { instanceMissing } from '../shared/errors/commandErrors.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
@@ -142,8 +142,6 @@ async function runAudited(
   }
 }
 
-const MAX_CHARACTERS = 200;
-
 /** Returns what the trail says of a call. Neither arguments nor options of the command hold a secret. */
 function commandFacts(command: InstanceCommand, { positionals, options }: GivenValues): AuditFacts {
   const isAboutOrganisations = command.arguments[0]?.value === 'ORG_ID';
@@ -152,14 +150,14 @@ function commandFacts(command: InstanceCommand, { positionals, options }: GivenV
   const others = Object.keys(command.options).filter((name) => name !== 'user' && name !== 'org');
   return {
     account: systemAccount(),
-    ...(target === undefined ? {} : { target: target.slice(0, MAX_CHARACTERS) }),
+    ...(target === undefined ? {} : { target: target.slice(0, MAX_RECORDED_CHARACTERS) }),
     ...(orgIds === undefined ? {} : organisationFacts(orgIds)),
     flags: others.flatMap((name) => (options[name] === undefined ? [] : [[`--${name}`, ...options[name]].join(' ')])),
   };
 }
 
-const id = z.string().exactOptional();
-const created = z.object({ orgId: id, userId: id, tokenId: id });
+const optionalId = z.string().exactOptional();
+const created = z.object({ orgId: optionalId, userId: optionalId, tokenId: optionalId });
 
 /** Returns the ids in a command's output, and nothing else of it: it may hold a token. */
 function createdIds(output: AnyOutput): AuditFacts {

@@ -12,7 +12,7 @@ import {
 } from '../shared/errors/commandErrors.ts';
 import { createApp } from '../shared/http/app.ts';
 import { docsRoutes } from '../shared/http/docs.ts';
-import { type RunningServer, serve as serveApp } from '../shared/http/server.ts';
+import { type RunningServer, serve } from '../shared/http/server.ts';
 import { configureLog } from '../shared/log.ts';
 import { createCloudStorage } from '../shared/objectStorage/cloudStorage.ts';
 import { instanceKey } from '../shared/store/instance.ts';
@@ -65,7 +65,7 @@ export async function serveInstance(
   });
   const address = { host, port };
   const server = await listen({ ...address, setting: '--port' }, () =>
-    serveApp({ app, ...address, drainMs: config.shutdownMs, limits: config.limits }),
+    serve({ app, ...address, drainMs: config.shutdownMs, limits: config.limits }),
   );
   resources.defer(async () => void (await server.close()));
   await lockDirectory(call.location, stderr, resources);

@@ -36,7 +36,7 @@ export function layoutOf({ isTTY, columns }: TerminalStream, environment: NodeJS
   return { columns: columns || DEFAULT_COLUMNS, isColoured: NO_COLOR === '' && TERM !== 'dumb', program };
 }
 
-const formats = { heading: 'bold', good: 'green', warning: 'yellow', bad: 'red', soft: 'dim' } as const;
+const styleFormats = { heading: 'bold', good: 'green', warning: 'yellow', bad: 'red', soft: 'dim' } as const;
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
@@ -57,7 +57,7 @@ export function printableJson(value: unknown): string {
 /** A line of text, before it is laid out. */
 interface StyledLine {
   readonly text: string;
-  readonly style?: keyof typeof formats;
+  readonly style?: keyof typeof styleFormats;
   /** The depth of the line's indentation. */
   readonly depth?: number;
   /** Whether it is a command: what is copied from several lines still runs. */
@@ -103,7 +103,7 @@ function wrapLine(
   const start = INDENT.repeat(depth);
   const shown = isCommand === true ? text.replace(new RegExp(`^${INSTALLED}(?= )`), program) : text;
   return wrap(printable(shown), columns - start.length, isCommand === true ? ' \\' : '').map((part) => {
-    return start + (isColoured && style !== undefined ? paint(formats[style], part) : part);
+    return start + (isColoured && style !== undefined ? paint(styleFormats[style], part) : part);
   });
 }
 

@@ -133,24 +133,24 @@ export function stateWord(state: string): string {
   return state.replace(/^.*_STATE_/, '').toLowerCase();
 }
 
-const STATE = /\b([A-Z]{1,20}(?:_[A-Z]{1,20})?)_STATE_([A-Z]{1,20})\b/g;
+const STATE_NAME = /\b([A-Z]{1,20}(?:_[A-Z]{1,20})?)_STATE_([A-Z]{1,20})\b/g;
 
 /** Returns what people call the record of a notice. One that changes a state names its kind there only. */
 function nounIn({ type, message }: Pick<Notice, 'type' | 'message'>): string {
-  const [[, kind = type] = []] = type === 'state' ? message.matchAll(STATE) : [];
+  const [[, kind = type] = []] = type === 'state' ? message.matchAll(STATE_NAME) : [];
   return recordNoun(kind.toLowerCase());
 }
 
 /** Returns a notice with its record. */
 export function noticeText(notice: Notice): string {
-  const text = messageIn(notice);
+  const text = noticeMessage(notice);
   return notice.id === undefined ? text : `${nounIn(notice)} ${notice.id}: ${text}`;
 }
 
 /** Returns the message of a notice in the words of the command. */
-function messageIn({ reason, message }: Pick<Notice, 'reason' | 'message'>): string {
+function noticeMessage({ reason, message }: Pick<Notice, 'reason' | 'message'>): string {
   const text = humanMessage(message);
-  return reason === 'state_changed' ? text.replace(STATE, (_, __, state: string) => state.toLowerCase()) : text;
+  return reason === 'state_changed' ? text.replace(STATE_NAME, (_, __, state: string) => state.toLowerCase()) : text;
 }
 
 /** Notices with the same sentence: their number, and the ids of the first ones. */
@@ -160,8 +160,6 @@ interface NoticeGroup extends Pick<Notice, 'type' | 'reason' | 'message'> {
   /** Whether further notices, of which nothing is known but their number, may say the same. */
   readonly isLeast: boolean;
 }
-
-const MAX_IDS = 3;
 
 /**
  * Joins the notices of records that say the same, in the order of the first ones.
@@ -174,7 +172,7 @@ export function groupNotices(notices: readonly Notice[], omitted: number): Notic
     const group = groups.get(key) ?? { type, reason, message, ids: [], count: 0, isLeast: omitted > 0 };
     groups.set(key, group);
     group.count += 1 + further;
-    if (id !== undefined && group.ids.length < MAX_IDS) group.ids.push(id);
+    if (id !== undefined && group.ids.length < MAX_EXAMPLES) group.ids.push(id);
   }
   return [...groups.values()];
 }
@@ -183,6 +181,9 @@ export function groupNotices(notices: readonly Notice[], omitted: number): Notic
 export function notComparedLines(kinds: readonly string[]): string[] {
   return kinds.length === 0 ? [] : [`not compared: ${kinds.join(', ')} (--with)`];
 }
+
+/** The number of names that a message contains as examples of many. */
+export const MAX_EXAMPLES = 3;
 
 /** Returns the first ones of several, and the number of the others, such as `ada, bob, and 20 more`. */
 export function firstOf(names: readonly string[], count: number): string {
@@ -194,7 +195,7 @@ export function firstOf(names: readonly string[], count: number): string {
 export function groupText({ ids, count, isLeast, ...notice }: NoticeGroup): string {
   if (count === 1 || ids.length === 0) return noticeText({ ...notice, id: ids[0] });
   const records = counted(count, nounIn(notice));
-  return `${isLeast ? 'at least ' : ''}${records}: ${messageIn(notice)}: ${firstOf(ids, count)}`;
+  return `${isLeast ? 'at least ' : ''}${records}: ${noticeMessage(notice)}: ${firstOf(ids, count)}`;
 }
 
 /** Returns the first warnings, or things left to do, as lines: one for those that say the same. */
@@ -309,10 +310,10 @@ export function differenceLines(
   });
 }
 
-const MAX_CHARACTERS = 200;
+const MAX_VALUE_CHARACTERS = 200;
 
 /** Returns a value as JSON text, cut; undefined for an absent one. */
 export function valueText(value: unknown): string | undefined {
   const text = value === undefined ? undefined : JSON.stringify(value);
-  return text === undefined || text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS)}…`;
+  return text === undefined || text.length <= MAX_VALUE_CHARACTERS ? text : `${text.slice(0, MAX_VALUE_CHARACTERS)}…`;
 }

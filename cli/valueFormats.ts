@@ -1,5 +1,6 @@
 import type { output, ZodType } from 'zod';
 import { operations } from '../shared/auth/token.ts';
+import { DAY_MS, HOUR_MS } from '../shared/clock.ts';
 import { secretNames } from '../shared/exportFile/secretSelection.ts';
 import { knownRoles } from '../shared/organisation/roles.ts';
 
@@ -19,13 +20,10 @@ export interface Span {
   readonly milliseconds: number;
 }
 
-/** The milliseconds of a day. */
-export const DAY_MS = 86_400_000;
-
-const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: DAY_MS };
+const spanUnits: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: HOUR_MS, d: DAY_MS };
 
 function parseSpan(text: string): Span {
-  return { text, milliseconds: Number(text.slice(0, -1)) * (units[text.slice(-1)] ?? 0) };
+  return { text, milliseconds: Number(text.slice(0, -1)) * (spanUnits[text.slice(-1)] ?? 0) };
 }
 
 /** The choices of the secrets that a call moves. */
@@ -47,13 +45,13 @@ function someOf<const Choice extends string>(choices: readonly Choice[]) {
 }
 
 /** Organisations have ids as users have. */
-const id = {
+const idFormat = {
   remedy: 'specify an id of 1 to 200 characters',
   schema: async () => (await import('../functions/removeOtpEmail/contract.ts')).userIdParameter,
 };
 
-const text = { remedy: '', schema: ({ z }: Zod) => z.string() };
-const path = { remedy: 'specify a path', schema: ({ z }: Zod) => z.string().min(1) };
+const textFormat = { remedy: '', schema: ({ z }: Zod) => z.string() };
+const pathFormat = { remedy: 'specify a path', schema: ({ z }: Zod) => z.string().min(1) };
 
 /** The kinds of values, by their names in the help. */
 const valueFormats = {
@@ -70,7 +68,7 @@ const valueFormats = {
     remedy: 'specify the cursor of an event, or 0',
     schema: ({ z }: Zod) => z.string().regex(/^\d{1,18}$/),
   },
-  DIR: { ...path, remedy: 'specify a directory' },
+  DIR: { ...pathFormat, remedy: 'specify a directory' },
   DURATION: {
     remedy: 'specify a span such as 30d, 12h, 45m or 90s',
     schema: ({ z }: Zod) =>
@@ -79,18 +77,18 @@ const valueFormats = {
         .regex(/^\d{1,6}[smhd]$/)
         .transform(parseSpan),
   },
-  FILE: path,
+  FILE: pathFormat,
   HASHES: choice(['omit']),
   HOST: {
     remedy: 'specify an address of this machine, such as 127.0.0.1',
     schema: ({ z }: Zod) => z.union([z.ipv4(), z.ipv6(), z.hostname()]),
   },
   // The rules of export files decide about names: those of organisations and of service users differ.
-  NAME: text,
+  NAME: textFormat,
   OPERATIONS: someOf(operations),
-  ORG_ID: id,
+  ORG_ID: idFormat,
   // The command that opens the place says what is wrong with it.
-  PLACE: { ...path, remedy: 'specify a place, such as https://HOST or FILE.json' },
+  PLACE: { ...pathFormat, remedy: 'specify a place, such as https://HOST or FILE.json' },
   PORT: {
     remedy: 'specify a number from 0 to 65535 (0 picks a free port)',
     schema: async () => (await import('../shared/config.ts')).port,
@@ -114,8 +112,8 @@ const valueFormats = {
     schema: ({ z }: Zod) => z.string().regex(/^[0-9a-f]{32}$/),
   },
   USER: { remedy: 'specify an id, a user name or an e-mail address', schema: ({ z }: Zod) => z.string().trim().min(1) },
-  USER_ID: id,
-  WORD: text,
+  USER_ID: idFormat,
+  WORD: textFormat,
 } as const satisfies Readonly<Record<string, ValueFormat>>;
 
 /** The name of a kind of values. */

@@ -1,4 +1,5 @@
 import { EXPORT_FILE } from '../functions/import/contract.ts';
+import { shellWord } from '../shared/shellWord.ts';
 import { samplePerson } from './localInstance.ts';
 
 /** The addresses and files that the commands contain. */
@@ -27,18 +28,18 @@ const JSON_HEADER = `-H 'Content-Type: application/json'`;
  * Returns a request's header with the token, which curl reads from a pipe: every user of the machine can see a program's
  * arguments.
  */
-const authorization = (tokenFile: string) => `-H @<(sed 's/^/Authorization: Bearer /' ${quote(tokenFile)})`;
+const authorization = (tokenFile: string) => `-H @<(sed 's/^/Authorization: Bearer /' ${shellWord(tokenFile)})`;
 
 /** Returns the operations as commands against the local instances, in an order that works. */
 export function localCommands(addresses: Addresses): readonly LocalCommand[] {
   const { source, target, bucket } = addresses;
-  const file = quote(addresses.file);
+  const file = shellWord(addresses.file);
   const post = (to: Addresses['source'], path: string) =>
     `${CURL} -X POST ${to.url}/admin/v1/${path} ${authorization(to.tokenFile)} ${JSON_HEADER}`;
   const user = (path: string, method = '') =>
     `${CURL} ${method}${target.url}/v2/users/${samplePerson}/${path} ${authorization(target.tokenFile)} -H 'Accept: application/json'`;
   const withKey = (start: string, request: string) =>
-    `{ printf '${start}{"bucket":"${bucket}","path":"export.json","serviceaccount_json":"'; base64 < ${quote(addresses.key)} | tr -d '\\n'; printf '"}}'; } | ${request} -T -`;
+    `{ printf '${start}{"bucket":"${bucket}","path":"export.json","serviceaccount_json":"'; base64 < ${shellWord(addresses.key)} | tr -d '\\n'; printf '"}}'; } | ${request} -T -`;
   return [
     {
       name: 'export',
@@ -71,9 +72,4 @@ export function localCommands(addresses: Addresses): readonly LocalCommand[] {
       line: user('otp_email', '-X DELETE '),
     },
   ];
-}
-
-/** Quotes a path as one word of a shell command. */
-function quote(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

@@ -8,6 +8,7 @@ import { issueToken, type NewToken } from '../shared/accounts/personalAccessToke
 import { openAudit } from '../shared/audit/openAudit.ts';
 import { requireOwner } from '../shared/auth/requireOwner.ts';
 import { storeNewToken } from '../shared/auth/tokenFile.ts';
+import { DAY_MS } from '../shared/clock.ts';
 import { readConfig } from '../shared/config.ts';
 import { hasCode } from '../shared/errors/identityError.ts';
 import { createApp } from '../shared/http/app.ts';
@@ -73,7 +74,7 @@ export interface LocalContent {
   readonly fill: (store: Store) => Promise<void>;
 }
 
-const TOKEN_LIFETIME_MS = 30 * 86_400_000;
+const TOKEN_LIFETIME_MS = 30 * DAY_MS;
 
 /**
  * Ensures that the instance is initialised and seeded, and that the file holds a valid token of its owner, which it
@@ -123,14 +124,14 @@ async function isNew(store: Store): Promise<boolean> {
 /** The id of the person in the sample data who has the OTP e-mail factor. */
 export const samplePerson = '330000000000000201';
 
-const file = new URL('sample/organisations.json', import.meta.url);
+const sampleFile = new URL('sample/organisations.json', import.meta.url);
 
 /**
  * Seeds an instance with two organisations that a real ZITADEL exported; one person got the OTP e-mail factor afterwards.
  * Existing records stay, so that an interrupted run can be repeated.
  */
 export async function fillWithSample(store: Store): Promise<void> {
-  const content = await readFile(file);
+  const content = await readFile(sampleFile);
   const source = { open: () => asIterable(content) };
   const options = { withKeys: true };
   await importOrganisations(store, source, options, new Date().toISOString(), new AbortController().signal);

@@ -13,14 +13,14 @@ const LAST_PORT = 65_533;
 // A person at a terminal sees the requests.
 configureLog(process.stderr.isTTY ? 'info' : 'warn', process.stderr);
 try {
-  await start(process.env.LOCAL_DIR ?? '.local', firstPort(process.env.PORT ?? FIRST_PORT));
+  await startLocal(process.env.LOCAL_DIR ?? '.local', firstPort(process.env.PORT ?? FIRST_PORT));
 } catch (error) {
   process.stderr.write(`${errorMessage(error)}\n`);
   process.exit(1);
 }
 
 /** Starts two instances and the Cloud Storage stand-in, prints commands for them, and stops at a signal. */
-async function start(directory: string, port: number): Promise<void> {
+async function startLocal(directory: string, port: number): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const key = join(directory, 'storage', 'key.json');
   const storage = await startStorage({

@@ -1,5 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 
+/** A second, in milliseconds as all durations. */
+export const SECOND_MS = 1_000;
+/** An hour. */
+export const HOUR_MS = 3_600 * SECOND_MS;
+/** A day. */
+export const DAY_MS = 24 * HOUR_MS;
+
 /** The time as retries and rate limits see it; tests replace it. */
 export interface Clock {
   /** Milliseconds since an arbitrary moment. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from './clock.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { type LogLevel, logLevels } from './log.ts';
 import { bcryptCosts, type PasswordHashing, passwordAlgorithms } from './passwordHashing.ts';
@@ -31,7 +32,6 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-const day = 24 * 3_600_000;
 const seconds = z
   .string()
   .regex(/^(0|[1-9]\d{0,3})$/, 'must be a number of seconds from 0 to 9999')
@@ -39,7 +39,7 @@ const seconds = z
 const days = z
   .string()
   .regex(/^[1-9]\d{0,3}$/, 'must be a number of days from 1 to 9999')
-  .transform((text) => Number(text) * day);
+  .transform((text) => Number(text) * DAY_MS);
 
 const { min, max } = bcryptCosts;
 const bcryptCost = z
@@ -69,7 +69,7 @@ const origins = z.string().transform((text, context) => {
 const proxies = z.string().regex(/^\d$/, 'must be a number from 0 to 9').transform(Number);
 
 const environment = z.object({
-  AUDIT_DAYS: days.default(400 * day),
+  AUDIT_DAYS: days.default(400 * DAY_MS),
   BCRYPT_COST: bcryptCost.default(bcryptCosts.default),
   CORS_ORIGINS: origins.default([]),
   DATA_DIR: z.string().optional(),
@@ -85,7 +85,7 @@ const environment = z.object({
     .optional(),
   K_SERVICE: z.string().optional(),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
-  MAX_TOKEN_DAYS: days.default(90 * day),
+  MAX_TOKEN_DAYS: days.default(90 * DAY_MS),
   METRICS_PORT: port.optional(),
   OPENAPI_SCOPE: z.enum(['function', 'instance'], 'must be function or instance').default('function'),
   PASSWORD_HASH: z.enum(passwordAlgorithms, `must be ${passwordAlgorithms.join(' or ')}`).default('bcrypt'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS, SECOND_MS } from './clock.ts';
 import { parseGoDuration } from './duration.ts';
 
 /** The platforms, whose defaults differ. */
@@ -21,11 +22,6 @@ export interface LimitDefinition {
 
 /** No limit. */
 export const UNLIMITED = Number.POSITIVE_INFINITY;
-/** In milliseconds, as all durations. */
-export const SECOND = 1_000;
-/** In milliseconds. */
-export const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 
 const number = (what: string) =>
   z
@@ -40,12 +36,12 @@ export const units = {
   duration: {
     schema: z.string().transform((text, context) => {
       const milliseconds = parseGoDuration(text);
-      if (milliseconds !== undefined && milliseconds <= DAY) return milliseconds;
+      if (milliseconds !== undefined && milliseconds <= DAY_MS) return milliseconds;
       context.addIssue('must be a positive duration of at most 24h, such as 60m');
       return z.NEVER;
     }),
     print: (milliseconds: number) =>
-      milliseconds % 60_000 > 0 ? `${milliseconds / SECOND}s` : `${milliseconds / 60_000}m`,
+      milliseconds % 60_000 > 0 ? `${milliseconds / SECOND_MS}s` : `${milliseconds / 60_000}m`,
   },
 } as const;
 

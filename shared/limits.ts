@@ -1,5 +1,6 @@
+import { HOUR_MS, SECOND_MS } from './clock.ts';
 import { jsonLimits } from './json/bytes.ts';
-import { both, HOUR, type LimitDefinition, type Platform, SECOND, UNLIMITED, units } from './limitDefinition.ts';
+import { both, type LimitDefinition, type Platform, UNLIMITED, units } from './limitDefinition.ts';
 
 /** The limits that no variable sets. */
 export const fixedLimits = {
@@ -52,7 +53,7 @@ const limitTable = {
     variable: 'MAX_TIMEOUT',
     unit: 'duration',
     limits: 'the time of a request: its default, and the longest `timeout`',
-    ...both(HOUR),
+    ...both(HOUR_MS),
     reason: 'Cloud Run ends longer requests',
     above: '504; 400 for a longer `timeout`',
   },
@@ -160,8 +161,8 @@ const limitTable = {
   headersMs: {
     unit: 'duration',
     limits: 'the time for the headers of a request',
-    selfHosted: 10 * SECOND,
-    cloud: 60 * SECOND,
+    selfHosted: 10 * SECOND_MS,
+    cloud: 60 * SECOND_MS,
     reason: 'a connection costs memory and a descriptor; in the cloud only the platform connects',
     above: '408',
   },
@@ -176,8 +177,8 @@ const limitTable = {
     variable: 'KEEP_ALIVE_TIMEOUT',
     unit: 'duration',
     limits: 'the time for which a connection without a request stays open',
-    selfHosted: 5 * SECOND,
-    cloud: 620 * SECOND,
+    selfHosted: 5 * SECOND_MS,
+    cloud: 620 * SECOND_MS,
     reason: "longer than that of a proxy in front; Google's load balancers reuse connections for 600 s",
     above: 'the connection is closed',
   },

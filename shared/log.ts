@@ -147,30 +147,27 @@ export const log = {
 
   /** Logs an internal error with its stack; the caller sees only that there was one. */
   requestFailed(error: unknown, requestId: string, trace?: string): void {
-    logger.error({ stack_trace: describeError(error), ...labelled(requestId, trace) }, 'request failed');
+    logger.error({ stack_trace: errorText(error), ...labelled(requestId, trace) }, 'request failed');
   },
 
   /** Logs an error after the first bytes of a response. The response was aborted, so that no client takes it for complete. */
   responseBroken(error: unknown, requestId: string, trace?: string): void {
-    logger.error({ stack_trace: describeError(error), ...labelled(requestId, trace) }, 'response aborted');
+    logger.error({ stack_trace: errorText(error), ...labelled(requestId, trace) }, 'response aborted');
   },
 
   /** Logs that an event is missing in the audit trail. Only its name, time and request id are logged. */
   auditFailed(error: unknown, { event, time, requestId = '' }: UnwrittenEvent): void {
-    logger.error(
-      { event, event_time: time, stack_trace: describeError(error), ...labelled(requestId) },
-      'audit failed',
-    );
+    logger.error({ event, event_time: time, stack_trace: errorText(error), ...labelled(requestId) }, 'audit failed');
   },
 
   /** Logs that the log was not moved into the database for now. The next commits try again. */
   checkpointFailed(error: unknown): void {
-    logger.warn({ stack_trace: describeError(error) }, 'the write-ahead log was not moved into the database');
+    logger.warn({ stack_trace: errorText(error) }, 'the write-ahead log was not moved into the database');
   },
 
   /** Logs that expired events of the audit trail were not deleted. The next hour tries again. */
   retentionFailed(error: unknown): void {
-    logger.warn({ stack_trace: describeError(error) }, 'expired events of the audit trail were not deleted');
+    logger.warn({ stack_trace: errorText(error) }, 'expired events of the audit trail were not deleted');
   },
 
   listening(url: string): void {
@@ -199,9 +196,9 @@ const maxMessageLength = 300;
  * Describes an error for the log: its name, the first line of its message, its code and its stack, then its cause.
  * A SyntaxError's message is omitted, because parsers quote the input in it.
  */
-function describeError(error: unknown): string {
+function errorText(error: unknown): string {
   if (!(error instanceof Error)) return `a thrown ${typeof error}`;
-  const cause = error.cause instanceof Error ? `\nCaused by: ${describeError(error.cause)}` : '';
+  const cause = error.cause instanceof Error ? `\nCaused by: ${errorText(error.cause)}` : '';
   return [title(error), ...frames(error)].join('\n') + cause;
 }
 

@@ -9,7 +9,7 @@ import { freePort } from './ports.ts';
 
 const JAR = 'platform/cloud-firestore-emulator/cloud-firestore-emulator.jar';
 const MAIN_CLASS = 'com.google.cloud.datastore.emulator.firestore.CloudFirestore';
-const START_TIMEOUT_MILLISECONDS = 60_000;
+const START_TIMEOUT_MS = 60_000;
 
 /** A running Firestore emulator at `address` (`host:port`). */
 export interface Emulator extends AsyncDisposable {
@@ -54,7 +54,7 @@ async function start(
 }
 
 async function waitUntilReady(emulator: ChildProcessByStdio<null, null, Readable>, url: string): Promise<void> {
-  const deadline = performance.now() + START_TIMEOUT_MILLISECONDS;
+  const deadline = performance.now() + START_TIMEOUT_MS;
   let log = '';
   emulator.stderr.on('data', (text) => {
     log = `${log}${text}`.slice(-2_000);

@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import type { ReadEvent } from '../../shared/audit/databaseTrail.ts';
+import { DAY_MS } from '../../shared/clock.ts';
 import { instanceReplaced } from '../../shared/errors/commandErrors.ts';
 import { databaseFile } from '../../shared/store/openStore.ts';
 import type { Trail } from '../../shared/store/store.ts';
 import { defineInstanceCommand, flag, optional, type Row, type Surroundings, UsageError } from '../command.ts';
 import { embeddedDirectory } from '../instanceLocation.ts';
 import { numberText } from '../texts.ts';
-import { DAY_MS } from '../valueFormats.ts';
 
 const POLL_MS = 500;
 

@@ -70,7 +70,7 @@ export const compareCommand = defineCommand({
       const { requireOrganisations } = await import('../exports/recordCounter.ts');
       requireOrganisations(`neither ${first.name} nor ${second.name} has`, options, read);
       const missingStates = read.flatMap((side) => side.missingStates);
-      return result(comparison, options, [first.name, second.name], missingStates);
+      return compareOutput(comparison, options, [first.name, second.name], missingStates);
     }),
 });
 
@@ -91,7 +91,7 @@ async function selectOrganisations(
   return { first: { ...only, options: only.options(file) }, second: { place: second, options: () => options } };
 }
 
-function result(
+function compareOutput(
   { isEqual, counts, differences, expected }: Comparison,
   options: PlaceExportOptions,
   names: readonly [string, string],
@@ -105,7 +105,7 @@ function result(
   });
   const same = expected.size === 0 ? 'equal' : 'equal, but for what ZITADEL makes differ';
   const verdict = !isEqual ? 'different' : counts.size === 0 ? 'nothing to compare: neither has a record' : same;
-  const listed = differences.entries.flatMap((difference) => describe(difference, names));
+  const listed = differences.entries.flatMap((difference) => comparedLines(difference, names));
   const explained = expected.entries.map(
     (one) => `${recordNoun(one.section)} ${named(one.id, one.name)} of ${one.orgId}: ${one.reason}`,
   );
@@ -137,14 +137,18 @@ function further(omitted: number, remedy: string): string[] {
 }
 
 /** How secrets differ, whose values are never shown. */
-const secretTexts = { different: 'differs', onlyFirst: 'only in the first', onlySecond: 'only in the second' } as const;
+const secretDifferences = {
+  different: 'differs',
+  onlyFirst: 'only in the first',
+  onlySecond: 'only in the second',
+} as const;
 
-function describe(difference: RecordDifference, [first, second]: readonly [string, string]): string[] {
+function comparedLines(difference: RecordDifference, [first, second]: readonly [string, string]): string[] {
   const { outcome, fields = [] } = difference;
   const onlyIn = { different: undefined, onlyFirst: first, onlySecond: second }[outcome];
   const texts = fields.map((field) =>
     'secret' in field
-      ? { path: field.path, secret: secretTexts[field.secret] }
+      ? { path: field.path, secret: secretDifferences[field.secret] }
       : { ...field, first: valueText(field.first), second: valueText(field.second) },
   );
   return differenceLines(difference, onlyIn, texts);

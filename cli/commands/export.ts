@@ -51,9 +51,7 @@ export const exportCommand = defineCommand({
     const progress = progressOutput(call, call[stream]);
     requireSelectable(source, options, given.with !== undefined);
     await target.requireFree?.(signal);
-    const { stayingOrganisation: defaultOrganisation, withoutOrganisation } = await import(
-      '../exports/defaultOrganisation.ts'
-    );
+    const { stayingOrganisation, withoutOrganisation } = await import('../exports/defaultOrganisation.ts');
     const { RecordCounter: Counter, requestLines, trackStore } = await import('../exports/recordCounter.ts');
     const counter = new Counter(source.name, options);
     const unexported: UnexportedOrganisation[] = [];
@@ -61,10 +59,10 @@ export const exportCommand = defineCommand({
       unexported.push(one);
       counter.missing.delete(one.orgId);
     };
-    return interruptible(signal, `interrupted: ${leftBehind(target)}; repeat the command`, async () => {
+    return interruptible(signal, `interrupted: ${unfinishedText(target)}; repeat the command`, async () => {
       const isWhole = source.takes === 'imports' && options.orgIds.length === 0;
       const facts = isWhole ? await source.facts(['export'], signal) : undefined;
-      const stays = defaultOrganisation(facts, options.orgIds);
+      const stays = stayingOrganisation(facts, options.orgIds);
       await using content = await source.readExport({ ...withoutOrganisation(options, stays), onUnexported }, signal);
       const read = { name: source.name, content, counter };
       const stored = await trackStore(target, read, 'exporting', progress, signal);
@@ -73,7 +71,7 @@ export const exportCommand = defineCommand({
         stays === undefined ? [] : [`not exported: ${stays}, the default organisation (--org ${stays} exports it)`];
       const requested = [...left, ...requestLines(counter.request)];
       const found = { requested, unexported, losses, missingStates };
-      return { ...exported(stored, counter, found), stream };
+      return { ...exportOutput(stored, counter, found), stream };
     });
   },
 });
@@ -88,11 +86,11 @@ function requireSelectable({ name, takes }: Place, options: PlaceExportOptions, 
     );
 }
 
-function leftBehind({ name }: FilePlace): string {
+function unfinishedText({ name }: FilePlace): string {
   return name === '-' ? 'what is written to standard output is incomplete' : `nothing is left in ${name}`;
 }
 
-function exported(
+function exportOutput(
   stored: StoredFile,
   { records, organisations, request }: RecordCounter,
   {

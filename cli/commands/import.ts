@@ -83,7 +83,7 @@ export const importCommand = defineCommand({
       const lost = `not imported: the passwords of ${counted(people, 'person')}, as far as they have any (--with passwords)`;
       const { request } = counter;
       const requested = [...requestLines(request), ...(isWithout ? [lost] : [])];
-      return imported(response, target.name, options, { losses, missingStates, request, requested });
+      return importOutput(response, target.name, options, { losses, missingStates, request, requested });
     });
   },
 });
@@ -101,7 +101,7 @@ interface ImportedFile {
   readonly requested: readonly string[];
 }
 
-function imported(
+function importOutput(
   response: ImportResponse,
   target: string,
   { dryRun }: PlaceImportOptions,

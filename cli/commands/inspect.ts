@@ -43,11 +43,11 @@ export const inspectCommand = defineCommand({
     const { stateWarnings } = await import('../../functions/import/results/report.ts');
     requireOrganisations(`${place.name} does not have`, options, [inspection, { organisations: unexported }]);
     const warnings = stateWarnings(inspection);
-    return inspected(place, { ...inspection, unexported, warnings }, facts, requestLines(inspection.request));
+    return inspectOutput(place, { ...inspection, unexported, warnings }, facts, requestLines(inspection.request));
   },
 });
 
-function inspected(
+function inspectOutput(
   { name, takes }: Place,
   {
     bytes,

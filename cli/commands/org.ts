@@ -21,7 +21,7 @@ export const orgListCommand = defineInstanceCommand({
 });
 
 /** Bounds the commits that begin and end a removal, which have all organisations. */
-const MAX_ORGANISATIONS = 200;
+const MAX_DELETED_ORGANISATIONS = 200;
 
 export const orgDeleteCommand = defineInstanceCommand({
   name: 'org delete',
@@ -29,7 +29,7 @@ export const orgDeleteCommand = defineInstanceCommand({
   details:
     "This undoes a migration. The tokens, roles and grants of the organisations' users elsewhere are deleted too. The instance may run. If the command was interrupted, repeat it.",
   isAudited: true,
-  arguments: [oneOrMore('ORG_ID', `the organisations, at most ${MAX_ORGANISATIONS}`)],
+  arguments: [oneOrMore('ORG_ID', `the organisations, at most ${MAX_DELETED_ORGANISATIONS}`)],
   options: { yes: flag('skip the confirmation') },
   examples: ['org delete 330000000000000001 330000000000000002 --data ./north'],
   run: async (call) => {
@@ -39,13 +39,13 @@ export const orgDeleteCommand = defineInstanceCommand({
       signal,
     } = call;
     const orgIds = [...new Set(given)];
-    if (orgIds.length > MAX_ORGANISATIONS)
+    if (orgIds.length > MAX_DELETED_ORGANISATIONS)
       throw new UsageError(
-        `${counted(orgIds.length, 'organisation')}: specify at most ${MAX_ORGANISATIONS}, and repeat the command`,
+        `${counted(orgIds.length, 'organisation')}: specify at most ${MAX_DELETED_ORGANISATIONS}, and repeat the command`,
       );
     const { describeRemoval, removeOrganisations } = await import('../../shared/accounts/organisationRemoval.ts');
     const organisations = await describeRemoval(store, orgIds);
-    const lines = organisations.map(describe);
+    const lines = organisations.map(organisationText);
     const what = section('Deletes, with all their records and everything that others have because of them', lines);
     if (!(await askConfirmation('Delete?', call, what))) {
       const text = [...what, 'nothing is deleted: add --yes'];
@@ -60,6 +60,6 @@ export const orgDeleteCommand = defineInstanceCommand({
   },
 });
 
-function describe({ orgId, name, people, serviceUsers }: RemovableOrganisation): string {
+function organisationText({ orgId, name, people, serviceUsers }: RemovableOrganisation): string {
   return `${named(orgId, name)}: ${counted(people, 'person')}, ${counted(serviceUsers, 'service user')}`;
 }

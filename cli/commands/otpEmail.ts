@@ -49,7 +49,7 @@ export const otpEmailRemoveCommand = defineInstanceCommand({
     const [address] = addresses;
     if (address === undefined) return undefined;
     if (addresses.length > 1) throw new UsageError(`${addresses.join(' and ')}: specify one address`);
-    const users = await readUsers(call);
+    const users = await givenUsers(call);
     const { openAddress } = await import('../places/openPlaces.ts');
     const { openRemotePeople } = await import('../people/remotePeople.ts');
     const settings = await openAddress(call, call.options, address);
@@ -58,7 +58,7 @@ export const otpEmailRemoveCommand = defineInstanceCommand({
   run: async (call) => {
     if (call.options['token-file'] !== undefined)
       throw new UsageError('--token-file has no use with a database: it is for https://HOST');
-    const users = await readUsers(call);
+    const users = await givenUsers(call);
     const { openDatabasePeople } = await import('../people/databasePeople.ts');
     await using people = openDatabasePeople(call);
     return await removeFactors(people, users, call);
@@ -75,14 +75,14 @@ function isAddress(text: string): boolean {
 }
 
 /** @throws UsageError for a call that specifies no people */
-async function readUsers({ arguments: [given], options: { file } }: RemovalCall): Promise<readonly string[]> {
+async function givenUsers({ arguments: [given], options: { file } }: RemovalCall): Promise<readonly string[]> {
   const lines = file === undefined ? [] : (await readFile(file, 'utf8')).split('\n').map((line) => line.trim());
   const users = [...new Set([...given.filter((text) => !isAddress(text)), ...lines.filter((line) => line !== '')])];
   if (users.length > 0) return users;
   throw new UsageError(file === undefined ? 'specify the people: USER, or --file FILE' : `${file} lists no people`);
 }
 
-const outcomes = {
+const removalOutcomes = {
   removed: 'removed',
   wouldBeRemoved: 'would be removed',
   notEnabled: 'not enabled',
@@ -91,7 +91,7 @@ const outcomes = {
 /** A person, and what became of the factor. */
 interface Removal extends Person {
   readonly user: string;
-  readonly outcome: keyof typeof outcomes;
+  readonly outcome: keyof typeof removalOutcomes;
 }
 
 /**
@@ -115,7 +115,7 @@ async function removeFactors(people: People, users: readonly string[], call: Rem
     if (signal.aborted) throw new InterruptedError(`interrupted after ${counted(done, 'removal')}: repeat the command`);
     throw error;
   }
-  return report(removals, isDryRun);
+  return removalOutput(removals, isDryRun);
 }
 
 function onePersonEach(found: ReadonlyMap<string, readonly Person[]>): ReadonlyMap<string, Person> {
@@ -140,14 +140,14 @@ function idText({ userId, orgId }: Person): string {
   return `${userId} (organisation ${orgId})`;
 }
 
-function report(removals: readonly Removal[], isDryRun: boolean): Output {
+function removalOutput(removals: readonly Removal[], isDryRun: boolean): Output {
   const count = removals.filter(({ outcome }) => outcome !== 'notEnabled').length;
   const total = `the OTP e-mail factor of ${counted(count, 'person')}`;
   return {
     json: { dryRun: isDryRun, removals, removed: isDryRun ? 0 : count },
     text: [
       ...removals.map(
-        ({ user, userId, outcome }) => `${user}${user === userId ? '' : ` (${userId})`}: ${outcomes[outcome]}`,
+        ({ user, userId, outcome }) => `${user}${user === userId ? '' : ` (${userId})`}: ${removalOutcomes[outcome]}`,
       ),
       isDryRun ? `would remove ${total}: nothing was changed` : `removed ${total}`,
     ],

@@ -1,11 +1,11 @@
+import { DAY_MS } from '../../shared/clock.ts';
 import { shellWord } from '../../shared/shellWord.ts';
 import { defineInstanceCommand, type Output, optional, repeatable, required, UsageError } from '../command.ts';
 import { databaseOption } from '../instanceLocation.ts';
 import { createToken, tokenText } from '../newToken.ts';
 import { commandLine, section } from '../terminal.ts';
-import { DAY_MS } from '../valueFormats.ts';
 
-const day = { text: '1d', milliseconds: DAY_MS };
+const ONE_DAY = { text: '1d', milliseconds: DAY_MS };
 
 export const migratePrepareCommand = defineInstanceCommand({
   name: 'migrate prepare',
@@ -26,7 +26,7 @@ export const migratePrepareCommand = defineInstanceCommand({
     if (place === undefined) return undefined;
     const { parsePlace } = await import('../places/parsePlace.ts');
     const parsed = parsePlace(place);
-    if (parsed.kind === 'instance') return zitadelSteps(parsed.origin, options['token-file']);
+    if (parsed.kind === 'instance') return consoleSteps(parsed.origin, options['token-file']);
     throw new UsageError(`${place} is no address: name an instance by --data DIR or --firestore PROJECT[/DATABASE]`);
   },
   run: async ({ options, store, location, environment, now }) => {
@@ -38,7 +38,7 @@ export const migratePrepareCommand = defineInstanceCommand({
       throw new UsageError(
         'a migration exports its source, and its target for the proof: specify --only export, or export,import',
       );
-    const lifetimeMs = tokenLifetime(day, { environment });
+    const lifetimeMs = tokenLifetime(ONE_DAY, { environment });
     const created = await createToken(options, () => createMigrationUser(store, only, lifetimeMs, now));
     const side = only.includes('import') ? 'to' : 'from';
     const next = `identity migrate plan --${side} PLACE --${side}-token-file ${shellWord(options['token-file'])} …`;
@@ -55,7 +55,7 @@ export const migratePrepareCommand = defineInstanceCommand({
 });
 
 /** Says what a person does in a ZITADEL's console: the command has no rights there yet. */
-function zitadelSteps(origin: string, file: string): Output {
+function consoleSteps(origin: string, file: string): Output {
   const steps = [
     '1. Users, Service Users, New: a user in the default organisation, with the Access Token Type Bearer',
     '2. its Personal Access Tokens, New: with tomorrow as the expiration date',

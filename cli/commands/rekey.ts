@@ -12,10 +12,10 @@ export const rekeyCommand = defineInstanceCommand({
   examples: ['rekey --data ./north'],
   run: async ({ store, location, signal, stderr }) => {
     const { openKeyring, requireMasterKey } = await import('../../shared/store/openStore.ts');
-    const { KEY_FENCE_MILLISECONDS, rekey: rotate } = await import('../../shared/store/secrets/rekey.ts');
+    const { KEY_FENCE_MS, rekey: rotate } = await import('../../shared/store/secrets/rekey.ts');
     requireMasterKey(location);
     const onStep = (name: string) => void stderr.write(`${name}\n`);
-    const fenceMs = location.kind === 'sqlite' ? 0 : KEY_FENCE_MILLISECONDS;
+    const fenceMs = location.kind === 'sqlite' ? 0 : KEY_FENCE_MS;
     return interruptible(signal, 'interrupted: repeat the command, which encrypts the rest', async () => {
       const { keyId, documents } = await rotate(store, openKeyring(location), { signal, onStep, fenceMs });
       const text = `all secrets are encrypted with the master key ${keyId}: ${counted(documents, 'document')} had another one`;

@@ -1,6 +1,6 @@
 import { defineInstanceCommand, flag, optional, required, toList } from '../command.ts';
 
-const user = required('USER_ID', 'the person or service user');
+const userArgument = required('USER_ID', 'the person or service user');
 
 export const userListCommand = defineInstanceCommand({
   name: 'user list',
@@ -29,7 +29,7 @@ export const userLockCommand = defineInstanceCommand({
   summary: 'lock a person or service user',
   details: "The user's tokens are suspended.",
   isAudited: true,
-  arguments: [user],
+  arguments: [userArgument],
   options: { force: flag('also the last IAM_OWNER') },
   examples: ['user lock 330000000000000201 --data ./north'],
   run: async ({ arguments: [userId], options, store, now }) => {
@@ -43,7 +43,7 @@ export const userUnlockCommand = defineInstanceCommand({
   name: 'user unlock',
   summary: 'unlock a person or service user',
   isAudited: true,
-  arguments: [user],
+  arguments: [userArgument],
   options: {},
   examples: ['user unlock 330000000000000201 --data ./north'],
   run: async ({ arguments: [userId], store, now }) => {

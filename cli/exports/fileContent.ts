@@ -54,7 +54,7 @@ export async function makeRepeatable(content: ExportFile, signal: AbortSignal): 
   return { isRepeatable: true, open: () => copy.open(), [Symbol.asyncDispose]: () => copy.close() };
 }
 
-const CHUNK_BYTES = 64 * 1024;
+const GZIP_CHUNK_BYTES = 64 * 1024;
 
 /** Whether a file is stored compressed, by its name. */
 function isCompressed(name: string): boolean {
@@ -63,7 +63,7 @@ function isCompressed(name: string): boolean {
 
 /** Compresses a file's content if its name says so. */
 export function compressFor(name: string, content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  return isCompressed(name) ? through(content, createGzip({ chunkSize: CHUNK_BYTES })) : content;
+  return isCompressed(name) ? through(content, createGzip({ chunkSize: GZIP_CHUNK_BYTES })) : content;
 }
 
 /**

@@ -4,7 +4,7 @@ import { hasCode } from '../../shared/errors/identityError.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { type Inspection, inspect, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { type CountedEntry, LeftToDo } from '../../shared/exportFile/leftToDo.ts';
-import { type SecretSelection, secretSelection } from '../../shared/exportFile/secretSelection.ts';
+import { noSecrets, type SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { hashVerification } from '../../shared/organisation/passwordHashes.ts';
 import { type OrganisationRecord, storedFields } from '../../shared/organisation/record.ts';
 import { recordKey } from '../../shared/organisation/recordPlan.ts';
@@ -78,8 +78,6 @@ interface SectionSize {
   records: number;
   bytes: number;
 }
-
-const nothing = secretSelection();
 
 /** The kinds of secrets that credentials are, as counts have them. */
 const credentialKinds = {
@@ -158,7 +156,7 @@ export class FileFacts implements RecordVisitor {
 
 function newLists() {
   return {
-    ours: new LeftToDo({ ...nothing, forZitadel: false }),
-    zitadel: new LeftToDo({ ...nothing, forZitadel: true }),
+    ours: new LeftToDo({ ...noSecrets, forZitadel: false }),
+    zitadel: new LeftToDo({ ...noSecrets, forZitadel: true }),
   };
 }

@@ -145,12 +145,12 @@ export function requireOrganisations(
   requireFound(lacks, namedOrganisations(selection).difference(new Set(found)));
 }
 
-const MAX_NAMED = 10;
+const MAX_NAMED_ORGANISATIONS = 10;
 
 function requireFound(lacks: string, missing: ReadonlySet<string>): void {
   if (missing.size === 0) return;
-  const more = missing.size > MAX_NAMED ? ` and ${missing.size - MAX_NAMED} more` : '';
-  const ids = [...missing].slice(0, MAX_NAMED).map(printable).join(', ');
+  const more = missing.size > MAX_NAMED_ORGANISATIONS ? ` and ${missing.size - MAX_NAMED_ORGANISATIONS} more` : '';
+  const ids = [...missing].slice(0, MAX_NAMED_ORGANISATIONS).map(printable).join(', ');
   throw new UsageError(`${lacks} ${ids}${more}: correct --org; nothing is changed`);
 }
 

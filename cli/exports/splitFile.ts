@@ -57,18 +57,18 @@ export async function* splitFile(read: Read, splitting: Splitting): AsyncGenerat
     for await (const unit of readUnits(read, step, orgIds)) {
       if (!splitting.isSelected(unit.orgId)) continue;
       if (part.add(unit, splitting.maxBytes)) continue;
-      if (!part.isEmpty) yield await finish(part, splitting);
+      if (!part.isEmpty) yield await finishPart(part, splitting);
       part = new PartWriter();
       if (!part.add(unit, splitting.maxBytes)) throw new UnsplittableError(unit.orgId);
     }
   }
-  if (!part.isEmpty) yield await finish(part, splitting);
+  if (!part.isEmpty) yield await finishPart(part, splitting);
 }
 
 /** Finds the ids of a file's entries, which may follow their records. */
 async function readOrgIds(read: Read): Promise<ReadonlyMap<number, string>> {
   const orgIds = new Map<number, string>();
-  for await (const values of scan(read, isOrgId))
+  for await (const values of scanOrganisations(read, isOrgId))
     for (const { path, text } of values) orgIds.set(Number(path[1]), String(parseJson(text, path)));
   return orgIds;
 }
@@ -83,7 +83,7 @@ const ownerOfList = new Map(
 );
 
 /** Returns the step of a field; undefined for a field that the service does not know. */
-function stepOf(field: string): Step | undefined {
+function partStepOf(field: string): Step | undefined {
   const name = organisationFields.get(field)?.name;
   if (name === undefined) return undefined;
   const owner = ownerOfList.get(name);
@@ -96,7 +96,7 @@ function stepOf(field: string): Step | undefined {
 async function* readUnits(read: Read, step: Step, orgIds: ReadonlyMap<number, string>): AsyncGenerator<Unit> {
   const isWhole = step === 'settings' || step === 'policies';
   let whole: (Unit & { readonly values: UnitValue[] }) | undefined;
-  for await (const scanned of scan(read, (path) => stepOf(String(path[2])) === step)) {
+  for await (const scanned of scanOrganisations(read, (path) => partStepOf(String(path[2])) === step)) {
     for (const { path, text } of scanned) {
       const entry = Number(path[1]);
       // Each entry begins with the id.
@@ -115,7 +115,7 @@ async function* readUnits(read: Read, step: Step, orgIds: ReadonlyMap<number, st
 }
 
 /** Scans the values of a file's organisations, and the elements of their lists. */
-async function* scan(read: Read, isWanted: (path: JsonPath) => boolean) {
+async function* scanOrganisations(read: Read, isWanted: (path: JsonPath) => boolean) {
   const scanner = new JsonScanner((path, kind) => {
     if (path.length > 0 && path[0] !== 'orgs') return 'skip';
     if (path.length < 3) return 'enter';
@@ -128,7 +128,7 @@ async function* scan(read: Read, isWanted: (path: JsonPath) => boolean) {
 }
 
 /** The space for what a part has beside its entries. */
-const FRAME_BYTES = 10_000;
+const PART_OVERHEAD_BYTES = 10_000;
 
 /** Writes the entries of a part. */
 class PartWriter {
@@ -157,7 +157,7 @@ class PartWriter {
       list = isElement ? field : undefined;
     }
     const bytes = this.bytes + Buffer.byteLength(piece);
-    if (bytes + Math.min(FRAME_BYTES, maxBytes / 4) > maxBytes) return false;
+    if (bytes + Math.min(PART_OVERHEAD_BYTES, maxBytes / 4) > maxBytes) return false;
     this.pieces.push(piece);
     [this.bytes, this.entry, this.list] = [bytes, entry, list];
     this.orgIds.add(orgId);
@@ -175,7 +175,7 @@ class PartWriter {
 }
 
 /** Adds a manifest of the part, which its import is compared with. */
-async function finish(part: PartWriter, { manifest }: Splitting): Promise<FilePart> {
+async function finishPart(part: PartWriter, { manifest }: Splitting): Promise<FilePart> {
   const { text } = part;
   const bytes = Buffer.from(`${text}}`);
   const { tally } = await inspect({ open: () => once(bytes) }, new AbortController().signal);

@@ -8,11 +8,11 @@ import { recordSection } from '../../shared/organisation/sections.ts';
 import { stateWord } from '../texts.ts';
 
 /** Bounds the organisations and users that a result lists. */
-const MAX_LISTED = 10_000;
+const MAX_ACTIVATIONS = 10_000;
 
 /** Lists the organisations and users that have no access in the source, and have it in the target. */
 export class Activations implements PairVisitor {
-  private readonly found = new BoundedList<CountedEntry>(MAX_LISTED);
+  private readonly found = new BoundedList<CountedEntry>(MAX_ACTIVATIONS);
 
   addPair({ section, id, first, second }: ComparedPair): void {
     if (second === undefined) return;

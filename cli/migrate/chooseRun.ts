@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { migrationMissing } from '../../shared/errors/placeErrors.ts';
 import { UsageError } from '../command.ts';
 import { printable } from '../terminal.ts';
-import { type MigrationState, readState } from './migrationRun.ts';
+import { type MigrationState, readMigrationState } from './migrationRun.ts';
 import { listRunDirectories, RUN_PREFIX, requireOwnRun } from './runDirectory.ts';
 
 /** A migration that has a run directory. */
@@ -19,7 +19,7 @@ export interface ExistingRun {
 export async function chooseRun(path: string | undefined): Promise<ExistingRun> {
   const directory = path === undefined ? await findOnlyRun() : resolve(path);
   await requireOwnRun(directory);
-  return { directory, state: await readState(directory) };
+  return { directory, state: await readMigrationState(directory) };
 }
 
 async function findOnlyRun(): Promise<string> {

@@ -11,7 +11,7 @@ import { counted } from '../texts.ts';
 import { SECRET_CHOICES } from '../valueFormats.ts';
 import type { PlanningCall } from './migrationOptions.ts';
 import type { OpenSide } from './openSides.ts';
-import { isFile, type MigrationSettings, sourceOptions } from './settings.ts';
+import { isFilePlace, type MigrationSettings, sourceOptions } from './settings.ts';
 
 /**
  * Requires that the call selects the secrets that move, unless the source is a file or a person can be asked.
@@ -19,7 +19,7 @@ import { isFile, type MigrationSettings, sourceOptions } from './settings.ts';
  */
 export function requireSecrets(call: PlanningCall): void {
   const { with: given, json, yes, from } = call.options;
-  if (given === undefined && !isFile(from) && (json || yes || !canAsk(call)))
+  if (given === undefined && !isFilePlace(from) && (json || yes || !canAsk(call)))
     throw new UsageError(`missing option --with: specify the secrets that move: ${SECRET_CHOICES}`);
 }
 

@@ -10,10 +10,10 @@ import { commandLine, type Line } from '../terminal.ts';
 import { describeRun, type ExistingRun } from './chooseRun.ts';
 import { listUserDeletions, type ManualStep, manualSection } from './manualSteps.ts';
 import type { MigrationCall } from './migrationOptions.ts';
-import { type MigrationState, readState } from './migrationRun.ts';
+import { type MigrationState, readMigrationState } from './migrationRun.ts';
 import { readShownPlan } from './plan.ts';
 import { lockRunDirectory, removeExport } from './runDirectory.ts';
-import { isFile, replaceSecretFiles } from './settings.ts';
+import { isFilePlace, replaceSecretFiles } from './settings.ts';
 
 /** The object that a migration has read. */
 interface StagedObject {
@@ -30,11 +30,11 @@ interface StagedObject {
 export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Output> {
   const { directory } = run;
   using _lock = await lockRunDirectory(directory);
-  const stored = await readState(directory);
+  const stored = await readMigrationState(directory);
   const state = { ...stored, settings: replaceSecretFiles(stored.settings, call.options) };
   if (!call.options.json) call.stderr.write(`cleaning up the migration ${describeRun(run)}: ${directory}\n`);
   const isFinished = state.finishedAt !== undefined;
-  const object = await interruptible(call.signal, NOTHING_CHANGED, () => openObject(call, state));
+  const object = await interruptible(call.signal, NOTHING_CHANGED, () => openSourceObject(call, state));
   const planned = await readShownPlan(directory);
   const users = planned === undefined ? [] : listUserDeletions(state, planned);
   const byHand = [...importedRecords(state), ...users];
@@ -53,11 +53,11 @@ export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Ou
     };
   }
   const interruption = 'interrupted: repeat the command to delete the rest';
-  const removed = await interruptible(call.signal, interruption, () => removeObject(call.signal, object));
-  return finish(directory, state, removed, byHand);
+  const removed = await interruptible(call.signal, interruption, () => removeSourceObject(call.signal, object));
+  return deleteRemainder(directory, state, removed, byHand);
 }
 
-async function finish(
+async function deleteRemainder(
   directory: string,
   state: MigrationState,
   object: StagedObject | undefined,
@@ -88,7 +88,7 @@ function deletion({ name }: StagedObject): ManualStep {
 
 /** The records that an unfinished import has left in its target. */
 function importedRecords({ confirmedAt, finishedAt, settings: { to } }: MigrationState): ManualStep[] {
-  if (confirmedAt === undefined || finishedAt !== undefined || isFile(to)) return [];
+  if (confirmedAt === undefined || finishedAt !== undefined || isFilePlace(to)) return [];
   return [{ what: `delete the organisations imported into ${to}, if they should not stay` }];
 }
 
@@ -101,7 +101,7 @@ function keptLines(directory: string, { moved }: MigrationState): Line[] {
 }
 
 /** Opens the object that was the source; undefined for a source of another kind. */
-async function openObject(call: MigrationCall, { settings }: MigrationState): Promise<StagedObject | undefined> {
+async function openSourceObject(call: MigrationCall, { settings }: MigrationState): Promise<StagedObject | undefined> {
   const { secretFiles, from, to } = settings;
   if (parsePlace(from).kind !== 'object') return undefined;
   try {
@@ -114,7 +114,10 @@ async function openObject(call: MigrationCall, { settings }: MigrationState): Pr
   }
 }
 
-async function removeObject(signal: AbortSignal, object: StagedObject | undefined): Promise<StagedObject | undefined> {
+async function removeSourceObject(
+  signal: AbortSignal,
+  object: StagedObject | undefined,
+): Promise<StagedObject | undefined> {
   try {
     await object?.remove?.(signal);
     return object;

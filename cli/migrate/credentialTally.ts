@@ -3,7 +3,7 @@ import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparis
 import { parseObject, textAt, valueAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
-import { counted, firstOf, numberText, stateWord } from '../texts.ts';
+import { counted, firstOf, MAX_EXAMPLES, numberText, stateWord } from '../texts.ts';
 import type { CredentialSummary } from './migrationDocuments.ts';
 import type { OpenSide } from './openSides.ts';
 import type { MigrationSettings } from './settings.ts';
@@ -20,9 +20,6 @@ interface OrganisationCredentials {
   reason?: string;
   readonly kept: Group;
 }
-
-/** Bounds the people who are named for each reason. */
-const MAX_NAMES = 3;
 
 /** What becomes of the password hashes for which a ZITADEL may refuse the person. */
 type RefusedHashes = 'taken' | 'refused' | 'omitted';
@@ -123,7 +120,7 @@ export class CredentialTally implements PairVisitor {
   private reason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target === undefined) return 'not in their organisation of the target';
     if (target === source && source.isHashRefused === true && this.refusedHashes !== 'taken')
-      return this.refusedHashes === 'omitted' ? WITHOUT_HASH : REFUSED;
+      return this.refusedHashes === 'omitted' ? HASH_OMITTED : REFUSED;
     const states = [source, target].map(({ body }) => textAt(parseObject(body), 'state', ''));
     // What a plan lets arrive, a ZITADEL activates, or makes initial without a verified address (zitadel 4.6).
     const keepsState = this.importsStates && /_(?:INACTIVE|LOCKED)$/.test(states[1] ?? '');
@@ -170,7 +167,7 @@ export class CredentialTally implements PairVisitor {
 
 /** Why people do not count, whose password hash a ZITADEL may refuse. */
 const REFUSED = 'with a password hash for which ZITADELs since June 2026 refuse the person';
-const WITHOUT_HASH = 'imported without the password hash, for which the ZITADEL may refuse the person';
+const HASH_OMITTED = 'imported without the password hash, for which the ZITADEL may refuse the person';
 
 function emailFactorReason(source: RecordContent, target: RecordContent): string | undefined {
   if (source.otpEmail === true && target.otpEmail !== true) return 'without the OTP e-mail factor in the target';
@@ -187,7 +184,7 @@ function addTo(groups: Map<string, Group>, reason: string, added: Group): void {
 
 function add(group: Group, { count, names }: Group): void {
   group.count += count;
-  group.names.push(...names.slice(0, MAX_NAMES - group.names.length));
+  group.names.push(...names.slice(0, MAX_EXAMPLES - group.names.length));
 }
 
 /**
@@ -208,7 +205,9 @@ export function credentialTally(
 }
 
 /** The second factors that are compared, and what becomes of the others. */
-const factors: Readonly<Record<CredentialSummary['secondFactors'], readonly [compared: string, others: string]>> = {
+const secondFactorTexts: Readonly<
+  Record<CredentialSummary['secondFactors'], readonly [compared: string, others: string]>
+> = {
   all: ['second factors', ''],
   totp: ['TOTP seed', '; other second factors do not move, and are not compared'],
   none: ['', '; second factors do not move, and are not compared'],
@@ -221,7 +220,7 @@ export function describeCredentials(
 ) {
   const without = people - withPassword;
   const [all, some] = [counted(people, 'person'), counted(withPassword, 'person')];
-  const [compared, uncompared] = factors[secondFactors];
+  const [compared, uncompared] = secondFactorTexts[secondFactors];
   const [have, are] = kept === 1 ? ['has', 'is'] : ['have', 'are'];
   const same = listText(['password hash', ...(compared === '' ? [] : [compared]), 'state']);
   const verified = `a password hash that it verifies by default${compared === '' ? '' : ` and the same ${compared}`}`;

@@ -6,7 +6,7 @@ import { shellWord } from '../../shared/shellWord.ts';
 import { commandLine, type Line, section } from '../terminal.ts';
 import type { MigrationPlan } from './migrationDocuments.ts';
 import type { MigrationState } from './migrationRun.ts';
-import { isFile } from './settings.ts';
+import { isFilePlace } from './settings.ts';
 
 /** Something that only a person can do after a migration. */
 export interface ManualStep {
@@ -69,7 +69,7 @@ async function tokenUserSteps(account: TokenUser): Promise<ManualStep[]> {
 
 /** The service user of the source, which has moved with its organisation. */
 function movedUser(userId: string | undefined, to: string): ManualStep[] {
-  if (userId === undefined || isFile(to)) return [];
+  if (userId === undefined || isFilePlace(to)) return [];
   return [{ what: `delete the user ${userId}, who exported the source, in ${to} if it served the export only` }];
 }
 

@@ -16,8 +16,8 @@ import { currentOptions, importExport, stageExport } from './exportStage.ts';
 import { listManualSteps, manualSection } from './manualSteps.ts';
 import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
 import type { MigrationCall, PlanningCall } from './migrationOptions.ts';
-import { type MigrationRun, workAlone, writeState } from './migrationRun.ts';
-import { isEmpty, planText, resultText } from './migrationText.ts';
+import { type MigrationRun, workAlone, writeMigrationState } from './migrationRun.ts';
+import { isEmptyPlan, planText, resultText } from './migrationText.ts';
 import { type OpenSide, type OpenSides, openSides } from './openSides.ts';
 import { keepShownPlan, makePlan, readPlan, readShownPlan } from './plan.ts';
 import { prove } from './proof.ts';
@@ -66,7 +66,7 @@ async function beginMigration(
   if (place.takes === 'files') await place.requireFree?.(call.signal);
   const settings = await chooseSecrets(call, given, sides.source);
   const directory = await createRunDirectory(call.options['run-dir'], call.now);
-  await writeState(directory, { version: 1, startedAt: call.now.toISOString(), ...kind, settings });
+  await writeMigrationState(directory, { version: 1, startedAt: call.now.toISOString(), ...kind, settings });
   try {
     return await workAlone(call, directory, 'started', (run) => steps(run, sides));
   } catch (error) {
@@ -96,7 +96,7 @@ async function migrateBetween(call: MigratingCall, run: MigrationRun, opened?: O
 
 async function doSteps(call: MigratingCall, run: MigrationRun, sides: OpenSides): Promise<Output> {
   const planned = await plan(run, sides);
-  if (isEmpty(planned)) return planOutput(planned, run);
+  if (isEmptyPlan(planned)) return planOutput(planned, run);
   if (run.state.confirmedAt === undefined) {
     const shown = await readShownPlan(run.directory);
     const changes = shown === undefined ? [] : sourceChanges(shown, planned);
@@ -199,7 +199,7 @@ async function planOutput(planned: MigrationPlan, run: MigrationRun, changes: re
   await removeExport(directory);
   await keepShownPlan(directory, planned);
   const result = { event: 'result', changed: false };
-  if (isEmpty(planned)) {
+  if (isEmptyPlan(planned)) {
     // Nobody is to resume it.
     await run.advance({ finishedAt: new Date().toISOString() });
     return { json: { ...result, ...planned }, text: planText(planned) };

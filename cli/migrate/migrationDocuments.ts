@@ -3,12 +3,13 @@ import { importWarning } from '../../functions/import/contract.ts';
 import { leftToDoEntry } from '../../shared/exportFile/leftToDo.ts';
 import { shownSettings } from './settings.ts';
 
-const count = z.int().nonnegative();
+const countSchema = z.int().nonnegative();
 /** Numbers of records by section, without zeros. */
-const counts = z.record(z.string(), count);
-const time = z.iso.datetime();
+const countsSchema = z.record(z.string(), countSchema);
+/** The schema of a moment, in ISO 8601. */
+export const timestamp = z.iso.datetime();
 const reason = importWarning.shape.reason;
-const countedEntry = leftToDoEntry.extend({ further: count.optional(), reason });
+const countedEntry = leftToDoEntry.extend({ further: countSchema.optional(), reason });
 
 const notice = z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() });
 const warning = notice.extend({ reason });
@@ -25,9 +26,9 @@ const migrationSide = z.strictObject({
   instance: z.string().optional(),
   /** The digest of the migrated organisations' records on this side, as manifests have it. */
   digest: z.string().optional(),
-  readAt: time.optional(),
+  readAt: timestamp.optional(),
   /** Of a file or an object. */
-  bytes: count.optional(),
+  bytes: countSchema.optional(),
   generation: z.string().optional(),
   crc32c: z.string().optional(),
 });
@@ -35,18 +36,18 @@ const migrationSide = z.strictObject({
 export type MigrationSide = z.infer<typeof migrationSide>;
 
 /** Records that both sides have and that differ as they should are not among the `different` ones. */
-const ofBothSides = { equal: count, different: count, differentAsExpected: count };
-const organisationCounts = z.strictObject({ absent: count, ...ofBothSides, onlyTarget: count });
+const ofBothSides = { equal: countSchema, different: countSchema, differentAsExpected: countSchema };
+const organisationCounts = z.strictObject({ absent: countSchema, ...ofBothSides, onlyTarget: countSchema });
 
 export type OrganisationCounts = z.infer<typeof organisationCounts>;
 
-const organisation = z.strictObject({
+const movedOrganisation = z.strictObject({
   orgId: z.string(),
   name: z.string(),
   /** People among the records. */
-  people: count,
+  people: countSchema,
   /** Records that the source has, with that of the organisation itself. */
-  records: count,
+  records: countSchema,
   /** What the plan found on the target before. */
   before: organisationCounts,
   /** What the proof found on the target afterwards. */
@@ -57,17 +58,17 @@ const organisation = z.strictObject({
 export const migrationPhase = z.strictObject({
   /** What was done, such as `exporting`. Of what was repeated after an interruption, the figures are the last attempt's. */
   phase: z.string(),
-  startedAt: time,
+  startedAt: timestamp,
   seconds: z.number(),
-  records: count,
+  records: countSchema,
   /** How many of the records existed with equal content, also from earlier attempts. */
-  unchanged: count,
+  unchanged: countSchema,
   /** The speed of the others. */
   perSecond: z.number(),
   succeeded: z.boolean(),
 });
 
-const field = z.strictObject({
+const differingField = z.strictObject({
   path: z.string(),
   /** The values as JSON text, cut; absent where a side has none, and for secrets, which are never shown. */
   source: z.string().optional(),
@@ -83,24 +84,24 @@ const difference = z.strictObject({
   /** What people call the record and its organisation, where they have names. */
   name: z.string().optional(),
   orgName: z.string().optional(),
-  fields: z.array(field),
+  fields: z.array(differingField),
   /** Present where another record of its side with the same id is compared instead. */
   isRepeat: z.literal(true).optional(),
   /** Why this is as it should be; absent in a difference that should not be. */
   reason: z.string().optional(),
 });
 
-const proof = z.strictObject({
+const migrationProof = z.strictObject({
   /** Field by field; or by size and checksum, where the target's content cannot be read. */
   method: z.enum(['fields', 'checksum']),
-  provedAt: time,
+  provedAt: timestamp,
   /** What a person reads of the method. */
   description: z.string(),
   /** Numbers of records by section; none after a proof by checksum. */
-  sections: z.record(z.string(), z.strictObject({ ...ofBothSides, onlySource: count, onlyTarget: count })),
+  sections: z.record(z.string(), z.strictObject({ ...ofBothSides, onlySource: countSchema, onlyTarget: countSchema })),
   /** Numbers of all differing records. */
-  expected: count,
-  unexpected: count,
+  expected: countSchema,
+  unexpected: countSchema,
   /** The first of them: those that should not be before those that should. */
   differences: z.array(difference),
   /** Whether the source is still as it was exported; absent where that cannot be known. */
@@ -108,22 +109,22 @@ const proof = z.strictObject({
 });
 
 /** Whose password and second factors the target has as the source has them; absent where it is a file or an object. */
-const credentials = z.strictObject({
-  people: count,
+const credentialSummary = z.strictObject({
+  people: countSchema,
   /** People with a password in the source. */
-  withPassword: count,
+  withPassword: countSchema,
   /**
    * Those with the same hash, the same second factors, as far as these count, and the same state, of an organisation in
    * the same state. In a ZITADEL: those who are active, with a hash that it verifies by default.
    */
-  kept: count,
+  kept: countSchema,
   /** The second factors that count: those of which the export tells who has them. */
   secondFactors: z.enum(['all', 'totp', 'none']),
   /** Why the others do not count: how many they are, and the names of the first ones. */
-  others: z.array(z.strictObject({ reason: z.string(), count, names: z.array(z.string()) })),
+  others: z.array(z.strictObject({ reason: z.string(), count: countSchema, names: z.array(z.string()) })),
 });
 
-export type CredentialSummary = z.infer<typeof credentials>;
+export type CredentialSummary = z.infer<typeof credentialSummary>;
 
 /** The schema of a migration's result, which `result.json` holds and the report shows. */
 export const migrationResult = z.strictObject({
@@ -132,8 +133,8 @@ export const migrationResult = z.strictObject({
   outcome: z.enum(['done', 'listed']),
   /** The release of the command. */
   command: z.string(),
-  startedAt: time,
-  finishedAt: time,
+  startedAt: timestamp,
+  finishedAt: timestamp,
   source: migrationSide,
   target: migrationSide,
   options: z.strictObject({
@@ -144,36 +145,36 @@ export const migrationResult = z.strictObject({
   /** Organisations of the source that were left out, each with the reason. */
   leftOut: z.array(z.strictObject({ orgId: z.string(), reason: z.string() })),
   /** The first organisations, and the number of further ones. */
-  organisations: z.array(organisation),
-  organisationsOmitted: count,
+  organisations: z.array(movedOrganisation),
+  organisationsOmitted: countSchema,
   moved: z.strictObject({
-    organisations: count,
-    records: count,
+    organisations: countSchema,
+    records: countSchema,
     /** Numbers of exported records by section. */
-    exported: counts,
+    exported: countsSchema,
     /** What an import has done with them; absent where the target is a file or an object. */
     imported: z
       .strictObject({
-        created: counts,
-        unchanged: counts,
-        overwritten: counts,
-        skipped: counts,
-        failed: counts,
-        notCarried: counts,
+        created: countsSchema,
+        unchanged: countsSchema,
+        overwritten: countsSchema,
+        skipped: countsSchema,
+        failed: countsSchema,
+        notCarried: countsSchema,
       })
       .optional(),
   }),
   phases: z.array(migrationPhase),
   /** When the work was taken up again after an interruption. */
-  resumedAt: z.array(time),
+  resumedAt: z.array(timestamp),
   errors: z.array(notice),
-  errorsOmitted: count,
+  errorsOmitted: countSchema,
   warnings: z.array(warning),
-  warningsOmitted: count,
+  warningsOmitted: countSchema,
   leftToDo: z.array(countedEntry),
-  leftToDoOmitted: count,
-  proof,
-  credentials: credentials.optional(),
+  leftToDoOmitted: countSchema,
+  proof: migrationProof,
+  credentials: credentialSummary.optional(),
 });
 
 export type MigrationResult = z.infer<typeof migrationResult>;
@@ -198,37 +199,37 @@ export const migrationPlan = z.strictObject({
   /** Organisations that do not move, each with the reason. */
   leftOut: migrationResult.shape.leftOut,
   organisations: z.array(
-    organisation.omit({ after: true }).extend({
+    movedOrganisation.omit({ after: true }).extend({
       /** The digest of the records, which differs between two plans if a record has changed. */
       digest: z.string(),
     }),
   ),
-  organisationsOmitted: count,
-  sections: z.record(z.string(), count),
+  organisationsOmitted: countSchema,
+  sections: z.record(z.string(), countSchema),
   /** What the target has of them. */
   before: organisationCounts,
   /** What becomes of records that exist with other content. */
   onConflict: migrationResult.shape.options.shape.onConflict,
   /** The size of the export's JSON. */
-  bytes: count,
+  bytes: countSchema,
   /** The secrets that travel, and how many of each kind the export holds. */
-  secrets: z.strictObject({ selected: z.array(z.string()), found: z.record(z.string(), count) }),
-  hashFormats: z.record(z.string(), count),
+  secrets: z.strictObject({ selected: z.array(z.string()), found: z.record(z.string(), countSchema) }),
+  hashFormats: z.record(z.string(), countSchema),
   /** Whose credentials the target will have, if all arrive. */
-  credentials: credentials.optional(),
+  credentials: credentialSummary.optional(),
   /** The people whom an overwrite gives back what the target has changed. */
   undone: z.array(undonePerson),
-  undoneOmitted: count,
+  undoneOmitted: countSchema,
   /** What the target's dry run refuses, and warns of. */
   refused: z.array(notice),
-  refusedOmitted: count,
+  refusedOmitted: countSchema,
   warnings: z.array(warning),
-  warningsOmitted: count,
+  warningsOmitted: countSchema,
   /** What does not travel, what the target does otherwise, and what remains to be done by hand. */
   losses: z.array(z.string()),
   changes: z.array(z.string()),
   leftToDo: z.array(countedEntry),
-  leftToDoOmitted: count,
+  leftToDoOmitted: countSchema,
 });
 
 export type MigrationPlan = z.infer<typeof migrationPlan>;

@@ -1,15 +1,20 @@
 import { flag, optional, required, type Surroundings, type Values } from '../command.ts';
-import { type eventsOption, exportChoices, importChoices, secretsOfTwo, toOption } from '../places/placeOptions.ts';
+import {
+  type eventsOption,
+  exportChoices,
+  importChoices,
+  RUN_AND_OUTPUT,
+  secretsOfTwo,
+  toOption,
+} from '../places/placeOptions.ts';
 import { SECRET_CHOICES } from '../valueFormats.ts';
-
-const RUN = 'Run and output';
 
 /** The option of a migration that exists. */
 export const existingDirectory = {
-  'run-dir': optional('DIR', 'by default the only ./identity-migration-*', RUN),
+  'run-dir': optional('DIR', 'by default the only ./identity-migration-*', RUN_AND_OUTPUT),
 };
 /** The option that confirms. */
-export const yes = { yes: flag('skip the confirmation', RUN) };
+export const yes = { yes: flag('skip the confirmation', RUN_AND_OUTPUT) };
 /** The options for the secrets of both sides. */
 export const sideSecrets = secretsOfTwo('the source', 'the target');
 
@@ -19,11 +24,11 @@ export const planning = {
   ...toOption('the target; a file or an object is new'),
   ...exportChoices,
   org: { ...exportChoices.org, meaning: 'by default all but the default organisation' },
-  timeout: optional('DURATION', 'limit of each call and reconnection, such as 30m', RUN),
+  timeout: optional('DURATION', 'limit of each call and reconnection, such as 30m', RUN_AND_OUTPUT),
   with: { ...exportChoices.with, meaning: `${SECRET_CHOICES}; of a file by default all` },
   ...importChoices,
-  'run-dir': optional('DIR', 'new directory; by default ./identity-migration-*', RUN),
-  report: optional('FILE', 'the new HTML page about the result', RUN),
+  'run-dir': optional('DIR', 'new directory; by default ./identity-migration-*', RUN_AND_OUTPUT),
+  report: optional('FILE', 'the new HTML page about the result', RUN_AND_OUTPUT),
   ...sideSecrets,
 };
 

@@ -10,11 +10,17 @@ import { openFile } from '../places/filePlace.ts';
 import { progressOutput } from '../places/placeOptions.ts';
 import { type PhaseState, type ProgressOutput, pace } from '../progress.ts';
 import { reconnecting } from '../reconnection.ts';
-import { migrationPhase } from './migrationDocuments.ts';
-import { exportPath, lockRunDirectory, readJson, removeExport, resumeCommand, writeJson } from './runDirectory.ts';
+import { migrationPhase, timestamp } from './migrationDocuments.ts';
+import {
+  exportPath,
+  lockRunDirectory,
+  readJson,
+  removeExport,
+  resumeCommand,
+  STATE_FILE,
+  writeJson,
+} from './runDirectory.ts';
 import { migrationSettings, stagedOptions } from './settings.ts';
-
-const time = z.iso.datetime();
 
 /** What is known of the export in the run directory. */
 const stagedExport = z.strictObject({
@@ -25,7 +31,7 @@ const stagedExport = z.strictObject({
   /** With those of the organisations themselves, and those that other records hold. */
   records: z.int(),
   organisations: z.int(),
-  readAt: time,
+  readAt: timestamp,
   /** The digest of its records, as manifests have it. */
   digest: z.string(),
   instance: z.string().optional(),
@@ -37,7 +43,7 @@ const stagedExport = z.strictObject({
   missingStates: z.array(z.string()).optional(),
 });
 
-const moved = z.strictObject({
+const movedContent = z.strictObject({
   /** What the target's import responded, without lists of ids. */
   response: importResponse.optional(),
   /** What the target has stored. */
@@ -54,7 +60,7 @@ const moved = z.strictObject({
 /** The schema of how far a migration has come: `state.json` of the run directory. A step that is done has its field. */
 const migrationState = z.strictObject({
   version: z.literal(1),
-  startedAt: time,
+  startedAt: timestamp,
   /** Whether only a plan was asked for. */
   isPlan: z.literal(true).optional(),
   settings: migrationSettings,
@@ -63,35 +69,33 @@ const migrationState = z.strictObject({
   /** The users of both tokens, where the places tell them. */
   callers: z.strictObject({ from: z.string().optional(), to: z.string().optional() }).optional(),
   exported: stagedExport.optional(),
-  plannedAt: time.optional(),
-  confirmedAt: time.optional(),
+  plannedAt: timestamp.optional(),
+  confirmedAt: timestamp.optional(),
   /** When the first request of the import was about to be sent. */
-  importBegunAt: time.optional(),
+  importBegunAt: timestamp.optional(),
   /** What the requests of the import share. */
   importId: z.string().optional(),
   /** Whether the import took several requests, the earlier ones of which may have written records. */
   importRepeated: z.literal(true).optional(),
-  moved: moved.optional(),
+  moved: movedContent.optional(),
   /** The phases of the steps that are done, each with the figures of its last attempt. */
   phases: z.array(migrationPhase).optional(),
   /** When the work was taken up again after an interruption. */
-  resumedAt: z.array(time).optional(),
-  finishedAt: time.optional(),
+  resumedAt: z.array(timestamp).optional(),
+  finishedAt: timestamp.optional(),
 });
 
 export type MigrationState = z.infer<typeof migrationState>;
 
-const NAME = 'state.json';
-
-export async function readState(directory: string): Promise<MigrationState> {
-  const state = await readJson(directory, NAME, migrationState);
+export async function readMigrationState(directory: string): Promise<MigrationState> {
+  const state = await readJson(directory, STATE_FILE, migrationState);
   if (state === undefined) throw new Error(`${directory} has no state`);
   return state;
 }
 
 /** Replaces the state of a migration, durably and at once. */
-export async function writeState(directory: string, state: MigrationState): Promise<void> {
-  await writeJson(directory, NAME, state);
+export async function writeMigrationState(directory: string, state: MigrationState): Promise<void> {
+  await writeJson(directory, STATE_FILE, state);
 }
 
 /** A migration at work in its run directory. */
@@ -160,7 +164,7 @@ export class MigrationRun {
   /** Changes how the migration goes on, durably. */
   async change(change: Partial<MigrationState>): Promise<void> {
     this.current = { ...this.current, ...change };
-    await writeState(this.directory, this.current);
+    await writeMigrationState(this.directory, this.current);
   }
 }
 
@@ -185,7 +189,7 @@ export async function workAlone<Result>(
 ): Promise<Result> {
   using _lock = await lockRunDirectory(directory);
   const shown = { output: progressOutput(call), signal: call.signal };
-  const run = new MigrationRun(directory, await readState(directory), shown);
+  const run = new MigrationRun(directory, await readMigrationState(directory), shown);
   if (event === 'resumed') await run.change({ resumedAt: [...(run.state.resumedAt ?? []), new Date().toISOString()] });
   // A second signal ends the process, which then says nothing.
   const interrupting = () => call.stderr.write('\ninterrupting the migration\n');
@@ -197,7 +201,9 @@ export async function workAlone<Result>(
     if (run.state.confirmedAt === undefined) await removeExport(directory);
     if (error instanceof UsageError) throw error;
     if (call.signal.aborted || error instanceof InterruptedError) {
-      throw new InterruptedError(`interrupted: ${leftBehind(run.state)}; continue with ${resumeCommand(directory)}`);
+      throw new InterruptedError(
+        `interrupted: ${interruptionText(run.state)}; continue with ${resumeCommand(directory)}`,
+      );
     }
     // A migration would stop at the same organisations again, since its settings do not change.
     if (organisationsExist.is(error)) throw error;
@@ -212,7 +218,7 @@ export async function workAlone<Result>(
 type Interrupted = Pick<MigrationState, 'confirmedAt' | 'moved'> & { readonly settings: { readonly to: string } };
 
 /** Says what an interrupted migration has done; what a target has rejected, only the proof tells. */
-export function leftBehind({ confirmedAt, moved, settings: { to } }: Interrupted): string {
+export function interruptionText({ confirmedAt, moved, settings: { to } }: Interrupted): string {
   if (moved !== undefined) return `everything was sent to ${to}, and is not yet proved`;
   return confirmedAt === undefined ? 'nothing is changed' : `what has reached ${to} so far stays`;
 }

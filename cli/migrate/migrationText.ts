@@ -22,7 +22,7 @@ import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
 import { endText, equalRecords } from './resultSummary.ts';
 
 /** Whether a plan has nothing to move. */
-export function isEmpty({ sections }: MigrationPlan): boolean {
+export function isEmptyPlan({ sections }: MigrationPlan): boolean {
   return total(sections) === 0;
 }
 
@@ -75,7 +75,7 @@ function standing({ absent, differentAsExpected, onlyTarget, ...both }: Migratio
 function planFacts(plan: MigrationPlan): string[] {
   const { source, target, sections, secrets } = plan;
   const places = [`from ${source.place}`, `to   ${target.place}`];
-  if (isEmpty(plan)) return places;
+  if (isEmptyPlan(plan)) return places;
   const found = Object.keys(secrets.found).length === 0 ? '' : ` (the export holds ${countList(secrets.found)})`;
   return [
     ...places,
@@ -123,7 +123,7 @@ export function resultText(result: MigrationResult, directory: string): Line[] {
       ...imported.map(([outcome, counts]) => `${outcome}: ${countList(counts)}`),
       ...last.map((phase) => `${phase.phase}: ${phaseText(phase)}`),
     ]),
-    ...section('Proof', [proof.description, ...verdict(result)]),
+    ...section('Proof', [proof.description, ...proofLines(result)]),
     ...section('Differences', differenceList(proof)),
     ...section('Passwords and second factors', credentialLines(result)),
     ...noticeSection('left to do', result.leftToDo, result.leftToDoOmitted),
@@ -152,7 +152,7 @@ function outcomesOf({ imported }: MigrationResult['moved']): Record<string, Coun
   return { ...outcomes, 'not carried': notCarried };
 }
 
-function verdict(result: MigrationResult): string[] {
+function proofLines(result: MigrationResult): string[] {
   const { source, target, options } = result;
   const { method, expected, unexpected, sourceUnchanged } = result.proof;
   if (method === 'checksum') return [];
@@ -170,10 +170,10 @@ function verdict(result: MigrationResult): string[] {
 }
 
 function differenceList({ differences, expected, unexpected }: MigrationResult['proof']): string[] {
-  return firstDifferences(differences.flatMap(describe), differences.length, expected + unexpected);
+  return firstDifferences(differences.flatMap(resultDifferenceLines), differences.length, expected + unexpected);
 }
 
-function describe(difference: MigrationResult['proof']['differences'][number]): string[] {
+function resultDifferenceLines(difference: MigrationResult['proof']['differences'][number]): string[] {
   const onlyIn = { different: undefined, onlySource: 'the source', onlyTarget: 'the target' }[difference.outcome];
   const texts = difference.fields.map(({ source, target, ...field }) => ({ ...field, first: source, second: target }));
   return differenceLines(difference, onlyIn, texts);

@@ -43,14 +43,14 @@ export async function openSides(call: Surroundings, settings: MigrationSettings)
 const SILENT_MS = 5_000;
 
 /** What each side of a migration does. Both are exported at its end, to compare them. */
-const operations = { from: ['export'], to: ['export', 'import'] } as const;
+const requiredOperations = { from: ['export'], to: ['export', 'import'] } as const;
 
 /**
  * Asks a place about itself and its token.
  * @throws IdentityError for a place that cannot be reached, is another service, or whose token lacks a permission
  */
 async function examine(
-  side: keyof typeof operations,
+  side: keyof typeof requiredOperations,
   text: string,
   place: Place,
   { signal, stderr }: Surroundings,
@@ -58,7 +58,7 @@ async function examine(
   const { kind } = parsePlace(text);
   if (place.takes === 'files') return { place, kind, facts: undefined };
   const notice = setTimeout(() => stderr.write(`waiting for ${place.name} to respond\n`), SILENT_MS);
-  const facts = await place.facts(operations[side], signal).finally(() => clearTimeout(notice));
+  const facts = await place.facts(requiredOperations[side], signal).finally(() => clearTimeout(notice));
   const [missing] = facts.denied;
   if (missing !== undefined) throw migrationTokenTooNarrow(place.name, missing);
   return { place, kind: facts.service === 'zitadel' ? 'zitadel' : kind === 'instance' ? kind : 'database', facts };

@@ -8,7 +8,7 @@ import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { MigrationPlan, OrganisationCounts } from './migrationDocuments.ts';
 
 /** Bounds the organisations that a plan or a result lists. */
-const MAX_LISTED = 1_000;
+const MAX_LISTED_ORGANISATIONS = 1_000;
 
 type CountedOrganisation = Omit<MigrationPlan['organisations'][number], 'before'>;
 
@@ -44,11 +44,11 @@ export class OrganisationTally implements RecordVisitor {
   }
 
   get omitted(): number {
-    return Math.max(0, this.organisations.size - MAX_LISTED);
+    return Math.max(0, this.organisations.size - MAX_LISTED_ORGANISATIONS);
   }
 
   private open(orgId: string): OrganisationSize {
-    const isListed = this.organisations.size < MAX_LISTED;
+    const isListed = this.organisations.size < MAX_LISTED_ORGANISATIONS;
     const facts = { name: orgId, people: 0, records: 0, ...(isListed && { tally: new ManifestTally() }) };
     this.organisations.set(orgId, facts);
     return facts;
@@ -56,9 +56,15 @@ export class OrganisationTally implements RecordVisitor {
 }
 
 /** The counts of an organisation that neither side has. */
-export const nothing: OrganisationCounts = { absent: 0, equal: 0, different: 0, differentAsExpected: 0, onlyTarget: 0 };
+export const noCounts: OrganisationCounts = {
+  absent: 0,
+  equal: 0,
+  different: 0,
+  differentAsExpected: 0,
+  onlyTarget: 0,
+};
 
 /** Returns how records on both sides stand to each other, by the outcomes of their comparison. */
 export function recordCounts({ onlyFirst: absent = 0, onlySecond: onlyTarget = 0, ...both }: Counts = {}) {
-  return { ...nothing, ...both, absent, onlyTarget };
+  return { ...noCounts, ...both, absent, onlyTarget };
 }

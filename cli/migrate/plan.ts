@@ -23,25 +23,25 @@ import { readJson, writeJson } from './runDirectory.ts';
 import { type MigrationSettings, stagedOptions } from './settings.ts';
 import { UndoneChanges } from './undoneChanges.ts';
 
-const NAME = 'plan.json';
+const PLAN_FILE = 'plan.json';
 /** The plan that the user has seen. An interrupted run may have replaced `plan.json` without showing it. */
-const SHOWN = 'shown-plan.json';
+const SHOWN_PLAN_FILE = 'shown-plan.json';
 
 /** Reads the plan that a run directory holds. */
 export async function readPlan(directory: string): Promise<MigrationPlan> {
-  const plan = await readJson(directory, NAME, migrationPlan);
+  const plan = await readJson(directory, PLAN_FILE, migrationPlan);
   if (plan === undefined) throw new Error(`${directory} has no plan`);
   return plan;
 }
 
 /** Reads the plan that was shown last; undefined if none was shown. */
 export function readShownPlan(directory: string): Promise<MigrationPlan | undefined> {
-  return readJson(directory, SHOWN, migrationPlan);
+  return readJson(directory, SHOWN_PLAN_FILE, migrationPlan);
 }
 
 /** Keeps that a plan is shown. */
 export function keepShownPlan(directory: string, plan: MigrationPlan): Promise<void> {
-  return writeJson(directory, SHOWN, plan);
+  return writeJson(directory, SHOWN_PLAN_FILE, plan);
 }
 
 /** Compares the export with the target, tries its import, and keeps the plan in the run directory. */
@@ -110,7 +110,7 @@ export async function makePlan(run: MigrationRun, source: OpenSide, target: Open
     losses: [...(source.facts?.exportLosses ?? [])],
     changes: [...(target.facts?.importChanges ?? [])],
   };
-  await writeJson(run.directory, NAME, plan);
+  await writeJson(run.directory, PLAN_FILE, plan);
   return plan;
 }
 

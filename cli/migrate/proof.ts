@@ -4,7 +4,13 @@ import { comparedContent, type RecordContent } from '../../shared/exportFile/com
 import { Comparison, type RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { type FieldDifference, isOmission } from '../../shared/organisation/equality.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
-import { combinePairs, compareSides, explainZitadels, MAX_NAMED, onlyOrganisationsOf } from '../compareSides.ts';
+import {
+  combinePairs,
+  compareSides,
+  explainZitadels,
+  MAX_REQUESTED_ORGANISATIONS,
+  onlyOrganisationsOf,
+} from '../compareSides.ts';
 import type { Place } from '../exports/placeInterfaces.ts';
 import { counted, valueText } from '../texts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
@@ -14,7 +20,7 @@ import { currentOptions } from './exportStage.ts';
 import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { OpenSides } from './openSides.ts';
-import { nothing, OrganisationTally, recordCounts } from './organisationTally.ts';
+import { noCounts, OrganisationTally, recordCounts } from './organisationTally.ts';
 import type { MigrationSettings } from './settings.ts';
 
 /** What the proof adds to a result. */
@@ -29,7 +35,7 @@ export interface Proved
   readonly targetCaller: string | undefined;
 }
 
-const MAX_LISTED = 100;
+const MAX_LISTED_DIFFERENCES = 100;
 
 /** Exports both sides and compares them; a file that cannot be read is proved by its checksum. */
 export async function prove(run: MigrationRun, plan: MigrationPlan, sides: OpenSides): Promise<Proved> {
@@ -57,7 +63,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
   const organisations = new OrganisationTally();
   const losses = new FileLosses(settings.refusedHashes);
   const byZitadels = explainZitadels([source.facts, target.facts], losses);
-  using comparison = new Comparison(settings, MAX_LISTED, {
+  using comparison = new Comparison(settings, MAX_LISTED_DIFFERENCES, {
     explain: (found, content) =>
       explainBesideHash(found, target.kind === 'zitadel' && hasUnchangedPeople(moved?.response), (others) =>
         byZitadels(others, content),
@@ -95,18 +101,18 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
     },
     organisations: listed.map(({ digest: _, ...one }) => ({
       ...one,
-      before: planned.get(one.orgId) ?? { ...nothing, absent: one.records },
+      before: planned.get(one.orgId) ?? { ...noCounts, absent: one.records },
       after: recordCounts(comparison.organisations.get(one.orgId)),
     })),
     organisationsOmitted: organisations.omitted,
     sourceDigest: before.tally.digest,
     activations,
-    targetDigest: after.organisations.length <= MAX_NAMED ? after.tally.digest : undefined,
+    targetDigest: after.organisations.length <= MAX_REQUESTED_ORGANISATIONS ? after.tally.digest : undefined,
     targetCaller: target.facts?.caller?.userId ?? after.manifest?.exportedBy?.userId,
   };
 }
 
-const outcomes = { different: 'different', onlyFirst: 'onlySource', onlySecond: 'onlyTarget' } as const;
+const differenceOutcomes = { different: 'different', onlyFirst: 'onlySource', onlySecond: 'onlyTarget' } as const;
 
 /** What differs in a secret, which is shown nowhere. */
 const secretTexts = {
@@ -121,7 +127,7 @@ function describeDifference({ outcome, fields = [], ...record }: RecordDifferenc
       ? { path: field.path, secret: secretTexts[field.secret] }
       : { path: field.path, source: valueText(field.first), target: valueText(field.second) },
   );
-  return { ...record, orgName, outcome: outcomes[outcome], fields: texts };
+  return { ...record, orgName, outcome: differenceOutcomes[outcome], fields: texts };
 }
 
 /** Proves what a target has stored that cannot be read: it has confirmed the checksum of the bytes. */

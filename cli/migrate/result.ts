@@ -11,17 +11,17 @@ import type { Output } from '../command.ts';
 import { requireFreeFile } from '../places/filePlace.ts';
 import { missingStatesText } from '../texts.ts';
 import { type MigrationPlan, type MigrationResult, migrationResult } from './migrationDocuments.ts';
-import { type MigrationRun, readState } from './migrationRun.ts';
+import { type MigrationRun, readMigrationState } from './migrationRun.ts';
 import type { OpenSide } from './openSides.ts';
 import type { Proved } from './proof.ts';
 import { readJson, resumeCommand, writeJson } from './runDirectory.ts';
 import { type MigrationSettings, shownSettings } from './settings.ts';
 
-const NAME = 'result.json';
+const RESULT_FILE = 'result.json';
 
 /** Reads the result of a migration; undefined before its end. */
 export function readResult(directory: string): Promise<MigrationResult | undefined> {
-  return readJson(directory, NAME, migrationResult);
+  return readJson(directory, RESULT_FILE, migrationResult);
 }
 
 /** Writes the result of a migration into its run directory. */
@@ -71,7 +71,7 @@ export async function makeResult(
     proof,
     credentials,
   };
-  await writeJson(run.directory, NAME, result);
+  await writeJson(run.directory, RESULT_FILE, result);
   return result;
 }
 
@@ -142,7 +142,7 @@ export async function requireReportable({ report }: Settings): Promise<void> {
 export async function reportMigration(directory: string, file: string): Promise<Output> {
   const result = await readResult(directory);
   if (result === undefined) {
-    const { finishedAt } = await readState(directory);
+    const { finishedAt } = await readMigrationState(directory);
     throw migrationUnfinished(directory, finishedAt === undefined ? resumeCommand(directory) : undefined);
   }
   const report = resolve(file);

@@ -11,7 +11,8 @@ import { lockFile } from '../lockFile.ts';
 
 /** Prefix of generated run directory names. */
 export const RUN_PREFIX = 'identity-migration-';
-const STATE = 'state.json';
+/** The file of a run directory with the migration's state. */
+export const STATE_FILE = 'state.json';
 const OWNER_ONLY_DIRECTORY = 0o700;
 
 /**
@@ -26,7 +27,7 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
   syncDirectory(dirname(directory));
   isOwn(directory);
   const content = await readdir(directory);
-  if (content.includes(STATE))
+  if (content.includes(STATE_FILE))
     throw new UsageError(
       `${directory} holds a migration: choose another --run-dir, or continue that one with ${resumeCommand(directory)}`,
     );
@@ -40,7 +41,7 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
 /** Lists the run directories in the current directory that `createRunDirectory` has named. */
 export async function listRunDirectories(): Promise<string[]> {
   const named = (await readdir('.')).filter((name) => name.startsWith(RUN_PREFIX));
-  return named.filter((name) => existsSync(join(name, STATE))).map((name) => resolve(name));
+  return named.filter((name) => existsSync(join(name, STATE_FILE))).map((name) => resolve(name));
 }
 
 /**
@@ -49,7 +50,7 @@ export async function listRunDirectories(): Promise<string[]> {
  */
 export async function requireOwnRun(directory: string): Promise<void> {
   const names = isOwn(directory) ? await readdir(directory) : [];
-  if (!names.includes(STATE)) throw migrationMissing(directory);
+  if (!names.includes(STATE_FILE)) throw migrationMissing(directory);
   // Partial files of a process that works on the migration may be gone by now.
   for (const name of names) isOwn(join(directory, name));
 }
@@ -86,16 +87,16 @@ export function resumeCommand(directory: string): string {
 }
 
 /** Names the file of what moves, and its partial forms. */
-const EXPORT = 'export.';
+const EXPORT_PREFIX = 'export.';
 
 /** Returns the path of the file that holds what moves. */
 export function exportPath(directory: string): string {
-  return join(directory, `${EXPORT}json.gz`);
+  return join(directory, `${EXPORT_PREFIX}json.gz`);
 }
 
 /** Removes a run directory's export, also a partial one; returns whether there was one. */
 export async function removeExport(directory: string): Promise<boolean> {
-  const names = (await readdir(directory)).filter((name) => name.startsWith(EXPORT));
+  const names = (await readdir(directory)).filter((name) => name.startsWith(EXPORT_PREFIX));
   for (const name of names) await rm(join(directory, name), { force: true });
   return names.length > 0;
 }

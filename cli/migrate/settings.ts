@@ -1,36 +1,36 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { exportOptions as exportFields } from '../../functions/export/contract.ts';
-import { importOptions as importFields } from '../../functions/import/contract.ts';
+import { exportOptions } from '../../functions/export/contract.ts';
+import { importOptions } from '../../functions/import/contract.ts';
 import { UsageError } from '../command.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { parsePlace, requireOther, requireRereadable } from '../places/parsePlace.ts';
 import { exportOptionsOf, importOptionsOf, type SecretFiles } from '../places/placeOptions.ts';
 import type { PlanningCall } from './migrationOptions.ts';
 
-const path = z.string();
+const filePath = z.string();
 
 /** The settings of a call that no request has. */
 const ofCalls = { timeoutMs: z.number().optional(), unknownStates: z.literal('active').optional() };
 /** The setting of an import into a ZITADEL, which no request has. */
 const ofZitadel = { refusedHashes: z.literal('omit').optional() };
-const exported = z.object({ ...exportFields, ...ofCalls }).omit({ timeout: true, forZitadel: true });
-const imported = z
-  .object({ ...importFields, ...ofCalls, ...ofZitadel })
+const exportSettings = z.object({ ...exportOptions, ...ofCalls }).omit({ timeout: true, forZitadel: true });
+const importSettings = z
+  .object({ ...importOptions, ...ofCalls, ...ofZitadel })
   .omit({ timeout: true, dryRun: true, ids: true, importId: true });
 
 /** The settings of the import that a result shows, beside the secrets that moved. */
-export const shownSettings = imported.omit({ withKeys: true, timeoutMs: true, unknownStates: true });
+export const shownSettings = importSettings.omit({ withKeys: true, timeoutMs: true, unknownStates: true });
 
 /** The schema of what a migration was told to do. Files of secrets are named, never read into it. */
 export const migrationSettings = z.strictObject({
   from: z.string(),
   to: z.string(),
-  ...exported.shape,
-  ...imported.shape,
-  report: path.optional(),
+  ...exportSettings.shape,
+  ...importSettings.shape,
+  report: filePath.optional(),
   /** The files of tokens and keys, by the options that name them. */
-  secretFiles: z.record(z.string(), path),
+  secretFiles: z.record(z.string(), filePath),
 });
 
 export type MigrationSettings = z.infer<typeof migrationSettings>;
@@ -42,12 +42,12 @@ const kindsOfSecrets = ['token-file', 'credentials-file'] as const;
  * @throws UsageError
  */
 export function readSettings(call: PlanningCall): MigrationSettings {
-  const options = { ...exported.parse(exportOptionsOf(call)), ...imported.parse(importOptionsOf(call)) };
+  const options = { ...exportSettings.parse(exportOptionsOf(call)), ...importSettings.parse(importOptionsOf(call)) };
   const { orgIds, excludedOrgIds } = options;
   const [from, to] = [parsePlace(call.options.from).name, parsePlace(call.options.to).name];
   requireRereadable(from, to);
   requireOther(from, to);
-  if (isFile(from) && orgIds.length + excludedOrgIds.length > 0)
+  if (isFilePlace(from) && orgIds.length + excludedOrgIds.length > 0)
     throw new UsageError(
       `${from} is taken as it is, with all its organisations: name some of them when you export it, or use identity import with --org`,
     );
@@ -64,7 +64,7 @@ export function readSettings(call: PlanningCall): MigrationSettings {
 }
 
 /** Whether a place is a file or an object, which is taken as it is. */
-export function isFile(place: string): boolean {
+export function isFilePlace(place: string): boolean {
   return ['file', 'object'].includes(parsePlace(place).kind);
 }
 
@@ -90,7 +90,7 @@ function givenSecretFiles(options: SecretFiles): Record<string, string> {
 
 /** Returns what a migration exports from the source. */
 export function sourceOptions(settings: MigrationSettings): PlaceExportOptions {
-  return { ...exported.parse(settings), forZitadel: false };
+  return { ...exportSettings.parse(settings), forZitadel: false };
 }
 
 const everything = { orgIds: [], excludedOrgIds: [] };
@@ -104,5 +104,5 @@ export function stagedOptions(settings: MigrationSettings): PlaceExportOptions {
 export function targetOptions(settings: MigrationSettings, dryRun: boolean): PlaceImportOptions {
   const { withPasswords, withOtp, withKeys } = settings;
   const asked = { withPasswords, withOtp, withKeys };
-  return { ...imported.parse(settings), ...everything, asked, dryRun, ids: false };
+  return { ...importSettings.parse(settings), ...everything, asked, dryRun, ids: false };
 }

@@ -5,7 +5,7 @@ import { humanUserSection, personCredentials } from '../../shared/organisation/s
 import { stateWord } from '../texts.ts';
 import type { UndonePerson } from './migrationDocuments.ts';
 
-const MAX_LISTED = 1_000;
+const MAX_LISTED_PEOPLE = 1_000;
 const { password, totp } = personCredentials;
 
 /**
@@ -13,7 +13,7 @@ const { password, totp } = personCredentials;
  * target may have changed them since an earlier migration: a removed factor comes back.
  */
 export class UndoneChanges implements PairVisitor {
-  readonly people = new BoundedList<UndonePerson>(MAX_LISTED);
+  readonly people = new BoundedList<UndonePerson>(MAX_LISTED_PEOPLE);
 
   addPair({ section, orgId, id, outcome, first, second }: ComparedPair): void {
     if (section !== humanUserSection.name || outcome !== 'different' || second === undefined) return;
@@ -23,7 +23,7 @@ export class UndoneChanges implements PairVisitor {
       ...secretChange('password', first.secrets[password.path], second.secrets[password.path]),
       ...secretChange('TOTP seed', first.secrets[totp.path], second.secrets[totp.path]),
       ...factorChange(first.otpEmail, second.otpEmail),
-      ...(first.omitsState === true ? [] : stateChange(states)),
+      ...(first.omitsState === true ? [] : stateChangeTexts(states)),
     ];
     if (changes.length > 0) this.people.add({ orgId, id, name: textAt(person, 'user.userName', id), changes });
   }
@@ -43,7 +43,7 @@ function factorChange(source: boolean | undefined, target: boolean | undefined):
   return [source ? 'gets back the OTP e-mail factor' : 'loses the OTP e-mail factor'];
 }
 
-function stateChange(states: readonly string[]): string[] {
+function stateChangeTexts(states: readonly string[]): string[] {
   const [source = '', target = ''] = states.map(stateWord);
   return source === target ? [] : [`becomes ${source} (now ${target})`];
 }

@@ -31,12 +31,12 @@ export class PersonSearch {
   constructor(users: readonly string[]) {
     this.users = users;
     this.ids = new Set(users);
-    this.names = new Set(users.map(fold));
+    this.names = new Set(users.map(foldCase));
   }
 
   add(person: Person): void {
     if (this.ids.has(person.userId)) this.byId.set(person.userId, person);
-    for (const name of new Set([fold(person.userName), fold(person.email)])) {
+    for (const name of new Set([foldCase(person.userName), foldCase(person.email)])) {
       if (!this.names.has(name)) continue;
       const found = this.byName.get(name) ?? [];
       found.push(person);
@@ -55,10 +55,10 @@ export class PersonSearch {
 
   private matches(user: string): readonly Person[] {
     const person = this.byId.get(user);
-    return person === undefined ? (this.byName.get(fold(user)) ?? []) : [person];
+    return person === undefined ? (this.byName.get(foldCase(user)) ?? []) : [person];
   }
 }
 
-function fold(name: string): string {
+function foldCase(name: string): string {
   return name.toLowerCase();
 }

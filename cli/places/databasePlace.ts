@@ -35,13 +35,13 @@ export function openDatabase(settings: DatabaseSettings): DatabasePlace {
   return {
     takes: 'imports',
     name: settings.name,
-    readExport: (options) => readContent(settings, options),
-    import: (content, options, meter, signal) => importInto(settings, content, options, meter, signal),
-    facts: () => readFacts(settings),
+    readExport: (options) => exportFromDatabase(settings, options),
+    import: (content, options, meter, signal) => importIntoDatabase(settings, content, options, meter, signal),
+    facts: () => readDatabaseFacts(settings),
   };
 }
 
-async function readContent(settings: DatabaseSettings, options: PlaceExportOptions): Promise<ExportFile> {
+async function exportFromDatabase(settings: DatabaseSettings, options: PlaceExportOptions): Promise<ExportFile> {
   const { store, audit, resources } = await openResources(settings);
   async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     using call = callSignal(signal, options.timeoutMs);
@@ -57,7 +57,7 @@ async function readContent(settings: DatabaseSettings, options: PlaceExportOptio
 }
 
 /** Reads what the database says of its instance. Whoever may open it, may export and import. */
-async function readFacts({ location }: DatabaseSettings): Promise<PlaceFacts> {
+async function readDatabaseFacts({ location }: DatabaseSettings): Promise<PlaceFacts> {
   const store = await openExistingStore(location);
   try {
     return {
@@ -72,7 +72,7 @@ async function readFacts({ location }: DatabaseSettings): Promise<PlaceFacts> {
   }
 }
 
-async function importInto(
+async function importIntoDatabase(
   settings: DatabaseSettings,
   content: ExportFile,
   options: PlaceImportOptions,

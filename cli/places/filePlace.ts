@@ -15,13 +15,13 @@ export function openFile(path: string): FilePlace {
   return {
     takes: 'files',
     name: path,
-    readExport: () => readContent(path),
+    readExport: () => openStoredFile(path),
     store: (content, signal) => storeFile(path, content, signal),
     requireFree: () => requireFreeFile(path),
   };
 }
 
-async function readContent(path: string): Promise<ExportFile> {
+async function openStoredFile(path: string): Promise<ExportFile> {
   const { size } = await stat(path).catch((error: unknown) => {
     throw systemCode(error) === 'ENOENT' ? sourceMissing(path) : error;
   });

@@ -3,7 +3,7 @@ import { snakeCase } from '../../shared/wire/requestMessage.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 
 /** Proxies such as nginx reject a request line of more than 8 KB. */
-const MAX_CHARACTERS = 8_000;
+const MAX_QUERY_CHARACTERS = 8_000;
 
 /**
  * Returns options as the fields of a request.
@@ -28,5 +28,5 @@ export function importQuery(options: PlaceImportOptions): string {
 
 /** Whether a query may hold the options of an import. One that names many organisations is too long. */
 export function fitsQuery(options: PlaceImportOptions): boolean {
-  return importQuery(options).length <= MAX_CHARACTERS;
+  return importQuery(options).length <= MAX_QUERY_CHARACTERS;
 }

@@ -36,32 +36,32 @@ export function openInstance(
   return {
     takes: 'imports',
     name: settings.origin,
-    readExport: (options) => readContent(settings, options),
+    readExport: (options) => exportFromInstance(settings, options),
     import: async (content, options, meter, signal) => {
       requireNoneForZitadel(options);
       if (takesFiles !== true) throw placeRefused(settings.origin, OLDER);
       meter.onBegun('sending');
-      if (requestBytes === UNLIMITED) return await importInto(settings, content, options, meter, signal);
+      if (requestBytes === UNLIMITED) return await importIntoInstance(settings, content, options, meter, signal);
       await using file = await makeRepeatable(content, signal);
       const bytes = await countBytes(file, signal);
-      if (bytes <= requestBytes) return await importInto(settings, file, options, meter, signal);
+      if (bytes <= requestBytes) return await importIntoInstance(settings, file, options, meter, signal);
       const send: PartTarget['send'] = (part, partOptions, partMeter) =>
-        importInto(settings, { open: () => [part] }, partOptions, partMeter, signal);
+        importIntoInstance(settings, { open: () => [part] }, partOptions, partMeter, signal);
       return await importParts({ origin: settings.origin, requestBytes, send }, file, options, meter, signal);
     },
-    facts: (operations, signal) => readFacts(settings, { ...recognised, callLimits }, operations, signal),
+    facts: (operations, signal) => readInstanceFacts(settings, { ...recognised, callLimits }, operations, signal),
   };
 }
 
 // It would read a file as a request, and a file could set options.
 const OLDER = `its release does not take ${EXPORT_FILE}: upgrade the instance first`;
 
-async function readContent(settings: InstanceSettings, options: PlaceExportOptions): Promise<ExportFile> {
+async function exportFromInstance(settings: InstanceSettings, options: PlaceExportOptions): Promise<ExportFile> {
   async function* read(page: object, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const body = [
       Buffer.from(JSON.stringify({ ...toRequest(options, exportOptions), response_output: true, ...page })),
     ];
-    using response = await post(settings, { operation: 'export', body }, signal);
+    using response = await callOperation(settings, { operation: 'export', body }, signal);
     yield* proved(settings, response, signal);
   }
   async function* readForm(signal: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -112,7 +112,7 @@ function damaged({ origin }: InstanceSettings, { headers }: HttpResponse, proble
   return exportDamaged(origin, isJson ? problem : `${problem}; content type: ${type}`);
 }
 
-async function importInto(
+async function importIntoInstance(
   settings: InstanceSettings,
   content: { open(signal: AbortSignal): NonNullable<HttpCall['body']> },
   options: PlaceImportOptions,
@@ -120,7 +120,11 @@ async function importInto(
   signal: AbortSignal,
 ): Promise<ImportResponse> {
   const file = { contentType: EXPORT_FILE, body: content.open(signal), query: importQuery(options) };
-  using response = await post(settings, { operation: 'import', accept: ACCEPT, asksFirst: true, ...file }, signal);
+  using response = await callOperation(
+    settings,
+    { operation: 'import', accept: ACCEPT, asksFirst: true, ...file },
+    signal,
+  );
   return await readImportResponse(settings, response, meter, signal);
 }
 
@@ -130,7 +134,11 @@ type OperationCall = Pick<HttpCall, 'accept' | 'asksFirst' | 'contentType' | 'bo
 };
 
 /** @throws IdentityError for a response other than 200 */
-async function post(settings: InstanceSettings, call: OperationCall, signal: AbortSignal): Promise<HttpResponse> {
+async function callOperation(
+  settings: InstanceSettings,
+  call: OperationCall,
+  signal: AbortSignal,
+): Promise<HttpResponse> {
   const response = await callServer(settings.origin, operationCall(settings, call), signal);
   if (response.status === 200) return response;
   using failed = response;
@@ -151,7 +159,7 @@ export interface InstanceSettings extends CalledInstance {
 export const ownLosses: readonly string[] = ['sessions'];
 
 /** Asks an instance of this service about itself and the token. */
-async function readFacts(
+async function readInstanceFacts(
   settings: InstanceSettings,
   recognised: Recognised,
   operations: readonly PlaceOperation[],

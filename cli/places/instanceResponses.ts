@@ -24,7 +24,7 @@ import { connectionReason } from '../tls.ts';
 export const ACCEPT = `${NDJSON}, application/json;q=0.9`;
 
 /** The most of a response, or of one event, that is read: lists of 10,000 errors and warnings, and of 100,000 ids, are far below. */
-const MAX_BYTES = 256_000_000;
+const MAX_RESPONSE_BYTES = 256_000_000;
 
 /**
  * Reads the response of an import: events, whose progress goes to the meter, or the result alone.
@@ -38,17 +38,17 @@ export async function readImportResponse(
 ): Promise<ImportResponse> {
   const areEvents = headers['content-type']?.startsWith(NDJSON) === true;
   if (!areEvents) {
-    const text = await guarded(instance, readText(body, MAX_BYTES), signal);
+    const text = await guarded(instance, readText(body, MAX_RESPONSE_BYTES), signal);
     return importResponse.parse(JSON.parse(text));
   }
-  const last = await guarded(instance, readEvents(body, meter), signal);
+  const last = await guarded(instance, readImportEvents(body, meter), signal);
   if (last?.event === 'result') return last.response;
   if (last?.event === 'error') throw eventError(instance, last.error);
   throw placeLost(instance.origin, 'its last event is missing');
 }
 
 /** Reads events up to the result or the error; undefined where neither comes. */
-async function readEvents(
+async function readImportEvents(
   body: AsyncIterable<Uint8Array>,
   meter: ImportMeter,
 ): Promise<Exclude<ImportEvent, { event: 'progress' }> | undefined> {
@@ -74,7 +74,7 @@ async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
     }
     parts.push(chunk.subarray(start));
     size += chunk.byteLength - start;
-    if (size > MAX_BYTES) throw new Error(`an event has more than ${MAX_BYTES} bytes`);
+    if (size > MAX_RESPONSE_BYTES) throw new Error(`an event has more than ${MAX_RESPONSE_BYTES} bytes`);
   }
 }
 
@@ -95,8 +95,8 @@ async function guarded<Result>(
 }
 
 const MAX_ERROR_BYTES = 1_000_000;
-const MAX_CHARACTERS = 500;
-const described = z.looseObject({ message: z.string().optional() });
+const MAX_MESSAGE_CHARACTERS = 500;
+const describedError = z.looseObject({ message: z.string().optional() });
 
 /** An instance, and the option that names its token's file. */
 export interface CalledInstance {
@@ -129,12 +129,16 @@ const errorKindOfCode: Readonly<Record<number, ResponseErrorKind>> = {
 /** Returns the error of a response other than 200: what a person can do about it. */
 export async function responseError(instance: CalledInstance, { status, body }: HttpResponse): Promise<IdentityError> {
   // A proxy answers with a page of its own.
-  const { data } = described.safeParse(parseIfJson(await readText(body, MAX_ERROR_BYTES)));
+  const { data } = describedError.safeParse(parseIfJson(await readText(body, MAX_ERROR_BYTES)));
   const fault = errorKindOfStatus[status] ?? (status >= 500 ? 'repeat' : 'correct');
-  return responseErrors[fault](instance, data?.message?.slice(0, MAX_CHARACTERS) ?? `status ${status}`, data);
+  return responseErrors[fault](instance, data?.message?.slice(0, MAX_MESSAGE_CHARACTERS) ?? `status ${status}`, data);
 }
 
 /** Returns the same for the error that ends an import after its first event. */
 function eventError(instance: CalledInstance, body: ErrorBody): IdentityError {
-  return responseErrors[errorKindOfCode[body.code] ?? 'correct'](instance, body.message.slice(0, MAX_CHARACTERS), body);
+  return responseErrors[errorKindOfCode[body.code] ?? 'correct'](
+    instance,
+    body.message.slice(0, MAX_MESSAGE_CHARACTERS),
+    body,
+  );
 }

@@ -51,7 +51,7 @@ async function openPlace(call: Surroundings, { parsed }: GivenPlace, secret: Sec
       return (await import('./filePlace.ts')).openFile(parsed.path);
     case 'object': {
       const { file, option = '' } = secret ?? {};
-      const account = file === undefined ? DEFAULT_CREDENTIALS : await readKeyFile(file, option, call.stderr);
+      const account = file === undefined ? DEFAULT_CREDENTIALS : await readAccountKey(file, option, call.stderr);
       const { openObject } = await import('./objectPlace.ts');
       return openObject({ bucket: parsed.bucket, path: parsed.path, account });
     }
@@ -116,7 +116,7 @@ interface SecretFile {
 }
 
 /** Which option names the secret of which kind of place, and whether one option may serve two places. */
-const kinds = [
+const secretKinds = [
   { name: 'token-file', place: 'instance', isShared: false, needs: 'an instance' },
   { name: 'credentials-file', place: 'object', isShared: true, needs: 'a gs:// place' },
 ] as const;
@@ -133,7 +133,7 @@ export function secretFiles(
   isAsked = false,
 ): Map<GivenPlace, SecretFile> {
   const found = new Map<GivenPlace, SecretFile>();
-  for (const { name, place: kind, isShared, needs } of kinds) {
+  for (const { name, place: kind, isShared, needs } of secretKinds) {
     const needing = places.filter(({ parsed }) => parsed.kind === kind);
     const used = new Set<string>();
     for (const place of needing) {
@@ -180,7 +180,7 @@ function checkToken(content: string, holder: string): string {
  * @param stderr gets a warning of a file that others can read
  * @throws UsageError that does not repeat the content
  */
-async function readKeyFile(file: string, option: string, stderr: Writable): Promise<ServiceAccount> {
+async function readAccountKey(file: string, option: string, stderr: Writable): Promise<ServiceAccount> {
   const text = await readSecretFile(file, stderr);
   try {
     return readServiceAccount(Buffer.from(text).toString('base64'), file);

@@ -20,11 +20,11 @@ const FORMS =
   'https://HOST, FILE.json, FILE.json.gz, - (standard input or output), gs://BUCKET/PATH, sqlite:DIR or firestore:PROJECT[/DATABASE]';
 
 const schemes: ReadonlyMap<string, (text: string) => ParsedPlace> = new Map([
-  ['https', parseInstance],
-  ['http', parseInstance],
-  ['gs', parseObject],
-  ['sqlite', parseDirectory],
-  ['firestore', parseFirestore],
+  ['https', parseInstancePlace],
+  ['http', parseInstancePlace],
+  ['gs', parseObjectPlace],
+  ['sqlite', parseSqlitePlace],
+  ['firestore', parseFirestorePlace],
 ]);
 
 /**
@@ -60,7 +60,7 @@ export function requireOther(from: string, to: string): void {
   if (from === to) throw new UsageError(`${from} is both the source and the target: specify two places`);
 }
 
-function parseInstance(text: string): ParsedPlace {
+function parseInstancePlace(text: string): ParsedPlace {
   const url = URL.parse(text);
   if (url === null || url.hostname === '')
     throw new UsageError('the URL of an instance is invalid: specify https://HOST');
@@ -73,7 +73,7 @@ function parseInstance(text: string): ParsedPlace {
   return { name: url.origin, kind: 'instance', origin: url.origin };
 }
 
-function parseObject(text: string): ParsedPlace {
+function parseObjectPlace(text: string): ParsedPlace {
   const [, bucket = '', path = ''] = /^gs:\/\/([^/]*)\/?(.*)$/is.exec(text) ?? [];
   try {
     checkObjectName({ bucket, path }, '');
@@ -84,13 +84,13 @@ function parseObject(text: string): ParsedPlace {
   return { name: objectUri({ bucket, path }), kind: 'object', bucket, path };
 }
 
-function parseDirectory(text: string): ParsedPlace {
+function parseSqlitePlace(text: string): ParsedPlace {
   const directory = after(text, 'sqlite:', 'a directory');
   const path = existsSync(directory) ? realpathSync(directory) : resolve(directory);
   return { name: `sqlite:${path}`, kind: 'sqlite', directory };
 }
 
-function parseFirestore(text: string): ParsedPlace {
+function parseFirestorePlace(text: string): ParsedPlace {
   const given = after(text, 'firestore:', 'PROJECT or PROJECT/DATABASE');
   const [, project, id = '(default)'] = /^([^/\s]+)(?:\/([^/\s]+))?$/.exec(given) ?? [];
   const database = `${project}/${id}`;

@@ -6,10 +6,11 @@ import { SECRET_CHOICES } from '../valueFormats.ts';
 
 const CREDENTIALS = 'Places and credentials';
 const SELECTION = 'Selection and conflicts';
-const RUN = 'Run and output';
+/** The heading of the options that control a run and its output. */
+export const RUN_AND_OUTPUT = 'Run and output';
 
 /** The option of commands that print events. */
-export const eventsOption = { json: flag('print events as NDJSON; the last is the result', RUN) };
+export const eventsOption = { json: flag('print events as NDJSON; the last is the result', RUN_AND_OUTPUT) };
 
 /** The explanation of PLACE in the help of a command. */
 export const placeDetails = '`identity help` lists the forms of PLACE.';
@@ -19,7 +20,7 @@ export const exportChoices = {
   org: repeatable('ORG_ID', 'an organisation; by default all', SELECTION),
   'exclude-org': repeatable('ORG_ID', 'an organisation to leave out, if it is there', SELECTION),
   with: optional('SECRETS', `${SECRET_CHOICES}; by default none`, SELECTION),
-  timeout: optional('DURATION', 'such as 30m; by default what the place allows', RUN),
+  timeout: optional('DURATION', 'such as 30m; by default what the place allows', RUN_AND_OUTPUT),
   'unknown-states': optional('STATE', 'active: for states that ZITADEL 2 or 3 omits', SELECTION),
 };
 

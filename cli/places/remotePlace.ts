@@ -9,7 +9,7 @@ import { recogniseZitadel } from '../zitadel/zitadelInstance.ts';
 import type { InstanceSettings } from './instancePlace.ts';
 
 const PATH = '/openapi.json';
-const MAX_BYTES = 4_000_000;
+const MAX_DESCRIPTION_BYTES = 4_000_000;
 const bytes = z.int().positive().exactOptional();
 const statedLimits = z.object({ requestBytes: bytes, responseBytes: bytes });
 const ours = z.object({
@@ -49,7 +49,7 @@ async function recogniseBy(origin: string, { status, headers, body }: HttpRespon
   const isPlain = status === 400 ? await plainToTls(origin) : undefined;
   if (isPlain !== undefined) throw isPlain;
   if (status !== 200) return `${PATH} is answered with ${status}`;
-  const document = ours.safeParse(parseIfJson(await readText(body, MAX_BYTES))).data;
+  const document = ours.safeParse(parseIfJson(await readText(body, MAX_DESCRIPTION_BYTES))).data;
   const hasOperations = document?.paths['/admin/v1/export'] ?? document?.paths['/admin/v1/import'];
   if (document === undefined || hasOperations === undefined) return `${PATH} describes another service`;
   const takesFiles = fileImport.safeParse(document.paths['/admin/v1/import']).success;

@@ -31,7 +31,7 @@ export function definitions(terms: Readonly<Record<string, HtmlValue>>): Html {
 }
 
 /** More items of a list than this are counted only. */
-const MAX_LISTED = 100;
+const MAX_LIST_ITEMS = 100;
 
 /**
  * Returns a section of the page with a list; undefined for an empty list.
@@ -47,7 +47,7 @@ export function listSection<Item>(
   const size = (some: readonly Item[]) => some.reduce((sum, item) => sum + sizeOf(item), 0);
   const all = size(items) + omitted;
   if (all === 0) return undefined;
-  const listed = items.slice(0, MAX_LISTED);
+  const listed = items.slice(0, MAX_LIST_ITEMS);
   const rest = all === size(listed) ? undefined : html`<li class="soft">and ${all - size(listed)} more</li>`;
   const lines = listed.map((item) => html`<li>${show(item)}</li>\n`);
   return html`<section><h2>${title} (${all})</h2><ul>${lines}${rest}</ul></section>`;

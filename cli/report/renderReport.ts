@@ -19,14 +19,14 @@ export function renderReport(result: MigrationResult): string {
 <meta http-equiv="content-security-policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>Migration of ${result.source.place} to ${result.target.place}</title>
 <style>${style}</style></head><body>
-${overview(result)}
+${renderOverview(result)}
 ${listSection('Errors', errors, (error) => html`${noticeText(error)}`, errorsOmitted)}
 ${noticeList('Left to do', leftToDo, leftToDoOmitted)}
-${differences(result)}
-${places(result)}
-${moved(result)}
-${proof(result)}
-${timings(result)}
+${renderDifferences(result)}
+${renderPlaces(result)}
+${renderMoved(result)}
+${renderProof(result)}
+${renderTimings(result)}
 ${noticeList('Warnings', warnings, warningsOmitted)}
 ${listSection('Left out', leftOut, ({ orgId, reason }) => html`<code>${orgId}</code>: ${reason}`)}
 <footer><p class="soft">Equal records have equal digests. This report holds no secret.</p></footer>
@@ -42,7 +42,7 @@ function noticeList(title: string, notices: readonly Notice[], omitted: number):
 }
 
 /** Shows what happened in a sentence, whom it concerns, whose credentials arrived, and when it was. */
-function overview(result: MigrationResult): Html {
+function renderOverview(result: MigrationResult): Html {
   const {
     command,
     startedAt,
@@ -52,15 +52,15 @@ function overview(result: MigrationResult): Html {
   const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000;
   const people = counted(exported.humanUsers ?? 0, 'person');
   return html`<header><h1>Migration of ${people} in ${counted(organisations, 'organisation')}</h1>
-<p class="verdict ${result.outcome}">${verdict(result)}</p>${credentialsOf(result)}
+<p class="verdict ${result.outcome}">${verdictText(result)}</p>${credentialsOf(result)}
 <p class="soft">${moment(startedAt)} to ${moment(finishedAt)}, ${span(seconds)}; identity ${command}</p></header>`;
 }
 
 /** Shows both sides, and the options. */
-function places({ source, target, resumedAt, options, leftOut }: MigrationResult): Html {
+function renderPlaces({ source, target, resumedAt, options, leftOut }: MigrationResult): Html {
   const { orgIds, secrets, onConflict, newOrgsOnly } = options;
   const last = resumedAt.at(-1);
-  return html`<section><h2>From and to</h2><div class="sides">${side('From', source)}${side('To', target)}</div>
+  return html`<section><h2>From and to</h2><div class="sides">${renderSide('From', source)}${renderSide('To', target)}</div>
 ${definitions({
   Organisations: orgIds.length === 0 ? 'all' : `${orgIds.length} selected`,
   'Left out': leftOut.length || undefined,
@@ -71,7 +71,7 @@ ${definitions({
 })}</section>`;
 }
 
-function verdict(result: MigrationResult): string {
+function verdictText(result: MigrationResult): string {
   const { outcome, proof, moved } = result;
   if (outcome === 'done' && proof.method === 'checksum')
     return `Done: all ${numberText(moved.records)} records are stored, as the checksum proves.`;
@@ -81,7 +81,7 @@ function verdict(result: MigrationResult): string {
 }
 
 /** The names of places' kinds, as people read them. */
-const kinds: Readonly<Record<string, string>> = {
+const kindNames: Readonly<Record<string, string>> = {
   instance: 'an instance of this service',
   zitadel: 'a ZITADEL instance',
   database: 'a database, without a server',
@@ -89,10 +89,10 @@ const kinds: Readonly<Record<string, string>> = {
   object: 'an object in a bucket',
 };
 
-function side(title: string, shown: MigrationSide): Html {
+function renderSide(title: string, shown: MigrationSide): Html {
   const { place, kind, version, instance, digest, readAt, bytes, generation, crc32c } = shown;
   return html`<div class="side"><h3>${title} ${place}</h3>${definitions({
-    Kind: kinds[kind] ?? kind,
+    Kind: kindNames[kind] ?? kind,
     Version: version,
     Instance: instance,
     Digest: digest === undefined ? undefined : html`<code>${digest}</code>`,
@@ -112,7 +112,7 @@ function allEqual(records: number): Compared {
 }
 
 /** Shows what was to move: by section, by what the import did, and by organisation. */
-function moved(result: MigrationResult): Html {
+function renderMoved(result: MigrationResult): Html {
   const { records, organisations, exported, imported } = result.moved;
   const { sections } = result.proof;
   const names = [...new Set([...Object.keys(exported), ...Object.keys(sections)])];
@@ -146,14 +146,14 @@ function importedOf(outcomes: MigrationResult['moved']['imported']): Html | unde
 }
 
 /** More organisations than this are counted only. */
-const MAX_ORGANISATIONS = 50;
+const MAX_SHOWN_ORGANISATIONS = 50;
 
 /** Shows the organisations with differences, then the largest ones. */
 function organisationList({ organisations: all, organisationsOmitted, proof }: MigrationResult): Html | undefined {
   if (all.length === 0) return undefined;
   const differing = ({ after }: (typeof all)[number]) => after.different + after.absent;
   const sorted = all.toSorted((a, b) => differing(b) - differing(a) || b.records - a.records);
-  const items = sorted.slice(0, MAX_ORGANISATIONS).map(({ orgId, name, people, records, after }) => {
+  const items = sorted.slice(0, MAX_SHOWN_ORGANISATIONS).map(({ orgId, name, people, records, after }) => {
     const counts = proof.method === 'checksum' ? allEqual(records) : after;
     return comparedItem(
       html`${name} <span class="soft">${orgId}</span>, ${counted(people, 'person')}`,
@@ -167,13 +167,18 @@ function organisationList({ organisations: all, organisationsOmitted, proof }: M
 }
 
 /** Shows the differences that should not be; the expected ones follow the proof. */
-function differences({ proof: { differences: all, unexpected } }: MigrationResult): Html | undefined {
+function renderDifferences({ proof: { differences: all, unexpected } }: MigrationResult): Html | undefined {
   const odd = all.filter(({ reason }) => reason === undefined);
   return listSection('Differences', odd, differenceItem, unexpected - odd.length);
 }
 
 /** Shows how the result was proved, and the differences that were expected. */
-function proof({ proof: found, options: { secrets }, source, target }: MigrationResult): readonly (Html | undefined)[] {
+function renderProof({
+  proof: found,
+  options: { secrets },
+  source,
+  target,
+}: MigrationResult): readonly (Html | undefined)[] {
   const { description, provedAt, expected, sourceUnchanged } = found;
   const known = found.differences.filter(({ reason }) => reason !== undefined);
   return [
@@ -197,7 +202,7 @@ function credentialsOf({ credentials, target }: MigrationResult): Html | undefin
 ${list}`;
 }
 
-const sides = { different: '', onlySource: 'in the source only', onlyTarget: 'in the target only' } as const;
+const onlyInTexts = { different: '', onlySource: 'in the source only', onlyTarget: 'in the target only' } as const;
 
 function differenceItem({
   outcome,
@@ -215,16 +220,16 @@ function differenceItem({
       ? html`<br><code>${path}</code>: ${source} → ${target}`
       : html`<br><code>${path}</code>: a secret, ${secret}`,
   );
-  return html`${recordNoun(section)} <code>${named(id, name)}</code> of <code>${named(orgId, orgName)}</code> ${sides[outcome]}${why}${shown}`;
+  return html`${recordNoun(section)} <code>${named(id, name)}</code> of <code>${named(orgId, orgName)}</code> ${onlyInTexts[outcome]}${why}${shown}`;
 }
 
 /** A migration that was interrupted often has many attempts; further ones are counted only. */
-const MAX_PHASES = 40;
+const MAX_SHOWN_PHASES = 40;
 
 /** Shows how long each phase took, and its rate. */
-function timings({ phases }: MigrationResult): Html | undefined {
+function renderTimings({ phases }: MigrationResult): Html | undefined {
   if (phases.length === 0) return undefined;
-  const shown = phases.slice(-MAX_PHASES);
+  const shown = phases.slice(-MAX_SHOWN_PHASES);
   const omitted = phases.length - shown.length;
   const rest = omitted === 0 ? undefined : html`<p class="soft">${omitted} earlier attempts are not shown</p>`;
   const items = shown.map((phase) => {

@@ -61,7 +61,7 @@ const fieldRules: readonly DifferenceRule[] = [
     sections: ['humanUsers', 'machineUsers'],
     paths: ['state'],
     reason: 'ZITADEL does not import this state: the user is active there',
-    applies: ([other, zitadel]) => zitadel === 'USER_STATE_ACTIVE' && !keptStates.has(String(other)),
+    applies: ([other, zitadel]) => zitadel === 'USER_STATE_ACTIVE' && !importedUserStates.has(String(other)),
   },
   {
     sections: ['org', 'humanUsers', 'machineUsers'],
@@ -87,7 +87,7 @@ const fieldRules: readonly DifferenceRule[] = [
 const WITHOUT_HASH =
   'imported without the password hash, for which ZITADELs since June 2026 refuse the person: --refused-hashes omit';
 const CLEAR_PASSWORD = 'an import stores the hash of a clear password';
-const keptStates = new Set(['USER_STATE_ACTIVE', 'USER_STATE_INACTIVE', 'USER_STATE_LOCKED']);
+const importedUserStates = new Set(['USER_STATE_ACTIVE', 'USER_STATE_INACTIVE', 'USER_STATE_LOCKED']);
 
 const NOT_CARRIED = 'ZITADEL does not import, or not export, these texts';
 const textsNotCarried = new Set([...droppedSections, 'inviteUserMessages']);
@@ -149,7 +149,7 @@ function fieldReason(
     return losses !== undefined && lacksOnlyMissing(values, (id) => losses.hasProvider(orgId, id))
       ? NO_PROVIDER
       : undefined;
-  const isExplained = ({ sections, paths, applies = isLost }: DifferenceRule) =>
+  const isExplained = ({ sections, paths, applies = isMissingInZitadel }: DifferenceRule) =>
     sections.includes(section) && paths.includes(field.path) && applies(values, zitadel);
   return fieldRules.find(isExplained)?.reason;
 }
@@ -167,6 +167,6 @@ function lacksOnlyMissing([other, zitadel]: DifferingValues, hasProvider: (id: s
   return isDeepStrictEqual(zitadel, kept);
 }
 
-function isLost([, zitadel]: DifferingValues): boolean {
+function isMissingInZitadel([, zitadel]: DifferingValues): boolean {
   return zitadel === undefined;
 }

@@ -59,7 +59,7 @@ export class FileLosses implements RecordVisitor {
   add(record: OrganisationRecord): void {
     const { section, orgId, json } = record;
     const id = reportedId(record);
-    const name = recordName({ section: section.name, orgId, id });
+    const name = lossKey({ section: section.name, orgId, id });
     if (this.omitsHash(record)) this.withoutHash.add(name);
     if (lacksSecret(record)) this.reasons.set(name, 'ZITADEL takes no OIDC provider without client secret');
     else if (section.exported?.providerType !== undefined) this.providers.set(textAt(json, 'idpId', orgId), orgId);
@@ -85,15 +85,15 @@ export class FileLosses implements RecordVisitor {
 
   /** Whether a person of the file is imported without password hash, which the file has. */
   lacksHash(record: Pick<RecordDifference, 'section' | 'orgId' | 'id'>): boolean {
-    return this.withoutHash.has(recordName(record));
+    return this.withoutHash.has(lossKey(record));
   }
 
   /** Returns why a record of the file is not imported; undefined for one that is. */
   reason(record: Pick<RecordDifference, 'section' | 'orgId' | 'id'>): string | undefined {
-    return this.reasons.get(recordName(record));
+    return this.reasons.get(lossKey(record));
   }
 }
 
-function recordName({ section, orgId, id }: Pick<RecordDifference, 'section' | 'orgId' | 'id'>): string {
+function lossKey({ section, orgId, id }: Pick<RecordDifference, 'section' | 'orgId' | 'id'>): string {
   return JSON.stringify([section, orgId, id]);
 }

@@ -14,7 +14,13 @@ import {
 import { callServer, type HttpResponse, limitAttempt } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
 import { hasErrorId } from './errorIds.ts';
-import { backoffOf, MAX_ANSWER_BYTES, PAGE, plainMessage, type ZitadelConnection } from './zitadelConnection.ts';
+import {
+  backoffOf,
+  MAX_ANSWER_BYTES,
+  plainMessage,
+  RESULTS_PER_PAGE,
+  type ZitadelConnection,
+} from './zitadelConnection.ts';
 
 // Calls that name a record or an organisation go over gRPC-Web: the gateway of REST rejects ids with slashes or with
 // characters other than printable ASCII in paths, and ignores such ids in the header of the organisation, so that it
@@ -84,12 +90,12 @@ function webTransport({ baseUrl, token, signal }: ZitadelConnection, readMaxByte
       const answered = new Headers();
       for (const [name, value] of Object.entries(response.headers))
         if (typeof value === 'string') answered.set(name, value);
-      return { status: response.status, header: answered, body: bodyOf(response), trailer: new Headers() };
+      return { status: response.status, header: answered, body: streamBody(response), trailer: new Headers() };
     },
   });
 }
 
-async function* bodyOf(response: HttpResponse): AsyncGenerator<Uint8Array> {
+async function* streamBody(response: HttpResponse): AsyncGenerator<Uint8Array> {
   using read = response;
   yield* read.body;
 }
@@ -185,8 +191,8 @@ export type SearchPage<Result> = (
 export async function searchAll<Result>(find: SearchPage<Result>): Promise<Result[]> {
   const all: Result[] = [];
   for (;;) {
-    const { result } = await find({ offset: BigInt(all.length), limit: PAGE, asc: true });
+    const { result } = await find({ offset: BigInt(all.length), limit: RESULTS_PER_PAGE, asc: true });
     all.push(...result);
-    if (result.length < PAGE) return all;
+    if (result.length < RESULTS_PER_PAGE) return all;
   }
 }

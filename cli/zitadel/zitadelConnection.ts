@@ -48,11 +48,14 @@ export interface ZitadelAnswer {
 const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, maxDelayMs: 8_000 };
 /** Twice the time limit of a call is about as long as the retries of a lost connection take. */
 const TIMED_OUT_ATTEMPTS = 2;
-const UNAVAILABLE = new Set([502, 503]);
+const UNAVAILABLE_STATUSES = new Set([502, 503]);
 /** An export of one organisation over REST has 4 MiB of protobuf; its JSON is larger. */
 export const MAX_ANSWER_BYTES = 64_000_000;
 
-const errorBody = z.looseObject({ code: z.number().optional(), message: z.string() });
+/** The gateway's text for a message above its limit of 4 MiB. Calls over gRPC-Web do not pass the gateway. */
+export const MESSAGE_TOO_LARGE = 'received message larger than max';
+
+const zitadelErrorBody = z.looseObject({ code: z.number().optional(), message: z.string() });
 
 /**
  * Sends a call, again where a ZITADEL does not answer or is not ready. Only send calls that may be repeated.
@@ -63,8 +66,8 @@ export async function send(connection: ZitadelConnection, call: ZitadelCall): Pr
   const { baseUrl } = connection;
   const backoff = backoffOf(connection);
   for (let attempts = 1; ; attempts++) {
-    const { answer, problem } = await attempt(connection, call);
-    if (answer !== undefined && !UNAVAILABLE.has(answer.status)) return { ...answer, attempts };
+    const { answer, problem } = await sendOnce(connection, call);
+    if (answer !== undefined && !UNAVAILABLE_STATUSES.has(answer.status)) return { ...answer, attempts };
     const reason = answer === undefined ? connectionReason(problem) : `${answer.status} ${messageIn(answer.text)}`;
     if (!(await backoff.failed(problem)))
       throw problem instanceof IdentityError ? problem : placeUnreachable(baseUrl, reason);
@@ -83,7 +86,7 @@ interface AttemptResult {
   readonly problem?: unknown;
 }
 
-async function attempt(connection: ZitadelConnection, call: ZitadelCall): Promise<AttemptResult> {
+async function sendOnce(connection: ZitadelConnection, call: ZitadelCall): Promise<AttemptResult> {
   const { baseUrl, token } = connection;
   const { method, path, body, timeoutMs } = call;
   const limit = limitAttempt(connection, timeoutMs);
@@ -141,7 +144,7 @@ const SHOWN_CHARACTERS = 300;
 
 /** Returns the message of an error body; of another text its beginning. */
 export function messageIn(text: string): string {
-  return plainMessage(errorBody.safeParse(parseIfJson(text)).data?.message ?? text.slice(0, SHOWN_CHARACTERS));
+  return plainMessage(zitadelErrorBody.safeParse(parseIfJson(text)).data?.message ?? text.slice(0, SHOWN_CHARACTERS));
 }
 
 /** Returns a message without the parentheses in which the releases of 2026 have no id. */
@@ -150,7 +153,7 @@ export function plainMessage(message: string): string {
 }
 
 /** The number of results that a search returns at once. */
-export const PAGE = 100;
+export const RESULTS_PER_PAGE = 100;
 
 interface Search<Result> {
   readonly path: string;
@@ -166,10 +169,13 @@ export async function* search<Result>(
 ): AsyncGenerator<Result, void, void> {
   // Each of ZITADEL's lists has details, an empty one too: another server's answer is not taken for that.
   const page = z.looseObject({ details: z.looseObject({}), result: z.array(result).default([]) });
-  for (let offset = 0; ; offset += PAGE) {
-    const body = JSON.stringify({ query: { offset: String(offset), limit: PAGE, asc: true }, sortingColumn });
+  for (let offset = 0; ; offset += RESULTS_PER_PAGE) {
+    const body = JSON.stringify({
+      query: { offset: String(offset), limit: RESULTS_PER_PAGE, asc: true },
+      sortingColumn,
+    });
     const found = await request(connection, { method: 'POST', path, body }, page);
     yield* found.result;
-    if (found.result.length < PAGE) return;
+    if (found.result.length < RESULTS_PER_PAGE) return;
   }
 }

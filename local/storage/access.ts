@@ -15,7 +15,7 @@ interface TokenResponse {
   readonly body: object;
 }
 
-const LIFETIME_SECONDS = 3599;
+const TOKEN_LIFETIME_SECONDS = 3599;
 
 const claims = z.object({ iss: z.string(), aud: z.string() });
 
@@ -35,7 +35,10 @@ export class Access {
   issueToken(form: URLSearchParams, tokenUri: string): TokenResponse {
     if (!this.hasSigned(form.get('assertion') ?? '', tokenUri))
       return { status: 400, body: { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' } };
-    return { status: 200, body: { access_token: this.token, expires_in: LIFETIME_SECONDS, token_type: 'Bearer' } };
+    return {
+      status: 200,
+      body: { access_token: this.token, expires_in: TOKEN_LIFETIME_SECONDS, token_type: 'Bearer' },
+    };
   }
 
   /** @throws GoogleError 401 unless an Authorization header has the issued token */

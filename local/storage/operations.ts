@@ -181,7 +181,7 @@ export interface ObjectRoute {
   readonly query: URLSearchParams;
 }
 
-const prefixes =
+const objectPaths =
   /^\/(?:(storage\/v1|download\/storage\/v1|(?:resumable\/)?upload\/storage\/v1)\/)?b\/([^/]+)\/o(?:\/(.*))?$/;
 
 /**
@@ -190,13 +190,13 @@ const prefixes =
  */
 export function parseRoute(url: string): ObjectRoute {
   const [path = '', query = ''] = url.split(/\?(.*)/s);
-  const [, prefix = '', bucket, object = ''] = prefixes.exec(path) ?? [];
+  const [, prefix = '', bucket, object = ''] = objectPaths.exec(path) ?? [];
   if (bucket === undefined) throw notImplemented();
   const kind = prefix.includes('upload') ? 'upload' : object === '' ? 'bucket' : 'object';
-  return { kind, bucket: decode(bucket), object: decode(object), query: new URLSearchParams(query) };
+  return { kind, bucket: decodePathPart(bucket), object: decodePathPart(object), query: new URLSearchParams(query) };
 }
 
-function decode(text: string): string {
+function decodePathPart(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

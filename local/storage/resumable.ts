@@ -123,10 +123,15 @@ function parseContentRange(header: string | undefined): ContentRange {
   if (header === undefined) return { start: 0, end: undefined, total: undefined, endsWithBody: true };
   const [, start, end, total] = /^bytes (?:\*|(\d+)-(\*|-?\d+))\/(\*|\d+)$/.exec(header) ?? [];
   if (total === undefined) throw invalid('Failed to parse Content-Range header.');
-  return { start: number(start), end: number(end), total: number(total), endsWithBody: end === '*' && total === '*' };
+  return {
+    start: parseBound(start),
+    end: parseBound(end),
+    total: parseBound(total),
+    endsWithBody: end === '*' && total === '*',
+  };
 }
 
-const number = (text: string | undefined) => (text === undefined || text === '*' ? undefined : Number(text));
+const parseBound = (text: string | undefined) => (text === undefined || text === '*' ? undefined : Number(text));
 
 const body = z.object({
   name: z.string().optional(),
@@ -154,7 +159,7 @@ export function readUploadRequest(
   json: string,
   contentType: string | undefined,
 ): UploadRequest {
-  const parsed = body.safeParse(parse(json));
+  const parsed = body.safeParse(parseMetadata(json));
   const name = query.get('name') ?? parsed.data?.name;
   if (!parsed.success || name === undefined || name === '') throw invalid('Required: object name');
   const { crc32c, contentEncoding, metadata } = parsed.data;
@@ -170,7 +175,7 @@ export function readUploadRequest(
   };
 }
 
-function parse(json: string): unknown {
+function parseMetadata(json: string): unknown {
   try {
     return json.trim() === '' ? {} : JSON.parse(json);
   } catch {

@@ -20,7 +20,7 @@ export interface LocalServiceAccount extends Account {
   readonly json: string;
 }
 
-const keyFile = z.object({ client_email: z.string(), private_key: z.string() });
+const issuedKey = z.object({ client_email: z.string(), private_key: z.string() });
 
 /**
  * Reads a service account's key file. Creates a missing one, readable only by its owner, so that the key stays the same
@@ -31,8 +31,8 @@ export async function createServiceAccount(options: {
   readonly name: string;
 }): Promise<LocalServiceAccount> {
   const json = (await readIfExists(options.file)) ?? (await writeNew(options.file, options.name));
-  const { client_email, private_key } = keyFile.parse(JSON.parse(json));
-  const publicKeyPem = pem(createPublicKey(createPrivateKey(private_key)), 'spki');
+  const { client_email, private_key } = issuedKey.parse(JSON.parse(json));
+  const publicKeyPem = exportPem(createPublicKey(createPrivateKey(private_key)), 'spki');
   return { clientEmail: client_email, publicKeyPem, json };
 }
 
@@ -60,7 +60,7 @@ async function newKeyFile(name: string): Promise<Record<string, string>> {
     type: 'service_account',
     project_id: 'local',
     private_key_id: randomBytes(20).toString('hex'),
-    private_key: pem(privateKey, 'pkcs8'),
+    private_key: exportPem(privateKey, 'pkcs8'),
     client_email: email,
     client_id: `1${Array.from({ length: 20 }, () => randomInt(10)).join('')}`,
     auth_uri: 'https://accounts.google.com/o/oauth2/auth',
@@ -71,6 +71,6 @@ async function newKeyFile(name: string): Promise<Record<string, string>> {
   };
 }
 
-function pem(key: KeyObject, type: 'pkcs8' | 'spki'): string {
+function exportPem(key: KeyObject, type: 'pkcs8' | 'spki'): string {
   return key.export({ type, format: 'pem' }).toString();
 }

@@ -86,7 +86,7 @@ async function handle(service: Service, request: IncomingMessage, response: Serv
   const session = route.kind === 'upload' ? route.query.get('upload_id') : null;
   if (session !== null) return await handleSession(exchange, session);
   access.authenticate(request.headers.authorization);
-  const run = operations[`${request.method} ${route.kind}`];
+  const run = handlers[`${request.method} ${route.kind}`];
   if (run === undefined) throw notImplemented();
   if (route.bucket !== bucket) throw noSuchBucket();
   await run(exchange);
@@ -99,7 +99,7 @@ async function handleSession(exchange: Exchange, id: string): Promise<void> {
   throw notImplemented();
 }
 
-const operations: Readonly<Record<string, (exchange: Exchange) => Promise<void>>> = {
+const handlers: Readonly<Record<string, (exchange: Exchange) => Promise<void>>> = {
   'GET object': getObject,
   'DELETE object': deleteObject,
   'POST upload': insertObject,

@@ -33,11 +33,17 @@ export interface Stored {
   readonly stored: StoredDocument;
 }
 
+/** The size of a batch of deletions, whose commit reads the bodies or claims of the documents. */
+export const DELETIONS_PER_COMMIT = 100;
+
 /** The fields that contain a document's references and claims. */
 export const dependentFields: readonly FieldName[] = ['partition', 'orgId', 'ownerId', 'body'];
 
 /** Reads the documents that exist. */
-export async function readStored(transaction: Transaction, keys: readonly DocumentKey[]): Promise<readonly Stored[]> {
+export async function readDependents(
+  transaction: Transaction,
+  keys: readonly DocumentKey[],
+): Promise<readonly Stored[]> {
   const documents = await transaction.getMany(keys, dependentFields);
   return keys.flatMap((key, index) => {
     const stored = documents[index];
@@ -54,7 +60,7 @@ export async function deleteWithClaims(transaction: Transaction, documents: read
 
 async function findClaims(transaction: Transaction, documents: readonly Stored[]): Promise<DocumentKey[]> {
   const candidates = documents.flatMap(({ key, stored }) => {
-    const section = findSection(stored);
+    const section = sectionOf(stored);
     if (section?.unique === undefined) return [];
     const { body = '{}', orgId = '' } = stored;
     const json = JSON.parse(body);
@@ -69,7 +75,7 @@ async function findClaims(transaction: Transaction, documents: readonly Stored[]
 }
 
 /** Finds a record's section, also that of an organisation in removal and of a service user in deletion. */
-function findSection(stored: StoredDocument): Section | undefined {
+function sectionOf(stored: StoredDocument): Section | undefined {
   if (isInRemoval(stored)) return organisationSection;
   return isInDeletion(stored) ? machineUserSection : sections.find((one) => isInSection(stored.partition, one));
 }

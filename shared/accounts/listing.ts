@@ -92,7 +92,7 @@ async function* readUsers(store: Store, orgId: string | undefined): AsyncGenerat
 export async function* listMembers(store: Store, orgId: string | undefined): AsyncGenerator<ListedMember> {
   if (orgId !== undefined) await requireOrganisation(store, orgId);
   else {
-    for await (const document of read(store, { collection: 'members', partition: INSTANCE_MEMBERS }))
+    for await (const document of readListed(store, { collection: 'members', partition: INSTANCE_MEMBERS }))
       yield { userId: textAt(parseObject(document.body), 'userId', ''), roles: parseRoles(document) };
   }
   for await (const { document, json, orgId: owner } of readSection(store, orgMemberSection, orgId))
@@ -106,7 +106,7 @@ async function* readSection(store: Store, section: Section, only: string | undef
     only === undefined
       ? { collection, partitions: sectionPartitions(section) }
       : { collection, partition: sectionPartition(only, section) };
-  for await (const document of read(store, range)) {
+  for await (const document of readListed(store, range)) {
     const { orgId = '', state = '' } = document;
     yield { document, json: parseObject(document.body), orgId, state };
   }
@@ -114,7 +114,7 @@ async function* readSection(store: Store, section: Section, only: string | undef
 
 const listedFields: readonly FieldName[] = ['orgId', 'body', 'state', ...Object.values(factorFields)];
 
-async function* read(store: Store, range: ScanRange): AsyncGenerator<StoredDocument> {
+async function* readListed(store: Store, range: ScanRange): AsyncGenerator<StoredDocument> {
   await using snapshot: Snapshot = await store.snapshot();
   for await (const documents of snapshot.scan({ ...range, fields: listedFields })) yield* documents;
 }

@@ -8,12 +8,16 @@ import { isInRemoval, removedOrganisations, sections } from '../organisation/sec
 import { readDefaultOrganisation } from '../store/instance.ts';
 import { scanInPasses } from '../store/passes.ts';
 import type { Store, Transaction } from '../store/store.ts';
-import { deleteWithClaims, dependentFields, findDependents, readStored, type Stored } from './dependents.ts';
+import {
+  DELETIONS_PER_COMMIT,
+  deleteWithClaims,
+  dependentFields,
+  findDependents,
+  readDependents,
+  type Stored,
+} from './dependents.ts';
 import { instanceOwners } from './members.ts';
 import { changeRemovals, holdRemovals } from './organisationRemovals.ts';
-
-/** The size of a batch of deletions. A batch reads the claims of what it deletes. */
-const BATCH = 100;
 
 /** An organisation to remove. */
 export interface RemovableOrganisation {
@@ -34,8 +38,8 @@ export async function describeRemoval(store: Store, orgIds: readonly string[]): 
   const described: RemovableOrganisation[] = [];
   for (const [index, orgId] of orgIds.entries()) {
     const name = textAt(parseObject(stored[index]?.body), 'org.name', orgId);
-    const people = await countRecords(store, orgId, humanUserSection);
-    described.push({ orgId, name, people, serviceUsers: await countRecords(store, orgId, machineUserSection) });
+    const people = await countStoredRecords(store, orgId, humanUserSection);
+    described.push({ orgId, name, people, serviceUsers: await countStoredRecords(store, orgId, machineUserSection) });
   }
   return described;
 }
@@ -67,7 +71,7 @@ async function requireOtherOwner(
   if (removed !== undefined && !remains) throw lastOwner(removed);
 }
 
-async function countRecords(store: Store, orgId: string, section: Section): Promise<number> {
+async function countStoredRecords(store: Store, orgId: string, section: Section): Promise<number> {
   let count = 0;
   const partition = sectionPartition(orgId, section);
   for await (const batch of scanInPasses(store, { collection: section.collection, partition, fields: [] }))
@@ -88,12 +92,12 @@ export async function removeOrganisations(
   orgIds: readonly string[],
   signal: AbortSignal,
 ): Promise<number> {
-  await begin(store, orgIds);
+  await beginRemoval(store, orgIds);
   let deleted = 0;
   const remove = async (found: readonly Stored[]) => {
-    for (let start = 0; start < found.length; start += BATCH) {
+    for (let start = 0; start < found.length; start += DELETIONS_PER_COMMIT) {
       signal.throwIfAborted();
-      const batch = found.slice(start, start + BATCH);
+      const batch = found.slice(start, start + DELETIONS_PER_COMMIT);
       await deleteBatch(store, orgIds, batch);
       deleted += batch.length;
     }
@@ -101,12 +105,12 @@ export async function removeOrganisations(
   for await (const found of findDependents(store, new Set(orgIds))) await remove(found);
   for (const orgId of orgIds) for await (const found of findOwn(store, orgId)) await remove(found);
   signal.throwIfAborted();
-  await finish(store, orgIds);
+  await finishRemoval(store, orgIds);
   return deleted + orgIds.length;
 }
 
 /** Marks the organisations as being removed. */
-function begin(store: Store, orgIds: readonly string[]): Promise<void> {
+function beginRemoval(store: Store, orgIds: readonly string[]): Promise<void> {
   return store.transaction(async (transaction) => {
     const stored = await transaction.getMany(orgIds.map(organisationKey), ['partition']);
     await requireRemovable(store, transaction, orgIds);
@@ -148,10 +152,10 @@ function deleteBatch(store: Store, orgIds: readonly string[], batch: readonly St
   });
 }
 
-function finish(store: Store, orgIds: readonly string[]): Promise<void> {
+function finishRemoval(store: Store, orgIds: readonly string[]): Promise<void> {
   return store.transaction(async (transaction) => {
     await holdRemoval(transaction, orgIds);
-    await deleteWithClaims(transaction, await readStored(transaction, orgIds.map(organisationKey)));
+    await deleteWithClaims(transaction, await readDependents(transaction, orgIds.map(organisationKey)));
     transaction.write(orgIds.map((orgId) => ({ type: 'delete', key: scopeKey(orgId) })));
     await changeRemovals(transaction, (earlier) => [...earlier].filter((orgId) => !orgIds.includes(orgId)));
   });

@@ -7,7 +7,14 @@ import { isInSection } from '../organisation/section.ts';
 import { deletionPartition, isInDeletion, machineUserSection } from '../organisation/sections/users.ts';
 import { describeInstance, readDefaultOrganisation } from '../store/instance.ts';
 import type { DocumentKey, Store, Transaction } from '../store/store.ts';
-import { deleteWithClaims, findReferring, readStored, refersTo, type Stored } from './dependents.ts';
+import {
+  DELETIONS_PER_COMMIT,
+  deleteWithClaims,
+  findReferring,
+  readDependents,
+  refersTo,
+  type Stored,
+} from './dependents.ts';
 import { createMember, holdOtherOwner } from './members.ts';
 import { createPersonalAccessToken, type NewToken } from './personalAccessTokens.ts';
 import { generateId, holdOrganisation, type NewServiceUser, planServiceUser, requireUser } from './users.ts';
@@ -79,9 +86,6 @@ async function claimLoginNames(transaction: Transaction, orgId: string): Promise
   return byDomain ?? byDefault;
 }
 
-/** The size of a batch of deletions. A batch reads the bodies of what it deletes. */
-const BATCH = 100;
-
 /**
  * Deletes a service user, and everything in the instance that refers to it: tokens, memberships, grants, metadata,
  * links and keys. The first step blocks the user, the last one deletes it; a deletion that was interrupted continues
@@ -92,8 +96,8 @@ const BATCH = 100;
 export async function deleteServiceUser(store: Store, userId: string, force = false): Promise<void> {
   const orgId = await beginDeletion(store, userId, force);
   for await (const keys of findReferring(store, userId, orgId)) {
-    for (let start = 0; start < keys.length; start += BATCH)
-      await deleteReferring(store, userId, keys.slice(start, start + BATCH));
+    for (let start = 0; start < keys.length; start += DELETIONS_PER_COMMIT)
+      await deleteReferring(store, userId, keys.slice(start, start + DELETIONS_PER_COMMIT));
   }
   await finishDeletion(store, userId);
 }
@@ -122,7 +126,7 @@ function deleteReferring(store: Store, userId: string, keys: readonly DocumentKe
   return store.transaction(async (transaction) => {
     if ((await readInDeletion(transaction, userId)).length === 0) return;
     transaction.hold([userKey(userId)]);
-    const stored = await readStored(transaction, keys);
+    const stored = await readDependents(transaction, keys);
     await deleteWithClaims(
       transaction,
       stored.filter((one) => refersTo(one, userId)),
@@ -139,6 +143,6 @@ function finishDeletion(store: Store, userId: string): Promise<void> {
 
 /** @returns the user, if its deletion is not finished */
 async function readInDeletion(transaction: Transaction, userId: string): Promise<readonly Stored[]> {
-  const user = await readStored(transaction, [userKey(userId)]);
+  const user = await readDependents(transaction, [userKey(userId)]);
   return user.filter(({ stored }) => isInDeletion(stored));
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Transaction } from '../store/store.ts';
 
-const texts = z.array(z.string()).readonly();
+const textList = z.array(z.string()).readonly();
 
 /** An object in Cloud Storage; its generation is known once it is pinned or written. */
 const auditedObject = z.strictObject({
@@ -25,11 +25,11 @@ const event = z.object({
   /** The user, token or file that the operation is about. */
   target: z.string().optional(),
   /** The organisations, the first of them where there are many. */
-  orgIds: texts.optional(),
+  orgIds: textList.optional(),
   /** The number of organisations, where `orgIds` does not list all. */
   orgCount: z.int().optional(),
   /** The options of the request or the command. */
-  flags: texts.optional(),
+  flags: textList.optional(),
   /** Present for a trial, which moves nothing: a dry run, or an export of no organisation. */
   trial: z.literal(true).optional(),
   object: auditedObject.optional(),
@@ -58,12 +58,13 @@ export type Origin = Pick<AuditFacts, 'requestId' | 'remote' | 'trace' | 'accoun
 /** An authenticated caller, even one that is denied afterwards. */
 export type Identity = Required<Pick<AuditFacts, 'userId' | 'tokenId'>>;
 
-const MAX_ORGANISATIONS = 20;
-const MAX_CHARACTERS = 200;
+const MAX_RECORDED_ORGANISATIONS = 20;
+/** The most characters of a text that an event contains. */
+export const MAX_RECORDED_CHARACTERS = 200;
 
 /** Returns the facts about organisations: at most 20 ids, and the number of all if there are more. */
 export function organisationFacts(orgIds: readonly string[]): Pick<AuditFacts, 'orgIds' | 'orgCount'> {
-  const listed = orgIds.slice(0, MAX_ORGANISATIONS).map((orgId) => orgId.slice(0, MAX_CHARACTERS));
+  const listed = orgIds.slice(0, MAX_RECORDED_ORGANISATIONS).map((orgId) => orgId.slice(0, MAX_RECORDED_CHARACTERS));
   return { orgIds: listed, ...(listed.length < orgIds.length ? { orgCount: orgIds.length } : {}) };
 }
 

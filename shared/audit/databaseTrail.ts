@@ -1,9 +1,8 @@
+import { HOUR_MS } from '../clock.ts';
 import { parseIfJson } from '../json/jsonObject.ts';
 import { log } from '../log.ts';
 import type { Trail } from '../store/store.ts';
 import { type AuditEvent, type AuditTrail, auditEvent } from './auditEvent.ts';
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Creates the trail of an instance in its database, where an event is committed with its effect.

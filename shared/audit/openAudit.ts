@@ -42,7 +42,7 @@ export function systemAccount(): string {
 }
 
 /** The label by which the sink of Cloud Logging selects the trail's lines. */
-const LABEL = { log_type: 'audit' };
+const AUDIT_LABEL = { log_type: 'audit' };
 
 /**
  * Creates a trail of log lines in Cloud Logging's format. The platform's agent collects them; they are independent of the
@@ -69,7 +69,10 @@ function logLine(projectId: string, { trace, ...event }: AuditEvent): Readonly<R
     severity: 'NOTICE',
     ...event,
     message: `${event.event} ${event.outcome}`,
-    'logging.googleapis.com/labels': { ...LABEL, ...(requestId === undefined ? {} : { execution_id: requestId }) },
+    'logging.googleapis.com/labels': {
+      ...AUDIT_LABEL,
+      ...(requestId === undefined ? {} : { execution_id: requestId }),
+    },
     ...traceField(projectId, trace),
   };
 }

@@ -45,8 +45,8 @@ export function isBlocked(state: string | undefined): boolean {
 // Lists of their own: a database composes the statement for a list once.
 const tokenFields: readonly FieldName[] = ['digest', 'ownerId', 'expiresAt', 'body'];
 const callerFields: readonly FieldName[] = ['state', 'orgId', 'partition'];
-const organisationFields: readonly FieldName[] = ['state'];
-const memberFields: readonly FieldName[] = ['body'];
+const readOrganisationFields: readonly FieldName[] = ['state'];
+const readMemberFields: readonly FieldName[] = ['body'];
 
 /** Takes note of a caller as soon as the token proves who it is, although the call may be denied still. */
 export type OnIdentified = (who: Pick<Caller, 'userId' | 'tokenId'>) => void;
@@ -75,7 +75,7 @@ export async function authenticate(
   if (stored.expiresAt !== undefined && Date.parse(stored.expiresAt) <= now.getTime()) throw tokenExpired();
   const [user] = await store.getMany([userKey(stored.ownerId)], callerFields);
   if (user === undefined || isBlocked(user.state)) throw tokenUserInactive();
-  const [organisation] = await store.getMany([organisationKey(user.orgId ?? '')], organisationFields);
+  const [organisation] = await store.getMany([organisationKey(user.orgId ?? '')], readOrganisationFields);
   if (blockedOrganisationStates.has(organisation?.state ?? '')) throw organisationInactive();
   checkOperation(parseRestriction(stored.body), operation);
   const { orgId = '', partition = '' } = user;
@@ -98,7 +98,7 @@ const memberSchema = z.object({ roles: z.array(z.string()).default([]) });
 export async function authorise(reader: Reader, caller: Caller, permission: Permission, orgId?: string): Promise<void> {
   const keys = [instanceMemberKey(caller.userId)];
   if (orgId !== undefined) keys.push(organisationMemberKey(orgId, caller.userId));
-  const memberships = await reader.getMany(keys, memberFields);
+  const memberships = await reader.getMany(keys, readMemberFields);
   if (!memberships.some((membership) => grants(parseRoles(membership), permission))) throw deniedErrors[permission]();
 }
 

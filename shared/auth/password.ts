@@ -58,16 +58,16 @@ export async function verifyArgon2id(password: string, encoded: string, signal?:
 }
 
 let derivations = 0;
-const waiting: (() => void)[] = [];
+const waitingDerivations: (() => void)[] = [];
 
 async function deriveTag(password: string, nonce: Buffer, signal: AbortSignal | undefined): Promise<Buffer> {
   if (derivations < MAX_DERIVATIONS) derivations++;
-  else await new Promise<void>((resolve) => waiting.push(resolve));
+  else await new Promise<void>((resolve) => waitingDerivations.push(resolve));
   try {
     signal?.throwIfAborted();
     return Buffer.from(await derive('argon2id', { message: password, nonce, ...PARAMETERS }));
   } finally {
-    const next = waiting.shift();
+    const next = waitingDerivations.shift();
     if (next === undefined) derivations--;
     else next();
   }

@@ -85,24 +85,24 @@ export interface FieldViolation {
   readonly description: string;
 }
 
-function shortened({ field, description }: FieldViolation): FieldViolation {
+function shortenedViolation({ field, description }: FieldViolation): FieldViolation {
   return { field: shortenedText(field), description: shortenedText(description) };
 }
 
 // `message` stands in place of the first violation's text: as ZITADEL words it, or for several violations.
 export const invalidRequest = defineError('INVALID_ARGUMENT', 'INVALID_REQUEST', {
   text: ([first]: readonly FieldViolation[], message?: string) =>
-    message ?? (first === undefined ? 'invalid request' : describe(shortened(first))),
+    message ?? (first === undefined ? 'invalid request' : violationText(shortenedViolation(first))),
   example: [[{ field: 'gcs_output.bucket', description: 'must not be an IP address' }]],
   carries: (violations: readonly FieldViolation[], _message?: string) => badRequest(violations),
 });
 
-function describe({ field, description }: FieldViolation): string {
+function violationText({ field, description }: FieldViolation): string {
   return field === '' ? description : `${field}: ${description}`;
 }
 
 function badRequest(violations: readonly FieldViolation[]): { details: ErrorDetail[] } {
-  const fieldViolations = violations.map(shortened);
+  const fieldViolations = violations.map(shortenedViolation);
   return { details: [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations }] };
 }
 

@@ -16,6 +16,9 @@ export function secretSelection(selected: readonly SecretKind[] = []): SecretSel
   return { withPasswords: has('passwords'), withOtp: has('otp'), withKeys: has('keys') };
 }
 
+/** The selection of no secrets. */
+export const noSecrets = secretSelection();
+
 /** Lists the kinds of secrets that a selection has. */
 export function selectedKinds(selection: SecretSelection): readonly SecretKind[] {
   return secretNames.filter((name) => selection[fields[name]]);

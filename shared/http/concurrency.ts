@@ -89,13 +89,13 @@ export class RequestsInFlight {
   }
 }
 
-const report = z.object({ userLimits: z.object({ open_files: z.object({ soft: z.unknown() }) }).optional() });
+const systemReport = z.object({ userLimits: z.object({ open_files: z.object({ soft: z.unknown() }) }).optional() });
 
 /**
  * Returns how many of this process's files may be connections: two thirds. Unlimited where the system has no limit, or
  * does not report it, as Windows.
  */
 export function descriptorsForConnections(): number {
-  const { soft } = report.parse(process.report.getReport()).userLimits?.open_files ?? {};
+  const { soft } = systemReport.parse(process.report.getReport()).userLimits?.open_files ?? {};
   return typeof soft === 'number' ? Math.floor((soft * 2) / 3) : Number.POSITIVE_INFINITY;
 }

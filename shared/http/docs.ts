@@ -53,7 +53,7 @@ const ui = SwaggerUIBundle({
 
 // Swagger UI's tables need wide screens, it shows headings for links and a choice of servers that the document lacks, and
 // pale operations that are deprecated.
-const style = `body { margin: 0 }
+const pageStyle = `body { margin: 0 }
 #operations .info { margin: 1.5rem 0 }
 #operations .scheme-container { padding: 0 0 1rem; box-shadow: none }
 #operations :is(.response-col_links, .schemes-server-container) { display: none }
@@ -87,14 +87,14 @@ const securityPolicy = [
 export function docsRoutes(): readonly Route[] {
   return [
     { method: 'GET', path: '/', handler: (context) => context.redirect('/docs') },
-    file('/docs', 'text/html; charset=utf-8', () => page),
-    file('/docs/page.js', 'text/javascript; charset=utf-8', () => script),
-    file('/docs/page.css', 'text/css; charset=utf-8', () => style),
-    ...packageFiles.map(({ name, type }) => file(`/docs/${name}`, type, () => readPackageFile(name))),
+    fixedFile('/docs', 'text/html; charset=utf-8', () => page),
+    fixedFile('/docs/page.js', 'text/javascript; charset=utf-8', () => script),
+    fixedFile('/docs/page.css', 'text/css; charset=utf-8', () => pageStyle),
+    ...packageFiles.map(({ name, type }) => fixedFile(`/docs/${name}`, type, () => readPackageFile(name))),
   ];
 }
 
-function file(path: string, type: string, read: () => string | Promise<Uint8Array<ArrayBuffer>>): Route {
+function fixedFile(path: string, type: string, read: () => string | Promise<Uint8Array<ArrayBuffer>>): Route {
   const headers = { 'content-type': type, 'content-security-policy': securityPolicy.join('; ') };
   return { method: 'GET', path, handler: fixedContent(headers, read) };
 }
@@ -117,7 +117,7 @@ export function withOpenApi(
   limits: StatedLimits,
   loadEndpoints: () => Promise<readonly Endpoint[]> = async () => routes,
 ): readonly Route[] {
-  const describeAll = async () => describe(await loadEndpoints(), limits);
+  const describeAll = async () => renderDescription(await loadEndpoints(), limits);
   return [
     ...routes,
     {
@@ -129,7 +129,7 @@ export function withOpenApi(
 }
 
 // Loaded lazily: most processes never serve their description.
-async function describe(endpoints: readonly Endpoint[], limits: StatedLimits): Promise<string> {
+async function renderDescription(endpoints: readonly Endpoint[], limits: StatedLimits): Promise<string> {
   const { openApiDocument } = await import('../openapi/openApiDocument.ts');
   return JSON.stringify(openApiDocument(endpoints, limits));
 }

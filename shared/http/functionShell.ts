@@ -51,7 +51,7 @@ function isExpressApplication(listener: unknown): boolean {
 
 function createFunctionServer(): Server {
   const [name, createProgram] = selectFunction();
-  const { config, program } = start(name, createProgram);
+  const { config, program } = startFunction(name, createProgram);
   const application: Application = { fetch: async (request, env) => (await program).app.fetch(request, env) };
   const { server, drain } = createHttpServer(application, config.limits);
   server.once('listening', () => {
@@ -80,7 +80,7 @@ function selectFunction(): [string, CreateProgram] {
   throw new Error(`FUNCTION_TARGET must name one of the registered functions: ${names}`);
 }
 
-function start(
+function startFunction(
   name: string,
   createProgram: CreateProgram,
 ): { readonly config: Config; readonly program: Promise<FunctionProgram> } {

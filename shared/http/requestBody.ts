@@ -35,7 +35,7 @@ export async function receiveBody(request: Request, limits: BodyLimits): Promise
   const received = limited(readBody(request, signal), limits);
   const storage = createBodyStorage(limits);
   try {
-    const chunks = coding === undefined ? received : decompressed(received, coding, limits);
+    const chunks = coding === undefined ? received : decompress(received, coding, limits);
     const spaces = new WhiteSpaceRun();
     for await (const chunk of chunks) {
       if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw bodyInvalid(TOO_MUCH_WHITE_SPACE);
@@ -60,12 +60,12 @@ async function* limited(
   }
 }
 
-const chunkSize = 256 * 1024;
+const DECODED_CHUNK_BYTES = 256 * 1024;
 
 const decoders = {
-  br: () => createBrotliDecompress({ chunkSize }),
-  gzip: () => createGunzip({ chunkSize }),
-  'x-gzip': () => createGunzip({ chunkSize }),
+  br: () => createBrotliDecompress({ chunkSize: DECODED_CHUNK_BYTES }),
+  gzip: () => createGunzip({ chunkSize: DECODED_CHUNK_BYTES }),
+  'x-gzip': () => createGunzip({ chunkSize: DECODED_CHUNK_BYTES }),
 } as const;
 
 type Coding = keyof typeof decoders;
@@ -95,7 +95,7 @@ function isCoding(name: string): name is Coding {
  * @throws IdentityError 413 where it is much larger than what was received, beyond its beginning; INVALID_ARGUMENT where it
  * is corrupt
  */
-async function* decompressed(
+async function* decompress(
   received: AsyncIterable<Uint8Array>,
   coding: Coding,
   limits: BodyLimits,
@@ -164,7 +164,7 @@ function abortReason(signal: AbortSignal): IdentityError {
 export async function readJsonBody(request: Request, limits: BodyLimits): Promise<unknown> {
   const body = await receiveBody(request, limits);
   try {
-    return parseBody(Buffer.concat(await Array.fromAsync(body.open())));
+    return parseRequestBody(Buffer.concat(await Array.fromAsync(body.open())));
   } catch (error) {
     if (error instanceof JsonError) throw bodyInvalid(error.message);
     throw error;
@@ -173,7 +173,7 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
   }
 }
 
-function parseBody(content: Buffer): unknown {
+function parseRequestBody(content: Buffer): unknown {
   if (hasByteOrderMark(content)) throw byteOrderMark();
   if (content.every(isSpace)) throw bodyNoObject();
   const limits = { valueBytes: content.length, fields: fixedLimits.fields };

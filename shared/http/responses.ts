@@ -4,12 +4,12 @@ import type { Duplex } from 'node:stream';
 import { codes, IdentityError } from '../errors/identityError.ts';
 import { log } from '../log.ts';
 
-const contents = new WeakMap<Response, string | Uint8Array<ArrayBuffer>>();
+const completeContents = new WeakMap<Response, string | Uint8Array<ArrayBuffer>>();
 
 /** Creates a response whose content is known as a whole, so that the server writes it without reading a stream. */
 export function completeResponse(content: string | Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
   const response = new Response(content, init);
-  contents.set(response, content);
+  completeContents.set(response, content);
   return response;
 }
 
@@ -20,7 +20,7 @@ export function jsonResponse(value: object): Response {
 
 /** Returns the content of a complete response as bytes; undefined for one that must be read. */
 export function completeContent(response: Response): Uint8Array | undefined {
-  const content = contents.get(response);
+  const content = completeContents.get(response);
   return typeof content === 'string' ? Buffer.from(content) : content;
 }
 
@@ -45,7 +45,7 @@ export function fixedContent(
     const bytes = await loading;
     const init = { headers: { ...headers, 'content-length': String(bytes.byteLength) } };
     const response = new Response(sharedStream(bytes), init);
-    contents.set(response, bytes);
+    completeContents.set(response, bytes);
     return response;
   };
 }

@@ -31,9 +31,9 @@ export class KeyExchangeError extends Error {
 }
 
 const ATTEMPT_MS = 10_000;
-const LIFETIME_SECONDS = 3600;
-const REJECTED = 401;
-const UNAVAILABLE = 503;
+const JWT_LIFETIME_SECONDS = 3600;
+const REJECTED_STATUS = 401;
+const UNAVAILABLE_STATUS = 503;
 
 const tokenResponse = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
 
@@ -49,11 +49,12 @@ export async function exchangeKey(
   signal: AbortSignal,
 ): Promise<AccessToken> {
   const { status, data } = await post(tokenUri, createAssertion(account, scope, tokenUri), signal);
-  if (status === 404 && tokenUri !== GOOGLE_TOKEN_URI) return { value: undefined, expiresInSeconds: LIFETIME_SECONDS };
+  if (status === 404 && tokenUri !== GOOGLE_TOKEN_URI)
+    return { value: undefined, expiresInSeconds: JWT_LIFETIME_SECONDS };
   if (status === 408 || status === 429 || status >= 500) throw new KeyExchangeError({ status });
-  if (status !== 200) throw new KeyExchangeError({ status: REJECTED });
+  if (status !== 200) throw new KeyExchangeError({ status: REJECTED_STATUS });
   const token = tokenResponse.safeParse(data);
-  if (!token.success) throw new KeyExchangeError({ status: UNAVAILABLE });
+  if (!token.success) throw new KeyExchangeError({ status: UNAVAILABLE_STATUS });
   return { value: token.data.access_token, expiresInSeconds: token.data.expires_in };
 }
 
@@ -84,7 +85,7 @@ async function post(url: string, assertion: string, signal: AbortSignal): Promis
 function createAssertion({ clientEmail, privateKey, keyId }: ServiceAccount, scope: string, audience: string): string {
   const issuedAt = Math.floor(Date.now() / 1000);
   const header = { alg: 'RS256', typ: 'JWT', kid: keyId };
-  const claims = { iss: clientEmail, scope, aud: audience, iat: issuedAt, exp: issuedAt + LIFETIME_SECONDS };
+  const claims = { iss: clientEmail, scope, aud: audience, iat: issuedAt, exp: issuedAt + JWT_LIFETIME_SECONDS };
   const encoded = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
   const signed = encoded.join('.');
   return `${signed}.${sign('sha256', Buffer.from(signed), privateKey).toString('base64url')}`;

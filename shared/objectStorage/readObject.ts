@@ -33,11 +33,11 @@ export async function pinObject(storage: Storage, target: Target): Promise<Pinne
   const { generation, size, crc32c, contentEncoding } = metadata.parse(found);
   if (contentEncoding !== undefined && contentEncoding !== '') throw objectEncoded(target);
   const pinned = { storage, target, generation, size, crc32c };
-  return { generation, size, read: (signal) => read(pinned, signal) };
+  return { generation, size, read: (signal) => readGeneration(pinned, signal) };
 }
 
 // The library's own read stream neither verifies the CRC32C of a range nor resumes after a broken connection.
-async function* read(pinned: Generation, signal: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+async function* readGeneration(pinned: Generation, signal: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
   const backoff = new Backoff(storagePolicy, signal);
   const crc32c = new CRC32C();
   let position = 0;

@@ -30,7 +30,7 @@ const tokenUris = ['https://oauth2.googleapis.com/token', 'https://accounts.goog
 
 const looksLikeKeyFile = z.looseObject({ type: z.string() });
 
-const keyFile = z.object({
+const keyFileSchema = z.object({
   token_uri: z.enum(tokenUris, { error: 'foreign token_uri: use the key file as Google issued it' }).optional(),
   universe_domain: z
     .literal('googleapis.com', { error: 'unsupported universe_domain: only googleapis.com is supported' })
@@ -56,17 +56,17 @@ const keyFile = z.object({
  */
 export function readServiceAccount(base64: string, field: string): ServiceAccount {
   const invalid = (description: string) => invalidRequest([{ field, description }]);
-  const file = keyFile.safeParse(serviceAccountFile(base64, invalid));
+  const file = keyFileSchema.safeParse(serviceAccountFile(base64, invalid));
   if (!file.success) throw invalid(file.error.issues[0]?.message ?? 'must be a service account key file');
   const key = readKey(file.data.private_key, invalid);
   const { client_email: clientEmail, private_key_id: keyId } = file.data;
-  return { clientEmail, privateKey: pem(key), ...(keyId === undefined ? {} : { keyId }) };
+  return { clientEmail, privateKey: toPem(key), ...(keyId === undefined ? {} : { keyId }) };
 }
 
 type CreateError = (description: string) => Error;
 
 function serviceAccountFile(base64: string, invalid: CreateError): unknown {
-  const file = looksLikeKeyFile.safeParse(parseJson(decode(base64, invalid), invalid));
+  const file = looksLikeKeyFile.safeParse(parseKeyFile(decodeBase64(base64, invalid), invalid));
   if (!file.success) throw invalid('must be the base64 of a service account key file: missing type');
   const { type } = file.data;
   if (unsupportedTypes.includes(type)) throw invalid(`unsupported credential type ${type}: use service_account`);
@@ -74,7 +74,7 @@ function serviceAccountFile(base64: string, invalid: CreateError): unknown {
   return file.data;
 }
 
-function decode(base64: string, invalid: CreateError): string {
+function decodeBase64(base64: string, invalid: CreateError): string {
   if (base64.length > maxLength) throw invalid('too large for a service account key file');
   const compact = base64.replace(/\s/g, '');
   if (compact === '') throw invalid('must not be empty');
@@ -82,7 +82,7 @@ function decode(base64: string, invalid: CreateError): string {
   return Buffer.from(compact, 'base64').toString('utf8');
 }
 
-function parseJson(text: string, invalid: CreateError): unknown {
+function parseKeyFile(text: string, invalid: CreateError): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -118,6 +118,6 @@ function attempt<Result>(work: () => Result): Result | undefined {
   }
 }
 
-function pem(key: KeyObject): string {
+function toPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }

@@ -27,7 +27,7 @@ const libraryError = z.object({
   status: z.number().optional(),
 });
 
-const roles = {
+const storageRoles = {
   write: 'Storage Object Creator',
   read: 'Storage Object Viewer',
   remove: 'Storage Object User',
@@ -47,7 +47,7 @@ export function storageError(reason: unknown, target: Target): IdentityError {
     case 401:
       return keyRejected(target);
     case 403:
-      return objectForbidden(target, roles[target.use]);
+      return objectForbidden(target, storageRoles[target.use]);
     case 404:
       return notFound(target, message);
     case 412:

@@ -43,9 +43,9 @@ export async function startUpload(storage: Storage, target: Target): Promise<Upl
  * The size of a chunk; Cloud Storage requires a multiple of 256 KiB. Memory holds two chunks: one is sent while the
  * next one fills.
  */
-const chunkSize = 8 * 1024 * 1024;
+const UPLOAD_CHUNK_BYTES = 8 * 1024 * 1024;
 
-const cancelMs = 2_000;
+const CANCEL_MS = 2_000;
 
 /**
  * Uploads content and finishes the object. After an error or an abort, cancels the upload and rethrows the reason; if
@@ -59,7 +59,7 @@ export async function writeObject(
 ): Promise<WrittenObject> {
   const stop = new AbortController();
   const abort = AbortSignal.any([signal, stop.signal]);
-  const chunks = splitChunks(untilAborted(content, abort), chunkSize);
+  const chunks = splitChunks(untilAborted(content, abort), UPLOAD_CHUNK_BYTES);
   const progress: WriteProgress = { sent: undefined };
   try {
     return await sendAll(session, chunks, abort, progress);
@@ -108,7 +108,7 @@ async function cancelUnlessComplete(
   session: UploadSession,
   { sent }: WriteProgress,
 ): Promise<WrittenObject | undefined> {
-  const signal = AbortSignal.timeout(cancelMs);
+  const signal = AbortSignal.timeout(CANCEL_MS);
   const cancelled = await cancelUpload(session, signal).catch(() => false);
   if (cancelled || sent === undefined) return undefined;
   const state = await queryState(session, signal).catch(() => undefined);
@@ -156,12 +156,12 @@ export async function cancelUpload(session: UploadSession, signal: AbortSignal):
     signal,
     validateStatus: () => true,
   });
-  return status === cancelled || status === 204;
+  return status === CANCELLED_STATUS || status === 204;
 }
 
 const common = { redirect: 'manual', retry: false } as const;
 const incomplete = 308;
-const cancelled = 499;
+const CANCELLED_STATUS = 499;
 const noProgress = { status: 503, message: 'no byte of the chunk was persisted' };
 
 function isPersisted(state: UploadState, chunk: Chunk): boolean {

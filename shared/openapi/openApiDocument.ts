@@ -21,11 +21,11 @@ const securitySchemes = {
  */
 export function openApiDocument(endpoints: readonly Endpoint[], limits: StatedLimits = {}) {
   const schemas: Schemas = {};
-  const paths: Record<string, Record<string, ReturnType<typeof describe>>> = {};
+  const paths: Record<string, Record<string, ReturnType<typeof describeOperation>>> = {};
   for (const { path, method, operation } of endpoints) {
     if (operation === undefined) continue;
     const template = path.replace(/:(\w+)/g, '{$1}');
-    paths[template] = { ...paths[template], [method.toLowerCase()]: describe(operation(), schemas) };
+    paths[template] = { ...paths[template], [method.toLowerCase()]: describeOperation(operation(), schemas) };
   }
   const { version, description, license } = packageJson;
   return {
@@ -41,7 +41,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], limits: StatedLi
   };
 }
 
-function describe(operation: OperationDescription, schemas: Schemas) {
+function describeOperation(operation: OperationDescription, schemas: Schemas) {
   const { operationId, tag, summary, description, deprecated, isPublic } = operation;
   const { parameters = {}, query = {}, request, response, errors } = operation;
   const parameterObjects = [
@@ -62,7 +62,9 @@ function describe(operation: OperationDescription, schemas: Schemas) {
     ...(deprecated === undefined ? {} : { deprecated }),
     ...(isPublic === true ? { security: [] } : {}),
     ...(parameterObjects.length === 0 ? {} : { parameters: parameterObjects }),
-    ...(request === undefined ? {} : { requestBody: { required: true, content: describeRequest(request, schemas) } }),
+    ...(request === undefined
+      ? {}
+      : { requestBody: { required: true, content: describeRequestBody(request, schemas) } }),
     responses: Object.fromEntries(responses.map(([status, one]) => [status, describeResponse(one, schemas)])),
   };
 }
@@ -73,7 +75,7 @@ function describeParameter(contract: z.ZodType) {
   return { description, schema };
 }
 
-function describeRequest(
+function describeRequestBody(
   { schema, examples, others = {} }: NonNullable<OperationDescription['request']>,
   schemas: Schemas,
 ) {

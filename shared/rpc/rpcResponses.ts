@@ -33,7 +33,7 @@ export async function createRpcResponses<Caller>(rpc: UnaryRpc<Caller>): Promise
   const method = await rpc.method();
   const handler = rpcHandler(rpc, method);
   return {
-    rpc: (context) => respond(handler, context),
+    rpc: (context) => respondToRpc(handler, context),
     async rest(context, type, request) {
       const authorization = context.req.header('authorization');
       const headers = new Headers({ 'content-type': type, ...(authorization === undefined ? {} : { authorization }) });
@@ -43,7 +43,7 @@ export async function createRpcResponses<Caller>(rpc: UnaryRpc<Caller>): Promise
   };
 }
 
-async function respond(handler: UniversalHandler, context: Context<HttpEnv>): Promise<Response> {
+async function respondToRpc(handler: UniversalHandler, context: Context<HttpEnv>): Promise<Response> {
   const contentType = context.req.header('content-type') ?? '';
   const body = (signal: AbortSignal) => readBody(context.req.raw, signal);
   if (!isGrpcWebText(contentType)) return (await run(handler, context, context.req.raw.headers, body)).response;
@@ -139,7 +139,7 @@ export async function rpcResponse(
   { status, header, body, trailer }: UniversalServerResponse,
   outgoing: Outgoing | undefined,
 ): Promise<Response> {
-  const bytes = await collect(body ?? []);
+  const bytes = await concatenate(body ?? []);
   const headers = new Headers(header);
   const trailersOnly = bytes.length === 0 ? trailer : parseTrailersOnly(bytes);
   if (trailersOnly !== undefined) {
@@ -161,7 +161,7 @@ function reencodeMessage(trailers: Headers): Headers {
   return copy;
 }
 
-async function collect(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Buffer<ArrayBuffer>> {
+async function concatenate(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Buffer<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
   for await (const part of body) parts.push(part);
   return Buffer.concat(parts);

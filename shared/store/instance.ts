@@ -42,7 +42,7 @@ export interface NewInstance {
 /** Describes the instance of a database. */
 export async function describeInstance(reader: Reader): Promise<InstanceDescription> {
   const [document] = await reader.getMany([instanceKey]);
-  const { name, id, userLoginMustBeDomain } = parseBody(document);
+  const { name, id, userLoginMustBeDomain } = parseInstanceBody(document);
   return {
     instance: name,
     defaultOrgId: document?.orgId,
@@ -86,10 +86,10 @@ export async function checkFormat(reader: Reader): Promise<void> {
  * @throws IdentityError UNAVAILABLE
  */
 export function requireInstanceFormat(instance: StoredDocument | undefined): void {
-  const { format } = parseBody(instance);
+  const { format } = parseInstanceBody(instance);
   if (instance !== undefined && format !== FORMAT) throw databaseFormatUnsupported(format, FORMAT);
 }
 
-function parseBody(instance: StoredDocument | undefined): z.infer<typeof instanceBody> {
+function parseInstanceBody(instance: StoredDocument | undefined): z.infer<typeof instanceBody> {
   return instanceBody.parse(JSON.parse(instance?.body ?? '{}'));
 }

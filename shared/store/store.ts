@@ -131,6 +131,9 @@ export interface PartitionRange {
   readonly fields?: readonly FieldName[];
 }
 
+/** The documents in a batch of a scan of several partitions. */
+export const PARTITION_SCAN_BATCH = 100;
+
 /** A read-only view of the database at one moment. The caller disposes of it. */
 export interface Snapshot extends Reader, AsyncDisposable {
   readonly readTime: Date;

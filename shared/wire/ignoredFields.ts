@@ -4,7 +4,7 @@ import { isJsonObject } from '../json/jsonObject.ts';
 import { snakeCase } from './requestMessage.ts';
 
 /** Bounds the lists, and the time that comparisons take: a request may have any number of unknown fields. */
-const MAX_LISTED = 20;
+const MAX_LISTED_FIELDS = 20;
 export const MAX_NAME_CHARACTERS = 64;
 /** More differences than this, or than a third of the name, make another name of it. */
 const MAX_DIFFERENCES = 3;
@@ -26,7 +26,7 @@ export class IgnoredFields {
 
   /** Adds a field, unless it is listed or the list is full. */
   add(name: string): void {
-    if (this.found.size >= MAX_LISTED) return;
+    if (this.found.size >= MAX_LISTED_FIELDS) return;
     const field = shortenedText(name, MAX_NAME_CHARACTERS);
     if (this.found.has(field)) return;
     const nearest = nearestName(name, this.known);
@@ -51,15 +51,15 @@ export function ignoredFields(body: unknown, known: ReadonlyMap<string, string>)
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_NAME_CHARACTERS) return undefined;
-  const folded = fold(name);
+  const folded = foldName(name);
   const most = Math.min(MAX_DIFFERENCES, Math.floor(folded.length / 3));
-  const distances = known.map((one) => ({ one, distance: editDistance(folded, fold(one)) }));
+  const distances = known.map((one) => ({ one, distance: editDistance(folded, foldName(one)) }));
   const [closest] = distances.toSorted((a, b) => a.distance - b.distance);
   if (closest !== undefined && closest.distance <= most) return closest.one;
   return folded.length === 0 ? undefined : known.find((one) => one.endsWith(`_${name.toLowerCase()}`));
 }
 
-function fold(name: string): string {
+function foldName(name: string): string {
   return name.toLowerCase().replace(/[_\-.\s]/g, '');
 }
 

@@ -60,7 +60,7 @@ export function readRequest<Schema extends z.ZodType>(schema: Schema, value: unk
   if (result.success) return result.data;
   const { issues } = result.error;
   if (issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0)) throw bodyNoObject();
-  throw invalidRequest(issues.map(toViolation));
+  throw invalidRequest(issues.map(issueViolation));
 }
 
 /** Converts a JSON name to the interface's snake_case: `dataOrgsv1Gcs` to `data_orgsv1_gcs`. */
@@ -73,7 +73,7 @@ export function setFlags(fields: object): readonly string[] {
   return Object.entries(fields).flatMap(([name, value]) => (value === true ? [snakeCase(name)] : []));
 }
 
-function toViolation(issue: z.core.$ZodIssue): FieldViolation {
+function issueViolation(issue: z.core.$ZodIssue): FieldViolation {
   const path = issue.path.map((part) => (typeof part === 'number' ? part : snakeCase(String(part))));
   return { field: formatPath(path), description: issue.message };
 }

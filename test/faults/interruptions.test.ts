@@ -20,7 +20,7 @@ const INTERRUPTIONS = {
 };
 const MAX_CALLS = 4;
 /** About the duration of an undisturbed import. */
-const LONGEST_MILLISECONDS = { SQLite: 120, Firestore: 500 };
+const LONGEST_MS = { SQLite: 120, Firestore: 500 };
 const MAX_COMMITS = 40;
 /** The service notices a revocation after some seconds. */
 const SHARE_OF_REVOCATIONS = 0.005;
@@ -64,7 +64,7 @@ async function interruptedImport(kind: StoreKind, random: () => number): Promise
   const witness = new Witness(expected.contents);
   let interruptions = 0;
   for (let calls = 0; calls < MAX_CALLS; calls++) {
-    const answer = await interruptedCall(interrupted, LONGEST_MILLISECONDS[kind.name], random);
+    const answer = await interruptedCall(interrupted, LONGEST_MS[kind.name], random);
     witness.check(answer, await expectSound(store, expected));
     if (answer.status === 200) break;
     expect([401, 499, 503, 504], answer.text).toContain(answer.status);

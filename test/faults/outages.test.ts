@@ -23,8 +23,8 @@ import { survived } from './support/survived.ts';
 import { expectSound, type Undisturbed, undisturbed } from './support/undisturbed.ts';
 
 const TIMES = repetitions({ few: 1, many: 6 });
-const SHORT_MILLISECONDS = 500;
-const STOPPED_MILLISECONDS = 2_000;
+const SHORT_MS = 500;
+const STOPPED_MS = 2_000;
 const file = migration(150);
 let expected: Undisturbed;
 beforeAll(async () => {
@@ -58,7 +58,7 @@ describeWithFirestore('Firestore', () => {
       const instance = await testInstance(direct);
       const answer = await importDuring({ instance, direct, expected }, random, async () => {
         emulator.signal('SIGSTOP');
-        await setTimeout(STOPPED_MILLISECONDS);
+        await setTimeout(STOPPED_MS);
         emulator.signal('SIGCONT');
       });
       await expectAnswered(answer, direct, expected);
@@ -73,7 +73,7 @@ describeWithFirestore('Firestore', () => {
       const disturbed = await throughNetwork(`moment-${time}`);
       const answer = await importDuring(disturbed, random, async () => {
         await network.refuse();
-        await setTimeout(SHORT_MILLISECONDS);
+        await setTimeout(SHORT_MS);
         await network.accept();
       });
       await expectAnswered(answer, disturbed.direct, expected);

@@ -2,22 +2,22 @@ import { z } from 'zod';
 import type { JsonObject } from '../../../shared/json/jsonObject.ts';
 import { request, type ZitadelConnection } from '../zitadelConnection.ts';
 
-const flag = z.boolean().default(false);
-const answer = z.looseObject({
+const booleanField = z.boolean().default(false);
+const policyAnswer = z.looseObject({
   policy: z.object({
-    userLoginMustBeDomain: flag,
-    validateOrgDomains: flag,
-    smtpSenderAddressMatchesInstanceDomain: flag,
+    userLoginMustBeDomain: booleanField,
+    validateOrgDomains: booleanField,
+    smtpSenderAddressMatchesInstanceDomain: booleanField,
   }),
 });
 
 /** The domain policy of a ZITADEL's instance, which holds for organisations without their own. */
-type DomainPolicy = z.infer<typeof answer>['policy'];
+type DomainPolicy = z.infer<typeof policyAnswer>['policy'];
 
 /** Reads the domain policy of the instance. */
 export async function readDefaultDomainPolicy(connection: ZitadelConnection): Promise<DomainPolicy> {
   const call = { method: 'GET', path: '/admin/v1/policies/domain' } as const;
-  return (await request(connection, call, answer)).policy;
+  return (await request(connection, call, policyAnswer)).policy;
 }
 
 /**

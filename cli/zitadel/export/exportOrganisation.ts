@@ -23,7 +23,15 @@ import {
   type SearchPage,
   searchAll,
 } from '../rpc.ts';
-import { callError, excess, MAX_ANSWER_BYTES, messageIn, send, type ZitadelConnection } from '../zitadelConnection.ts';
+import {
+  callError,
+  excess,
+  MAX_ANSWER_BYTES,
+  MESSAGE_TOO_LARGE,
+  messageIn,
+  send,
+  type ZitadelConnection,
+} from '../zitadelConnection.ts';
 
 /** What an export holds beside the records. */
 interface ExportedSecrets {
@@ -33,15 +41,13 @@ interface ExportedSecrets {
 
 /** The gateways before a ZITADEL cut off longer calls. */
 const MAX_EXPORT_MS = 60_000;
-/** The gateway's text of a message above its limit of 4 MiB. Over gRPC-Web no gateway is in between. */
-const TOO_LARGE = 'received message larger than max';
 /** More than an organisation with which a ZITADEL is done in time. Memory holds several times as much. */
 const MAX_MESSAGE_BYTES = 128_000_000;
 
 export const EXPORT_PATH = '/admin/v1/export';
 
 // Without an organisation, ZITADEL's JSON has no list either.
-const file = z.looseObject({ orgs: z.array(z.record(z.string(), z.unknown())).default([]) });
+const exportAnswer = z.looseObject({ orgs: z.array(z.record(z.string(), z.unknown())).default([]) });
 
 /**
  * Exports one organisation with its grants and members: over REST, which has the fields of every release, and over
@@ -77,16 +83,16 @@ async function exportAlone(
       throw zitadelCannotExport(connection.baseUrl, orgId, 200, excess(MAX_ANSWER_BYTES));
     throw isTimeout(error) ? zitadelExportTooSlow(orgId, timeoutMs / 1_000) : error;
   });
-  if (answer.status === 429 && messageIn(answer.text).includes(TOO_LARGE))
+  if (answer.status === 429 && messageIn(answer.text).includes(MESSAGE_TOO_LARGE))
     return exportByRpc(connection, request, orgId, timeoutMs);
   if (answer.status === 504) throw zitadelExportTooSlow(orgId, timeoutMs / 1_000);
   if (answer.status >= 500) throw zitadelCannotExport(connection.baseUrl, orgId, answer.status, messageIn(answer.text));
-  const parsed = answer.status === 200 ? file.safeParse(parseIfJson(answer.text)) : undefined;
+  const parsed = answer.status === 200 ? exportAnswer.safeParse(parseIfJson(answer.text)) : undefined;
   if (parsed?.success !== true) throw callError(connection, call, answer);
   return organisationIn(parsed.data, orgId);
 }
 
-function organisationIn({ orgs }: z.infer<typeof file>, id: string): JsonObject | undefined {
+function organisationIn({ orgs }: z.infer<typeof exportAnswer>, id: string): JsonObject | undefined {
   return orgs.find(({ orgId }) => orgId === id);
 }
 
@@ -100,7 +106,7 @@ async function exportByRpc(
     const message = fromJson(ExportDataRequestSchema, request);
     const limits = { timeoutMs, maxBytes: MAX_MESSAGE_BYTES };
     const response = await callMethod(connection, AdminService.method.exportData, message, limits);
-    return organisationIn(file.parse(toJson(ExportDataResponseSchema, response.message)), orgId);
+    return organisationIn(exportAnswer.parse(toJson(ExportDataResponseSchema, response.message)), orgId);
   } catch (error) {
     const isTooSlow = isTimeout(error) || isGatewayTimeout(error);
     throw isTooSlow ? zitadelExportTooSlow(orgId, timeoutMs / 1_000) : exportError(connection, orgId, error);

@@ -3,7 +3,7 @@ import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { UserState, UserStateSchema } from '@zitadel/proto/zitadel/user_pb.js';
 import { placeTokenForbidden, zitadelCallFailed, zitadelStatesUnknown } from '../../../shared/errors/placeErrors.ts';
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
-import { counted } from '../../texts.ts';
+import { counted, MAX_EXAMPLES } from '../../texts.ts';
 import { rpcTransport } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { recordsIn } from './exportOrganisation.ts';
@@ -12,8 +12,6 @@ import { recordsIn } from './exportOrganisation.ts';
 
 /** The number of users in one search. Newer releases return at most 1,000. */
 const SEARCHED_AT_ONCE = 500;
-/** The number of users that messages name. */
-const MAX_NAMED = 3;
 
 /** How the states of an export are completed. */
 interface StateSource {
@@ -53,7 +51,7 @@ function unknownText(organisation: JsonObject): string | undefined {
   const nouns = { person: 'humanUsers', 'service user': 'machineUsers' };
   const users = Object.entries(nouns).flatMap(([noun, section]) => {
     const found = stateless(organisation, section);
-    const ids = found.slice(0, MAX_NAMED).map((user) => textAt(user, 'userId', ''));
+    const ids = found.slice(0, MAX_EXAMPLES).map((user) => textAt(user, 'userId', ''));
     return found.length === 0 ? [] : [`of ${counted(found.length, noun)} such as ${ids.join(', ')}`];
   });
   const texts = [...(organisation.orgState === undefined ? ['its own'] : []), ...users];

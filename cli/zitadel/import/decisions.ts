@@ -1,7 +1,7 @@
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { activationRule, equalButForCase, invitationsAlone } from '../../../shared/exportFile/leftToDoRules.ts';
-import { secretSelection } from '../../../shared/exportFile/secretSelection.ts';
+import { noSecrets } from '../../../shared/exportFile/secretSelection.ts';
 import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { hasNoText } from '../../../shared/organisation/sections/texts.ts';
@@ -18,7 +18,7 @@ import type { TargetRecords } from './targetRecords.ts';
 export class FileSurvey implements RecordVisitor {
   readonly losses: FileLosses;
   /** Which secrets the file has. */
-  content = nothing;
+  content = noSecrets;
   /** The organisations of projects. */
   readonly projects = new Map<string, string>();
   /** The organisations with texts of passwordless registration. */
@@ -42,13 +42,11 @@ export class FileSurvey implements RecordVisitor {
   }
 
   reset(): void {
-    this.content = nothing;
+    this.content = noSecrets;
     this.losses.reset();
     for (const known of [this.projects, this.passwordless]) known.clear();
   }
 }
-
-const nothing = secretSelection();
 
 /** A file that was read, what is known of it, and what the ZITADEL has of its records. */
 interface SurveyedFile {
@@ -99,7 +97,7 @@ function decide(file: SurveyedFile, { record, isHeld }: LedgerRecord, isKept: bo
     if (options.onConflict !== 'report') return { ...known, outcome: 'skipped' };
     return { ...known, outcome: 'failed', message: `exists with other content, and stays so: ${paths.join(', ')}` };
   }
-  const lacksProvider = missingProviders(survey, record).length > 0;
+  const lacksProvider = providersNotTaken(survey, record).length > 0;
   if (!isKept || (isHeld && lacksProvider)) return { ...known, outcome: 'notCarried' };
   // ZITADEL refuses the second record of an id, and a link to a provider that it does not have.
   const isRefused = isRepeated || (isLink(record) && lacksProvider);
@@ -129,7 +127,7 @@ function isLink({ section: { exported } }: OrganisationRecord): boolean {
 }
 
 /** Returns the identity providers that a record names and ZITADEL will not have. */
-function missingProviders({ losses }: FileSurvey, { section, json, orgId }: OrganisationRecord): string[] {
+function providersNotTaken({ losses }: FileSurvey, { section, json, orgId }: OrganisationRecord): string[] {
   const held = section.nested === undefined ? [] : textsAt(json, `${section.nested.list}[].configId`, '');
   const named = section.exported?.providers?.(json) ?? [];
   return [...named, ...held].filter((id) => !losses.hasProvider(orgId, id));
@@ -154,7 +152,7 @@ export async function listLeftToDo(
     leftToDo.addRecord(section, document);
     const rule = importsStates ? undefined : activationRule(section.name, state);
     if (rule !== undefined && !target.find(record).isClosed) leftToDo.add(rule, section, document);
-    leftToDo.addMissingProviders(section, document, missingProviders(survey, record));
+    leftToDo.addMissingProviders(section, document, providersNotTaken(survey, record));
     if (isLoneInvitation(survey, record)) leftToDo.add(invitationsAlone, section, document);
     if (names.earlier(record) !== undefined) leftToDo.add(equalButForCase, section, document);
   }

@@ -70,7 +70,7 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   const leftToDo = await listLeftToDo(read, signal);
   const { userLoginMustBeDomain } = await readDefaultDomainPolicy(connection);
   const warnings = [...fileWarnings(inspection), ...loginNameWarnings(inspection, userLoginMustBeDomain)];
-  return importResponse(ledger, { inspection, warnings, leftToDo, withSecrets, dryRun: options.dryRun });
+  return buildResponse(ledger, { inspection, warnings, leftToDo, withSecrets, dryRun: options.dryRun });
 }
 
 const TAKEN = 'ZITADEL has the id in another organisation, with other content, earlier in the file, or deleted it';
@@ -110,7 +110,7 @@ interface ResponseFacts {
 }
 
 /** Returns the response that this service gives to such an import. */
-function importResponse(
+function buildResponse(
   ledger: ImportLedger,
   { inspection, warnings, leftToDo, withSecrets, dryRun }: ResponseFacts,
 ): ImportResponse {

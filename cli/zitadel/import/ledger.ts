@@ -1,6 +1,7 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { ImportError } from '../../../functions/import/contract.ts';
+import { MAX_LISTED_ISSUES } from '../../../functions/import/results/report.ts';
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import type { Counts } from '../../../shared/collections/counts.ts';
 import { openTemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
@@ -21,7 +22,7 @@ const outcome = z.enum(['created', 'unchanged', 'overwritten', 'skipped', 'faile
 
 export type LedgerOutcome = z.infer<typeof outcome>;
 
-const row = z.object({
+const ledgerRow = z.object({
   position: z.int(),
   parent: z.int().nullable(),
   section: z.string(),
@@ -43,7 +44,7 @@ const recordContent = z.object({
 });
 
 /** A record of the file, and what is known of it. */
-export interface LedgerRecord extends Pick<z.infer<typeof row>, 'position' | 'id' | 'found' | 'foreseen'> {
+export interface LedgerRecord extends Pick<z.infer<typeof ledgerRow>, 'position' | 'id' | 'found' | 'foreseen'> {
   /** Whether another record of the file holds it, and is sent with it. */
   readonly isHeld: boolean;
   readonly record: OrganisationRecord;
@@ -70,10 +71,8 @@ const TABLE = `
   CREATE INDEX steps ON records (step, orgId, position);
   CREATE INDEX keys ON records (key);
   CREATE INDEX parents ON records (parent)`;
-const COLUMNS = Object.keys(row.shape).join(', ');
-const PAGE = 500;
-/** The number of errors that are listed, as in the responses of this service. */
-const MAX_LISTED = 10_000;
+const COLUMNS = Object.keys(ledgerRow.shape).join(', ');
+const ROWS_PER_PAGE = 500;
 
 /**
  * The records of a file and their outcomes, in an unnamed temporary file, which the operating system removes. The records
@@ -95,7 +94,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
     if (holder === undefined) this.last.holder = position;
     const parent = holder === undefined ? null : this.last.holder;
     const id = reportedId(record) || orgId;
-    const sealed = seal(this.keyring.newest(), recordText(record), placeOf(position));
+    const sealed = seal(this.keyring.newest(), serialiseRecord(record), placeOf(position));
     const sql = `INSERT INTO records (${COLUMNS}, step) VALUES (?, ?, ?, ?, ?, 'missing', 'created', ?, ?)`;
     this.run(sql, position, parent, section.name, orgId, id, sealed, stepOf(section.name) ?? null);
   }
@@ -107,7 +106,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
   /** Yields the records in the order of the file, those of the organisations themselves last. */
   async *records(signal: AbortSignal, only?: 'existing'): AsyncGenerator<LedgerRecord, void, void> {
     const selected = only === undefined ? 'record IS NOT NULL' : `outcome = '${only}'`;
-    const sql = `SELECT ${COLUMNS} FROM records WHERE position > ? AND ${selected} ORDER BY position LIMIT ${PAGE}`;
+    const sql = `SELECT ${COLUMNS} FROM records WHERE position > ? AND ${selected} ORDER BY position LIMIT ${ROWS_PER_PAGE}`;
     for (let last = 0, page = this.all(sql, last); page.length > 0; page = this.all(sql, last)) {
       await yieldToEventLoop();
       signal.throwIfAborted();
@@ -187,7 +186,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
   /** The errors, in the order of the file. */
   get errors(): BoundedList<ImportError> {
     const sql = 'SELECT section, id, type, message FROM records WHERE message IS NOT NULL ORDER BY position';
-    const errors = new BoundedList<ImportError>(MAX_LISTED);
+    const errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
     for (const columns of this.statement(sql).iterate()) {
       const { section, id, type, message } = errorRow.parse(columns);
       errors.add({ type: type ?? recordSection(section).error.type, ...(id === '' ? {} : { id }), message });
@@ -214,7 +213,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
   }
 
   private read(columns: unknown): LedgerRecord {
-    const { parent, section, orgId, record, ...known } = row.parse(columns);
+    const { parent, section, orgId, record, ...known } = ledgerRow.parse(columns);
     const text = unseal(this.keyring, record, placeOf(known.position));
     const { json, hasState, otpEmail } = recordContent.parse(JSON.parse(text));
     return {
@@ -230,7 +229,14 @@ function placeOf(position: number): string {
 }
 
 /** Returns a record as text, with its credentials. */
-function recordText({ section, json, credentials, givenPassword, hasState, otpEmail }: OrganisationRecord): string {
+function serialiseRecord({
+  section,
+  json,
+  credentials,
+  givenPassword,
+  hasState,
+  otpEmail,
+}: OrganisationRecord): string {
   const whole = structuredClone(json);
   for (const { path, field, clear } of section.credentials ?? []) {
     if (credentials[field] !== undefined) putAt(whole, path, credentials[field]);

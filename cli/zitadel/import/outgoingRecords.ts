@@ -26,7 +26,7 @@ export interface OutgoingRecord extends Omit<LedgerRecord, 'record'> {
 export const requestLimits = { records: 5_000, bytes: 4_000_000 };
 
 /** The tag and the length of an embedded message. */
-const FRAME_BYTES = 8;
+const MESSAGE_FRAME_BYTES = 8;
 /** The timeout and the envelope. */
 const ENVELOPE_BYTES = 64;
 
@@ -48,7 +48,7 @@ export function takeRequest(ledger: Iterable<LedgerRecord>, scope: RequestScope)
   for (const one of ledger) {
     const record = outgoing(one, scope.losses);
     const isNew = !orgIds.has(record.orgId);
-    bytes += record.bytes + (isNew ? Buffer.byteLength(record.orgId) + 2 * FRAME_BYTES : 0);
+    bytes += record.bytes + (isNew ? Buffer.byteLength(record.orgId) + 2 * MESSAGE_FRAME_BYTES : 0);
     if (request.length > 0 && (bytes > requestLimits.bytes || (scope.isApart && isNew))) break;
     orgIds.add(record.orgId);
     request.push(record);
@@ -100,7 +100,7 @@ function encodeRecord(schema: DescMessage, json: JsonObject): { json: JsonObject
   const message = fromJson(schema, json as JsonValue, { ignoreUnknownFields: true });
   const encoded = toJson(schema, message);
   if (!isJsonObject(encoded)) throw new Error(`${schema.typeName} has no form of an object`);
-  return { json: encoded, bytes: toBinary(schema, message).byteLength + FRAME_BYTES };
+  return { json: encoded, bytes: toBinary(schema, message).byteLength + MESSAGE_FRAME_BYTES };
 }
 
 /** Writes the body of an import of some records. */

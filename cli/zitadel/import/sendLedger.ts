@@ -11,7 +11,14 @@ import { Backoff } from '../../../shared/retry.ts';
 import { hasErrorId, reportsExisting } from '../errorIds.ts';
 import type { FileLosses } from '../fileLosses.ts';
 import { callMethod, hasContext, isGatewayTimeout, rpcError } from '../rpc.ts';
-import { callError, messageIn, send, type ZitadelAnswer, type ZitadelConnection } from '../zitadelConnection.ts';
+import {
+  callError,
+  MESSAGE_TOO_LARGE,
+  messageIn,
+  send,
+  type ZitadelAnswer,
+  type ZitadelConnection,
+} from '../zitadelConnection.ts';
 import { recogniseZitadel } from '../zitadelInstance.ts';
 import { stepInContext } from './importSteps.ts';
 import type { ImportLedger, LedgerEntry } from './ledger.ts';
@@ -123,7 +130,7 @@ function entryFor({ foreseen }: OutgoingRecord, own: ReadError | undefined, part
   return error?.outcome === 'failed' ? { ...error, outcome } : { outcome };
 }
 
-const report = z.looseObject({
+const importReport = z.looseObject({
   errors: z
     .array(z.looseObject({ type: z.string(), id: z.string().optional(), message: z.string().default('') }))
     .default([]),
@@ -133,7 +140,7 @@ const call = { method: 'POST', path: '/admin/v1/import' } as const;
 /** The time limit of one request, since gateways cut off after 60 s. */
 const TIMEOUT_MS = 55_000;
 /** ZITADEL answers at its timeout; this is for the way. */
-const GRACE_MS = 10_000;
+const ROUND_TRIP_MS = 10_000;
 /** What ZITADEL has imported, its projections show after 2 s at most. */
 const projected = { attempts: () => 12, initialDelayMs: 250, maxDelayMs: 2_000 };
 
@@ -170,7 +177,7 @@ class ImportSender {
   async send(records: readonly OutgoingRecord[], orgId: string | undefined): Promise<void> {
     const answer = await this.attempt(records, orgId);
     const isRepeat = (answer?.attempts ?? 0) > 1 || records.some(({ position }) => this.begun.has(position));
-    const found = answer?.status === 200 ? report.safeParse(parseIfJson(answer.text)) : undefined;
+    const found = answer?.status === 200 ? importReport.safeParse(parseIfJson(answer.text)) : undefined;
     if (found?.success === true) return this.settle(records, found.data.errors, isRepeat);
     const refusal = refusalBy(answer);
     if (refusal === 'other' && answer !== undefined) throw callError(this.connection, call, answer);
@@ -197,7 +204,7 @@ class ImportSender {
     orgId: string | undefined,
   ): Promise<ImportAnswer | undefined> {
     const body = importBody(records, `${TIMEOUT_MS}ms`);
-    const timeoutMs = TIMEOUT_MS + GRACE_MS;
+    const timeoutMs = TIMEOUT_MS + ROUND_TRIP_MS;
     try {
       if (orgId === undefined) return await send(this.connection, { ...call, body, timeoutMs });
       await waitForContext(this.connection, orgId);
@@ -249,7 +256,7 @@ async function importInContext(
 function refusalBy(answer: ImportAnswer | undefined): 'tooLarge' | 'tooSlow' | 'invalid' | 'other' {
   if (answer === undefined || answer.status === 504) return 'tooSlow';
   const message = messageIn(answer.text);
-  if (answer.status === 429 && message.includes('received message larger than max')) return 'tooLarge';
+  if (answer.status === 429 && message.includes(MESSAGE_TOO_LARGE)) return 'tooLarge';
   if (answer.status === 500 && message.includes('context deadline exceeded')) return 'tooSlow';
   return answer.status === 400 ? 'invalid' : 'other';
 }

@@ -59,7 +59,7 @@ function hasStatus(reason: unknown, ...statuses: readonly grpc.status[]): boolea
   return statuses.some((one) => one === grpcStatus(reason));
 }
 
-function isTransient(reason: unknown): boolean {
+function isTransientStatus(reason: unknown): boolean {
   const { UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, INTERNAL } = status;
   return hasStatus(reason, UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, INTERNAL);
 }
@@ -69,7 +69,7 @@ export function fromGrpcError(reason: unknown): unknown {
   const failure = grpcStatus(reason);
   if (failure === undefined) return reason;
   if (failure === status.ABORTED) return storeContention(reason);
-  return isTransient(reason) ? storeUnavailable(reason) : storeFailed(status[failure], reason);
+  return isTransientStatus(reason) ? storeUnavailable(reason) : storeFailed(status[failure], reason);
 }
 
 /** Whether the database rejects a read because it does not keep the state of its read time. */
@@ -88,7 +88,7 @@ export function isOverload(reason: unknown): boolean {
  */
 export const transientPolicy: RetryPolicy = {
   attempts: (reason) => {
-    if (!isTransient(reason)) return 1;
+    if (!isTransientStatus(reason)) return 1;
     return hasStatus(reason, status.INTERNAL) ? 10 : Number.POSITIVE_INFINITY;
   },
   initialDelayMs: 100,

@@ -23,7 +23,7 @@ const SNAPSHOT_LIFETIME_MS = 3_600_000;
  */
 export function openFirestoreStore(address: DatabaseAddress, ramp = defaultRamp()): UnsealedStore {
   const connection = connectFirestore(address, process.env.FIRESTORE_EMULATOR_HOST);
-  return { unsealed: createStore(connection, { limiter: new CommitLimiter(), ramp }) };
+  return { unsealed: createFirestoreStore(connection, { limiter: new CommitLimiter(), ramp }) };
 }
 
 function defaultRamp(): Ramp | undefined {
@@ -31,7 +31,7 @@ function defaultRamp(): Ramp | undefined {
 }
 
 /** @param bulkPace the limits of bulk work, which the connections of all calls share */
-function createStore(connection: FirestoreConnection, bulkPace: BulkPace): Store {
+function createFirestoreStore(connection: FirestoreConnection, bulkPace: BulkPace): Store {
   return {
     ...createDocumentStore({
       read: (keys, fields) => getDocuments(connection, keys, fields),
@@ -45,7 +45,7 @@ function createStore(connection: FirestoreConnection, bulkPace: BulkPace): Store
     lastingSnapshot: (signal) => openLastingSnapshot(connection, signal),
     forCall: ({ signal, isBulk }) => {
       const called = { ...connection, deadline: createDeadline(signal), ...(isBulk ? { pace: bulkPace } : {}) };
-      return createStore(called, bulkPace);
+      return createFirestoreStore(called, bulkPace);
     },
     commitsInFlight: () => bulkPace.limiter.allowed,
     close: () => connection.client.close(),

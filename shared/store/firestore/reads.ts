@@ -45,7 +45,7 @@ export async function getDocuments(
   for (let from = 0; from < distinct.length; from += NAMES_PER_REQUEST) {
     const documents = distinct.slice(from, from + NAMES_PER_REQUEST);
     const request = { database, documents, ...fieldMask(fields), ...at };
-    for (const response of await collect<BatchGetResponse>(deadline, () =>
+    for (const response of await collectResponses<BatchGetResponse>(deadline, () =>
       client.batchGetDocuments(request, options),
     )) {
       if (response.found) found.set(response.found.name ?? '', response.found);
@@ -80,7 +80,7 @@ export async function countDocuments(
     structuredQuery: { from: [{ collectionId: collection }] },
     aggregations: [{ alias: 'documents', count: { upTo: { value: limit } } }],
   };
-  const responses = await collect<CountResponse>(deadline, () =>
+  const responses = await collectResponses<CountResponse>(deadline, () =>
     client.runAggregationQuery({ parent, structuredAggregationQuery }, options),
   );
   const [count] = responses.flatMap(({ result }) => result?.aggregateFields?.documents?.integerValue ?? []);
@@ -89,7 +89,7 @@ export async function countDocuments(
 }
 
 /** Reads all responses of a call. Uses events, because awaiting each response would take longer than reading it. */
-async function collect<Response>(
+async function collectResponses<Response>(
   deadline: CallDeadline | undefined,
   call: () => CancellableStream,
 ): Promise<readonly Response[]> {

@@ -5,6 +5,7 @@ import { yieldToEventLoop } from '../../turns.ts';
 import type { FieldName } from '../documentFields.ts';
 import {
   type IdRange,
+  PARTITION_SCAN_BATCH,
   type PartitionRange,
   SCANNED_CHARACTERS,
   type ScanRange,
@@ -28,8 +29,7 @@ interface QueryResponse {
 type Query = NonNullable<QueryRequest['structuredQuery']>;
 type Cursor = NonNullable<Query['startAt']>;
 
-const BATCH_SIZE = 500;
-const PARTITIONS_BATCH_SIZE = 100;
+const DOCUMENTS_PER_BATCH = 500;
 
 /**
  * A connection carries 100 calls at once, and every export has one call for each section: idle calls would block those
@@ -41,14 +41,14 @@ const MAX_IDLE_MS = 10_000;
  * Reads the documents of a range at `readTime` from one stream. Resumes the stream after the last document if it breaks,
  * because the server ends calls of slow consumers, or if it was closed while the consumer did not read.
  */
-export async function* scan(
+export async function* scanFirestore(
   connection: FirestoreConnection,
   range: ScanRange,
   readTime: Timestamp,
 ): AsyncGenerator<readonly StoredDocument[]> {
   let resumeAt: Cursor | undefined;
   const { deadline } = connection;
-  const size = 'partitions' in range ? PARTITIONS_BATCH_SIZE : BATCH_SIZE;
+  const size = 'partitions' in range ? PARTITION_SCAN_BATCH : DOCUMENTS_PER_BATCH;
   const backoff = new Backoff(transientPolicy, deadline?.signal);
   for (;;) {
     let isIdle = false;
@@ -143,7 +143,7 @@ function buildQuery(connection: FirestoreConnection, range: ScanRange, resumeAt:
     from: [{ collectionId: collection }],
     ...('partitions' in range ? selectPartitions(range.partitions) : selectIds(connection, range)),
     ...(resumeAt !== undefined && { startAt: resumeAt }),
-    ...(fields !== undefined && { select: buildSelect('partitions' in range ? ['partition', ...fields] : fields) }),
+    ...(fields !== undefined && { select: buildProjection('partitions' in range ? ['partition', ...fields] : fields) }),
   };
 }
 
@@ -152,7 +152,7 @@ const ascending = (fieldPath: string) => ({ field: { fieldPath }, direction: 'AS
 function selectIds(connection: FirestoreConnection, { collection, partition, from }: IdRange): Query {
   return {
     orderBy: [ascending('__name__')],
-    ...(partition !== undefined && { where: compare('EQUAL', partition) }),
+    ...(partition !== undefined && { where: partitionFilter('EQUAL', partition) }),
     ...(from !== undefined && {
       startAt: { values: [{ referenceValue: documentName(connection, { collection, id: from }) }], before: true },
     }),
@@ -161,14 +161,14 @@ function selectIds(connection: FirestoreConnection, { collection, partition, fro
 
 // The index on `partition` orders equal partitions by name, so this needs no index of both.
 function selectPartitions({ from, to }: PartitionRange['partitions']): Query {
-  const filters = [compare('GREATER_THAN_OR_EQUAL', from), compare('LESS_THAN', to)];
+  const filters = [partitionFilter('GREATER_THAN_OR_EQUAL', from), partitionFilter('LESS_THAN', to)];
   return {
     orderBy: [ascending('partition'), ascending('__name__')],
     where: { compositeFilter: { op: 'AND', filters } },
   };
 }
 
-function compare(op: 'EQUAL' | 'GREATER_THAN_OR_EQUAL' | 'LESS_THAN', partition: string) {
+function partitionFilter(op: 'EQUAL' | 'GREATER_THAN_OR_EQUAL' | 'LESS_THAN', partition: string) {
   return { fieldFilter: { field: { fieldPath: 'partition' }, op, value: { stringValue: partition } } } as const;
 }
 
@@ -181,6 +181,6 @@ function cursorAfter(range: ScanRange, document: DocumentMessage | undefined): C
 }
 
 // An empty selection would select all fields.
-function buildSelect(fields: readonly FieldName[]) {
+function buildProjection(fields: readonly FieldName[]) {
   return { fields: (fields.length === 0 ? ['__name__'] : fields).map((fieldPath) => ({ fieldPath })) };
 }

@@ -4,7 +4,7 @@ import { documentId, type Snapshot } from '../store.ts';
 import { isReadTimeRejected } from './call.ts';
 import type { FirestoreConnection, Timestamp } from './firestoreConnection.ts';
 import { getDocuments } from './reads.ts';
-import { scan } from './scan.ts';
+import { scanFirestore } from './scan.ts';
 
 // Every response carries its read time; reading a document that never exists is the cheapest way to get one.
 const probe = { collection: 'instance', id: documentId('read time') } as const;
@@ -18,7 +18,7 @@ function openSnapshotAt(connection: FirestoreConnection, readTime: Timestamp): S
   return {
     readTime: new Date(toMilliseconds(readTime)),
     getMany: async (keys, fields) => (await getDocuments(connection, keys, fields, { readTime })).documents,
-    scan: (range) => scan(connection, range, readTime),
+    scan: (range) => scanFirestore(connection, range, readTime),
     [Symbol.asyncDispose]: async () => {},
   };
 }
@@ -34,9 +34,9 @@ function toMilliseconds({ seconds, nanos }: Timestamp): number {
   return Number(seconds) * 1_000 + Math.floor((nanos ?? 0) / 1_000_000);
 }
 
-const MINUTE_MILLISECONDS = 60_000;
+const MINUTE_MS = 60_000;
 /** A database without point-in-time recovery rejects reads of a state that is older than an hour. */
-const PROBED_AGE_MILLISECONDS = 2 * 3_600_000;
+const PROBED_AGE_MS = 2 * 3_600_000;
 
 /**
  * Opens a snapshot that can be read for a week, which point-in-time recovery allows for whole minutes only. Waits until
@@ -48,10 +48,10 @@ const PROBED_AGE_MILLISECONDS = 2 * 3_600_000;
 export async function openLastingSnapshot(
   connection: FirestoreConnection,
   signal: AbortSignal,
-  intervalMs = MINUTE_MILLISECONDS,
+  intervalMs = MINUTE_MS,
 ): Promise<Snapshot | undefined> {
   const roundUp = (time: number) => Math.ceil(time / intervalMs) * intervalMs;
-  if (!(await canRead(connection, roundUp(Date.now() - PROBED_AGE_MILLISECONDS)))) return undefined;
+  if (!(await canRead(connection, roundUp(Date.now() - PROBED_AGE_MS)))) return undefined;
   let present = toMilliseconds(await readPresentTime(connection));
   const time = roundUp(present + 1);
   while (present <= time) {

@@ -97,7 +97,7 @@ export function embeddedGuard(keyring: Keyring): DatabaseGuard {
 }
 
 /** The milliseconds for which a process relies on what it has read of the whole database: its format, and its master key. */
-export const CHECK_INTERVAL_MILLISECONDS = 60_000;
+export const KEY_CHECK_INTERVAL_MS = 60_000;
 
 /**
  * Checks the database at the first operation, and again each minute, because another version may migrate it, and `identity
@@ -108,7 +108,7 @@ export function sharedGuard(keyring: Keyring): DatabaseGuard {
   let checkedAt = Number.NEGATIVE_INFINITY;
   let current: MasterKey | undefined;
   const check = async (reader: Reader) => {
-    if (performance.now() - checkedAt < CHECK_INTERVAL_MILLISECONDS) return;
+    if (performance.now() - checkedAt < KEY_CHECK_INTERVAL_MS) return;
     const startedAt = performance.now();
     const [instance, keys] = await reader.getMany([instanceKey, keyRecordKey], ['body']);
     requireInstanceFormat(instance);

@@ -124,14 +124,14 @@ export function keyFilePath(directory: string): string {
  * @throws IdentityError for a file without valid keys; Error of the file system
  */
 function readKeyFile(file: string): readonly MasterKey[] {
-  const text = readIfExists(file);
+  const text = readKeyText(file);
   if (text === undefined) return [];
   const keys = parseMasterKeys(text);
   if (keys === undefined) throw masterKeyInvalid(file);
   return keys;
 }
 
-function readIfExists(file: string): string | undefined {
+function readKeyText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

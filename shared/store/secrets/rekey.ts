@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { scanInPasses } from '../passes.ts';
 import { type Collection, type DocumentKey, type Store, type Write, WriteConflictError } from '../store.ts';
 import {
-  CHECK_INTERVAL_MILLISECONDS,
+  KEY_CHECK_INTERVAL_MS,
   type KeyRecord,
   keyRecordKey,
   keyRecordWrite,
@@ -15,7 +15,7 @@ import type { MasterKey } from './masterKey.ts';
 import { hasOutdatedSecret, resealFields, sealedNames, secretCollections } from './sealedStore.ts';
 
 /** A process relies on the writing key for a minute, and may finish a commit that it has begun by then. */
-export const KEY_FENCE_MILLISECONDS = CHECK_INTERVAL_MILLISECONDS + 15_000;
+export const KEY_FENCE_MS = KEY_CHECK_INTERVAL_MS + 15_000;
 
 /** The options of a rotation. */
 export interface RekeyOptions {
@@ -68,7 +68,7 @@ function changeRecord(store: Store, change: (record: KeyRecord) => KeyRecord['id
   });
 }
 
-const BATCH = 250;
+const DOCUMENTS_PER_COMMIT = 250;
 
 /** Encrypts a collection's values with a key, and returns in how many documents. */
 async function reseal(
@@ -81,9 +81,9 @@ async function reseal(
   let changed = 0;
   for await (const documents of scanInPasses(store, { collection, fields: sealedNames })) {
     const outdated = documents.filter((document) => hasOutdatedSecret(document, target.id));
-    for (let start = 0; start < outdated.length; start += BATCH) {
+    for (let start = 0; start < outdated.length; start += DOCUMENTS_PER_COMMIT) {
       signal.throwIfAborted();
-      const keys = outdated.slice(start, start + BATCH).map(({ id }) => ({ collection, id }));
+      const keys = outdated.slice(start, start + DOCUMENTS_PER_COMMIT).map(({ id }) => ({ collection, id }));
       changed += await resealDocuments(store, keys, target, keyring);
     }
   }

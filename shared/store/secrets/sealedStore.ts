@@ -70,7 +70,7 @@ export function sealStore({ unsealed: store }: UnsealedStore, guard: DatabaseGua
 
 function unsealingReads(reader: Reader, keyring: Keyring): Reader['getMany'] {
   return async (keys, fields = fieldNames) => {
-    const stored = storedFields(fields);
+    const stored = sealedFieldNames(fields);
     const documents = await reader.getMany(keys, stored);
     if (stored === fields) return documents;
     return documents.map((document, index) => {
@@ -86,7 +86,7 @@ function unsealSnapshot(snapshot: Snapshot, keyring: Keyring): Snapshot {
     getMany: unsealingReads(snapshot, keyring),
     scan: (range) => {
       const { fields = fieldNames } = range;
-      const stored = storedFields(fields);
+      const stored = sealedFieldNames(fields);
       return stored === fields ? snapshot.scan(range) : unsealScan(snapshot, { ...range, fields: stored }, keyring);
     },
     [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
@@ -104,7 +104,7 @@ async function* unsealScan(
 }
 
 /** Returns the fields that a database has for these: the encrypted forms of secrets; the same list if there are none. */
-function storedFields(fields: readonly FieldName[]): readonly FieldName[] {
+function sealedFieldNames(fields: readonly FieldName[]): readonly FieldName[] {
   if (!secrets.some(({ name }) => fields.includes(name))) return fields;
   return fields.map((field) => secrets.find(({ name }) => name === field)?.sealedName ?? field);
 }
@@ -120,7 +120,7 @@ export function unsealFields<Document extends DocumentFields>(
   for (const { name, sealedName } of secrets) {
     const sealed = opened[sealedName];
     delete opened[sealedName];
-    if (sealed !== undefined) opened[name] = unseal(keyring, sealed, place(key, name));
+    if (sealed !== undefined) opened[name] = unseal(keyring, sealed, bindingOf(key, name));
   }
   return opened;
 }
@@ -148,12 +148,12 @@ export function sealFields(fields: DocumentChanges, document: DocumentKey, key: 
   for (const { name, sealedName } of secrets) {
     const { [name]: text, ...rest } = sealed;
     if (text === undefined) continue;
-    sealed = { ...rest, [sealedName]: text === null ? null : seal(key, text, place(document, name)) };
+    sealed = { ...rest, [sealedName]: text === null ? null : seal(key, text, bindingOf(document, name)) };
   }
   return sealed;
 }
 
-function place(document: DocumentKey, name: (typeof secrets)[number]['name']): string {
+function bindingOf(document: DocumentKey, name: (typeof secrets)[number]['name']): string {
   return `${name} of ${documentPath(document)}`;
 }
 

@@ -15,11 +15,18 @@ import { FORMAT, instanceKey, newIdWrite, requireInstanceFormat } from '../insta
 import { type KeyRecord, keyRecordKey, keyRecordWrite, parseKeyRecord, requireKeys } from '../secrets/keyRecord.ts';
 import { type Keyring, keyFilePath } from '../secrets/keyring.ts';
 import { applyWrites, column, nextVersion, selectDocuments } from './documents.ts';
-import { connectSqlite, fromSqliteError, isBusy, isDamaged, type SqliteConnection } from './sqliteConnection.ts';
+import {
+  BUSY_TIMEOUT_MS,
+  connectSqlite,
+  fromSqliteError,
+  isBusy,
+  isDamaged,
+  type SqliteConnection,
+} from './sqliteConnection.ts';
 import { CREATE_TRAIL } from './trail.ts';
 
-const OPEN_TIMEOUT_MILLISECONDS = 5_000;
-const PAUSE_MILLISECONDS = 10;
+const OPEN_TIMEOUT_MS = 5_000;
+const PAUSE_MS = 10;
 
 /**
  * Creates the database file, or checks the format and the master key of an existing one, which is not written to. Only the
@@ -30,7 +37,7 @@ const PAUSE_MILLISECONDS = 10;
 export function prepareDatabaseFile(file: string, keyring: Keyring): void {
   makeDirectory(dirname(file));
   openWritable(file);
-  const connection = connectSqlite({ file, busyTimeout: OPEN_TIMEOUT_MILLISECONDS });
+  const connection = connectSqlite({ file, busyTimeout: OPEN_TIMEOUT_MS });
   try {
     if (isUnused(connection)) {
       enterWalMode(connection);
@@ -39,7 +46,7 @@ export function prepareDatabaseFile(file: string, keyring: Keyring): void {
       if (isUnused(connection)) createTables(connection, keyring);
       connection.execute('COMMIT');
     }
-    checkDatabase(connection, keyring);
+    checkFormatAndKeys(connection, keyring);
     // A restored file is not in WAL mode.
     if (readPragma(connection, 'journal_mode') !== 'wal') enterWalMode(connection);
   } finally {
@@ -86,7 +93,7 @@ function protect(file: string): void {
  * Checks the formats in the file and in the instance's document, and the master keys.
  * @throws IdentityError UNAVAILABLE
  */
-function checkDatabase(connection: SqliteConnection, keyring: Keyring): void {
+function checkFormatAndKeys(connection: SqliteConnection, keyring: Keyring): void {
   requireFileFormat(connection);
   const [instance, keys] = selectDocuments(connection, [instanceKey, keyRecordKey], ['body']).documents;
   requireInstanceFormat(instance);
@@ -122,14 +129,14 @@ function hasDocuments(connection: SqliteConnection): boolean {
 
 // Here SQLite ignores the busy timeout, to avoid a deadlock between two processes that open the same new file.
 function enterWalMode(connection: SqliteConnection): void {
-  const deadline = performance.now() + OPEN_TIMEOUT_MILLISECONDS;
+  const deadline = performance.now() + OPEN_TIMEOUT_MS;
   for (;;) {
     try {
       connection.execute('PRAGMA journal_mode = WAL');
       return;
     } catch (reason) {
       if (!isBusy(reason) || performance.now() > deadline) throw reason;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MILLISECONDS);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
     }
   }
 }
@@ -152,8 +159,6 @@ function createTables(connection: SqliteConnection, keyring: Keyring): void {
   const record: KeyRecord = { ids: [keyring.newest().id] };
   applyWrites(connection, [keyRecordWrite(record, 'create')], nextVersion(connection));
 }
-
-const BUSY_TIMEOUT_MILLISECONDS = 5_000;
 
 /** How a database is copied. */
 export interface CopyOptions {
@@ -201,17 +206,17 @@ async function requireNoLog(file: string): Promise<void> {
 }
 
 function checkSource(file: string, keyring: Keyring): void {
-  const connection = connectSqlite({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS, readOnly: true });
+  const connection = connectSqlite({ file, busyTimeout: BUSY_TIMEOUT_MS, readOnly: true });
   try {
     if (isUnused(connection)) throw notInstanceFile();
-    checkDatabase(connection, keyring);
+    checkFormatAndKeys(connection, keyring);
   } finally {
     connection.close();
   }
 }
 
 async function copyPages(source: string, target: string): Promise<void> {
-  using database = new DatabaseSync(source, { readOnly: true, timeout: BUSY_TIMEOUT_MILLISECONDS });
+  using database = new DatabaseSync(source, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
   // Without a read transaction, each commit of another connection would start the copy over.
   database.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
   await backup(database, target);
@@ -219,7 +224,7 @@ async function copyPages(source: string, target: string): Promise<void> {
 
 /** Turns a copy into one file without a log beside it, and checks it. */
 function makeSelfContained(file: string, { complete }: CopyOptions): void {
-  const connection = connectSqlite({ file, busyTimeout: BUSY_TIMEOUT_MILLISECONDS });
+  const connection = connectSqlite({ file, busyTimeout: BUSY_TIMEOUT_MS });
   try {
     if (readPragma(connection, 'quick_check(1)') !== 'ok') throw notInstanceFile();
     connection.execute('PRAGMA journal_mode = DELETE');

@@ -108,7 +108,7 @@ export function nextVersion(connection: SqliteConnection): number {
   return versionRow.parse(connection.prepare(NEXT_VERSION).get())[0];
 }
 
-const DELETE = 'DELETE FROM documents WHERE collection = ? AND id = ?';
+const DELETE_DOCUMENT = 'DELETE FROM documents WHERE collection = ? AND id = ?';
 
 /**
  * Applies writes in order, within the connection's open transaction.
@@ -124,7 +124,7 @@ export function applyWrites(connection: SqliteConnection, writes: readonly Write
 function applyWrite(connection: SqliteConnection, write: Write, version: number): boolean {
   const { collection, id } = write.key;
   if (write.type === 'delete') {
-    connection.prepare(DELETE).run(collection, id);
+    connection.prepare(DELETE_DOCUMENT).run(collection, id);
     return true;
   }
   const { names, values } = toColumns(write.fields);

@@ -6,11 +6,16 @@ import { prepareDatabaseFile, requireFileFormat } from './databaseFile.ts';
 import { applyWrites, checkVersions, nextVersion, selectDocuments } from './documents.ts';
 import { Checkpoints, LogFile } from './logFile.ts';
 import { Snapshots } from './snapshots.ts';
-import { connectSqlite, fromSqliteError, type SqliteConnection, withStoreErrors } from './sqliteConnection.ts';
+import {
+  BUSY_TIMEOUT_MS,
+  connectSqlite,
+  fromSqliteError,
+  type SqliteConnection,
+  withStoreErrors,
+} from './sqliteConnection.ts';
 import { insertEvents, openTrail, toTrailError } from './trail.ts';
 import { type Change, openWriter, type Writer } from './writer.ts';
 
-const BUSY_TIMEOUT_MILLISECONDS = 5_000;
 /** With the commit that exceeds it, the log stays below the size of the database and 64 MB. */
 const LOG_MARGIN_BYTES = 56 * 2 ** 20;
 
@@ -37,12 +42,12 @@ export function openSqliteStore(file: string, options: SqliteStoreOptions): Unse
   const { logMarginBytes = LOG_MARGIN_BYTES, keyring } = options;
   return withStoreErrors(() => {
     prepareDatabaseFile(file, keyring);
-    return { unsealed: createStore(file, logMarginBytes) };
+    return { unsealed: createSqliteStore(file, logMarginBytes) };
   });
 }
 
-function createStore(file: string, logMarginBytes: number): Store {
-  const busyTimeout = BUSY_TIMEOUT_MILLISECONDS;
+function createSqliteStore(file: string, logMarginBytes: number): Store {
+  const busyTimeout = BUSY_TIMEOUT_MS;
   const reader = connectSqlite({ file, busyTimeout });
   requireFileFormat(reader);
   const log = new LogFile(reader);
@@ -60,7 +65,7 @@ function createStore(file: string, logMarginBytes: number): Store {
   return {
     ...createDocumentStore({
       read: async (keys, fields) => withStoreErrors(() => readConsistently(reader, keys, fields)),
-      commit: (writes, expected, events) => commit(writer, writes, expected, events),
+      commit: (writes, expected, events) => commitWrites(writer, writes, expected, events),
     }),
     snapshot: async () => {
       const snapshot = withStoreErrors(() => snapshots.open());
@@ -79,7 +84,7 @@ function createStore(file: string, logMarginBytes: number): Store {
   };
 }
 
-async function commit(
+async function commitWrites(
   writer: Writer,
   writes: readonly Write[],
   expected: ExpectedVersions,

@@ -2,7 +2,13 @@ import { statSync } from 'node:fs';
 import { snapshotEnded } from '../../errors/storeErrors.ts';
 import { isAttended, yieldToEventLoop } from '../../turns.ts';
 import { type FieldName, fieldNames } from '../documentFields.ts';
-import { SCANNED_CHARACTERS, type ScanRange, type Snapshot, type StoredDocument } from '../store.ts';
+import {
+  PARTITION_SCAN_BATCH,
+  SCANNED_CHARACTERS,
+  type ScanRange,
+  type Snapshot,
+  type StoredDocument,
+} from '../store.ts';
 import { column, selectDocuments, toScannedDocument } from './documents.ts';
 import type { LogFile } from './logFile.ts';
 import { connectSqlite, fromSqliteError, type SqliteConnection } from './sqliteConnection.ts';
@@ -16,7 +22,7 @@ export interface LogLimit {
   readonly logMarginBytes: number;
 }
 
-const CHECK_INTERVAL_MILLISECONDS = 500;
+const LOG_CHECK_INTERVAL_MS = 500;
 
 /**
  * The open snapshots of one store. SQLite keeps every page that is written after the oldest snapshot in the write-ahead
@@ -34,11 +40,11 @@ export class Snapshots {
   /** Opens a snapshot. As long as one is open, a timer watches the log, which other processes write too. */
   open(): Snapshot {
     const { file, busyTimeout } = this.limit;
-    const snapshot = openSnapshot(file, busyTimeout, () => {
+    const snapshot = openSqliteSnapshot(file, busyTimeout, () => {
       this.opened.delete(snapshot);
       if (this.opened.size === 0) clearInterval(this.timer);
     });
-    if (this.opened.size === 0) this.timer = setInterval(() => this.limitLog(), CHECK_INTERVAL_MILLISECONDS).unref();
+    if (this.opened.size === 0) this.timer = setInterval(() => this.limitLog(), LOG_CHECK_INTERVAL_MS).unref();
     this.opened.add(snapshot);
     return snapshot;
   }
@@ -66,7 +72,7 @@ export interface SqliteSnapshot extends Snapshot {
  * Opens a separate connection whose reads all see the present state of the database.
  * @param onEnd is called once, when the snapshot has ended
  */
-function openSnapshot(file: string, busyTimeout: number, onEnd: () => void): SqliteSnapshot {
+function openSqliteSnapshot(file: string, busyTimeout: number, onEnd: () => void): SqliteSnapshot {
   const connection = connectSqlite({ file, busyTimeout });
   connection.execute('BEGIN');
   // A read transaction fixes its state at its first read, not at BEGIN.
@@ -87,13 +93,13 @@ function openSnapshot(file: string, busyTimeout: number, onEnd: () => void): Sql
       requireOpen();
       return selectDocuments(connection, keys, fields).documents;
     },
-    scan: (range) => withStoreErrors(scan(connection, range, requireOpen)),
+    scan: (range) => withScanErrors(scanSqlite(connection, range, requireOpen)),
     end,
     [Symbol.asyncDispose]: async () => end(),
   };
 }
 
-async function* withStoreErrors(
+async function* withScanErrors(
   batches: AsyncGenerator<readonly StoredDocument[]>,
 ): AsyncGenerator<readonly StoredDocument[]> {
   try {
@@ -104,11 +110,10 @@ async function* withStoreErrors(
 }
 
 /** Small while requests arrive, which wait for each batch. */
-const BATCH_SIZE = { attended: 100, unattended: 500 };
-const PARTITIONS_BATCH_SIZE = 100;
+const batchSizes = { attended: 100, unattended: 500 };
 
 /** Reads the documents of a range in batches, and yields to the event loop before each one. */
-async function* scan(
+async function* scanSqlite(
   connection: SqliteConnection,
   range: ScanRange,
   requireOpen: () => void,
@@ -130,8 +135,8 @@ async function* scan(
 }
 
 function batchSize(range: ScanRange): number {
-  if ('partitions' in range) return PARTITIONS_BATCH_SIZE;
-  return BATCH_SIZE[isAttended() ? 'attended' : 'unattended'];
+  if ('partitions' in range) return PARTITION_SCAN_BATCH;
+  return batchSizes[isAttended() ? 'attended' : 'unattended'];
 }
 
 /** Takes at most `size` documents; fewer if they are large. */

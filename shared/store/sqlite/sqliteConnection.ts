@@ -18,6 +18,9 @@ export interface SqliteConnection {
   close(): void;
 }
 
+/** The usual limit of a wait for another process's lock, in which SQLite blocks this process. */
+export const BUSY_TIMEOUT_MS = 5_000;
+
 /** The options of a connection. */
 export interface ConnectionOptions {
   readonly file: string;
@@ -64,22 +67,22 @@ export function connectSqlite({ file, busyTimeout, readOnly = false }: Connectio
   };
 }
 
-const LOCK_TIMEOUT_MILLISECONDS = 5_000;
-const MAX_PAUSE_MILLISECONDS = 20;
+const LOCK_TIMEOUT_MS = 5_000;
+const MAX_PAUSE_MS = 20;
 
 /**
  * Begins a write transaction, as soon as no other connection has one.
  * @throws Error of SQLite after some seconds
  */
 export async function waitForLock(connection: SqliteConnection): Promise<void> {
-  const deadline = performance.now() + LOCK_TIMEOUT_MILLISECONDS;
+  const deadline = performance.now() + LOCK_TIMEOUT_MS;
   for (;;) {
     try {
       connection.run('BEGIN IMMEDIATE');
       return;
     } catch (reason) {
       if (!isBusy(reason) || performance.now() > deadline) throw reason;
-      await setTimeout(1 + Math.random() * MAX_PAUSE_MILLISECONDS);
+      await setTimeout(1 + Math.random() * MAX_PAUSE_MS);
     }
   }
 }

@@ -11,19 +11,19 @@ import type { Writer } from './writer.ts';
  */
 export const CREATE_TRAIL = 'CREATE TABLE trail (position INTEGER PRIMARY KEY, event TEXT NOT NULL) STRICT';
 
-const NEWEST = 'SELECT coalesce(max(position), 0) FROM trail';
-const INSERT = `INSERT INTO trail (position, event) VALUES (max(CAST(? AS INTEGER) * 1000, 1 + (${NEWEST})), ?)`;
-const BATCH = 500;
+const NEWEST_POSITION = 'SELECT coalesce(max(position), 0) FROM trail';
+const INSERT_EVENT = `INSERT INTO trail (position, event) VALUES (max(CAST(? AS INTEGER) * 1000, 1 + (${NEWEST_POSITION})), ?)`;
+const EVENTS_PER_STATEMENT = 500;
 // A position can exceed the integers that JavaScript has.
-const SELECT = `SELECT CAST(position AS TEXT), event FROM trail WHERE position > CAST(? AS INTEGER)
-                ORDER BY position LIMIT ${BATCH}`;
+const SELECT_EVENTS = `SELECT CAST(position AS TEXT), event FROM trail WHERE position > CAST(? AS INTEGER)
+                ORDER BY position LIMIT ${EVENTS_PER_STATEMENT}`;
 // Without the newest event, the next event could get the position of a deleted one.
-const DELETE = `DELETE FROM trail WHERE position IN
-                (SELECT position FROM trail WHERE position < CAST(? AS INTEGER) * 1000 AND position < (${NEWEST}) ORDER BY position LIMIT ${BATCH})`;
+const DELETE_EVENTS = `DELETE FROM trail WHERE position IN
+                (SELECT position FROM trail WHERE position < CAST(? AS INTEGER) * 1000 AND position < (${NEWEST_POSITION}) ORDER BY position LIMIT ${EVENTS_PER_STATEMENT})`;
 
 /** Adds events within the connection's open transaction. */
 export function insertEvents(connection: SqliteConnection, events: readonly TrailEvent[]): void {
-  for (const event of events) connection.prepare(INSERT).run(Date.parse(event.time), JSON.stringify(event));
+  for (const event of events) connection.prepare(INSERT_EVENT).run(Date.parse(event.time), JSON.stringify(event));
 }
 
 const storedRows = z.array(z.tuple([z.string(), z.string()]));
@@ -40,14 +40,15 @@ export function openTrail(reader: SqliteConnection, writer: Writer): Trail {
         }),
     readAfter: (after) =>
       withStoreErrors(() => {
-        const rows = storedRows.parse(reader.prepare(SELECT).all(after));
+        const rows = storedRows.parse(reader.prepare(SELECT_EVENTS).all(after));
         return rows.map(([cursor, text]) => ({ cursor, text }));
       }),
-    newest: () => withStoreErrors(() => newestRow.parse(reader.prepare(`SELECT CAST((${NEWEST}) AS TEXT)`).get())[0]),
+    newest: () =>
+      withStoreErrors(() => newestRow.parse(reader.prepare(`SELECT CAST((${NEWEST_POSITION}) AS TEXT)`).get())[0]),
     async deleteBefore(time) {
       let deleted = 0;
       await writer.apply((connection) => {
-        deleted = Number(connection.prepare(DELETE).run(time.getTime()).changes);
+        deleted = Number(connection.prepare(DELETE_EVENTS).run(time.getTime()).changes);
       }, 'bulk');
       return deleted;
     },

@@ -94,7 +94,9 @@ async function commitGroup(
     const version = hooks.onBegin(connection);
     // A savepoint costs a bulk change a copy of every page.
     const failures = group.map(({ change }) =>
-      group.length === 1 ? void change(connection, version) : attempt(connection, () => change(connection, version)),
+      group.length === 1
+        ? void change(connection, version)
+        : applyInSavepoint(connection, () => change(connection, version)),
     );
     connection.run('COMMIT');
     reportCommit(hooks);
@@ -128,7 +130,7 @@ function reportCommit(hooks: WriterHooks): void {
  * @returns why it failed
  * @throws Error of SQLite that has ended the transaction
  */
-function attempt(connection: SqliteConnection, change: () => void): { readonly reason: unknown } | undefined {
+function applyInSavepoint(connection: SqliteConnection, change: () => void): { readonly reason: unknown } | undefined {
   connection.run('SAVEPOINT change');
   try {
     change();

@@ -16,7 +16,7 @@ export interface Failures {
   readonly conflict?: () => Error;
 }
 
-const DELAY_MILLISECONDS = 25;
+const DELAY_MS = 25;
 
 /** Fails calls according to a plan, from `begin` to `end`. */
 export class Injection<Operation extends string> {
@@ -48,7 +48,7 @@ export class Injection<Operation extends string> {
       case 'fails':
         throw failure();
       case 'is delayed':
-        await setTimeout(DELAY_MILLISECONDS);
+        await setTimeout(DELAY_MS);
         return call();
       case 'is lost':
         await call();

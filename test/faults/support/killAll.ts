@@ -19,7 +19,7 @@ const KILLS_OF_ONE_IMPORT = 10;
 const LANES = 2;
 const SHARE_OF_KILLS_AT_ONCE = 0.5;
 /** The delay of the other kills after the first stored record, up to this time: during a later commit, or after it. */
-const LATEST_MILLISECONDS = 30;
+const LATEST_MS = 30;
 /** This many are killed before anything is written: while the request arrives, or is checked. */
 const SHARE_OF_EARLY_KILLS = 0.1;
 
@@ -93,7 +93,7 @@ async function killed(
       if (random() < SHARE_OF_KILLS_AT_ONCE) void running.stop('SIGKILL');
     });
   }
-  await setTimeout(random() * LATEST_MILLISECONDS);
+  await setTimeout(random() * LATEST_MS);
   await running.stop('SIGKILL');
   const answer = await sending;
   if (answer !== undefined) expect(answer.status, answer.text).toBe(200);

@@ -13,7 +13,7 @@ const likelihoods: readonly (readonly [Strike, number])[] = [
   ['answered late', 0.05],
   ['failed', 0.005],
 ];
-const MAX_DELAY_MILLISECONDS = 20;
+const MAX_DELAY_MS = 20;
 const RECORDS_PER_COMMIT = 5;
 
 /** A store with faults in single commits, and the observations of its commits. */
@@ -43,9 +43,9 @@ export function strikingStore(inner: Store, random: () => number): StrikingStore
   const around = async <Result>(signal: AbortSignal, commit: () => Promise<Result>): Promise<Result> => {
     if (onCommit === undefined) return commit();
     const strike = onCommit() ?? choose();
-    const wait = () => setTimeout(random() * MAX_DELAY_MILLISECONDS);
+    const wait = () => setTimeout(random() * MAX_DELAY_MS);
     const waitUnlessEnded = () =>
-      setTimeout(random() * MAX_DELAY_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
+      setTimeout(random() * MAX_DELAY_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
     if (strike === 'failed') throw storeUnavailable(new Error('injected'));
     if (strike === 'throttled') await waitUnlessEnded();
     if (strike === 'throttled to the end') await endOf(signal);

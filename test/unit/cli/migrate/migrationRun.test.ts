@@ -1,6 +1,12 @@
 import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
-import { leftBehind, MigrationRun, readState, workAlone, writeState } from '../../../../cli/migrate/migrationRun.ts';
+import {
+  interruptionText,
+  MigrationRun,
+  readMigrationState,
+  workAlone,
+  writeMigrationState,
+} from '../../../../cli/migrate/migrationRun.ts';
 import { progressLines } from '../../../../cli/progress.ts';
 import { organisationsExist } from '../../../../shared/errors/errors.ts';
 import { migrationStopped, placeRefused } from '../../../../shared/errors/placeErrors.ts';
@@ -11,11 +17,11 @@ it('a migration that is interrupted before its verification reports the sent rec
   const confirmedAt = '2026-11-22T20:00:00.000Z';
   const settings = { to: 'sqlite:./south' };
   const stored = { place: settings.to };
-  expect(leftBehind({ confirmedAt, moved: { stored }, settings })).toBe(
+  expect(interruptionText({ confirmedAt, moved: { stored }, settings })).toBe(
     'everything was sent to sqlite:./south, and is not yet proved',
   );
-  expect(leftBehind({ confirmedAt, settings })).toBe('what has reached sqlite:./south so far stays');
-  expect(leftBehind({ settings })).toBe('nothing is changed');
+  expect(interruptionText({ confirmedAt, settings })).toBe('what has reached sqlite:./south so far stays');
+  expect(interruptionText({ settings })).toBe('nothing is changed');
 });
 
 const state = migrationState('north.json', 'sqlite:./south');
@@ -37,7 +43,10 @@ it('the state of a migration keeps the figures of the last attempt at each phase
   await run.advance({ confirmedAt: '2026-11-22T20:01:00.000Z' });
   finish(1, false);
   await run.advance({});
-  expect((await readState(path)).phases).toMatchObject([attempt, { phase: 'importing', seconds: 1, succeeded: false }]);
+  expect((await readMigrationState(path)).phases).toMatchObject([
+    attempt,
+    { phase: 'importing', seconds: 1, succeeded: false },
+  ]);
 });
 
 it.each([
@@ -46,7 +55,7 @@ it.each([
 ])('an interrupted migration %s, by the name of the error', async (_sentence, body, isOffered) => {
   const { path, remove } = await temporaryDirectory();
   onTestFinished(remove);
-  await writeState(path, state);
+  await writeMigrationState(path, state);
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const streams = { stdin, stdout, stderr, environment: {}, now: new Date(), signal: new AbortController().signal };
   const refused = placeRefused('https://south.example', 'reworded', { ...body, message: 'reworded' });
