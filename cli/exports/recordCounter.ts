@@ -1,18 +1,11 @@
 import type { z } from 'zod';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
-import { exportedManifest, exportFileLimits } from '../../shared/exportFile/manifest.ts';
-import { isOrgId } from '../../shared/exportFile/reader.ts';
-import {
-  JsonError,
-  type JsonPath,
-  JsonScanner,
-  locatedMessage,
-  parseJson,
-  type Treatment,
-} from '../../shared/json/jsonScanner.ts';
-import type { ValueKind } from '../../shared/json/valueScanner.ts';
-import { organisationFields } from '../../shared/organisation/record.ts';
+import { exportedManifest } from '../../shared/exportFile/manifest.ts';
+import { type ExportFileItem, ExportFileReader } from '../../shared/exportFile/reader.ts';
+import { isJsonObject } from '../../shared/json/jsonObject.ts';
+import { JsonError, locatedMessage, parseJson } from '../../shared/json/jsonScanner.ts';
+import { parseUnique } from '../../shared/json/jsonText.ts';
 import { findSection, organisationSection } from '../../shared/organisation/sections.ts';
 import { UsageError } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
@@ -60,7 +53,7 @@ export class RecordCounter {
   private hasOrganisations = false;
   /** The organisations that are named and not found yet. */
   readonly missing: Set<string>;
-  private readonly scanner = new JsonScanner(treat, exportFileLimits);
+  private readonly reader = new ExportFileReader(() => true);
   records = 0;
   bytes = 0;
   organisations = 0;
@@ -88,7 +81,7 @@ export class RecordCounter {
       this.check(() => this.add(chunk));
       yield chunk;
     }
-    this.check(() => this.scanner.end());
+    this.check(() => this.reader.end());
     if (this.isFile && !this.hasOrganisations)
       throw new UsageError(`${this.name} has no organisations: specify an export file that has some`);
     requireFound(`${this.name} does not have`, this.missing);
@@ -96,23 +89,28 @@ export class RecordCounter {
 
   private add(chunk: Uint8Array): void {
     this.bytes += chunk.byteLength;
-    for (const { path, kind, text } of this.scanner.push(chunk)) {
-      if (path[0] === 'orgs' && path.length > 2) this.hasOrganisations = true;
-      if (path[0] === MANIFEST) {
-        if (text !== '') this.addStatement(String(path[1]), parseJson(text, path));
-      } else if (isOrgId(path)) this.missing.delete(String(parseJson(text, path)));
-      else if (isOfRecords(path) && (path.length === 4 || kind === 'object')) {
+    for (const item of this.reader.push(chunk)) {
+      const { name, organisation } = item;
+      this.hasOrganisations ||= organisation !== undefined;
+      if (organisation === undefined) this.addManifest(item);
+      else if (name === 'orgId') this.missing.delete(String(parseJson(item.text, item.path)));
+      // The lists of a v1 file's login policy are part of it.
+      else if (name === organisationSection.name || findSection(name) !== undefined) {
         this.records++;
         // A file for ZITADEL has second entries of organisations, without this field.
-        if (path[2] === organisationSection.name) this.organisations++;
+        if (name === organisationSection.name) this.organisations++;
       }
     }
   }
 
-  private addStatement(name: string, value: unknown): void {
-    // What another tool wrote there is no matter of a count.
-    const { data = {} } = exportedRequest.safeParse({ [name]: value });
-    this.request = { ...this.request, ...data };
+  private addManifest(item: ExportFileItem): void {
+    const manifest = parseUnique(item);
+    if (!isJsonObject(manifest)) return;
+    for (const name of statements.filter((statement) => Object.hasOwn(manifest, statement))) {
+      // Does not read what another tool wrote there.
+      const { data = {} } = exportedRequest.safeParse({ [name]: manifest[name] });
+      this.request = { ...this.request, ...data };
+    }
   }
 
   private check(work: () => void): void {
@@ -154,26 +152,7 @@ function requireFound(lacks: string, missing: ReadonlySet<string>): void {
   throw new UsageError(`${lacks} ${ids}${more}: correct --org; nothing is changed`);
 }
 
-const MANIFEST = 'manifest';
-const statements: ReadonlySet<unknown> = new Set(Object.keys(exportedRequest.shape));
-
-/** Whether a field has records: the lists of a v1 file's login policy are part of it. */
-function isOfRecords(path: JsonPath): boolean {
-  const name = organisationFields.get(String(path[2]))?.name ?? '';
-  return name === organisationSection.name || findSection(name) !== undefined;
-}
-
-/** Whether a path is that of an organisation's id. */
-/** Enters the organisations and their lists, and the manifest. */
-function treat(path: JsonPath, kind: ValueKind): Treatment {
-  const isInOrganisations = path.length === 0 || path[0] === 'orgs';
-  if (path.length === 0 && kind !== 'object') throw new JsonError([], 'expected an object');
-  if (path[0] === MANIFEST && path.length === 1) return kind === 'object' ? 'enter' : 'skip';
-  if (path[0] === MANIFEST && path.length === 2 && statements.has(path[1])) return 'glance';
-  if (!isInOrganisations) return 'skip';
-  if (path.length === 3) return isOrgId(path) ? 'keep' : kind === 'array' ? 'enter' : 'skip';
-  return path.length < 3 ? 'enter' : 'skip';
-}
+const statements = Object.keys(exportedRequest.shape);
 
 interface ReadContent {
   /** How messages call the content. */

@@ -1,9 +1,8 @@
 import { once } from '../../shared/async.ts';
 import { inspect } from '../../shared/exportFile/inspection.ts';
-import { exportFileLimits, type Manifest } from '../../shared/exportFile/manifest.ts';
-import { isOrgId } from '../../shared/exportFile/reader.ts';
-import { type JsonPath, JsonScanner, parseJson } from '../../shared/json/jsonScanner.ts';
-import { organisationFields } from '../../shared/organisation/record.ts';
+import type { Manifest } from '../../shared/exportFile/manifest.ts';
+import { type ExportFileItem, ExportFileReader, type FieldFilter } from '../../shared/exportFile/reader.ts';
+import { parseJson } from '../../shared/json/jsonScanner.ts';
 import { isList } from '../../shared/organisation/section.ts';
 import { findSection, sections } from '../../shared/organisation/sections.ts';
 
@@ -68,8 +67,10 @@ export async function* splitFile(read: Read, splitting: Splitting): AsyncGenerat
 /** Finds the ids of a file's entries, which may follow their records. */
 async function readOrgIds(read: Read): Promise<ReadonlyMap<number, string>> {
   const orgIds = new Map<number, string>();
-  for await (const values of scanOrganisations(read, isOrgId))
-    for (const { path, text } of values) orgIds.set(Number(path[1]), String(parseJson(text, path)));
+  for await (const items of readItems(read, (name) => name === 'orgId')) {
+    for (const { organisation: entry, path, text } of items)
+      if (entry !== undefined) orgIds.set(entry, String(parseJson(text, path)));
+  }
   return orgIds;
 }
 
@@ -82,10 +83,8 @@ const ownerOfList = new Map(
   sections.flatMap((section) => Object.keys(section.v1?.lists ?? {}).map((name) => [name, section])),
 );
 
-/** Returns the step of a field; undefined for a field that the service does not know. */
-function partStepOf(field: string): Step | undefined {
-  const name = organisationFields.get(field)?.name;
-  if (name === undefined) return undefined;
+/** Returns the step of a field. */
+function partStepOf(name: string): Step {
   const owner = ownerOfList.get(name);
   const section = owner ?? findSection(name);
   if (section === undefined || section.phase === 1) return 'settings';
@@ -96,11 +95,11 @@ function partStepOf(field: string): Step | undefined {
 async function* readUnits(read: Read, step: Step, orgIds: ReadonlyMap<number, string>): AsyncGenerator<Unit> {
   const isWhole = step === 'settings' || step === 'policies';
   let whole: (Unit & { readonly values: UnitValue[] }) | undefined;
-  for await (const scanned of scanOrganisations(read, (path) => partStepOf(String(path[2])) === step)) {
-    for (const { path, text } of scanned) {
-      const entry = Number(path[1]);
+  for await (const items of readItems(read, (name) => partStepOf(name) === step)) {
+    for (const { organisation: entry, name, path, text } of items) {
+      if (entry === undefined) continue;
       // Each entry begins with the id.
-      const values = isOrgId(path) ? [] : [{ field: String(path[2]), isElement: path.length === 4, text }];
+      const values = name === 'orgId' ? [] : [{ field: name, isElement: path.length === 4, text }];
       if (whole?.entry === entry) {
         whole.values.push(...values);
         continue;
@@ -114,17 +113,11 @@ async function* readUnits(read: Read, step: Step, orgIds: ReadonlyMap<number, st
   if (whole !== undefined) yield whole;
 }
 
-/** Scans the values of a file's organisations, and the elements of their lists. */
-async function* scanOrganisations(read: Read, isWanted: (path: JsonPath) => boolean) {
-  const scanner = new JsonScanner((path, kind) => {
-    if (path.length > 0 && path[0] !== 'orgs') return 'skip';
-    if (path.length < 3) return 'enter';
-    if (!isWanted(path)) return 'skip';
-    return path.length === 3 && kind === 'array' ? 'enter' : 'keep';
-  }, exportFileLimits);
-  for await (const chunk of read())
-    yield scanner.push(chunk).filter(({ path, text }) => path.length > 2 && text !== '');
-  scanner.end();
+/** Yields the wanted fields of a file's organisations, and its manifest. */
+async function* readItems(read: Read, isWanted: FieldFilter): AsyncGenerator<ExportFileItem[]> {
+  const reader = new ExportFileReader(isWanted);
+  for await (const chunk of read()) yield reader.push(chunk);
+  reader.end();
 }
 
 /** The space for what a part has beside its entries. */

@@ -121,11 +121,6 @@ export class ExportFileReader {
   }
 }
 
-/** Whether a path is that of an organisation's id, in either spelling. */
-export function isOrgId([, , field, ...below]: JsonPath): boolean {
-  return below.length === 0 && (field === 'orgId' || field === 'org_id');
-}
-
 function findField(path: JsonPath): OrganisationField | undefined {
   return organisationFields.get(String(path[2]));
 }

@@ -19,6 +19,13 @@ const meanings = Uint8Array.from({ length: 256 }, (_, byte) => {
 
 const simpleEscapes: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
 
+/** Returns the position of the first byte that is no plain ASCII character; that of most strings is their last quote. */
+export function skipPlain(bytes: Buffer, position: number): number {
+  let at = position;
+  while (at < bytes.length && meanings[bytes[at] ?? 0] === PLAIN) at++;
+  return at;
+}
+
 /** Where an escape ends: nowhere yet, directly behind its backslash, or behind as many hexadecimal digits. */
 const NO_ESCAPE = 0;
 const AFTER_BACKSLASH = -1;
@@ -36,7 +43,7 @@ export class StringScanner {
   /** Whether the string is complete. */
   done = true;
 
-  /** Begins a string, behind its first quote. */
+  /** Begins a string, behind its first quote or after plain characters. */
   begin(): void {
     this.done = false;
   }
@@ -54,7 +61,7 @@ export class StringScanner {
         at = this.advanceEscape(bytes, at);
         continue;
       }
-      if (!this.isHalf) while (at < length && meanings[bytes[at] ?? 0] === PLAIN) at++;
+      if (!this.isHalf) at = skipPlain(bytes, at);
       if (at === length) break;
       const meaning = meanings[bytes[at++] ?? 0];
       if (meaning === NON_ASCII && !this.isHalf) isAscii = false;

@@ -1,6 +1,6 @@
 import { isSpace, jsonLimits, unexpected } from './bytes.ts';
 import { ScalarScanner } from './scalarScanner.ts';
-import { StringScanner } from './stringScanner.ts';
+import { StringScanner, skipPlain } from './stringScanner.ts';
 
 const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
@@ -71,8 +71,9 @@ export class ValueScanner {
       const byte = bytes[at++] ?? 0;
       switch (byte) {
         case QUOTE:
-          this.beginString(byte);
-          return at;
+          at = this.enterString(bytes, at);
+          if (this.done || !this.string.done) return at;
+          break;
         case COMMA:
           this.require(this.expect === 'separator', byte);
           this.expect = this.open.isList ? 'value' : 'key';
@@ -101,12 +102,19 @@ export class ValueScanner {
     return at;
   }
 
-  private beginString(byte: number): void {
+  /** Enters the string behind a quote; returns the position behind it, or of what its own scanner must look at. */
+  private enterString(bytes: Buffer, position: number): number {
     const isKey = this.expect === 'key' || this.expect === 'firstKey';
     if (isKey) this.names++;
-    else this.requireValue(byte);
+    else this.requireValue(QUOTE);
     this.expect = isKey ? 'colon' : 'separator';
-    this.string.begin();
+    const end = skipPlain(bytes, position);
+    if (bytes[end] !== QUOTE) {
+      this.string.begin();
+      return end;
+    }
+    this.done = this.open.depth === 0;
+    return end + 1;
   }
 
   private openContainer(byte: number): void {

@@ -6,6 +6,7 @@ import { IdentityError } from '../../../shared/errors/identityError.ts';
 import { ExportFileReader } from '../../../shared/exportFile/reader.ts';
 import { isJsonObject } from '../../../shared/json/jsonObject.ts';
 import { JsonError, type JsonPath, JsonScanner, type Treatment } from '../../../shared/json/jsonScanner.ts';
+import { organisationFields } from '../../../shared/organisation/record.ts';
 import { chunks, hostileDocument, type Random, randomNumbers } from './hostileDocuments.ts';
 
 /** The texts that JSON.parse accepts and a reader rejects deliberately, by the reader's message. */
@@ -20,7 +21,7 @@ const differences = {
 export interface Compared {
   /** The documents that JSON.parse accepts. */
   accepted: number;
-  /** The values whose ends were compared. */
+  /** The values that were compared. */
   values: number;
   /** The number of rejections of texts that JSON.parse accepts, by reason. */
   readonly refused: Record<string, number>;
@@ -60,7 +61,7 @@ class Comparison {
     // A scanner cannot detect the end of a lone number; no reader accepts one as a document.
     if (parsed !== undefined && typeof parsed.value !== 'object') return;
     if (parsed !== undefined) this.compared.accepted++;
-    await this.compareVerdict(parsed, () => this.readAsServer());
+    await this.compareVerdict(parsed, () => this.readAsServer(parsed));
     await this.compareVerdict(parsed, () => this.readAsCommand());
     await this.compareVerdict(parsed, () => this.scan(parsed));
     const request = Buffer.concat([Buffer.from('{"dry_run":true,"data_orgs":'), this.document, Buffer.from('}')]);
@@ -68,11 +69,15 @@ class Comparison {
     await this.compareVerdict(parsedRequest, () => this.readRequest(request, parsedRequest));
   }
 
-  /** Reads like an import. */
-  private async readAsServer(): Promise<void> {
+  /** Reads like an import, and compares the records. */
+  private async readAsServer(parsed: Parsed | undefined): Promise<void> {
     const reader = new ExportFileReader(() => true);
-    for (const piece of this.cut(this.document)) reader.push(piece);
+    const items = this.cut(this.document).flatMap((piece) => reader.push(piece));
     reader.end();
+    if (parsed === undefined) return;
+    const found = items.map(({ path, text }): [JsonPath, unknown] => [path, JSON.parse(text)]);
+    this.compared.values += found.length;
+    if (!isDeepStrictEqual(found, itemsOf(parsed.value))) throw new Error('other records');
   }
 
   /** Reads like the command before it sends a file to a target. */
@@ -125,6 +130,26 @@ class Comparison {
   private async *stream(bytes: Buffer): AsyncGenerator<Buffer> {
     yield* this.cut(bytes);
   }
+}
+
+/** Lists the values of an export file that an import reads, in its order, each with its path. */
+function itemsOf(file: unknown): [JsonPath, unknown][] {
+  if (!isJsonObject(file)) return [];
+  return Object.entries(file).flatMap(([name, value]): [JsonPath, unknown][] => {
+    if (name === 'manifest' && value !== null) return [[[name], value]];
+    if (name !== 'orgs' || !Array.isArray(value)) return [];
+    return value.flatMap((entry, index) => fieldsOf(entry, ['orgs', index]));
+  });
+}
+
+function fieldsOf(entry: unknown, path: JsonPath): [JsonPath, unknown][] {
+  if (!isJsonObject(entry)) return [];
+  return Object.entries(entry).flatMap(([name, value]): [JsonPath, unknown][] => {
+    const field = organisationFields.get(name);
+    if (field === undefined || value === null) return [];
+    if (!Array.isArray(value) || !field.list) return [[[...path, name], value]];
+    return value.map((element, index): [JsonPath, unknown] => [[...path, name, index], element]);
+  });
 }
 
 function at(value: unknown, path: JsonPath): unknown {

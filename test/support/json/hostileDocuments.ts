@@ -110,6 +110,16 @@ class Grammar {
     return this.space() + this.object(0) + this.space();
   }
 
+  /** Like `document`, but with the lists of an export file where a reader expects them. */
+  file(): string {
+    const entries = Array.from({ length: this.random(4) }, () => {
+      const lists = ['humanUsers', 'projects'].map((name) => `"${name}"${this.space()}:${this.space()}${this.list(1)}`);
+      return `${this.space()}{${this.joined(['"orgId":"o"', ...lists, `"x":${this.value(1)}`])}}${this.space()}`;
+    });
+    const orgs = `"orgs"${this.space()}:[${this.joined(entries)}]`;
+    return `${this.space()}{${this.joined([orgs, `"manifest":${this.value(1)}`])}}${this.space()}`;
+  }
+
   private pick(good: readonly string[], bad: readonly string[]): string {
     const from = this.isWrong() ? bad : good;
     return from[this.random(from.length)] ?? '';
@@ -157,7 +167,8 @@ class Grammar {
 /** Makes a document by the grammar, unchanged or with some of its bytes edited. */
 export function hostileDocument(random: Random): Buffer {
   const wrong = [0, 0, 5, 30][random(4)] ?? 0;
-  let document = Buffer.from(new Grammar(random, wrong).document());
+  const grammar = new Grammar(random, wrong);
+  let document = Buffer.from(random(2) === 0 ? grammar.file() : grammar.document());
   for (let edits = [0, 0, 1, 2][random(4)] ?? 0; edits > 0; edits--) {
     const at = random(document.length + 1);
     const inserted = random(4) > 0 ? [bytes[random(bytes.length)] ?? 0] : [];
