@@ -3,9 +3,8 @@ terraform {
 
   required_providers {
     google = {
-      source = "hashicorp/google"
-      # The first release in which every resource type of a database has a deletion policy.
-      version = ">= 7.45.0, < 9.0.0"
+      source  = "hashicorp/google"
+      version = "~> 8.0"
     }
     time = {
       source  = "hashicorp/time"
