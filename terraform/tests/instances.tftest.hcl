@@ -3,20 +3,7 @@
 mock_provider "time" {}
 
 mock_provider "google" {
-  mock_resource "google_compute_global_address" {
-    defaults = { address = "203.0.113.7" }
-  }
-  mock_resource "google_certificate_manager_dns_authorization" {
-    defaults = {
-      dns_resource_record = [{ name = "_acme-challenge.example.com.", type = "CNAME", data = "1.authorize.certificatemanager.goog." }]
-    }
-  }
-  mock_resource "google_service_account" {
-    defaults = {
-      email  = "mock@acme-identity.iam.gserviceaccount.com"
-      member = "serviceAccount:mock@acme-identity.iam.gserviceaccount.com"
-    }
-  }
+  source = "./tests/mocks"
 }
 
 override_resource {
@@ -65,6 +52,23 @@ run "outputs_the_next_steps" {
     condition     = output.transfer_buckets.south == { exports = "acme-identity-south-exports", imports = "acme-identity-south-imports" }
     error_message = "Each instance must have its own buckets."
   }
+}
+
+run "rejects_another_region" {
+  command = plan
+  variables {
+    region    = "europe-west4"
+    instances = { south = { domain = "south.example.com", location = "eur3" } }
+  }
+  expect_failures = [terraform_data.place]
+}
+
+run "rejects_another_project" {
+  command = plan
+  variables {
+    project_id = "acme-other"
+  }
+  expect_failures = [terraform_data.place]
 }
 
 run "uploads_each_archive_under_the_hash_of_its_content" {

@@ -4,20 +4,7 @@ export function appliedBy(assignments: string): string {
 mock_provider "time" {}
 
 mock_provider "google" {
-  mock_resource "google_compute_global_address" {
-    defaults = { address = "203.0.113.7" }
-  }
-  mock_resource "google_certificate_manager_dns_authorization" {
-    defaults = {
-      dns_resource_record = [{ name = "_acme-challenge.example.com.", type = "CNAME", data = "1.authorize.certificatemanager.goog." }]
-    }
-  }
-  mock_resource "google_service_account" {
-    defaults = {
-      email  = "mock@acme-identity.iam.gserviceaccount.com"
-      member = "serviceAccount:mock@acme-identity.iam.gserviceaccount.com"
-    }
-  }
+  source = "./tests/mocks"
 }
 
 variables {

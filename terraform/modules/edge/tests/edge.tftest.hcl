@@ -1,9 +1,5 @@
 mock_provider "google" {
-  mock_resource "google_certificate_manager_dns_authorization" {
-    defaults = {
-      dns_resource_record = [{ name = "_acme-challenge.example.com.", type = "CNAME", data = "1.authorize.certificatemanager.goog." }]
-    }
-  }
+  source = "../../tests/mocks"
 }
 
 variables {

@@ -1,6 +1,8 @@
 mock_provider "time" {}
 
-mock_provider "google" {}
+mock_provider "google" {
+  source = "../../tests/mocks"
+}
 
 # Each function has an account of its own, so that a role of the wrong account shows.
 override_resource {
@@ -152,6 +154,66 @@ run "uses_a_restored_database_throughout" {
   assert {
     condition     = google_cloudfunctions2_function.this["export"].name == "north-export" && google_storage_bucket.transfer["exports"].name == "acme-identity-north-exports"
     error_message = "All other names must stay the same."
+  }
+}
+
+run "creates_a_database_with_a_key" {
+  state_key = "changes"
+  variables {
+    kms_keys = { database = "projects/keys/locations/europe/keyRings/k/cryptoKeys/d" }
+  }
+
+  assert {
+    condition     = google_firestore_database.this.name == "north"
+    error_message = "The first apply must create the database."
+  }
+}
+
+run "rejects_another_database" {
+  command   = plan
+  state_key = "changes"
+  variables {
+    database = "north-restored"
+    kms_keys = { database = "projects/keys/locations/europe/keyRings/k/cryptoKeys/d" }
+  }
+  expect_failures = [google_firestore_database.this]
+}
+
+run "rejects_another_location_of_the_database" {
+  command   = plan
+  state_key = "changes"
+  variables {
+    location = "europe-west1"
+    kms_keys = { database = "projects/keys/locations/europe/keyRings/k/cryptoKeys/d" }
+  }
+  expect_failures = [google_firestore_database.this]
+}
+
+run "rejects_another_key_of_the_database" {
+  command   = plan
+  state_key = "changes"
+  variables {
+    kms_keys = { database = "projects/keys/locations/europe/keyRings/k/cryptoKeys/other" }
+  }
+  expect_failures = [google_firestore_database.this]
+}
+
+run "rejects_a_database_without_its_key" {
+  command         = plan
+  state_key       = "changes"
+  expect_failures = [google_firestore_database.this]
+}
+
+run "accepts_the_first_values_again" {
+  command   = plan
+  state_key = "changes"
+  variables {
+    kms_keys = { database = "projects/keys/locations/europe/keyRings/k/cryptoKeys/d" }
+  }
+
+  assert {
+    condition     = google_firestore_database.this.location_id == "eur3"
+    error_message = "Setting a value back must be enough."
   }
 }
 
