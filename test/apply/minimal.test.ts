@@ -21,7 +21,7 @@ describe.skipIf(reason !== undefined)('the configuration, applied with the real 
   let applied: Applied;
 
   beforeAll(async () => {
-    applied = await startProject(['north-master-key', 'south-master-key']);
+    applied = await startProject({ secrets: ['north-master-key', 'south-master-key'] });
   });
 
   afterAll(() => applied[Symbol.asyncDispose]());

@@ -73,14 +73,25 @@ async function initialised(): Promise<Initialised> {
   return { ...copy, failure: code === 0 ? undefined : stderr.trim() };
 }
 
-/** Prepares a project with the given secrets. */
-export async function startProject(secrets: readonly string[]): Promise<Applied> {
+/** What a project has before the first apply. Each secret has two versions. */
+interface Existing {
+  readonly secrets: readonly string[];
+  readonly accounts?: readonly string[];
+  readonly channels?: readonly string[];
+}
+
+/** Prepares a project. */
+export async function startProject({ secrets, accounts = [], channels = [] }: Existing): Promise<Applied> {
   const project = new Project(PROPAGATION_MS);
   const below = `projects/${PROJECT}`;
   for (const secret of secrets) {
     project.put(`secretmanager/${below}/secrets/${secret}`, { name: secret });
-    project.put(`secretmanager/${below}/secrets/${secret}/versions/1`, { name: '1' });
+    for (const version of ['1', '2'])
+      project.put(`secretmanager/${below}/secrets/${secret}/versions/${version}`, { name: version });
   }
+  for (const account of accounts)
+    project.put(`iam/${below}/serviceAccounts/${account}@${PROJECT}.iam.gserviceaccount.com`, {});
+  for (const channel of channels) project.put(`monitoring/${below}/notificationChannels/${channel}`, {});
   const copy = await initialised();
   if (copy.failure !== undefined) throw new Error(copy.failure);
   const google = await startGoogle(project);

@@ -1,5 +1,5 @@
 /** A variable of a Terraform module. */
-interface Input {
+export interface Input {
   readonly name: string;
   readonly description: string;
   readonly type: string;
@@ -31,7 +31,7 @@ function descriptionLines(name: string, body: string): string[] {
 const attributeLine = /^ {2}(\w+) {2,}(\S.*)$/;
 
 /** Reads a module's variables in the order of its files. */
-function readInputs(variables: string): Input[] {
+export function readInputs(variables: string): Input[] {
   return blocks(variables, 'variable').map(({ name, body }) => ({
     name,
     description: descriptionLines(name, body)
