@@ -10,7 +10,7 @@ locals {
 
 # It replaces the project's own setting of these services. Those of a folder and of the organisation hold beside it.
 resource "google_project_iam_audit_config" "data_access" {
-  for_each = var.data_access_logs ? local.data_access_exemptions : {}
+  for_each = local.data_access_exemptions
 
   project = var.project_id
   service = each.key

@@ -11,7 +11,6 @@ module "instance" {
   exporters    = each.value.exporters
   importers    = each.value.importers
   cors_origins = each.value.cors_origins
-  log_level    = each.value.log_level
   master_key = {
     secret  = "${each.key}-master-key"
     version = each.value.master_key_version
@@ -22,13 +21,12 @@ module "instance" {
     bucket = archive.bucket
     object = archive.name
   } }
-  audit_retention_days    = var.audit_retention_days
-  build_service_account   = time_sleep.build_roles.triggers["account"]
-  docker_repository       = google_artifact_registry_repository.functions.id
-  kms_keys                = { database = each.value.database_kms_key, region = var.kms_key }
-  labels                  = local.labels
-  public_access           = var.public_access
-  transfer_retention_days = var.transfer_retention_days
+  audit_retention_days  = var.audit_retention_days
+  build_service_account = time_sleep.build_roles.triggers["account"]
+  docker_repository     = google_artifact_registry_repository.functions.id
+  kms_keys              = { database = each.value.database_kms_key, region = var.kms_key }
+  labels                = local.labels
+  public_access         = var.public_access
 
   depends_on = [time_sleep.services]
 }

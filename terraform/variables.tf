@@ -91,13 +91,6 @@ variable "audit_retention_days" {
   }
 }
 
-variable "data_access_logs" {
-  description = "Whether Google logs who reads the databases with other accounts than the instances' own, and the master keys. It replaces the project's own setting of these two services."
-  type        = bool
-  default     = true
-  nullable    = false
-}
-
 variable "kms_key" {
   description = "The key that encrypts archives, images, functions and transfer buckets, in the region; by default they have Google's own."
   type        = string
@@ -130,17 +123,5 @@ variable "public_access" {
   validation {
     condition     = contains(["allUsers", "unchecked"], var.public_access)
     error_message = "public_access must be allUsers or unchecked."
-  }
-}
-
-variable "transfer_retention_days" {
-  description = "The number of days after which objects in the transfer buckets are deleted. They hold personal data."
-  type        = number
-  default     = 7
-  nullable    = false
-
-  validation {
-    condition     = var.transfer_retention_days >= 1 && var.transfer_retention_days <= 365 && floor(var.transfer_retention_days) == var.transfer_retention_days
-    error_message = "transfer_retention_days must be a whole number from 1 to 365."
   }
 }

@@ -9,7 +9,6 @@ variable "instances" {
       exporters      service accounts that may create objects in the bucket for exports; requests carry their keys
       importers      service accounts that may read objects of the bucket for imports; requests carry their keys
       cors_origins   origins whose pages may call the functions from a browser, by default none
-      log_level      the functions' log level: debug, info, warn, error or silent
       min_instances  the minimum number of removeOtpEmail processes; with 0, the first request waits for a cold start
       master_key_version  the version of the Secret Manager secret ID-master-key, which encrypts the database's secrets
   EOT
@@ -21,7 +20,6 @@ variable "instances" {
     exporters          = optional(set(string), [])
     importers          = optional(set(string), [])
     cors_origins       = optional(set(string), [])
-    log_level          = optional(string, "info")
     min_instances      = optional(number, 0)
     master_key_version = optional(string, "1")
   }))
@@ -104,11 +102,6 @@ variable "instances" {
       [for origin in instance.cors_origins : can(regex("^https?://[a-z0-9.-]+(:[0-9]{1,5})?$", origin))]
     ]))
     error_message = "cors_origins must be origins in lower case without a path, such as \"https://console.example.com\"."
-  }
-
-  validation {
-    condition     = alltrue([for instance in values(var.instances) : contains(["debug", "info", "warn", "error", "silent"], instance.log_level)])
-    error_message = "An instance's log_level must be one of debug, info, warn, error, silent."
   }
 
   validation {

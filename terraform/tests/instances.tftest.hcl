@@ -235,18 +235,6 @@ run "logs_who_reads_data_but_not_the_instances_own_calls" {
   }
 }
 
-run "leaves_the_projects_logs_alone_where_asked" {
-  command = plan
-  variables {
-    data_access_logs = false
-  }
-
-  assert {
-    condition     = length(google_project_iam_audit_config.data_access) == 0
-    error_message = "The project may have a setting of its own."
-  }
-}
-
 run "enables_every_service_that_it_uses_and_disables_none" {
   command = plan
 
@@ -330,7 +318,6 @@ run "gives_each_instance_its_own_settings" {
         exporters          = ["serviceAccount:exporter@acme-identity.iam.gserviceaccount.com"]
         importers          = ["serviceAccount:importer@acme-identity.iam.gserviceaccount.com"]
         cors_origins       = ["https://console.example.com"]
-        log_level          = "debug"
         min_instances      = 3
         master_key_version = "2"
       }
@@ -355,11 +342,11 @@ run "gives_each_instance_its_own_settings" {
   }
   assert {
     condition = alltrue([for environment in values(module.instance["south"].settings.environment) :
-      [environment.CORS_ORIGINS, environment.LOG_LEVEL, environment.FIRESTORE_DATABASE] == ["https://console.example.com", "debug", "south"]
+      [environment.CORS_ORIGINS, environment.FIRESTORE_DATABASE] == ["https://console.example.com", "south"]
       ]) && alltrue([for environment in values(module.instance["north"].settings.environment) :
-      [try(environment.CORS_ORIGINS, "none"), environment.LOG_LEVEL, environment.FIRESTORE_DATABASE] == ["none", "info", "north"]
+      [try(environment.CORS_ORIGINS, "none"), environment.FIRESTORE_DATABASE] == ["none", "north"]
     ])
-    error_message = "The functions must have their instance's origins, log level and database."
+    error_message = "The functions must have their instance's origins and database."
   }
   assert {
     condition     = [for id in ["north", "south"] : module.instance[id].settings.min_instances["removeOtpEmail"]] == [0, 3]

@@ -180,14 +180,6 @@ run "rejects_an_origin_with_a_path" {
   expect_failures = [var.instances]
 }
 
-run "rejects_an_unknown_log_level" {
-  command = plan
-  variables {
-    instances = { north = { domain = "north.example.com", log_level = "verbose" } }
-  }
-  expect_failures = [var.instances]
-}
-
 run "rejects_a_negative_number_of_waiting_processes" {
   command = plan
   variables {
@@ -290,30 +282,6 @@ run "rejects_more_requests_than_make_a_limit" {
     requests_per_minute = 10001
   }
   expect_failures = [var.requests_per_minute]
-}
-
-run "rejects_files_that_are_deleted_at_once" {
-  command = plan
-  variables {
-    transfer_retention_days = 0
-  }
-  expect_failures = [var.transfer_retention_days]
-}
-
-run "rejects_part_of_a_day" {
-  command = plan
-  variables {
-    transfer_retention_days = 1.5
-  }
-  expect_failures = [var.transfer_retention_days]
-}
-
-run "rejects_files_that_are_kept_for_more_than_a_year" {
-  command = plan
-  variables {
-    transfer_retention_days = 366
-  }
-  expect_failures = [var.transfer_retention_days]
 }
 
 run "rejects_an_audit_trail_that_is_not_kept" {

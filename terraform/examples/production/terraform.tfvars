@@ -13,7 +13,6 @@ kms_key = "projects/acme-keys/locations/europe-west1/keyRings/identity/cryptoKey
 requests_per_minute       = 1200
 admin_requests_per_minute = 30
 audit_retention_days      = 730
-transfer_retention_days   = 1
 
 instances = {
   north = {
@@ -29,6 +28,5 @@ instances = {
     domain             = "south.example.com"
     database_kms_key   = "projects/acme-keys/locations/europe-west1/keyRings/identity/cryptoKeys/south"
     master_key_version = "2"
-    log_level          = "warn"
   }
 }

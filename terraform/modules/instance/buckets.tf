@@ -28,7 +28,7 @@ resource "google_storage_bucket" "transfer" {
       type = "Delete"
     }
     condition {
-      age = var.transfer_retention_days
+      age = 7
     }
   }
   lifecycle_rule {

@@ -78,12 +78,6 @@ variable "location" {
   nullable    = false
 }
 
-variable "log_level" {
-  description = "The functions' log level: debug, info, warn, error or silent."
-  type        = string
-  nullable    = false
-}
-
 variable "master_key" {
   description = "The Secret Manager secret with the master key, and the version that exports and imports use."
   type        = object({ secret = string, version = string })
@@ -111,11 +105,5 @@ variable "public_access" {
 variable "region" {
   description = "The region of the functions and buckets."
   type        = string
-  nullable    = false
-}
-
-variable "transfer_retention_days" {
-  description = "The number of days after which objects in the transfer buckets are deleted."
-  type        = number
   nullable    = false
 }

@@ -6,8 +6,8 @@ locals {
   import_services = join(" OR ", formatlist("\"%s\"", local.services.import))
 }
 
-# A single unfinished import matters. The audit trail has its end whatever the log level; these outcomes are no fault of the
-# request: CANCELLED means that the client disconnected, DEADLINE_EXCEEDED that the timeout expired.
+# A single unfinished import matters. These outcomes are no fault of the request: CANCELLED means that the client disconnected,
+# DEADLINE_EXCEEDED that the timeout expired.
 locals {
   unfinished = join(" OR ", formatlist("\"%s\"", ["CANCELLED", "UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE"]))
 }

@@ -28,25 +28,23 @@ override_resource {
 }
 
 variables {
-  id                      = "north"
-  database                = "north"
-  project_id              = "acme-identity"
-  region                  = "europe-west1"
-  location                = "eur3"
-  domain                  = "north.example.com"
-  exporters               = ["serviceAccount:exporter@acme-identity.iam.gserviceaccount.com"]
-  importers               = ["serviceAccount:importer@acme-identity.iam.gserviceaccount.com"]
-  cors_origins            = ["https://console.example.com"]
-  log_level               = "warn"
-  min_instances           = 1
-  master_key              = { secret = "north-master-key", version = "3" }
-  build_service_account   = "projects/acme-identity/serviceAccounts/build@acme-identity.iam.gserviceaccount.com"
-  docker_repository       = "projects/acme-identity/locations/europe-west1/repositories/identity-functions"
-  kms_keys                = {}
-  labels                  = { app = "identity" }
-  public_access           = "allUsers"
-  transfer_retention_days = 7
-  audit_retention_days    = 400
+  id                    = "north"
+  database              = "north"
+  project_id            = "acme-identity"
+  region                = "europe-west1"
+  location              = "eur3"
+  domain                = "north.example.com"
+  exporters             = ["serviceAccount:exporter@acme-identity.iam.gserviceaccount.com"]
+  importers             = ["serviceAccount:importer@acme-identity.iam.gserviceaccount.com"]
+  cors_origins          = ["https://console.example.com"]
+  min_instances         = 1
+  master_key            = { secret = "north-master-key", version = "3" }
+  build_service_account = "projects/acme-identity/serviceAccounts/build@acme-identity.iam.gserviceaccount.com"
+  docker_repository     = "projects/acme-identity/locations/europe-west1/repositories/identity-functions"
+  kms_keys              = {}
+  labels                = { app = "identity" }
+  public_access         = "allUsers"
+  audit_retention_days  = 400
   archives = {
     removeOtpEmail = { bucket = "sources", object = "removeOtpEmail/1.zip" }
     export         = { bucket = "sources", object = "export/2.zip" }
@@ -292,7 +290,7 @@ run "keeps_files_private_and_for_days_only" {
       [for rule in bucket.lifecycle_rule : [one(rule.action).type, one(rule.condition).age]] ==
       [["Delete", 7], ["AbortIncompleteMultipartUpload", 1]]
     ])
-    error_message = "Objects must be deleted after the given number of days."
+    error_message = "Objects must be deleted after seven days."
   }
   assert {
     condition = alltrue([
@@ -416,7 +414,6 @@ run "configures_the_functions" {
         FIRESTORE_PROJECT  = "acme-identity"
         FIRESTORE_DATABASE = "north"
         CORS_ORIGINS       = "https://console.example.com"
-        LOG_LEVEL          = "warn"
         MAX_RESPONSE_BYTES = "10000000"
         MAX_TIMEOUT        = "59m"
         OPENAPI_SCOPE      = "instance"
