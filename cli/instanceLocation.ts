@@ -53,22 +53,35 @@ export function instanceLocation(
 
 /** Returns the name of an instance's database, as its option takes it in any directory. */
 export function databaseName(location: StoreLocation): string {
-  if (location.kind === 'sqlite') return location.directory;
-  const { projectId, databaseId } = location;
-  return databaseId === '(default)' ? projectId : `${projectId}/${databaseId}`;
+  return nameOption(location).value;
 }
 
-/** Returns the option that names an instance, as a shell takes it. */
+/** Returns the option that names an instance, as a shell takes it: `--data /srv/north`. */
 export function databaseOption(location: StoreLocation): string {
-  return `--${location.kind === 'sqlite' ? 'data' : 'firestore'} ${shellWord(databaseName(location))}`;
+  const { option, value } = nameOption(location);
+  return `--${option} ${shellWord(value)}`;
+}
+
+function nameOption(location: StoreLocation): {
+  readonly option: keyof typeof instanceOptions;
+  readonly value: string;
+} {
+  switch (location.kind) {
+    case 'sqlite':
+      return { option: 'data', value: location.directory };
+    case 'firestore': {
+      const { projectId, databaseId } = location;
+      return { option: 'firestore', value: databaseId === '(default)' ? projectId : `${projectId}/${databaseId}` };
+    }
+  }
 }
 
 /**
  * Returns the directory of a self-hosted instance.
- * @param instead what a cloud-hosted instance has
+ * @param instead the alternative of a cloud-hosted instance, for the error
  * @throws UsageError for a cloud-hosted instance
  */
-export function embeddedDirectory(location: StoreLocation, instead: string): string {
-  if (location.kind === 'sqlite') return location.directory;
+export function embeddedDirectory({ directory }: StoreLocation, instead: string): string {
+  if (directory !== undefined) return directory;
   throw new UsageError(`--firestore ${instead} (docs/operations-google-cloud.md)`);
 }

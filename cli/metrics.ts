@@ -22,10 +22,10 @@ export interface Metrics {
 }
 
 /** Creates the metrics of this process, and of the database at a location. */
-export function createMetrics(location: StoreLocation): Metrics {
+export function createMetrics({ directory }: StoreLocation): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  if (location.kind === 'sqlite') addLogSize(registry, `${databaseFile(location.directory)}-wal`);
+  if (directory !== undefined) addLogSize(registry, `${databaseFile(directory)}-wal`);
   return {
     observer: createObserver(registry),
     documents: createDocumentCounts(registry),
@@ -117,13 +117,15 @@ export function countedStore(store: Store, counts: DocumentCounts): Store {
       const result = await store.transaction((transaction) => {
         // A conflict runs the work again.
         written = 0;
+        const { hold, record } = transaction;
         return work({
-          ...transaction,
           getMany: countedReads(transaction, counts),
           write: (writes) => {
             written += writes.length;
             transaction.write(writes);
           },
+          hold,
+          record,
         });
       });
       counts.written(written);

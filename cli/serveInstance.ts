@@ -82,12 +82,11 @@ export async function serveInstance(
  * directory that is not writable, keeps no server from its start.
  */
 async function lockDirectory(
-  location: StoreLocation,
+  { directory }: StoreLocation,
   stderr: Surroundings['stderr'],
   resources: AsyncDisposableStack,
 ): Promise<void> {
-  if (location.kind !== 'sqlite') return;
-  const { directory } = location;
+  if (directory === undefined) return;
   const lock = await lockFile(join(directory, 'serve.lock'), join(directory, 'serve.pid')).catch(() => undefined);
   if (lock === undefined) return;
   if (!('holder' in lock)) resources.use(lock);

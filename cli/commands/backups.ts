@@ -35,10 +35,9 @@ export const restoreCommand = defineInstanceCommand({
     const { restoreBackup } = await import('../backupFiles.ts');
     await restoreBackup(location, file, { key, warn: warnOn(stderr) });
   },
-  run: async ({ store, location }) => {
+  run: async ({ store, location: { directory } }) => {
     const { describeInstance } = await import('../../shared/store/instance.ts');
     const { instance: name } = await describeInstance(store);
-    const directory = location.kind === 'sqlite' ? location.directory : '';
     return { json: { name, directory }, text: `instance ${name} is restored in ${directory}` };
   },
 });

@@ -11,13 +11,13 @@ export const rekeyCommand = defineInstanceCommand({
   options: {},
   examples: ['rekey --data ./north'],
   run: async ({ store, location, signal, stderr }) => {
-    const { openKeyring, requireMasterKey } = await import('../../shared/store/openStore.ts');
-    const { KEY_FENCE_MS, rekey: rotate } = await import('../../shared/store/secrets/rekey.ts');
+    const { keyFenceMs, openKeyring, requireMasterKey } = await import('../../shared/store/openStore.ts');
+    const { rekey } = await import('../../shared/store/secrets/rekey.ts');
     requireMasterKey(location);
     const onStep = (name: string) => void stderr.write(`${name}\n`);
-    const fenceMs = location.kind === 'sqlite' ? 0 : KEY_FENCE_MS;
+    const fenceMs = keyFenceMs(location);
     return interruptible(signal, 'interrupted: repeat the command, which encrypts the rest', async () => {
-      const { keyId, documents } = await rotate(store, openKeyring(location), { signal, onStep, fenceMs });
+      const { keyId, documents } = await rekey(store, openKeyring(location), { signal, onStep, fenceMs });
       const text = `all secrets are encrypted with the master key ${keyId}: ${counted(documents, 'document')} had another one`;
       return { json: { keyId, documents }, text };
     });

@@ -61,7 +61,7 @@ async function examine(
   const facts = await place.facts(requiredOperations[side], signal).finally(() => clearTimeout(notice));
   const [missing] = facts.denied;
   if (missing !== undefined) throw migrationTokenTooNarrow(place.name, missing);
-  return { place, kind: facts.service === 'zitadel' ? 'zitadel' : kind === 'instance' ? kind : 'database', facts };
+  return { place, kind: facts.service === 'zitadel' ? 'zitadel' : kind, facts };
 }
 
 /** Describes a side for plan and result. */

@@ -57,10 +57,8 @@ async function openPlace(call: Surroundings, { parsed }: GivenPlace, secret: Sec
     }
     case 'instance':
       return (await import('./remotePlace.ts')).openRemote(await withToken(call, parsed, secret));
-    case 'sqlite':
-      return openDatabaseAt(call, parsed.name, parsed.directory, undefined);
-    case 'firestore':
-      return openDatabaseAt(call, parsed.name, undefined, parsed.database);
+    case 'database':
+      return openDatabasePlace(call, parsed);
   }
 }
 
@@ -88,13 +86,11 @@ async function withToken(
   return { origin, token, tokenOption: option, tokenFile: file };
 }
 
-async function openDatabaseAt(
+async function openDatabasePlace(
   call: Surroundings,
-  name: string,
-  directory: string | undefined,
-  database: string | undefined,
+  { name, data, firestore }: Extract<ParsedPlace, { kind: 'database' }>,
 ) {
-  const { location, environment } = instanceLocation(directory, database, call.environment);
+  const { location, environment } = instanceLocation(data, firestore, call.environment);
   const { passwordHashing } = loadConfig({ environment });
   const { openDatabase } = await import('./databasePlace.ts');
   return openDatabase({ name, location, passwordHashing });

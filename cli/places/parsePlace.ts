@@ -13,8 +13,8 @@ type PlaceParts =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'stream' }
   | { readonly kind: 'object'; readonly bucket: string; readonly path: string }
-  | { readonly kind: 'sqlite'; readonly directory: string }
-  | { readonly kind: 'firestore'; readonly database: string };
+  /** A database without a server, by the option of its instance. */
+  | { readonly kind: 'database'; readonly data?: string; readonly firestore?: string };
 
 const FORMS =
   'https://HOST, FILE.json, FILE.json.gz, - (standard input or output), gs://BUCKET/PATH, sqlite:DIR or firestore:PROJECT[/DATABASE]';
@@ -87,14 +87,14 @@ function parseObjectPlace(text: string): ParsedPlace {
 function parseSqlitePlace(text: string): ParsedPlace {
   const directory = after(text, 'sqlite:', 'a directory');
   const path = existsSync(directory) ? realpathSync(directory) : resolve(directory);
-  return { name: `sqlite:${path}`, kind: 'sqlite', directory };
+  return { name: `sqlite:${path}`, kind: 'database', data: directory };
 }
 
 function parseFirestorePlace(text: string): ParsedPlace {
   const given = after(text, 'firestore:', 'PROJECT or PROJECT/DATABASE');
   const [, project, id = '(default)'] = /^([^/\s]+)(?:\/([^/\s]+))?$/.exec(given) ?? [];
   const database = `${project}/${id}`;
-  if (project !== undefined) return { name: `firestore:${database}`, kind: 'firestore', database };
+  if (project !== undefined) return { name: `firestore:${database}`, kind: 'database', firestore: database };
   throw new UsageError(`invalid ${JSON.stringify(text)}: specify firestore:PROJECT or firestore:PROJECT/DATABASE`);
 }
 

@@ -27,8 +27,9 @@ export function openAudit(
   stream: Writable = process.stdout,
 ): Audit {
   if (trail !== undefined) return new Audit(createDatabaseTrail(trail, auditRetentionMs));
-  if (storeLocation.kind === 'firestore') return new Audit(createAuditLog(storeLocation.projectId, stream));
-  throw new Error(`the database in ${storeLocation.directory} has no audit trail`);
+  const { projectId } = storeLocation;
+  if (projectId === undefined) throw new Error('the database has no audit trail');
+  return new Audit(createAuditLog(projectId, stream));
 }
 
 /** Returns the account of the operating system that runs a command: its name, or its id where it has none. */

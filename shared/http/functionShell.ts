@@ -86,9 +86,7 @@ function startFunction(
 ): { readonly config: Config; readonly program: Promise<FunctionProgram> } {
   try {
     const config = readConfig(process.env);
-    const { storeLocation } = config;
-    const project = storeLocation.kind === 'firestore' ? storeLocation.projectId : undefined;
-    configureLog(config.logLevel, process.stdout, project);
+    configureLog(config.logLevel, process.stdout, config.storeLocation.projectId);
     const program = Promise.resolve(createProgram(config));
     program.catch((error: unknown) => failStart(name, error));
     return { config, program };

@@ -2,23 +2,30 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { instanceMissing } from '../errors/commandErrors.ts';
 import { masterKeyMissing } from '../errors/storeErrors.ts';
-import { embeddedGuard, sharedGuard } from './secrets/keyRecord.ts';
+import { embeddedGuard, KEY_FENCE_MS, sharedGuard } from './secrets/keyRecord.ts';
 import { emptyKeyring, fileKeyring, givenKeyring, type Keyring, keyFilePath } from './secrets/keyring.ts';
 import { sealStore } from './secrets/sealedStore.ts';
 import type { Store } from './store.ts';
 
-/** The location of an instance's database: a directory for the embedded one, or a database of Cloud Firestore. */
+/**
+ * The location of an instance's database: a directory for the embedded one, or a database of Cloud Firestore. Other files
+ * distinguish databases by these properties, not by their kind.
+ */
 export type StoreLocation = (
   | { readonly kind: 'sqlite'; readonly directory: string }
   | { readonly kind: 'firestore'; readonly projectId: string; readonly databaseId: string }
 ) & {
+  /** The directory of the files of a database that the process opens itself; undefined for a database on a server. */
+  readonly directory?: string | undefined;
+  /** The Google Cloud project of the database, whose log has the audit trail; undefined for other databases. */
+  readonly projectId?: string | undefined;
   /** The text of `IDENTITY_MASTER_KEY`. By default, an embedded database has its keys beside it in `master.key`. */
   readonly masterKey?: string | undefined;
 };
 
 /** Whether the database exists; opening creates only embedded ones. */
-export function hasDatabase(location: StoreLocation): boolean {
-  return location.kind === 'firestore' || existsSync(databaseFile(location.directory));
+export function hasDatabase({ directory }: StoreLocation): boolean {
+  return directory === undefined || existsSync(databaseFile(directory));
 }
 
 /**
@@ -29,29 +36,41 @@ export function hasDatabase(location: StoreLocation): boolean {
  */
 export async function openStore(location: StoreLocation): Promise<Store> {
   const keyring = openKeyring(location);
-  if (location.kind === 'sqlite') {
-    const { openSqliteStore } = await import('./sqlite/openSqliteStore.ts');
-    return sealStore(openSqliteStore(databaseFile(location.directory), { keyring }), embeddedGuard(keyring));
+  switch (location.kind) {
+    case 'sqlite': {
+      const { openSqliteStore } = await import('./sqlite/openSqliteStore.ts');
+      return sealStore(openSqliteStore(databaseFile(location.directory), { keyring }), embeddedGuard(keyring));
+    }
+    case 'firestore': {
+      const { openFirestoreStore } = await import('./firestore/openFirestoreStore.ts');
+      return sealStore(openFirestoreStore(location), sharedGuard(keyring));
+    }
   }
-  const { openFirestoreStore } = await import('./firestore/openFirestoreStore.ts');
-  return sealStore(openFirestoreStore(location), sharedGuard(keyring));
 }
 
 /**
  * Opens the keys of a database, which may be none.
  * @throws IdentityError for invalid keys
  */
-export function openKeyring(location: StoreLocation): Keyring {
-  if (location.masterKey !== undefined) return givenKeyring(location.masterKey);
-  return location.kind === 'sqlite' ? fileKeyring(keyFilePath(location.directory)) : emptyKeyring();
+export function openKeyring({ masterKey, directory }: StoreLocation): Keyring {
+  if (masterKey !== undefined) return givenKeyring(masterKey);
+  return directory === undefined ? emptyKeyring() : fileKeyring(keyFilePath(directory));
 }
 
 /**
- * Requires the keys of a Firestore database, for a process that reads or writes secrets. An embedded one has its own.
+ * Requires the keys of a database on a server, for a process that reads or writes secrets. An embedded one has its own.
  * @throws IdentityError UNAVAILABLE
  */
-export function requireMasterKey({ kind, masterKey }: StoreLocation): void {
-  if (kind === 'firestore' && masterKey === undefined) throw masterKeyMissing();
+export function requireMasterKey({ directory, masterKey }: StoreLocation): void {
+  if (directory === undefined && masterKey === undefined) throw masterKeyMissing();
+}
+
+/**
+ * Returns the milliseconds after which no process writes with an earlier master key. Each commit to an embedded database
+ * requires the key, so that there is nothing to wait for.
+ */
+export function keyFenceMs({ directory }: StoreLocation): number {
+  return directory === undefined ? KEY_FENCE_MS : 0;
 }
 
 /** Returns the path of the embedded database in an instance's directory. */
@@ -64,7 +83,7 @@ export function databaseFile(directory: string): string {
  * @throws IdentityError when there is none, or its master key is missing or wrong
  */
 export async function openExistingStore(location: StoreLocation): Promise<Store> {
-  if (!hasDatabase(location)) throw instanceMissing(location.kind === 'sqlite' ? location.directory : '');
+  if (!hasDatabase(location)) throw instanceMissing(location.directory ?? '');
   requireMasterKey(location);
   return openStore(location);
 }

@@ -99,6 +99,9 @@ export function embeddedGuard(keyring: Keyring): DatabaseGuard {
 /** The milliseconds for which a process relies on what it has read of the whole database: its format, and its master key. */
 export const KEY_CHECK_INTERVAL_MS = 60_000;
 
+/** A process relies on the writing key for a minute, and may finish a commit that it has begun by then. */
+export const KEY_FENCE_MS = KEY_CHECK_INTERVAL_MS + 15_000;
+
 /**
  * Checks the database at the first operation, and again each minute, because another version may migrate it, and `identity
  * rekey` change its keys, while this process runs: a document that every commit holds would be too slow in Cloud Firestore.

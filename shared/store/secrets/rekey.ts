@@ -1,21 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { scanInPasses } from '../passes.ts';
 import { type Collection, type DocumentKey, type Store, type Write, WriteConflictError } from '../store.ts';
-import {
-  KEY_CHECK_INTERVAL_MS,
-  type KeyRecord,
-  keyRecordKey,
-  keyRecordWrite,
-  readKeyRecord,
-  requireKeys,
-  settleKeys,
-} from './keyRecord.ts';
+import { type KeyRecord, keyRecordKey, keyRecordWrite, readKeyRecord, requireKeys, settleKeys } from './keyRecord.ts';
 import type { Keyring } from './keyring.ts';
 import type { MasterKey } from './masterKey.ts';
 import { hasOutdatedSecret, resealFields, sealedNames, secretCollections } from './sealedStore.ts';
-
-/** A process relies on the writing key for a minute, and may finish a commit that it has begun by then. */
-export const KEY_FENCE_MS = KEY_CHECK_INTERVAL_MS + 15_000;
 
 /** The options of a rotation. */
 export interface RekeyOptions {

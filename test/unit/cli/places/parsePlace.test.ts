@@ -25,9 +25,9 @@ describe('a place', () => {
     ['http://localhost:8080', { kind: 'instance', origin: 'http://localhost:8080' }],
     ['http://[::1]:8080', { kind: 'instance', origin: 'http://[::1]:8080' }],
     ['gs://exports/2026/north.json', { kind: 'object', bucket: 'exports', path: '2026/north.json' }],
-    ['sqlite:./north', { kind: 'sqlite', directory: './north' }],
-    ['firestore:my-project', { kind: 'firestore', database: 'my-project/(default)' }],
-    ['firestore:my-project/north', { kind: 'firestore', database: 'my-project/north' }],
+    ['sqlite:./north', { kind: 'database', data: './north' }],
+    ['firestore:my-project', { kind: 'database', firestore: 'my-project/(default)' }],
+    ['firestore:my-project/north', { kind: 'database', firestore: 'my-project/north' }],
   ])('can be %s', (text, place) => {
     expect(parsePlace(text)).toMatchObject(place);
   });
