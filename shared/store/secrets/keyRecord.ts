@@ -97,7 +97,7 @@ export function embeddedGuard(keyring: Keyring): DatabaseGuard {
 }
 
 /** The milliseconds for which a process relies on what it has read of the whole database: its format, and its master key. */
-export const KEY_CHECK_INTERVAL_MS = 60_000;
+const KEY_CHECK_INTERVAL_MS = 60_000;
 
 /** A process relies on the writing key for a minute, and may finish a commit that it has begun by then. */
 export const KEY_FENCE_MS = KEY_CHECK_INTERVAL_MS + 15_000;
