@@ -1,4 +1,4 @@
-import { selector } from '../../functions/import/selection.ts';
+import { organisationFilter } from '../../functions/import/selection.ts';
 import { type Counts, increase } from '../../shared/collections/counts.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
@@ -64,7 +64,10 @@ async function readPlace(
     await using file = await makeRepeatable(countedContent(content, counter), signal);
     try {
       // A file is read whole, so its organisations are selected here.
-      const inspection = await inspect(file, signal, { isSelected: selector(options), ...(visitor && { visitor }) });
+      const inspection = await inspect(file, signal, {
+        isSelected: organisationFilter(options),
+        ...(visitor && { visitor }),
+      });
       const { losses = [], missingStates = [] } = content;
       return { ...inspection, bytes: counter.bytes, request: counter.request, losses, missingStates };
     } catch (error) {

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { ImportResponse } from '../../functions/import/contract.ts';
-import { newImportId } from '../../functions/import/operation.ts';
+import { newImportId } from '../../functions/import/stamp.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { organisationsExist } from '../../shared/errors/errors.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';

@@ -2,7 +2,9 @@ import { exportFacts, progressFacts, recordEnd } from '../../functions/export/au
 import { exportOrganisations, type OrganisationExport, openSnapshot } from '../../functions/export/operation.ts';
 import { importFacts } from '../../functions/import/auditFacts.ts';
 import type { ImportResponse } from '../../functions/import/contract.ts';
-import { type InspectedFile, importOrganisations, uniqueStamp } from '../../functions/import/operation.ts';
+import type { InspectedFile } from '../../functions/import/importRun.ts';
+import { importOrganisations } from '../../functions/import/operation.ts';
+import { uniqueStamp } from '../../functions/import/stamp.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Audit } from '../../shared/audit/audit.ts';
 import { openAudit, systemAccount } from '../../shared/audit/openAudit.ts';

@@ -1,7 +1,7 @@
 import type { ImportError, ImportResponse } from '../../functions/import/contract.ts';
-import { newImportId } from '../../functions/import/operation.ts';
 import { fileWarnings, MAX_LISTED_ISSUES } from '../../functions/import/results/report.ts';
-import { missingWarnings, selector } from '../../functions/import/selection.ts';
+import { missingWarnings, organisationFilter } from '../../functions/import/selection.ts';
+import { newImportId } from '../../functions/import/stamp.ts';
 import { addCounts, total } from '../../shared/collections/counts.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import { organisationTooLarge, placeRefused, trialTooLarge } from '../../shared/errors/placeErrors.ts';
@@ -47,7 +47,7 @@ export async function importParts(
 ): Promise<ImportResponse> {
   const inspection = await inspectWhole(origin, content, options, signal);
   const sum = new PartsSum(inspection, options);
-  const splitting = { maxBytes: requestBytes, isSelected: selector(options), manifest: inspection.manifest };
+  const splitting = { maxBytes: requestBytes, isSelected: organisationFilter(options), manifest: inspection.manifest };
   const importId = options.importId ?? newImportId();
   const partOptions = (part: FilePart): PlaceImportOptions => ({
     ...options,
@@ -89,7 +89,7 @@ async function* onlyPart(
 
 async function inspectWhole(origin: string, content: ExportFile, options: PlaceImportOptions, signal: AbortSignal) {
   try {
-    return await inspect(content, signal, { isSelected: selector(options) });
+    return await inspect(content, signal, { isSelected: organisationFilter(options) });
   } catch (error) {
     throw hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(origin, error.message, error) : error;
   }

@@ -1,7 +1,7 @@
 import { sectionPartitions } from '../../shared/organisation/section.ts';
 import { isInRemoval, organisationSection } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
-import { documentId, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
+import { documentId, READ_BATCH, type Snapshot, type StoredDocument } from '../../shared/store/store.ts';
 
 /** The organisations to export (specification 2.4): `orgIds`, or all if it is empty, without `excludedOrgIds`. */
 export interface OrganisationSelection {
@@ -9,7 +9,6 @@ export interface OrganisationSelection {
   readonly excludedOrgIds: readonly string[];
 }
 
-const READ_BATCH = 500;
 /** The most organisations that are cheaper to read one by one than by a scan of all. */
 const MAX_SEPARATE = 1_000;
 const { collection } = organisationSection;

@@ -12,10 +12,12 @@ import { type Store, storeForCall } from '../../shared/store/store.ts';
 import type { Ports } from '../ports.ts';
 import { importFacts } from './auditFacts.ts';
 import { type ImportRequest, type ImportResponse, importEndpoint } from './contract.ts';
-import { type InspectedFile, importOrganisations, uniqueStamp } from './operation.ts';
+import type { InspectedFile } from './importRun.ts';
+import { importOrganisations } from './operation.ts';
 import { ADVICE_IF_LARGER, findSource, type ImportEnvelope, readEnvelope } from './request/envelope.ts';
 import { isFileRequest, readFileOptions } from './request/fileRequest.ts';
 import { type ImportClient, respond } from './results/responses.ts';
+import { uniqueStamp } from './stamp.ts';
 
 /** Returns the route of `POST /admin/v1/import` (specification 4.3). */
 export function routes(ports: Ports): readonly Route[] {

@@ -175,6 +175,9 @@ export const importEvent = z
 /** A line of the response to a client that accepts events. The last one is the result, or the error. */
 export type ImportEvent = z.output<typeof importEvent>;
 
+/** An import's progress at one moment. */
+export type ImportProgress = Omit<Extract<ImportEvent, { event: 'progress' }>, 'event'>;
+
 /** An import response. */
 export type ImportResponse = z.output<typeof importResponse>;
 

@@ -1,72 +1,25 @@
-import { randomInt } from 'node:crypto';
-import { type Caller, organisationKey, userKey } from '../../shared/auth/authorise.ts';
+import { organisationKey, userKey } from '../../shared/auth/authorise.ts';
 import { deadlineExceeded, organisationsExist } from '../../shared/errors/errors.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import type { FileLimits } from '../../shared/exportFile/fileLimits.ts';
 import { type Inspection, inspect } from '../../shared/exportFile/inspection.ts';
-import type { IgnoredField } from '../../shared/exportFile/manifest.ts';
 import type { ExportFileSource } from '../../shared/exportFile/reader.ts';
-import type { Limits } from '../../shared/limits.ts';
 import { phases } from '../../shared/organisation/section.ts';
 import { claimsLoginNames, organisationSection, sections } from '../../shared/organisation/sections.ts';
-import { defaultPasswordHashing, type PasswordHashing } from '../../shared/passwordHashing.ts';
+import { defaultPasswordHashing } from '../../shared/passwordHashing.ts';
 import { describeInstance } from '../../shared/store/instance.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
-import { type Collection, type DocumentStore, documentPath, type Store } from '../../shared/store/store.ts';
+import { type Collection, documentPath, READ_BATCH, type Store } from '../../shared/store/store.ts';
 import { inTurns } from '../../shared/turns.ts';
-import type { ImportRequestOptions, ImportResponse } from './contract.ts';
+import type { ImportResponse } from './contract.ts';
+import type { ImportRun, ImportSettings, Writing } from './importRun.ts';
 import { fileWarnings, ImportReport, ignoredWarning, loginNameWarnings } from './results/report.ts';
-import type { Progress } from './results/responses.ts';
-import { carriedSections, countNotCarried, missingWarnings, parents, selector } from './selection.ts';
-import { type BatchContext, isCreatedByImport } from './write/batchContext.ts';
-import { ReservedNames } from './write/claimedNames.ts';
+import { carriedSections, countNotCarried, missingWarnings, organisationFilter, parentSections } from './selection.ts';
+import { isCreatedByImport } from './stamp.ts';
 import { RemovalWatch } from './write/guardedStore.ts';
-import { settleLoginNames, writeOrganisations } from './write/organisations.ts';
-import { type ImportWork, writePhase } from './write/phase.ts';
-
-/** A valid export file, and the progress of its import. */
-export interface InspectedFile {
-  /** SHA-256 of the file's bytes, base64url. */
-  readonly digest: string;
-  readonly orgIds: readonly string[];
-  /** Returns the numbers of records so far, by outcome. */
-  readonly totals: () => Readonly<Record<string, number>>;
-  /** Returns the import's progress so far. */
-  readonly progress: () => Progress;
-}
-
-/** The options of an import. */
-export interface ImportOptions extends Partial<ImportRequestOptions> {
-  /** The calling user, whom the import must not lock out. */
-  readonly caller?: Pick<Caller, 'userId'>;
-  /** How clear passwords are hashed; by default as every ZITADEL can verify. */
-  readonly passwordHashing?: PasswordHashing | undefined;
-  /** Called once the file is valid, before the first write; the import fails if it throws. */
-  readonly onInspected?: (file: InspectedFile) => Promise<void>;
-  /** The fields of the request that the service does not know, each for a warning. */
-  readonly ignored?: readonly IgnoredField[];
-  /** Called at the start of each phase. */
-  readonly onPhase?: () => void;
-  /** What the file may hold; by default as much as it does. */
-  readonly limits?: Pick<Limits, 'organisations' | 'clearPasswords' | 'dryRunRecords'>;
-}
-
-const RANDOM_DIGITS = 9;
-const READ_BATCH = 500;
-
-/**
- * Returns the current time with random digits behind the milliseconds, so that no two requests have the same: each takes
- * records with its own stamp for its own.
- * @param importId the digits that the requests of one import share
- */
-export function uniqueStamp(now: Date, importId = newImportId()): string {
-  return now.toISOString().replace('Z', `${importId}Z`);
-}
-
-/** Returns random digits that tell the records of one import, in one request or several, from those of others. */
-export function newImportId(): string {
-  return String(randomInt(10 ** RANDOM_DIGITS)).padStart(RANDOM_DIGITS, '0');
-}
+import { ReservedNames } from './write/reservedNames.ts';
+import { settleLoginNames, type Targets, writeOrganisations } from './write/writeOrganisations.ts';
+import { writePhase } from './write/writePhase.ts';
 
 /** The collections of records whose content references check, not only their existence. */
 const inspectedCollections: ReadonlySet<Collection> = new Set(
@@ -82,79 +35,86 @@ const inspectedCollections: ReadonlySet<Collection> = new Set(
  * @returns the import response
  * @throws IdentityError INVALID_ARGUMENT for an invalid export file, before anything is written; DEADLINE_EXCEEDED with
  * the import's progress
+ * @example
+ * const source = { open: () => createReadStream('export.json') };
+ * const settings = { withKeys: true, onConflict: 'overwrite' };
+ * const response = await importOrganisations(store, source, settings, uniqueStamp(new Date()), signal);
  */
 export async function importOrganisations(
   store: Store,
   source: ExportFileSource,
-  options: ImportOptions,
+  settings: ImportSettings,
   stamp: string,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  const report = new ImportReport(options);
-  const run = { base: store, source, options, stamp, signal, report };
+  const run = { source, settings, base: store, stamp, signal, report: new ImportReport(settings) };
   try {
-    if (options.dryRun !== true) return await importInto({ ...run, store });
+    if (settings.dryRun !== true) return await importFile({ ...run, store });
     await using overlay = await openOverlay(store, inspectedCollections);
-    return await importInto({ ...run, store: overlay });
+    return await importFile({ ...run, store: overlay });
   } finally {
     // The response, or the error, may rest on records that another import has just committed.
     await store.durable?.();
   }
 }
 
-interface ImportRun {
-  /** The database, or in a dry run the overlay that takes the writes. */
-  readonly store: DocumentStore;
-  /** The database without this call's unfinished writes. */
-  readonly base: Store;
-  readonly source: ExportFileSource;
-  readonly options: ImportOptions;
-  readonly stamp: string;
-  readonly signal: AbortSignal;
-  readonly report: ImportReport;
-}
-
-async function importInto(run: ImportRun): Promise<ImportResponse> {
+async function importFile(run: ImportRun): Promise<ImportResponse> {
   let inspection: Inspection | undefined;
   try {
     inspection = await inspectFile(run);
-    return await writeFile(run, inspection);
+    return await writeFile(await beginWriting(run, inspection));
   } catch (error) {
     throw withProgress(error, run.report, inspection);
   }
 }
 
 /** Validates the whole file, and passes its content to the caller. Writes nothing. */
-async function inspectFile({ source, options, signal, report }: ImportRun): Promise<Inspection> {
-  const limits = fileLimits(options);
-  const inspection = await inspect(source, signal, { isSelected: selector(options), limits });
-  for (const field of options.ignored ?? []) report.addFileWarning(ignoredWarning(field));
+async function inspectFile({ source, settings, signal, report }: ImportRun): Promise<Inspection> {
+  const isSelected = organisationFilter(settings);
+  const inspection = await inspect(source, signal, { isSelected, limits: fileLimits(settings) });
+  for (const field of settings.ignored ?? []) report.addFileWarning(ignoredWarning(field));
   for (const warning of fileWarnings(inspection)) report.addFileWarning(warning);
   const records = { phases: phases.length + 1, total: recordTotals(inspection) };
-  await options.onInspected?.({
+  await settings.onInspected?.({
     digest: inspection.digest,
-    orgIds: inspection.organisations.map(({ orgId }) => orgId),
+    orgIds: orgIdsOf(inspection),
     totals: () => report.totals,
     progress: () => ({ ...records, phase: report.phase, records: report.records }),
   });
   return inspection;
 }
 
+async function beginWriting(run: ImportRun, inspection: Inspection): Promise<Writing> {
+  const { settings, store, base } = run;
+  const { dryRun, onConflict = 'report', passwordHashing = defaultPasswordHashing, caller } = settings;
+  return {
+    ...run,
+    inspection,
+    onConflict,
+    passwordHashing,
+    callerPath: caller === undefined ? undefined : documentPath(userKey(caller.userId)),
+    reservedNames: new ReservedNames(store),
+    watch: await RemovalWatch.begin(store, orgIdsOf(inspection)),
+    loginNamesByDefault: (await describeInstance(store)).loginNamesByDomain,
+    pace: dryRun === true ? {} : base,
+    batches: 0,
+    expectExisting: false,
+  };
+}
+
 /** Writes the organisations, then their records phase by phase. */
-async function writeFile(run: ImportRun, inspection: Inspection): Promise<ImportResponse> {
-  const { source, options, report } = run;
-  const { dryRun = false, newOrgsOnly = false } = options;
-  const orgIds = inspection.organisations.map(({ orgId }) => orgId);
-  const context = await beginBatches(run, orgIds);
-  if (newOrgsOnly) await requireNew(context, orgIds);
-  for (const warning of loginNameWarnings(inspection, context.loginNamesByDefault)) report.addFileWarning(warning);
-  enterPhase(report, 1, options);
-  const targets = await writeOrganisations(context, inspection, report);
+async function writeFile(writing: Writing): Promise<ImportResponse> {
+  const { settings, inspection, report } = writing;
+  const { dryRun = false, newOrgsOnly = false } = settings;
+  if (newOrgsOnly) await requireNew(writing);
+  for (const warning of loginNameWarnings(inspection, writing.loginNamesByDefault)) report.addFileWarning(warning);
+  enterPhase(writing, 1);
+  const targets = await writeOrganisations(writing);
   // Another import may have created one of them since.
-  if (newOrgsOnly) await requireNew(context, orgIds);
-  await writePhases({ context, source, inspection, targets, report }, options);
-  for (const warning of missingWarnings(inspection, options)) report.addWarning(warning);
-  countNotCarried(inspection, options, report);
+  if (newOrgsOnly) await requireNew(writing);
+  await writePhases(writing, targets);
+  for (const warning of missingWarnings(inspection, settings)) report.addWarning(warning);
+  countNotCarried(inspection, settings, report);
   return report.toJson({ proved: inspection.proved, dryRun });
 }
 
@@ -162,58 +122,44 @@ async function writeFile(run: ImportRun, inspection: Inspection): Promise<Import
  * Requires that no organisation exists, except those that this call has created.
  * @throws IdentityError ALREADY_EXISTS with the ids of the others; the signal's reason
  */
-async function requireNew(context: BatchContext, orgIds: readonly string[]): Promise<void> {
+async function requireNew(writing: Writing): Promise<void> {
   const existing: string[] = [];
-  for await (const batch of inTurns(orgIds, READ_BATCH, context.signal)) {
-    const documents = await context.store.getMany(batch.map(organisationKey), ['createdAt']);
+  for await (const batch of inTurns(orgIdsOf(writing.inspection), READ_BATCH, writing.signal)) {
+    const documents = await writing.store.getMany(batch.map(organisationKey), ['createdAt']);
     existing.push(
       ...batch.filter((_, index) => {
         const document = documents[index];
-        return document !== undefined && !isCreatedByImport(context, document);
+        return document !== undefined && !isCreatedByImport(writing, document);
       }),
     );
   }
   if (existing.length > 0) throw organisationsExist(existing);
 }
 
-/** Creates the state that all batches share. */
-async function beginBatches(
-  { store, base, options, stamp, signal }: ImportRun,
-  orgIds: readonly string[],
-): Promise<BatchContext> {
-  const { onConflict = 'report', passwordHashing = defaultPasswordHashing, caller } = options;
-  return {
-    ...{ base, store, stamp, onConflict, passwordHashing, signal },
-    pace: options.dryRun === true ? {} : base,
-    reservedNames: new ReservedNames(store),
-    callerPath: caller === undefined ? undefined : documentPath(userKey(caller.userId)),
-    watch: await RemovalWatch.begin(store, orgIds),
-    loginNamesByDefault: (await describeInstance(store)).loginNamesByDomain,
-    batches: 0,
-    expectExisting: false,
-  };
-}
-
-function fileLimits({ limits, dryRun }: ImportOptions): FileLimits {
+function fileLimits({ limits, dryRun }: ImportSettings): FileLimits {
   if (limits === undefined || dryRun !== true) return limits ?? {};
   return { ...limits, records: limits.dryRunRecords };
 }
 
-async function writePhases(work: ImportWork, options: ImportOptions): Promise<void> {
-  const { context, inspection, targets } = work;
+async function writePhases(writing: Writing, targets: Targets): Promise<void> {
+  const { inspection, settings } = writing;
   for (const phase of phases) {
-    enterPhase(work.report, phase + 1, options);
-    const carried = carriedSections(phase, inspection, options);
+    enterPhase(writing, phase + 1);
+    const carried = carriedSections(phase, inspection, settings);
     if (carried.size === 0) continue;
-    if ([...carried].some(claimsLoginNames)) await settleLoginNames(context, targets);
-    await writePhase(work, phase, new Set([...carried, ...parents(carried, inspection)]));
+    if ([...carried].some(claimsLoginNames)) await settleLoginNames(writing, targets);
+    await writePhase(writing, targets, phase, new Set([...carried, ...parentSections(carried, inspection)]));
   }
 }
 
 /** Enters a phase as reports count them: the organisations are the first one. */
-function enterPhase(report: ImportReport, phase: number, { onPhase }: ImportOptions): void {
+function enterPhase({ report, settings }: ImportRun, phase: number): void {
   report.phase = phase;
-  onPhase?.();
+  settings.onPhase?.();
+}
+
+function orgIdsOf({ organisations }: Inspection): string[] {
+  return organisations.map(({ orgId }) => orgId);
 }
 
 /** Returns the numbers of records to import, by section. */

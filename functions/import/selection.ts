@@ -1,20 +1,20 @@
+// The part of an export file that a request selects.
+
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
-import type { ImportRequestOptions, ImportWarning } from './contract.ts';
+import type { ImportWarning } from './contract.ts';
+import type { ImportSettings } from './importRun.ts';
 import type { ImportReport } from './results/report.ts';
 
-/** The options that select what of a file is imported. */
-type ImportSelection = Partial<ImportRequestOptions>;
-
 /** Returns whether a request selects an organisation, by its id. */
-export function selector({ orgIds = [], excludedOrgIds = [] }: ImportSelection): (orgId: string) => boolean {
+export function organisationFilter({ orgIds = [], excludedOrgIds = [] }: ImportSettings): (orgId: string) => boolean {
   const [selected, excluded] = [new Set(orgIds), new Set(excludedOrgIds)];
   return (orgId) => (selected.size === 0 || selected.has(orgId)) && !excluded.has(orgId);
 }
 
 /** Lists the warnings about selected organisations that the file does not have, since their ids may be mistyped. */
-export function missingWarnings({ organisations }: Inspection, { orgIds }: ImportSelection): ImportWarning[] {
+export function missingWarnings({ organisations }: Inspection, { orgIds }: ImportSettings): ImportWarning[] {
   const missing = new Set(orgIds).difference(new Set(organisations.map(({ orgId }) => orgId)));
   const message = 'selected by org_ids, but not imported: the file does not have it, or excluded_org_ids leaves it out';
   const { type } = organisationSection.error;
@@ -25,7 +25,7 @@ export function missingWarnings({ organisations }: Inspection, { orgIds }: Impor
 export function carriedSections(
   phase: Section['phase'],
   { counts }: Inspection,
-  { withKeys }: ImportSelection,
+  { withKeys }: ImportSettings,
 ): Set<Section> {
   return new Set(
     sections.filter(
@@ -35,7 +35,7 @@ export function carriedSections(
 }
 
 /** Returns the sections whose records hold such of other sections. */
-export function parents(carried: ReadonlySet<Section>, inspection: Inspection): Section[] {
+export function parentSections(carried: ReadonlySet<Section>, inspection: Inspection): Section[] {
   const names = new Set([...carried].map(({ name }) => name).filter((name) => (inspection.nested[name] ?? 0) > 0));
   return sections.filter(({ nested }) => nested !== undefined && names.has(nested.section.name));
 }
@@ -47,7 +47,7 @@ function isCarried(section: Section, withKeys = false): boolean {
 /** Counts the records and fields of the file that are not imported. */
 export function countNotCarried(
   { counts, organisations, unknown, leftOut }: Inspection,
-  { withKeys }: ImportSelection,
+  { withKeys }: ImportSettings,
   report: ImportReport,
 ): void {
   for (const section of sections) {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { CredentialField } from '../store/documentFields.ts';
-import type { Collection, PartitionRange } from '../store/store.ts';
+import type { Collection, PartitionRange, Reader } from '../store/store.ts';
 import type { FieldPath, ListPath, RecordIssue, Reference, ReservedName, UniqueName } from './relations.ts';
 import type { RecordWarning } from './warnings.ts';
 
@@ -97,15 +97,20 @@ export interface GivenPrivilege {
   readonly noun: string;
 }
 
-/** A field that imports fill where it is absent, with the id of the record that has claimed a name. */
-export interface FilledField {
+/** A field that imports determine by stored records, as ZITADEL does. */
+interface CompletedField {
   readonly field: FieldPath;
-  /** The `UniqueName.type` of the claim, and the name's parts in this record. */
-  readonly claim: { readonly type: string; readonly parts: readonly FieldPath[] };
-  /** The claiming record's collection, and its id. */
-  readonly from: { readonly collection: Collection; readonly id: FieldPath };
-  /** The record beside which the field is unset, if that is the organisation's own and the field's record is missing. */
-  readonly unsetBesideOwn: { readonly collection: Collection; readonly id: FieldPath };
+  /** Returns the completions of records, in their order; undefined for those that stay as they are. */
+  readonly complete: (
+    reader: Reader,
+    records: readonly Pick<ImportedRecord, 'json' | 'orgId'>[],
+  ) => Promise<readonly (Completion | undefined)[]>;
+}
+
+/** The value of a completed field, undefined to unset it, and the warning about it. */
+export interface Completion {
+  readonly value: string | undefined;
+  readonly warning: RecordWarning;
 }
 
 /** An identity provider, as far as exports describe it in other records. */
@@ -195,8 +200,8 @@ export interface Section {
   ) => Adjustment | undefined;
   /** Records of another section that a file may hold inside the record. */
   readonly nested?: NestedRecords;
-  /** A reference that a record may omit, because the store determines it. */
-  readonly fills?: FilledField;
+  /** A part of the key that files may omit. */
+  readonly completed?: CompletedField;
   /** The privilege that a record gives. An import warns if it adds the privilege to an existing record. */
   readonly privilege?: GivenPrivilege;
   /** The reserved names; checked only when login names do not carry the organisation's domain (zitadel 3.4). */

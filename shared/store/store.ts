@@ -28,6 +28,9 @@ export const collections = [
   'instance',
 ] as const;
 
+/** The number of documents that bulk work reads at once. */
+export const READ_BATCH = 500;
+
 /** The name of a collection. */
 export type Collection = (typeof collections)[number];
 

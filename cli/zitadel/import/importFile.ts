@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ImportResponse, ImportWarning } from '../../../functions/import/contract.ts';
 import { fileWarnings, loginNameWarnings } from '../../../functions/import/results/report.ts';
-import { selector } from '../../../functions/import/selection.ts';
+import { organisationFilter } from '../../../functions/import/selection.ts';
 import { total } from '../../../shared/collections/counts.ts';
 import { hasCode } from '../../../shared/errors/identityError.ts';
 import { placeRefused } from '../../../shared/errors/placeErrors.ts';
@@ -40,7 +40,7 @@ export async function importIntoZitadel(
     throw new UsageError('ZITADEL never overwrites records: specify --on-conflict report or skip');
   await using file = await makeRepeatable(content, call.signal);
   try {
-    return await importFile({ connect, connection, file, options, isSelected: selector(options) }, meter);
+    return await importFile({ connect, connection, file, options, isSelected: organisationFilter(options) }, meter);
   } catch (error) {
     throw hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(baseUrl, error.message, error) : error;
   }

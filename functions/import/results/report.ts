@@ -10,7 +10,7 @@ import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { formatIssue, type RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
-import { isWritten, type Outcome } from '../outcome.ts';
+import { isWritten, type RecordOutcome } from '../recordOutcome.ts';
 
 /** The summary's facts about the whole import. */
 interface ImportFacts {
@@ -93,8 +93,9 @@ export class ImportReport {
   /** The phase that the import is in; the organisations are the first one. */
   phase = 1;
   private readonly errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
-  private readonly success = new Map<number, JsonObject & { orgId: string }>();
-  private readonly counts: Record<Outcome['kind'], Counts> = {
+  /** The lists of ids, by their organisation. */
+  private readonly success = new Map<string, JsonObject & { orgId: string }>();
+  private readonly counts: Record<RecordOutcome['kind'], Counts> = {
     created: {},
     unchanged: {},
     overwritten: {},
@@ -121,12 +122,12 @@ export class ImportReport {
   }
 
   /** Adds an organisation that exists, so that its records are imported. */
-  addOrganisation(index: number, orgId: string): void {
-    this.success.set(index, { orgId });
+  addOrganisation(orgId: string): void {
+    this.success.set(orgId, { orgId });
   }
 
   /** Adds a record's outcome. */
-  add(organisation: number, record: OrganisationRecord, outcome: Outcome): void {
+  add(record: OrganisationRecord, outcome: RecordOutcome): void {
     this.count(outcome.kind, record.section.name);
     const warnings = collectWarnings(record, outcome);
     if (outcome.kind === 'failed') this.addError(toImportError(record, outcome.issue));
@@ -134,14 +135,14 @@ export class ImportReport {
     if (fieldError !== undefined) this.addError(toImportError(record, fieldError.issue, fieldError.type));
     for (const warning of warnings) this.addWarning(warning);
     if (isWritten(outcome)) this.addWriteWarnings(outcome.writeWarnings);
-    if (isWritten(outcome)) this.listId(organisation, record);
+    if (isWritten(outcome)) this.listId(record);
   }
 
   addError(given: ImportError): void {
     this.errors.add(bounded(given));
   }
 
-  count(kind: Outcome['kind'], section: string, records = 1): void {
+  count(kind: RecordOutcome['kind'], section: string, records = 1): void {
     increase(this.counts[kind], section, records);
   }
 
@@ -203,9 +204,9 @@ export class ImportReport {
     for (const warning of warnings) this.writeWarnings.add(bounded(warning));
   }
 
-  private listId(organisation: number, record: OrganisationRecord): void {
+  private listId(record: OrganisationRecord): void {
     const { success } = record.section;
-    const org = this.success.get(organisation);
+    const org = this.success.get(record.orgId);
     if (success === undefined || org === undefined) return;
     this.listed++;
     if (this.listed > this.maxListedIds) return;
@@ -245,7 +246,7 @@ function toImportError(
 
 const NO_WARNINGS: readonly ImportWarning[] = [];
 
-function collectWarnings(record: OrganisationRecord, outcome: Outcome): readonly ImportWarning[] {
+function collectWarnings(record: OrganisationRecord, outcome: RecordOutcome): readonly ImportWarning[] {
   const { section, unknown, adjustment, dropped } = record;
   if (outcome.kind === 'failed') return toWarnings(record, [outcome.issue.warning]);
   const ofRecord = section.warnings?.(record) ?? [];

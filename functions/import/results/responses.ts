@@ -2,10 +2,7 @@ import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { HttpEnv } from '../../../shared/http/nodeResponse.ts';
 import { toPublicError } from '../../../shared/http/responses.ts';
-import { type ImportError, type ImportEvent, type ImportResponse, NDJSON } from '../contract.ts';
-
-/** An import's progress at one moment. */
-export type Progress = Omit<Extract<ImportEvent, { event: 'progress' }>, 'event'>;
+import { type ImportError, type ImportEvent, type ImportProgress, type ImportResponse, NDJSON } from '../contract.ts';
 
 /** The client of an import. */
 export interface ImportClient {
@@ -91,7 +88,7 @@ class ProgressEvents {
   private readonly start = performance.now();
   private readonly beginning = Promise.withResolvers<void>();
   private readonly phases: string[] = [];
-  private read: (() => Progress) | undefined;
+  private read: (() => ImportProgress) | undefined;
   private wake = () => {};
 
   /** Resolves once there are events: the file is valid, and the call on record. */
@@ -100,7 +97,7 @@ class ProgressEvents {
   }
 
   /** @param read reads the progress at any later moment */
-  begin(read: () => Progress): void {
+  begin(read: () => ImportProgress): void {
     this.read = read;
     this.beginning.resolve();
   }

@@ -7,12 +7,6 @@ interface Holder {
   readonly ownerId: string;
 }
 
-/** A record to write, with the claims that it may hold already. */
-export interface Claimant {
-  readonly plan: RecordPlan;
-  readonly held: readonly DocumentKey[];
-}
-
 /** The holders of unique names during a transaction, and the writes that apply their changes. */
 export class ClaimLedger {
   private readonly before: ReadonlyMap<string, StoredDocument>;
@@ -25,11 +19,12 @@ export class ClaimLedger {
 
   /**
    * Claims a record's names, and gives up those that it held before.
+   * @param held the claims that the record may hold
    * @returns the issue if another record holds one of them; then nothing changes
    */
-  claim(claimant: Claimant): RecordIssue | undefined {
-    const issue = this.findTaken(claimant.plan);
-    if (issue === undefined) this.apply(claimant);
+  claim(plan: RecordPlan, held: readonly DocumentKey[]): RecordIssue | undefined {
+    const issue = this.findTaken(plan);
+    if (issue === undefined) this.apply(plan, held);
     return issue;
   }
 
@@ -53,7 +48,7 @@ export class ClaimLedger {
   }
 
   /** Releases the names that the record holds, and takes those that it wants. */
-  private apply({ plan, held }: Claimant): void {
+  private apply(plan: RecordPlan, held: readonly DocumentKey[]): void {
     const holder = { orgId: plan.record.orgId, ownerId: documentPath(plan.key) };
     for (const key of held) {
       const name = documentPath(key);

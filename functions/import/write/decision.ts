@@ -3,14 +3,16 @@ import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { isList } from '../../../shared/organisation/section.ts';
 import {
   type DocumentKey,
+  type DocumentStore,
   documentPath,
   type StoredDocument,
   type Transaction,
   type Write,
 } from '../../../shared/store/store.ts';
 import type { ImportWarning, OnConflict } from '../contract.ts';
-import { isWritten, type Outcome, repetitionIssue } from '../outcome.ts';
-import { type BatchContext, isOfThisImport } from './batchContext.ts';
+import type { Writing } from '../importRun.ts';
+import { isWritten, type RecordOutcome, repetitionIssue } from '../recordOutcome.ts';
+import { isOfThisImport } from '../stamp.ts';
 import { ClaimLedger } from './claims.ts';
 import {
   type BatchComparison,
@@ -37,63 +39,63 @@ export interface UndecidedBatch {
   readonly comparison: BatchComparison;
 }
 
-/** The records that the import must not write as they are, each with its issue. */
-interface Protected {
+/** A batch, and the records that the import must not overwrite, each with its issue. */
+interface ProtectedBatch extends UndecidedBatch {
   readonly protectedRecords: ReadonlyMap<RecordPlan, RecordIssue>;
 }
 
-/**
- * A record's outcome and its write, which is undefined if an earlier attempt of the same batch wrote the record. A record
- * to write can still fail for a name.
- */
-interface Decision {
-  readonly outcome: Outcome;
-  readonly write: 'create' | 'overwrite' | undefined;
-}
+/** The outcome of a record that is not written, or how it is written unless another record has claimed its name. */
+type Decision = RecordOutcome | 'create' | 'overwrite';
 
 /** A decided batch. */
 interface DecidedBatch {
-  readonly outcomes: Map<RecordPlan, Outcome>;
+  readonly outcomes: Map<RecordPlan, RecordOutcome>;
   /** The overwritten project grants that have lost roles. */
   readonly narrowed: readonly NarrowedGrant[];
 }
 
 /**
  * Decides a batch record by record, in one transaction. A name that a record gives up is free for those after it.
+ * @param store the store of the batch
  * @param stamp the creation and change date of the batch's records
  */
-export async function decideBatch(context: BatchContext, batch: UndecidedBatch, stamp: string): Promise<DecidedBatch> {
+export async function decideBatch(
+  writing: Writing,
+  store: DocumentStore,
+  batch: UndecidedBatch,
+  stamp: string,
+): Promise<DecidedBatch> {
   // Kept between the attempts: one whose commit's response was lost has overwritten what the next one reads.
   const warnings = new Map<RecordPlan, readonly ImportWarning[]>();
   const narrowed = new Map<RecordPlan, NarrowedGrant>();
-  const outcomes = await context.store.transaction(async (transaction) => {
+  const outcomes = await store.transaction(async (transaction) => {
     const plans = [...batch.records.keys()];
-    const documents = await readStored(transaction, plans, context.onConflict);
+    const documents = await readStored(transaction, plans, writing.onConflict);
     const findStored = (plan: RecordPlan) => documents.get(documentPath(plan.key));
     await batch.comparison.prepare(
       transaction,
       plans.map((plan) => [plan, findStored(plan)]),
     );
     const ledger = new ClaimLedger(documents);
-    const grants = context.onConflict === 'overwrite' ? findNarrowed(plans, documents) : [];
+    const grants = writing.onConflict === 'overwrite' ? findNarrowed(plans, documents) : [];
     for (const grant of grants) narrowed.set(grant.plan, grant);
-    const inUse = await findRolesInUse(context.base, grants);
-    const protectedRecords = new Map([...findProtected(context, documents, plans), ...inUse]);
-    const outcomes = new Map<RecordPlan, Outcome>();
+    const inUse = await findRolesInUse(writing.base, grants);
+    const protectedRecords = new Map([...findProtected(writing, documents, plans), ...inUse]);
+    const protectedBatch = { ...batch, protectedRecords };
+    const outcomes = new Map<RecordPlan, RecordOutcome>();
     const written = new Map<string, RecordPlan>();
     for (const plan of plans) {
       const stored = findStored(plan);
       const first = written.get(documentPath(plan.key));
       const decision =
         first === undefined
-          ? decideRecord(context, { ...batch, protectedRecords }, plan, stored, stamp)
+          ? decideRecord(writing, protectedBatch, plan, stored, stamp)
           : decideRepetition(plan, plan.record.digest === first.record.digest);
-      const taken = decision.write === undefined ? undefined : ledger.claim({ plan, held: heldClaims(plan, stored) });
-      const { outcome, write } = taken === undefined ? decision : fail(taken);
+      const outcome = typeof decision === 'object' ? decision : claimNames(ledger, plan, stored, decision);
       outcomes.set(plan, outcome);
       if (isWritten(outcome)) written.set(documentPath(plan.key), plan);
-      if (write === undefined) continue;
-      transaction.write(toWrites(batch.records.get(plan) ?? plan, stored, write, stamp));
+      if (typeof decision === 'object' || !isWritten(outcome)) continue;
+      transaction.write(toWrites(batch.records.get(plan) ?? plan, stored, decision, stamp));
       warnings.set(plan, writeWarnings(batch.privileges, plan, stored));
     }
     transaction.write(ledger.writes());
@@ -105,7 +107,19 @@ export async function decideBatch(context: BatchContext, batch: UndecidedBatch, 
   return { outcomes, narrowed: [...narrowed.values()].filter(isOverwritten) };
 }
 
-function withWriteWarnings(outcome: Outcome, warnings: readonly ImportWarning[]): Outcome {
+/** Claims the names of a record to write; its outcome is an issue if another record has claimed one of them. */
+function claimNames(
+  ledger: ClaimLedger,
+  plan: RecordPlan,
+  stored: StoredDocument | undefined,
+  write: 'create' | 'overwrite',
+): RecordOutcome {
+  const issue = ledger.claim(plan, heldClaims(plan, stored));
+  if (issue !== undefined) return fail(issue);
+  return { kind: write === 'create' ? 'created' : 'overwritten' };
+}
+
+function withWriteWarnings(outcome: RecordOutcome, warnings: readonly ImportWarning[]): RecordOutcome {
   return isWritten(outcome) && warnings.length > 0 ? { ...outcome, writeWarnings: warnings } : outcome;
 }
 
@@ -146,34 +160,34 @@ async function readStored(
  * @param ownStamp the date that an earlier attempt of this batch stored
  */
 function decideRecord(
-  context: BatchContext,
-  batch: UndecidedBatch & Protected,
+  writing: Writing,
+  batch: ProtectedBatch,
   plan: RecordPlan,
   stored: StoredDocument | undefined,
   ownStamp: string,
 ): Decision {
   if (stored === undefined) {
     const issue = batch.reserved.get(plan);
-    return issue === undefined ? { outcome: { kind: 'created' }, write: 'create' } : fail(issue);
+    return issue === undefined ? 'create' : fail(issue);
   }
   const equal = batch.comparison.isEqual(plan, stored);
-  if (equal && stored.createdAt === ownStamp) return withoutWrite({ kind: 'created' });
-  if (equal && stored.changedAt === ownStamp) return withoutWrite({ kind: 'overwritten' });
-  if (isOfThisImport(context, stored)) return decideRepetition(plan, equal);
-  if (equal) return withoutWrite({ kind: 'unchanged' });
+  if (equal && stored.createdAt === ownStamp) return { kind: 'created' };
+  if (equal && stored.changedAt === ownStamp) return { kind: 'overwritten' };
+  if (isOfThisImport(writing, stored)) return decideRepetition(plan, equal);
+  if (equal) return { kind: 'unchanged' };
   // Under another organisation or section, a record is always reported.
-  if (!isSameRecord(plan, stored) || context.onConflict === 'report') return failExisting(plan);
-  if (context.onConflict === 'skip') return withoutWrite({ kind: 'skipped' });
+  if (!isSameRecord(plan, stored) || writing.onConflict === 'report') return failExisting(plan);
+  if (writing.onConflict === 'skip') return { kind: 'skipped' };
   return decideOverwriting(batch, plan, stored);
 }
 
 /** Decides a record that repeats a written one: entries of a file may repeat equal policies, but not records of lists. */
-function decideRepetition({ record: { section } }: RecordPlan, isEqual: boolean): Decision {
-  return isEqual && !isList(section) ? withoutWrite({ kind: 'unchanged' }) : fail(repetitionIssue(section));
+function decideRepetition({ record: { section } }: RecordPlan, isEqual: boolean): RecordOutcome {
+  return isEqual && !isList(section) ? { kind: 'unchanged' } : fail(repetitionIssue(section));
 }
 
 function decideOverwriting(
-  { reserved, protectedRecords }: UndecidedBatch & Protected,
+  { reserved, protectedRecords }: ProtectedBatch,
   plan: RecordPlan,
   stored: StoredDocument,
 ): Decision {
@@ -181,26 +195,21 @@ function decideOverwriting(
   const issue = reserved.get(plan);
   if (issue !== undefined && !keepsReservedNames(plan, stored)) return fail(issue);
   const protecting = protectedRecords.get(plan);
-  if (protecting !== undefined) return fail(protecting);
-  return { outcome: { kind: 'overwritten' }, write: 'overwrite' };
+  return protecting === undefined ? 'overwrite' : fail(protecting);
 }
 
-function failExisting({ record }: RecordPlan): Decision {
+function failExisting({ record }: RecordPlan): RecordOutcome {
   return fail(record.section.error.exists);
 }
 
-function fail(issue: RecordIssue): Decision {
-  return withoutWrite({ kind: 'failed', issue });
-}
-
-function withoutWrite(outcome: Outcome): Decision {
-  return { outcome, write: undefined };
+function fail(issue: RecordIssue): RecordOutcome {
+  return { kind: 'failed', issue };
 }
 
 function toWrites(
   plan: RecordPlan,
   stored: StoredDocument | undefined,
-  write: NonNullable<Decision['write']>,
+  write: 'create' | 'overwrite',
   stamp: string,
 ): Write[] {
   if (write === 'create') return [createRecord(plan, stamp)];

@@ -33,13 +33,13 @@ export class EarlierRecords implements Disposable {
 }
 
 /**
- * Returns what identifies a record within a file: its key without a field that the store may fill. A section that takes
+ * Returns what identifies a record within a file: its key without a field that stored records determine. A section that takes
  * only its own organisation's records may have one under each organisation: ZITADEL exports the members of all projects
  * under all of them.
  */
 function identifyingKey({ section, json, orgId }: OrganisationRecord): string {
-  const { collection, key, fills, references = [] } = section;
-  const parts = key.filter((path) => path !== fills?.field).map((path) => textAt(json, path, orgId));
+  const { collection, key, completed, references = [] } = section;
+  const parts = key.filter((path) => path !== completed?.field).map((path) => textAt(json, path, orgId));
   const isPerOrganisation = references.some(({ ifForeign }) => ifForeign === 'notCarried');
   return documentPath({ collection, id: documentId(...parts, ...(isPerOrganisation ? [orgId] : [])) });
 }

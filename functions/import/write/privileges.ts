@@ -3,7 +3,8 @@ import { type RecordPlan, reportedId } from '../../../shared/organisation/record
 import type { GivenPrivilege } from '../../../shared/organisation/section.ts';
 import { documentId, documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
-import { type BatchContext, isCreatedByImport } from './batchContext.ts';
+import type { Writing } from '../importRun.ts';
+import { isCreatedByImport } from '../stamp.ts';
 import { stateChange } from './comparison.ts';
 
 /** A record that gives privileges, and whether the record in which it does so existed before the import. */
@@ -17,16 +18,13 @@ interface Privilege {
 export type Privileges = ReadonlyMap<RecordPlan, Privilege>;
 
 /** Finds the records of a batch that give privileges. */
-export async function findPrivileges(
-  context: Pick<BatchContext, 'store' | 'stamp'>,
-  plans: readonly RecordPlan[],
-): Promise<Privileges> {
+export async function findPrivileges(writing: Writing, plans: readonly RecordPlan[]): Promise<Privileges> {
   const giving = plans.flatMap((plan) => toGiving(plan));
   if (giving.length === 0) return new Map();
   const keys = giving.map(({ key }) => key);
   const existed = new Map<string, boolean>();
-  for (const [path, document] of await readByPath(context.store, keys, ['createdAt']))
-    existed.set(path, document !== undefined && !isCreatedByImport(context, document));
+  for (const [path, document] of await readByPath(writing.store, keys, ['createdAt']))
+    existed.set(path, document !== undefined && !isCreatedByImport(writing, document));
   return new Map(
     giving.map(({ plan, given, texts, key }) => [
       plan,

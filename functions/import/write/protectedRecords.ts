@@ -3,7 +3,7 @@ import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { ownState } from '../../../shared/organisation/sections/users.ts';
 import { organisationSection, organisationState } from '../../../shared/organisation/sections.ts';
 import { documentPath, type StoredDocument } from '../../../shared/store/store.ts';
-import type { BatchContext } from './batchContext.ts';
+import type { Writing } from '../importRun.ts';
 import { isSameRecord, stateChange } from './comparison.ts';
 
 /**
@@ -13,7 +13,7 @@ import { isSameRecord, stateChange } from './comparison.ts';
  * @returns the records, each with its issue
  */
 export function findProtected(
-  { callerPath }: BatchContext,
+  { callerPath }: Writing,
   documents: ReadonlyMap<string, StoredDocument>,
   plans: readonly RecordPlan[],
 ): Map<RecordPlan, RecordIssue> {

@@ -1,7 +1,8 @@
+import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
-import type { DecidedPlan, PlacedPlan } from '../outcome.ts';
-import type { BatchContext } from './batchContext.ts';
+import type { Writing } from '../importRun.ts';
+import type { Settled } from '../recordOutcome.ts';
 import { writeBatch } from './writeBatch.ts';
 
 const BATCH_RECORDS = 250;
@@ -15,11 +16,11 @@ const MIN_BATCHES_IN_FLIGHT = 4;
 const MAX_BYTES_IN_FLIGHT = 4 * MAX_COMMIT_BYTES;
 
 /** A listener for the outcomes, in the file's order. A record that the signal leaves undecided has none. */
-type OutcomeListener = (decided: DecidedPlan) => void;
+type OnSettled = (settled: Settled) => void;
 
 interface BatchInFlight {
   /** Resolves with all records of the batch, or with none if the signal stopped it. */
-  readonly writing: Promise<readonly DecidedPlan[]>;
+  readonly result: Promise<readonly Settled[]>;
   readonly bytes: number;
 }
 
@@ -28,21 +29,21 @@ interface BatchInFlight {
  * is bounded by the batches in flight. Disposing of the writer waits for them, so that nothing is written after an error.
  */
 export class RecordWriter implements AsyncDisposable {
-  private readonly context: BatchContext;
-  private readonly settled: OutcomeListener;
+  private readonly writing: Writing;
+  private readonly onSettled: OnSettled;
   private readonly inFlight: BatchInFlight[] = [];
   private bytesInFlight = 0;
-  private batch: PlacedPlan[] = [];
+  private batch: RecordPlan[] = [];
   private batchBytes = 0;
   private batchPasswords = 0;
 
-  constructor(context: BatchContext, settled: OutcomeListener) {
-    this.context = context;
-    this.settled = settled;
+  constructor(writing: Writing, onSettled: OnSettled) {
+    this.writing = writing;
+    this.onSettled = onSettled;
   }
 
   /** Adds records; resolves when more can be added, which applies backpressure. */
-  async add(plans: readonly PlacedPlan[]): Promise<void> {
+  async add(plans: readonly RecordPlan[]): Promise<void> {
     for (const plan of plans) {
       const bytes = maxStoredBytes(plan);
       if (this.isBatchFull || this.batchBytes + bytes > MAX_COMMIT_BYTES) await this.send();
@@ -59,15 +60,11 @@ export class RecordWriter implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.allSettled(this.inFlight.map(({ writing }) => writing));
-  }
-
-  private get isStopped(): boolean {
-    return this.context.signal.aborted;
+    await Promise.allSettled(this.inFlight.map(({ result }) => result));
   }
 
   private get isBatchFull(): boolean {
-    const most = this.context.pace?.recordsPerCommit?.() ?? BATCH_RECORDS;
+    const most = this.writing.pace.recordsPerCommit?.() ?? BATCH_RECORDS;
     return this.batch.length >= most || this.batchPasswords === BATCH_PASSWORDS;
   }
 
@@ -77,32 +74,29 @@ export class RecordWriter implements AsyncDisposable {
     this.batch = [];
     this.batchBytes = 0;
     this.batchPasswords = 0;
-    const writing = this.write(batch);
+    const result = this.write(batch);
     // A failed batch is reported in its turn; until then this handler prevents an unhandled rejection.
-    writing.catch(() => undefined);
-    this.inFlight.push({ writing, bytes });
+    result.catch(() => undefined);
+    this.inFlight.push({ result, bytes });
     this.bytesInFlight += bytes;
     while (this.isFull) await this.settleFirst();
   }
 
   private get isFull(): boolean {
-    const most = Math.max(MIN_BATCHES_IN_FLIGHT, this.context.pace?.commitsInFlight?.() ?? 0);
+    const most = Math.max(MIN_BATCHES_IN_FLIGHT, this.writing.pace.commitsInFlight?.() ?? 0);
     return this.inFlight.length >= most || this.bytesInFlight + MAX_COMMIT_BYTES > MAX_BYTES_IN_FLIGHT;
   }
 
-  private async write(batch: readonly PlacedPlan[]): Promise<readonly DecidedPlan[]> {
-    const decided = await this.decide(batch);
-    // The embedded database is synchronous: without this yield no timer fires, not even the timeout.
-    await yieldToEventLoop();
-    return decided;
-  }
-
   /** Writes a batch, and returns nothing if the signal stopped it: a repeated import decides its records. */
-  private async decide(batch: readonly PlacedPlan[]): Promise<readonly DecidedPlan[]> {
+  private async write(batch: readonly RecordPlan[]): Promise<readonly Settled[]> {
+    const { signal } = this.writing;
     try {
-      return await writeBatch(this.context, batch);
+      const settled = await writeBatch(this.writing, batch);
+      // The embedded database is synchronous: without this yield no timer fires, not even the timeout.
+      await yieldToEventLoop();
+      return settled;
     } catch (error) {
-      if (this.isStopped && error === this.context.signal.reason) return [];
+      if (signal.aborted && error === signal.reason) return [];
       throw error;
     }
   }
@@ -110,15 +104,15 @@ export class RecordWriter implements AsyncDisposable {
   private async settleFirst(): Promise<void> {
     const first = this.inFlight[0];
     if (first === undefined) return;
-    const decided = await first.writing;
+    const batch = await first.result;
     this.inFlight.shift();
     this.bytesInFlight -= first.bytes;
-    for (const one of decided) this.settled(one);
+    for (const settled of batch) this.onSettled(settled);
   }
 }
 
 /** Returns the upper bound of a record's stored size: a UTF-16 code unit takes up to three bytes, or four as base64. */
-function maxStoredBytes({ record }: PlacedPlan): number {
+function maxStoredBytes({ record }: RecordPlan): number {
   const credentials = Object.values(record.credentials).reduce((characters, text) => characters + text.length, 0);
   return record.body.length * 3 + credentials * 4 + RECORD_OVERHEAD_BYTES;
 }

@@ -7,7 +7,7 @@ import { projectGrantSection, rolesInUse, userGrantSection } from '../../../shar
 import { scanInPasses } from '../../../shared/store/passes.ts';
 import { type DocumentStore, documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
-import type { BatchContext } from './batchContext.ts';
+import type { Writing } from '../importRun.ts';
 import { isSameRecord } from './comparison.ts';
 
 const ROLES = 'projectGrant.roleKeys[]';
@@ -55,7 +55,7 @@ export function findNarrowed(
  * @returns the records, each with its issue
  */
 export async function findRolesInUse(
-  store: BatchContext['base'],
+  store: Writing['base'],
   grants: readonly NarrowedGrant[],
 ): Promise<Map<RecordPlan, RecordIssue>> {
   const uses = await findUses(store, grants);
@@ -69,7 +69,7 @@ export async function findRolesInUse(
  * @returns the records, each with its issue
  */
 export async function findLackedRoles(
-  { base, store, onConflict }: Pick<BatchContext, 'base' | 'store' | 'onConflict'>,
+  { base, store, onConflict }: Writing,
   unchanged: readonly RecordPlan[],
 ): Promise<Map<RecordPlan, RecordIssue>> {
   const plans = unchanged.filter(({ record }) => record.section === projectGrantSection);
@@ -87,7 +87,7 @@ export async function findLackedRoles(
 
 /** Finds the user grants with roles that project grants lose. Reads those of each organisation once, in passes. */
 async function findUses(
-  store: BatchContext['base'],
+  store: Writing['base'],
   grants: readonly CheckedGrant[],
 ): Promise<ReadonlyMap<RecordPlan, Use>> {
   const uses = new Map<RecordPlan, Use>();
@@ -118,7 +118,7 @@ async function findUses(
  * @returns the restored records, each with its issue
  */
 export async function restoreGrantsInUse(
-  { base, store }: Pick<BatchContext, 'base' | 'store'>,
+  { base, store }: Writing,
   grants: readonly NarrowedGrant[],
   stamp: string,
 ): Promise<Map<RecordPlan, RecordIssue>> {

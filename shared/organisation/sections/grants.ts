@@ -1,6 +1,8 @@
-import { type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
+import { type JsonObject, parseObject, textAt, textsAt } from '../../json/jsonObject.ts';
+import { type DocumentKey, documentId, documentPath, type Reader, readByPath } from '../../store/store.ts';
+import { caselessClaimKey } from '../recordPlan.ts';
 import type { RecordIssue } from '../relations.ts';
-import { deactivatable, type Section } from '../section.ts';
+import { type Completion, deactivatable, type ImportedRecord, type Section } from '../section.ts';
 import type { RecordWarning } from '../warnings.ts';
 import { own, project, projectRoles, taken, user } from './references.ts';
 
@@ -65,12 +67,7 @@ export const userGrantSection: Section = {
   zitadelStep: 'user grants',
   key: ['$orgId', 'userId', 'projectId', 'projectGrantId'],
   exported: { ofProject: 'projectId' },
-  fills: {
-    field: 'projectGrantId',
-    claim: { type: 'projectGrant', parts: ['projectId', '$orgId'] },
-    from: { collection: 'projectGrants', id: 'grantId' },
-    unsetBesideOwn: { collection: 'projects', id: 'projectId' },
-  },
+  completed: { field: 'projectGrantId', complete: completeProjectGrants },
   ...deactivatable('USER_GRANT_STATE'),
   references: [
     user('userId', 'COMMAND-4f8sg'),
@@ -113,4 +110,91 @@ function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: str
   const granted = new Set(textsAt(grant, 'projectGrant.roleKeys[]', orgId));
   const areGranted = textsAt(record, 'roleKeys[]', orgId).every((role) => granted.has(role));
   return areGranted ? undefined : roleMissing;
+}
+
+type UserGrant = Pick<ImportedRecord, 'json' | 'orgId'>;
+
+/**
+ * Completes user grants as ZITADEL does. One without a project grant gets that of its project to its organisation. One with
+ * an unknown project grant loses it if the project is the organisation's own, which has no grant to it.
+ */
+async function completeProjectGrants(
+  reader: Reader,
+  userGrants: readonly UserGrant[],
+): Promise<readonly (Completion | undefined)[]> {
+  const incomplete = userGrants.filter(({ json }) => grantIdOf(json) === '');
+  const given = userGrants.filter(({ json }) => grantIdOf(json) !== '');
+  const found = await findProjectGrants(reader, incomplete);
+  const needless = await findNeedless(reader, given);
+  return userGrants.map((userGrant) => {
+    const id = found.get(userGrant);
+    if (id !== undefined) return { value: id, warning: filled(id) };
+    return needless.has(userGrant) ? { value: undefined, warning: unset(grantIdOf(userGrant.json)) } : undefined;
+  });
+}
+
+function grantIdOf(userGrant: JsonObject): string {
+  return textAt(userGrant, 'projectGrantId', '');
+}
+
+function filled(id: string): RecordWarning {
+  return { reason: 'field_filled', message: `projectGrantId is absent: imported with ${id}` };
+}
+
+function unset(id: string): RecordWarning {
+  const message = `projectGrantId ${id} is unknown, and the organisation's own project needs none: imported without it`;
+  return { reason: 'field_unset', message };
+}
+
+/** Finds the ids of the project grants that have claimed the projects and organisations of user grants. */
+async function findProjectGrants(
+  reader: Reader,
+  userGrants: readonly UserGrant[],
+): Promise<ReadonlyMap<UserGrant, string>> {
+  if (userGrants.length === 0) return new Map();
+  const claims = userGrants.map(({ json, orgId }) =>
+    caselessClaimKey('projectGrant', [textAt(json, 'projectId', orgId), orgId]),
+  );
+  const holders = await readByPath(reader, claims, ['ownerId']);
+  const prefix = 'projectGrants/';
+  const holding = userGrants.flatMap((userGrant, index) => {
+    const claim = claims[index];
+    const path = claim === undefined ? undefined : holders.get(documentPath(claim))?.ownerId;
+    if (path === undefined) return [];
+    const key: DocumentKey = { collection: 'projectGrants', id: path.slice(prefix.length) };
+    return [{ userGrant, key }];
+  });
+  const bodies = await readByPath(
+    reader,
+    holding.map(({ key }) => key),
+    ['body'],
+  );
+  return new Map(
+    holding.flatMap(({ userGrant, key }) => {
+      const body = bodies.get(documentPath(key))?.body;
+      return body === undefined ? [] : [[userGrant, textAt(parseObject(body), 'grantId', '')] as const];
+    }),
+  );
+}
+
+/** Finds the user grants with an unknown project grant of their organisation's own project. */
+async function findNeedless(reader: Reader, userGrants: readonly UserGrant[]): Promise<ReadonlySet<UserGrant>> {
+  if (userGrants.length === 0) return new Set();
+  const projectOf = ({ json, orgId }: UserGrant): DocumentKey => ({
+    collection: 'projects',
+    id: documentId(textAt(json, 'projectId', orgId)),
+  });
+  const grantOf = ({ json }: UserGrant): DocumentKey => ({
+    collection: 'projectGrants',
+    id: documentId(grantIdOf(json)),
+  });
+  const stored = await readByPath(
+    reader,
+    userGrants.flatMap((userGrant) => [projectOf(userGrant), grantOf(userGrant)]),
+    ['orgId'],
+  );
+  const isNeedless = (userGrant: UserGrant) =>
+    stored.get(documentPath(projectOf(userGrant)))?.orgId === userGrant.orgId &&
+    stored.get(documentPath(grantOf(userGrant))) === undefined;
+  return new Set(userGrants.filter(isNeedless));
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { importOrganisations, uniqueStamp } from '../../../functions/import/operation.ts';
+import { importOrganisations } from '../../../functions/import/operation.ts';
+import { uniqueStamp } from '../../../functions/import/stamp.ts';
 import { deadlineExceeded, tokenInvalid } from '../../../shared/errors/errors.ts';
 import { cancelled } from '../../../shared/errors/httpErrors.ts';
 import type { Store } from '../../../shared/store/store.ts';

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { type ImportOptions, importOrganisations } from '../../../functions/import/operation.ts';
+import type { ImportSettings } from '../../../functions/import/importRun.ts';
+import { importOrganisations } from '../../../functions/import/operation.ts';
 import { hashPassword, verifyPassword } from '../../../shared/auth/password.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
@@ -22,7 +23,7 @@ const file = (password: string, people = PEOPLE) => [
 const fast: PasswordHashing = { algorithm: 'bcrypt', cost: 4 };
 let imports = 0;
 
-function runFile(store: Store, orgs: readonly object[], options: Partial<ImportOptions> = {}, signal?: AbortSignal) {
+function runFile(store: Store, orgs: readonly object[], options: ImportSettings = {}, signal?: AbortSignal) {
   const source = { open: () => inPieces(Buffer.from(JSON.stringify({ orgs }))) };
   const usual = { withKeys: false, onConflict: 'overwrite', passwordHashing: fast } as const;
   const stamp = `2026-01-01T00:00:00.0000${String(imports++).padStart(2, '0')}Z`;

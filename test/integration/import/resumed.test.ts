@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ImportOptions, importOrganisations } from '../../../functions/import/operation.ts';
+import type { ImportSettings } from '../../../functions/import/importRun.ts';
+import { importOrganisations } from '../../../functions/import/operation.ts';
 import { removeOrganisations } from '../../../shared/accounts/organisationRemoval.ts';
 import { deadlineExceeded } from '../../../shared/errors/errors.ts';
 import type { Store } from '../../../shared/store/store.ts';
@@ -43,7 +44,7 @@ const nextMoment = () => `2026-01-01T00:00:00.${String(imports++).padStart(6, '0
 
 const usual = { withKeys: false };
 
-async function run(store: Store, org: Organisation, options: Partial<ImportOptions> = {}) {
+async function run(store: Store, org: Organisation, options: ImportSettings = {}) {
   const source = { open: () => inPieces(Buffer.from(JSON.stringify({ orgs: [org] }))) };
   const signal = new AbortController().signal;
   return report.parse(await importOrganisations(store, source, { ...usual, ...options }, nextMoment(), signal));
@@ -67,7 +68,7 @@ async function killAfter(
   store: Store,
   commits: number,
   org: Organisation,
-  options: Partial<ImportOptions> = {},
+  options: ImportSettings = {},
 ): Promise<void> {
   await expect(run(dyingStore(store, commits), org, options)).rejects.toThrow('killed');
 }

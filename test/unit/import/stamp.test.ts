@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { uniqueStamp } from '../../../functions/import/operation.ts';
+import { uniqueStamp } from '../../../functions/import/stamp.ts';
 
 const NOW = new Date('2026-01-01T00:00:00.123Z');
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Claimant, ClaimLedger } from '../../../../functions/import/write/claims.ts';
+import { ClaimLedger } from '../../../../functions/import/write/claims.ts';
 import type { RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
-import { documentPath, type StoredDocument } from '../../../../shared/store/store.ts';
+import { type DocumentKey, documentPath, type StoredDocument } from '../../../../shared/store/store.ts';
 import { claimKeys, holding, person } from './decide.ts';
 
 /** The stored claims of people. */
@@ -12,6 +12,12 @@ function claimsOf(...people: readonly RecordPlan[]): Map<string, StoredDocument>
   );
 }
 
+/** A record that claims names, and those that it may hold. */
+interface Claimant {
+  readonly plan: RecordPlan;
+  readonly held: readonly DocumentKey[];
+}
+
 /** A person who has one name, if any, and wants another. */
 function renamed(userId: string, from: string | undefined, to: string): Claimant {
   return { plan: person(userId, to), held: from === undefined ? [] : claimKeys(person(userId, from)) };
@@ -19,7 +25,9 @@ function renamed(userId: string, from: string | undefined, to: string): Claimant
 
 /** Claims names one after the other, and returns the ids of the people who get theirs. */
 function assigned(ledger: ClaimLedger, claimants: readonly Claimant[]): string[] {
-  return claimants.filter((one) => ledger.claim(one) === undefined).map(({ plan }) => String(plan.record.json.userId));
+  return claimants
+    .filter(({ plan, held }) => ledger.claim(plan, held) === undefined)
+    .map(({ plan }) => String(plan.record.json.userId));
 }
 
 describe('the name claims of a transaction', () => {
@@ -83,8 +91,7 @@ describe('the name claims of a transaction', () => {
   });
 
   it('name the holder of a taken name, and its organisation if that differs', () => {
-    const warningOf = (holder: RecordPlan) =>
-      new ClaimLedger(claimsOf(holder)).claim(renamed('B', undefined, 'anna'))?.warning;
+    const warningOf = (holder: RecordPlan) => new ClaimLedger(claimsOf(holder)).claim(person('B', 'anna'), [])?.warning;
     const taken = (message: string) => ({ reason: 'name_taken', message });
     const remedy = 'change one of the names; if this import changes the other one, send it again';
     expect(warningOf(person('A', 'anna'))).toEqual(taken(`its unique name belongs to A: ${remedy}`));

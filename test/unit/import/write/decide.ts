@@ -1,10 +1,12 @@
+import { Readable } from 'node:stream';
 import type { OnConflict } from '../../../../functions/import/contract.ts';
-import type { Outcome } from '../../../../functions/import/outcome.ts';
-import type { BatchContext } from '../../../../functions/import/write/batchContext.ts';
-import { ReservedNames } from '../../../../functions/import/write/claimedNames.ts';
+import type { Writing } from '../../../../functions/import/importRun.ts';
+import type { RecordOutcome } from '../../../../functions/import/recordOutcome.ts';
+import { ImportReport } from '../../../../functions/import/results/report.ts';
 import { BatchComparison } from '../../../../functions/import/write/comparison.ts';
 import { decideBatch, type UndecidedBatch } from '../../../../functions/import/write/decision.ts';
 import { RemovalWatch } from '../../../../functions/import/write/guardedStore.ts';
+import { ReservedNames } from '../../../../functions/import/write/reservedNames.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
 import { defaultPasswordHashing } from '../../../../shared/passwordHashing.ts';
@@ -49,16 +51,44 @@ export function storeWith(...plans: readonly RecordPlan[]): Promise<MemoryStore>
 }
 
 /** A base whose decisions open no snapshot. */
-const unread: BatchContext['base'] = { snapshot: () => Promise.reject(new Error('decisions read no ranges')) };
+const unread: Writing['base'] = { snapshot: () => Promise.reject(new Error('decisions read no ranges')) };
 
-/** The context of the import to which the batch with a stamp belongs, without the batch's number. */
-export function contextOf(store: MemoryStore, onConflict: OnConflict, stamp = STAMP): BatchContext {
-  const ofImport = stamp.replace(/\d{3}Z$/, 'Z');
-  const reservedNames = new ReservedNames(store);
-  const settings = { onConflict, reservedNames, passwordHashing: defaultPasswordHashing, signal };
-  const watch = new RemovalWatch(store, [], { version: '', orgIds: new Set() });
-  const batches = { batches: 0, expectExisting: false, loginNamesByDefault: false };
-  return { store, base: unread, stamp: ofImport, ...settings, watch, ...batches };
+const emptyInspection: Writing['inspection'] = {
+  organisations: [],
+  entries: [],
+  counts: {},
+  nested: {},
+  leftOut: {},
+  unknown: {},
+  unknownStates: undefined,
+  initialPeople: 0,
+  proved: false,
+  manifest: undefined,
+  tally: { counts: {}, digest: '' },
+  digest: '',
+};
+
+/** The import to which the batch with a stamp belongs. Its file is empty: tests pass the records. */
+export function writingOf(store: MemoryStore, onConflict: OnConflict, stamp = STAMP): Writing {
+  return {
+    source: { open: () => Readable.from([]) },
+    settings: {},
+    store,
+    base: unread,
+    stamp: stamp.replace(/\d{3}Z$/, 'Z'),
+    signal,
+    report: new ImportReport(),
+    inspection: emptyInspection,
+    onConflict,
+    passwordHashing: defaultPasswordHashing,
+    callerPath: undefined,
+    reservedNames: new ReservedNames(store),
+    watch: new RemovalWatch(store, [], { version: '', orgIds: new Set() }),
+    pace: {},
+    loginNamesByDefault: false,
+    batches: 0,
+    expectExisting: false,
+  };
 }
 
 interface Options {
@@ -80,11 +110,12 @@ export async function decide(
   plans: readonly RecordPlan[],
   onConflict: OnConflict = 'report',
   stamp = STAMP,
-): Promise<Outcome[]> {
+): Promise<RecordOutcome[]> {
   store.forget();
   const records = new Map(plans.map((one) => [one, one]));
   const { outcomes } = await decideBatch(
-    contextOf(store, onConflict, stamp),
+    writingOf(store, onConflict, stamp),
+    store,
     undecided(records, { onConflict }),
     stamp,
   );

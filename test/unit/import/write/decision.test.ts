@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OnConflict } from '../../../../functions/import/contract.ts';
-import { type Outcome, repetitionIssue } from '../../../../functions/import/outcome.ts';
+import { type RecordOutcome, repetitionIssue } from '../../../../functions/import/recordOutcome.ts';
 import { decideBatch } from '../../../../functions/import/write/decision.ts';
 import { hashPassword } from '../../../../shared/auth/password.ts';
 import { storedFields } from '../../../../shared/organisation/record.ts';
@@ -11,7 +11,6 @@ import { documentPath } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 import {
   claimKeys,
-  contextOf,
   decide,
   EARLIER,
   everyOnConflict,
@@ -22,12 +21,13 @@ import {
   STAMP,
   storeWith,
   undecided,
+  writingOf,
 } from './decide.ts';
 
-const exists = ({ record }: RecordPlan): Outcome => ({ kind: 'failed', issue: record.section.error.exists });
-const twice = ({ record }: RecordPlan): Outcome => ({ kind: 'failed', issue: repetitionIssue(record.section) });
+const exists = ({ record }: RecordPlan): RecordOutcome => ({ kind: 'failed', issue: record.section.error.exists });
+const twice = ({ record }: RecordPlan): RecordOutcome => ({ kind: 'failed', issue: repetitionIssue(record.section) });
 /** The outcome of a record whose name another record of its organisation has. */
-const taken = ({ claims }: RecordPlan, holder: string): Outcome[] =>
+const taken = ({ claims }: RecordPlan, holder: string): RecordOutcome[] =>
   claims.map((claim) => ({
     kind: 'failed',
     issue: { ...claim.taken, warning: { reason: 'name_taken', message: expect.stringContaining(` ${holder}:`) } },
@@ -248,8 +248,8 @@ describe("the calling user's record", () => {
   const decideOwn = async (record: RecordPlan, callerId: string) => {
     const store = await storeWith(inState({ state: 'USER_STATE_ACTIVE' }));
     const callerPath = documentPath(person(callerId, 'caller').key);
-    const context = { ...contextOf(store, 'overwrite'), callerPath };
-    return [...(await decideBatch(context, undecided(new Map([[record, record]])), STAMP)).outcomes.values()];
+    const writing = { ...writingOf(store, 'overwrite'), callerPath };
+    return [...(await decideBatch(writing, store, undecided(new Map([[record, record]])), STAMP)).outcomes.values()];
   };
 
   const kept = [{ kind: 'failed', issue: ownState }];
@@ -266,7 +266,7 @@ describe('a record with a reserved name', () => {
   const decideReserved = async (before: RecordPlan | undefined, after: RecordPlan, onConflict: OnConflict) => {
     const store = await storeWith(...(before === undefined ? [] : [before]));
     const batch = undecided(new Map([[after, after]]), { reserved: new Map([[after, issue]]), onConflict });
-    return (await decideBatch(contextOf(store, onConflict), batch, STAMP)).outcomes.get(after);
+    return (await decideBatch(writingOf(store, onConflict), store, batch, STAMP)).outcomes.get(after);
   };
   const ceo = person('u', 'ceo@acme.com');
 
@@ -373,7 +373,8 @@ describe('a clear password', async () => {
     const store = await storeWith(...stored);
     const anna = withPassword('Secret1!');
     const { outcomes } = await decideBatch(
-      contextOf(store, 'overwrite'),
+      writingOf(store, 'overwrite'),
+      store,
       undecided(new Map([[anna, hashed(anna)]])),
       STAMP,
     );

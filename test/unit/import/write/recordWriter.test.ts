@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { DecidedPlan } from '../../../../functions/import/outcome.ts';
+import type { Settled } from '../../../../functions/import/recordOutcome.ts';
 import { RecordWriter } from '../../../../functions/import/write/recordWriter.ts';
 import { reportedId } from '../../../../shared/organisation/recordPlan.ts';
 import type { DocumentStore } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
-import { contextOf, project } from './decide.ts';
+import { project, writingOf } from './decide.ts';
 
 const BATCHES = 12;
 const RECORDS = 250 * BATCHES;
@@ -27,12 +27,12 @@ async function largestInFlight(nameLength: number, commitsInFlight: (() => numbe
   };
   const limit = commitsInFlight === undefined ? {} : { pace: { commitsInFlight } };
   const settled: string[] = [];
-  const listener = ({ plan }: DecidedPlan) => void settled.push(reportedId(plan.record));
-  const context = { ...contextOf(memory, 'report'), ...limit, store: counted };
-  await using writer = new RecordWriter(context, listener);
+  const listener = ({ plan }: Settled) => void settled.push(reportedId(plan.record));
+  const writing = { ...writingOf(memory, 'report'), ...limit, store: counted };
+  await using writer = new RecordWriter(writing, listener);
   const numbers = Array.from({ length: RECORDS }, (_, index) => index);
   const name = 'n'.repeat(nameLength);
-  await writer.add(numbers.map((number) => ({ organisation: 0, ...project(`${number}`, `${name}${number}`) })));
+  await writer.add(numbers.map((number) => project(`${number}`, `${name}${number}`)));
   await writer.finish();
   expect(settled).toEqual(numbers.map(String));
   return { largest, commits };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ReservedNames } from '../../../../functions/import/write/claimedNames.ts';
 import { checkReferences } from '../../../../functions/import/write/references.ts';
+import { ReservedNames } from '../../../../functions/import/write/reservedNames.ts';
 import { toRecord } from '../../../../shared/organisation/record.ts';
 import { claimKey, createWrites, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue, Reference } from '../../../../shared/organisation/relations.ts';

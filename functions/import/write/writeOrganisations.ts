@@ -1,12 +1,11 @@
 import { organisationKey } from '../../../shared/auth/authorise.ts';
-import type { Inspection } from '../../../shared/exportFile/inspection.ts';
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
 import { defaultScopeWrite, readLoginNameScopes } from '../../../shared/organisation/loginNameScope.ts';
 import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import { planRecord } from '../../../shared/organisation/recordPlan.ts';
+import { planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { formatIssue, type RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import {
@@ -15,18 +14,16 @@ import {
   policyKey,
 } from '../../../shared/organisation/sections/policies.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
-import { type DocumentStore, WriteConflictError } from '../../../shared/store/store.ts';
+import { type DocumentStore, READ_BATCH, WriteConflictError } from '../../../shared/store/store.ts';
 import { inTurns, yieldToEventLoop } from '../../../shared/turns.ts';
-import type { DecidedPlan, Outcome, PlacedPlan } from '../outcome.ts';
+import type { Writing } from '../importRun.ts';
+import type { RecordOutcome, Settled } from '../recordOutcome.ts';
 import type { ImportReport } from '../results/report.ts';
-import type { BatchContext } from './batchContext.ts';
 import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
 import { RecordWriter } from './recordWriter.ts';
 
 /** An existing organisation, and the policies for its imported records. */
 export interface TargetOrganisation {
-  /** The organisation's position among the file's organisations. */
-  readonly organisation: number;
   readonly header: OrganisationHeader;
   /** Whether login names carry the organisation's domain; settled before the first of them is claimed. */
   loginNamesByDomain: boolean;
@@ -41,48 +38,43 @@ export type Targets = ReadonlyMap<number, TargetOrganisation>;
 const ID_MISSING = { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument' };
 /** The error of an organisation that does not exist and has no name to create it with. */
 const NAME_MISSING = { id: 'COMM-deLSk', key: 'Errors.Org.Invalid' };
-const READ_BATCH = 500;
 
 /**
  * Writes the organisations before any of their records, and returns those that exist afterwards. An organisation that
  * exists with another name, or cannot take its new one, is an error, but its records are imported. An organisation that
  * cannot be created is an error, and its records are skipped (zitadel 5.5).
  */
-export async function writeOrganisations(
-  context: BatchContext,
-  { organisations, entries }: Pick<Inspection, 'organisations' | 'entries'>,
-  report: ImportReport,
-): Promise<Targets> {
-  const { store, signal } = context;
-  const candidates = organisations.map(toCandidate);
-  const existing = new Set<Candidate>();
+export async function writeOrganisations(writing: Writing): Promise<Targets> {
+  const { store, signal, report, watch, inspection } = writing;
+  const candidates = inspection.organisations.map(toCandidate);
+  const existing = new Set<string>();
   const uncreatable = candidates.filter(({ issue }) => issue !== undefined);
   for await (const [candidate, isStored] of lookUp(store, uncreatable, signal)) {
-    if (isStored) existing.add(candidate);
+    if (isStored) existing.add(candidate.header.orgId);
     reportUncreatable(candidate, isStored, report);
   }
-  const failed: Candidate[] = [];
-  const settled = ({ plan: { organisation, record }, outcome }: DecidedPlan) => {
-    const candidate = candidates[organisation];
-    if (candidate !== undefined && existsAfter(outcome)) existing.add(candidate);
-    else if (candidate !== undefined) failed.push(candidate);
-    report.add(organisation, record, outcome);
+  const failed = new Set<string>();
+  const onSettled = ({ plan: { record }, outcome }: Settled) => {
+    (existsAfter(outcome) ? existing : failed).add(record.orgId);
+    report.add(record, outcome);
   };
-  await using writer = new RecordWriter(context, settled);
+  await using writer = new RecordWriter(writing, onSettled);
   for (let start = 0; start < candidates.length && !signal.aborted; start += READ_BATCH) {
-    await writer.add(candidates.slice(start, start + READ_BATCH).flatMap(toPlacedPlan));
+    await writer.add(candidates.slice(start, start + READ_BATCH).flatMap(toPlan));
     await yieldToEventLoop();
   }
   await writer.finish();
   signal.throwIfAborted();
   // An organisation that cannot take its new name still exists.
-  for await (const [candidate, isStored] of lookUp(store, failed, signal)) if (isStored) existing.add(candidate);
-  const inOrder = candidates.filter((candidate) => existing.has(candidate));
-  const targets = await loadTargets(context, inOrder, report);
-  await context.watch.expect(inOrder.map(({ header }) => header.orgId));
+  const kept = candidates.filter(({ header }) => failed.has(header.orgId));
+  for await (const [{ header }, isStored] of lookUp(store, kept, signal)) if (isStored) existing.add(header.orgId);
+  const headers = inspection.organisations.filter(({ orgId }) => existing.has(orgId));
+  const targets = await loadTargets(writing, headers);
+  for (const orgId of targets.keys()) report.addOrganisation(orgId);
+  await watch.expect([...targets.keys()]);
   return new Map(
-    entries.flatMap((organisation, entry) => {
-      const target = organisation === undefined ? undefined : targets.get(organisation);
+    inspection.entries.flatMap((organisation, entry) => {
+      const target = organisation === undefined ? undefined : targets.get(candidates[organisation]?.header.orgId ?? '');
       return target === undefined ? [] : [[entry, target]];
     }),
   );
@@ -90,25 +82,23 @@ export async function writeOrganisations(
 
 /** An organisation of the file, with the record that creates it or the issue that prevents that. */
 interface Candidate {
-  readonly organisation: number;
   readonly header: OrganisationHeader;
   readonly record: OrganisationRecord | undefined;
   readonly issue: RecordIssue | undefined;
 }
 
-function toCandidate(header: OrganisationHeader, organisation: number): Candidate {
+function toCandidate(header: OrganisationHeader): Candidate {
   const { orgId, record } = header;
-  const issue = record === undefined ? NAME_MISSING : orgId === '' ? ID_MISSING : undefined;
-  const normalised = record === undefined || issue !== undefined ? { record, issue } : normaliseRecord(record);
-  return { organisation, header, record: normalised.record, issue: normalised.issue };
+  if (record === undefined) return { header, record, issue: NAME_MISSING };
+  if (orgId === '') return { header, record, issue: ID_MISSING };
+  return { header, issue: undefined, ...normaliseRecord(record) };
 }
 
-function toPlacedPlan({ organisation, record, issue }: Candidate): PlacedPlan[] {
-  if (record === undefined || issue !== undefined) return [];
-  return [{ organisation, ...planRecord(record, false) }];
+function toPlan({ record, issue }: Candidate): RecordPlan[] {
+  return record === undefined || issue !== undefined ? [] : [planRecord(record, false)];
 }
 
-function existsAfter(outcome: Outcome): boolean {
+function existsAfter(outcome: RecordOutcome): boolean {
   return outcome.kind !== 'failed' || outcome.issue === organisationSection.error.exists;
 }
 
@@ -135,32 +125,29 @@ async function* lookUp(
   }
 }
 
-/** Loads the policies for the organisations' clear passwords and domains: the file's, else the stored ones. */
+/** Loads the policies for the organisations' clear passwords and domains, by organisation: the file's, else the stored ones. */
 async function loadTargets(
-  { store, signal, loginNamesByDefault }: BatchContext,
-  existing: readonly Candidate[],
-  report: ImportReport,
-): Promise<ReadonlyMap<number, TargetOrganisation>> {
-  const targets = new Map<number, TargetOrganisation>();
-  for await (const batch of inTurns(existing, READ_BATCH, signal)) {
-    const orgIds = batch.map(({ header }) => header.orgId);
+  { store, signal, loginNamesByDefault }: Writing,
+  headers: readonly OrganisationHeader[],
+): Promise<ReadonlyMap<string, TargetOrganisation>> {
+  const targets = new Map<string, TargetOrganisation>();
+  for await (const batch of inTurns(headers, READ_BATCH, signal)) {
+    const orgIds = batch.map(({ orgId }) => orgId);
     const [complexities, domainPolicies] = await Promise.all([
       readPolicies(store, orgIds, passwordPolicySection),
       readPolicies(store, orgIds, domainPolicySection),
     ]);
-    for (const [index, { organisation, header }] of batch.entries()) {
+    for (const [index, header] of batch.entries()) {
       const complexity = complexities[index];
       const passwordComplexity =
         header.passwordComplexity ?? (complexity ? parseComplexity(complexity) : defaultComplexity);
       const validatesDomains = header.validatesDomains ?? domainPolicies[index]?.validateOrgDomains === true;
-      targets.set(organisation, {
-        organisation,
+      targets.set(header.orgId, {
         header,
         loginNamesByDomain: loginNamesByDefault,
         passwordComplexity,
         validatesDomains,
       });
-      report.addOrganisation(organisation, header.orgId);
     }
   }
   return targets;
@@ -184,19 +171,19 @@ const SCOPE_BATCH = 250;
  * before the users. From then on no import can change the scope.
  * @throws the signal's reason
  */
-export async function settleLoginNames(context: BatchContext, targets: Targets): Promise<void> {
+export async function settleLoginNames(writing: Writing, targets: Targets): Promise<void> {
   const open = [...new Set(targets.values())].filter(({ header }) => header.hasLoginNames);
-  for await (const batch of inTurns(open, SCOPE_BATCH, context.signal)) {
+  for await (const batch of inTurns(open, SCOPE_BATCH, writing.signal)) {
     const orgIds = batch.map(({ header }) => header.orgId);
-    const scopes = await settleScopes(context, orgIds);
+    const scopes = await settleScopes(writing, orgIds);
     for (const [index, target] of batch.entries())
-      target.loginNamesByDomain = scopes[index] ?? context.loginNamesByDefault;
+      target.loginNamesByDomain = scopes[index] ?? writing.loginNamesByDefault;
   }
 }
 
 /** Settles the scopes that are open on the instance's default, and returns all of them. */
 async function settleScopes(
-  { store, watch, loginNamesByDefault }: BatchContext,
+  { store, watch, loginNamesByDefault }: Writing,
   orgIds: readonly string[],
 ): Promise<(boolean | undefined)[]> {
   for (;;) {

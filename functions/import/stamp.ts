@@ -1,0 +1,54 @@
+// The stamps by which an import recognises the records that it has written itself.
+
+import { randomInt } from 'node:crypto';
+import type { StoredDocument } from '../../shared/store/store.ts';
+
+/** The stamp of a call, and the number of batches that it has begun. */
+interface StampedCall {
+  readonly stamp: string;
+  batches: number;
+}
+
+const RANDOM_DIGITS = 9;
+
+/**
+ * Returns the current time with random digits behind the milliseconds, which identifies a call. Stored records have it as
+ * their creation or change date, with the number of their batch: `2026-01-02T03:04:05.678` `123456789` `004` `Z`.
+ * @param importId the digits that the requests of one import share
+ */
+export function uniqueStamp(now: Date, importId = newImportId()): string {
+  return now.toISOString().replace('Z', `${importId}Z`);
+}
+
+/** Returns random digits that identify the records of one import, in one request or several. */
+export function newImportId(): string {
+  return String(randomInt(10 ** RANDOM_DIGITS)).padStart(RANDOM_DIGITS, '0');
+}
+
+/** Returns the creation and change date for a call's next batch. */
+export function nextStamp(call: StampedCall): string {
+  const number = String(call.batches++).padStart(3, '0');
+  return `${stampPrefix(call)}${number}Z`;
+}
+
+/** Whether a call wrote the stored record, so that the export file has another record with the same key. */
+export function isOfThisImport(
+  call: Pick<StampedCall, 'stamp'>,
+  { createdAt = '', changedAt = '' }: StoredDocument,
+): boolean {
+  const prefix = stampPrefix(call);
+  return createdAt.startsWith(prefix) || changedAt.startsWith(prefix);
+}
+
+/** The length of a time with milliseconds, which the digits of an import follow. */
+const TIME_LENGTH = '2026-01-02T03:04:05.678'.length;
+
+/** Whether a request of the same import created the stored record. */
+export function isCreatedByImport(call: Pick<StampedCall, 'stamp'>, { createdAt = '' }: StoredDocument): boolean {
+  return createdAt.startsWith(stampPrefix(call).slice(TIME_LENGTH), TIME_LENGTH);
+}
+
+/** Returns the beginning of the creation and change dates of a call's records. */
+function stampPrefix({ stamp }: Pick<StampedCall, 'stamp'>): string {
+  return stamp.replace(/Z$/, '');
+}
