@@ -10,7 +10,7 @@ import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { formatIssue, type RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
-import { isWritten, type RecordOutcome } from '../recordOutcome.ts';
+import { isWritten, type RecordOutcome } from '../incomingRecord.ts';
 
 /** The summary's facts about the whole import. */
 interface ImportFacts {

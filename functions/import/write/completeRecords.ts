@@ -1,38 +1,26 @@
 import { exportedFormIssue } from '../../../shared/organisation/exportedForm.ts';
 import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
-import { type RecordPlan, recordKey } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue } from '../../../shared/organisation/relations.ts';
-import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
+import { recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { Reader } from '../../../shared/store/store.ts';
+import { failed, type IncomingRecord } from '../incomingRecord.ts';
 
-/**
- * Completes the records whose sections determine a field by stored records.
- * @param onWarning receives each completed record with its warning
- * @param onIssue receives each completed record that must not be written, with its issue
- * @returns all records in their order, each with the one to write
- */
-export async function completeRecords(
-  reader: Reader,
-  plans: readonly RecordPlan[],
-  onWarning: (plan: RecordPlan, warning: RecordWarning) => void,
-  onIssue: (plan: RecordPlan, issue: RecordIssue) => void,
-): Promise<ReadonlyMap<RecordPlan, RecordPlan>> {
-  const complete = new Map(plans.map((plan) => [plan, plan]));
-  const completable = plans.filter(({ record }) => record.section.completed !== undefined);
-  for (const [{ completed }, ofSection] of Map.groupBy(completable, ({ record }) => record.section)) {
+/** Completes the records whose sections determine a field by stored records. */
+export async function completeRecords(reader: Reader, records: readonly IncomingRecord[]): Promise<void> {
+  const completable = records.filter(({ plan }) => plan.record.section.completed !== undefined);
+  for (const [{ completed }, ofSection] of Map.groupBy(completable, ({ plan }) => plan.record.section)) {
     if (completed === undefined) continue;
-    const records = ofSection.map(({ record }) => record);
-    const completions = await completed.complete(reader, records);
-    for (const [index, plan] of ofSection.entries()) {
+    const completions = await completed.complete(
+      reader,
+      ofSection.map(({ plan }) => plan.record),
+    );
+    for (const [index, incoming] of ofSection.entries()) {
       const completion = completions[index];
       if (completion === undefined) continue;
-      const record = withChanges(plan.record, new Map([[completed.field, completion.value]]));
-      const changed = { ...plan, record, key: recordKey(record) };
+      const record = withChanges(incoming.plan.record, new Map([[completed.field, completion.value]]));
+      incoming.plan = { ...incoming.plan, record, key: recordKey(record) };
+      incoming.warnings.push(completion.warning);
       const issue = exportedFormIssue(record);
-      if (issue === undefined) onWarning(changed, completion.warning);
-      else onIssue(changed, issue);
-      complete.set(plan, changed);
+      if (issue !== undefined) incoming.outcome = failed(issue);
     }
   }
-  return complete;
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../shared/store/store.ts';
 import type { ImportWarning, OnConflict } from '../contract.ts';
 import type { Writing } from '../importRun.ts';
-import { isWritten, type RecordOutcome, repetitionIssue } from '../recordOutcome.ts';
+import { failed, type IncomingRecord, isWritten, type RecordOutcome, repetitionIssue } from '../incomingRecord.ts';
 import { isOfThisImport } from '../stamp.ts';
 import { ClaimLedger } from './claims.ts';
 import {
@@ -25,86 +25,74 @@ import {
   overwriteRecord,
   overwrittenFields,
 } from './comparison.ts';
-import { type Privileges, writeWarnings } from './privileges.ts';
+import { writeWarnings } from './privileges.ts';
 import { findProtected } from './protectedRecords.ts';
-import { findNarrowed, findRolesInUse, type NarrowedGrant } from './rolesInUse.ts';
+import { findNarrowed, findRolesInUse, type NarrowedGrant, restoreGrantsInUse } from './rolesInUse.ts';
 
-/** The records of a batch that are not decided yet. */
-export interface UndecidedBatch {
-  readonly privileges: Privileges;
-  /** The records to compare, each with the record to write, whose password is hashed. */
-  readonly records: ReadonlyMap<RecordPlan, RecordPlan>;
-  /** The records whose names another organisation reserves, each with its issue. */
-  readonly reserved: ReadonlyMap<RecordPlan, RecordIssue>;
+/** Records that are written together. */
+export interface Batch {
+  readonly store: DocumentStore;
+  readonly records: readonly IncomingRecord[];
   readonly comparison: BatchComparison;
-}
-
-/** A batch, and the records that the import must not overwrite, each with its issue. */
-interface ProtectedBatch extends UndecidedBatch {
-  readonly protectedRecords: ReadonlyMap<RecordPlan, RecordIssue>;
+  /** The creation and change date of the records. */
+  readonly stamp: string;
 }
 
 /** The outcome of a record that is not written, or how it is written unless another record has claimed its name. */
 type Decision = RecordOutcome | 'create' | 'overwrite';
 
-/** A decided batch. */
-interface DecidedBatch {
-  readonly outcomes: Map<RecordPlan, RecordOutcome>;
-  /** The overwritten project grants that have lost roles. */
-  readonly narrowed: readonly NarrowedGrant[];
-}
-
 /**
- * Decides a batch record by record, in one transaction. A name that a record gives up is free for those after it.
- * @param store the store of the batch
- * @param stamp the creation and change date of the batch's records
+ * Decides and writes a batch record by record, in one transaction. A name that a record gives up is free for those after
+ * it.
  */
-export async function decideBatch(
-  writing: Writing,
-  store: DocumentStore,
-  batch: UndecidedBatch,
-  stamp: string,
-): Promise<DecidedBatch> {
+export async function decideBatch(writing: Writing, { store, records, comparison, stamp }: Batch): Promise<void> {
   // Kept between the attempts: one whose commit's response was lost has overwritten what the next one reads.
-  const warnings = new Map<RecordPlan, readonly ImportWarning[]>();
-  const narrowed = new Map<RecordPlan, NarrowedGrant>();
+  const warnings = new Map<IncomingRecord, readonly ImportWarning[]>();
+  const narrowed = new Map<IncomingRecord, NarrowedGrant>();
   const outcomes = await store.transaction(async (transaction) => {
-    const plans = [...batch.records.keys()];
+    const plans = records.map(({ plan }) => plan);
     const documents = await readStored(transaction, plans, writing.onConflict);
-    const findStored = (plan: RecordPlan) => documents.get(documentPath(plan.key));
-    await batch.comparison.prepare(
+    const findStored = ({ key }: RecordPlan) => documents.get(documentPath(key));
+    await comparison.prepare(
       transaction,
       plans.map((plan) => [plan, findStored(plan)]),
     );
     const ledger = new ClaimLedger(documents);
-    const grants = writing.onConflict === 'overwrite' ? findNarrowed(plans, documents) : [];
-    for (const grant of grants) narrowed.set(grant.plan, grant);
+    const grants = writing.onConflict === 'overwrite' ? findNarrowed(records, documents) : [];
+    for (const grant of grants) narrowed.set(grant.incoming, grant);
     const inUse = await findRolesInUse(writing.base, grants);
-    const protectedRecords = new Map([...findProtected(writing, documents, plans), ...inUse]);
-    const protectedBatch = { ...batch, protectedRecords };
-    const outcomes = new Map<RecordPlan, RecordOutcome>();
+    const protectedRecords = new Map([...findProtected(writing, documents, records), ...inUse]);
+    const outcomes = new Map<IncomingRecord, RecordOutcome>();
     const written = new Map<string, RecordPlan>();
-    for (const plan of plans) {
+    for (const record of records) {
+      const { plan } = record;
       const stored = findStored(plan);
       const first = written.get(documentPath(plan.key));
       const decision =
         first === undefined
-          ? decideRecord(writing, protectedBatch, plan, stored, stamp)
+          ? decideRecord(writing, { comparison, stamp }, record, stored, protectedRecords.get(record))
           : decideRepetition(plan, plan.record.digest === first.record.digest);
       const outcome = typeof decision === 'object' ? decision : claimNames(ledger, plan, stored, decision);
-      outcomes.set(plan, outcome);
+      outcomes.set(record, outcome);
       if (isWritten(outcome)) written.set(documentPath(plan.key), plan);
       if (typeof decision === 'object' || !isWritten(outcome)) continue;
-      transaction.write(toWrites(batch.records.get(plan) ?? plan, stored, decision, stamp));
-      warnings.set(plan, writeWarnings(batch.privileges, plan, stored));
+      transaction.write(toWrites(planToStore(record), stored, decision, stamp));
+      warnings.set(record, writeWarnings(record, stored));
     }
     transaction.write(ledger.writes());
     return outcomes;
   });
-  for (const [plan, outcome] of outcomes)
-    outcomes.set(plan, withWriteWarnings(outcome, warnings.get(plan) ?? writeWarnings(batch.privileges, plan)));
-  const isOverwritten = ({ plan }: NarrowedGrant) => outcomes.get(plan)?.kind === 'overwritten';
-  return { outcomes, narrowed: [...narrowed.values()].filter(isOverwritten) };
+  for (const [record, outcome] of outcomes)
+    record.outcome = withWriteWarnings(outcome, warnings.get(record) ?? writeWarnings(record));
+  const overwritten = [...narrowed.values()].filter(({ incoming }) => incoming.outcome?.kind === 'overwritten');
+  for (const [record, issue] of await restoreGrantsInUse(writing, overwritten, stamp)) record.outcome = failed(issue);
+}
+
+/** Returns the record to store, whose password is hashed. */
+export function planToStore({ plan, passwordHash }: IncomingRecord): RecordPlan {
+  if (passwordHash === undefined) return plan;
+  const { record } = plan;
+  return { ...plan, record: { ...record, credentials: { ...record.credentials, passwordHash } } };
 }
 
 /** Claims the names of a record to write; its outcome is an issue if another record has claimed one of them. */
@@ -115,7 +103,7 @@ function claimNames(
   write: 'create' | 'overwrite',
 ): RecordOutcome {
   const issue = ledger.claim(plan, heldClaims(plan, stored));
-  if (issue !== undefined) return fail(issue);
+  if (issue !== undefined) return failed(issue);
   return { kind: write === 'create' ? 'created' : 'overwritten' };
 }
 
@@ -157,53 +145,34 @@ async function readStored(
 
 /**
  * Decides one record, without regard to its names.
- * @param ownStamp the date that an earlier attempt of this batch stored
+ * @param batch the batch, whose stamp an earlier attempt may have stored
+ * @param protection the issue of a record that must not be overwritten
  */
 function decideRecord(
   writing: Writing,
-  batch: ProtectedBatch,
-  plan: RecordPlan,
+  { comparison, stamp }: Pick<Batch, 'comparison' | 'stamp'>,
+  { plan, reserved }: IncomingRecord,
   stored: StoredDocument | undefined,
-  ownStamp: string,
+  protection: RecordIssue | undefined,
 ): Decision {
-  if (stored === undefined) {
-    const issue = batch.reserved.get(plan);
-    return issue === undefined ? 'create' : fail(issue);
-  }
-  const equal = batch.comparison.isEqual(plan, stored);
-  if (equal && stored.createdAt === ownStamp) return { kind: 'created' };
-  if (equal && stored.changedAt === ownStamp) return { kind: 'overwritten' };
+  if (stored === undefined) return reserved === undefined ? 'create' : failed(reserved);
+  const equal = comparison.isEqual(plan, stored);
+  if (equal && stored.createdAt === stamp) return { kind: 'created' };
+  if (equal && stored.changedAt === stamp) return { kind: 'overwritten' };
   if (isOfThisImport(writing, stored)) return decideRepetition(plan, equal);
   if (equal) return { kind: 'unchanged' };
+  const existing = failed(plan.record.section.error.exists);
   // Under another organisation or section, a record is always reported.
-  if (!isSameRecord(plan, stored) || writing.onConflict === 'report') return failExisting(plan);
+  if (!isSameRecord(plan, stored) || writing.onConflict === 'report') return existing;
   if (writing.onConflict === 'skip') return { kind: 'skipped' };
-  return decideOverwriting(batch, plan, stored);
+  if (!canOverwrite(plan, stored)) return existing;
+  if (reserved !== undefined && !keepsReservedNames(plan, stored)) return failed(reserved);
+  return protection === undefined ? 'overwrite' : failed(protection);
 }
 
 /** Decides a record that repeats a written one: entries of a file may repeat equal policies, but not records of lists. */
 function decideRepetition({ record: { section } }: RecordPlan, isEqual: boolean): RecordOutcome {
-  return isEqual && !isList(section) ? { kind: 'unchanged' } : fail(repetitionIssue(section));
-}
-
-function decideOverwriting(
-  { reserved, protectedRecords }: ProtectedBatch,
-  plan: RecordPlan,
-  stored: StoredDocument,
-): Decision {
-  if (!canOverwrite(plan, stored)) return failExisting(plan);
-  const issue = reserved.get(plan);
-  if (issue !== undefined && !keepsReservedNames(plan, stored)) return fail(issue);
-  const protecting = protectedRecords.get(plan);
-  return protecting === undefined ? 'overwrite' : fail(protecting);
-}
-
-function failExisting({ record }: RecordPlan): RecordOutcome {
-  return fail(record.section.error.exists);
-}
-
-function fail(issue: RecordIssue): RecordOutcome {
-  return { kind: 'failed', issue };
+  return isEqual && !isList(section) ? { kind: 'unchanged' } : failed(repetitionIssue(section));
 }
 
 function toWrites(

@@ -1,46 +1,35 @@
 import { type JsonObject, parseObject, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
-import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { GivenPrivilege } from '../../../shared/organisation/section.ts';
 import { documentId, documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
 import type { Writing } from '../importRun.ts';
+import type { IncomingRecord, Privilege } from '../incomingRecord.ts';
 import { isCreatedByImport } from '../stamp.ts';
 import { stateChange } from './comparison.ts';
 
-/** A record that gives privileges, and whether the record in which it does so existed before the import. */
-interface Privilege {
-  readonly given: GivenPrivilege;
-  readonly texts: readonly string[];
-  readonly existed: boolean;
-}
-
-/** The records of a batch that give privileges. */
-export type Privileges = ReadonlyMap<RecordPlan, Privilege>;
-
-/** Finds the records of a batch that give privileges. */
-export async function findPrivileges(writing: Writing, plans: readonly RecordPlan[]): Promise<Privileges> {
-  const giving = plans.flatMap((plan) => toGiving(plan));
-  if (giving.length === 0) return new Map();
+/** Finds the privileges that the records of a batch give. */
+export async function findPrivileges(writing: Writing, records: readonly IncomingRecord[]): Promise<void> {
+  const giving = records.flatMap((record) => toGiving(record));
+  if (giving.length === 0) return;
   const keys = giving.map(({ key }) => key);
-  const existed = new Map<string, boolean>();
-  for (const [path, document] of await readByPath(writing.store, keys, ['createdAt']))
-    existed.set(path, document !== undefined && !isCreatedByImport(writing, document));
-  return new Map(
-    giving.map(({ plan, given, texts, key }) => [
-      plan,
-      { given, texts, existed: existed.get(documentPath(key)) === true },
-    ]),
-  );
+  const targets = await readByPath(writing.store, keys, ['createdAt']);
+  for (const { incoming, given, texts, key } of giving) {
+    const target = targets.get(documentPath(key));
+    const existed = target !== undefined && !isCreatedByImport(writing, target);
+    incoming.privilege = { given, texts, existed };
+  }
 }
 
-function toGiving(plan: RecordPlan) {
-  const { section, json, orgId } = plan.record;
+function toGiving(incoming: IncomingRecord) {
+  const { section, json, orgId } = incoming.plan.record;
   const given = section.privilege;
   if (given === undefined) return [];
   const texts = givenTexts(given, json, orgId);
   const { collection, key } = given.within;
   const id = documentId(...key.map((path) => textAt(json, path, orgId)));
-  return texts.length === 0 ? [] : [{ plan, given, texts, key: { collection, id } }];
+  return texts.length === 0 ? [] : [{ incoming, given, texts, key: { collection, id } }];
 }
 
 function givenTexts({ texts, onlyIf }: GivenPrivilege, json: JsonObject, orgId: string): readonly string[] {
@@ -51,16 +40,16 @@ function givenTexts({ texts, onlyIf }: GivenPrivilege, json: JsonObject, orgId: 
  * Lists the warnings about a record that is written: the privilege that it gives, and its change of a state.
  * @param stored the record before it is overwritten; undefined for a new one
  */
-export function writeWarnings(privileges: Privileges, plan: RecordPlan, stored?: StoredDocument): ImportWarning[] {
+export function writeWarnings({ plan, privilege }: IncomingRecord, stored?: StoredDocument): ImportWarning[] {
   const id = reportedId(plan.record);
-  const privilege = privilegeWarning(privileges, plan, stored);
+  const gift = privilege && privilegeWarning(privilege, plan.record, stored);
   const change = stored === undefined ? undefined : stateChange(plan, stored);
   const state = change && {
     type: 'state',
     reason: 'state_changed' as const,
     message: `state changed: ${change.before} to ${change.after}`,
   };
-  return [privilege, state].flatMap((warning) => {
+  return [gift, state].flatMap((warning) => {
     if (warning === undefined) return [];
     const { type, reason, message } = warning;
     return [{ type, id, reason, message }];
@@ -68,13 +57,11 @@ export function writeWarnings(privileges: Privileges, plan: RecordPlan, stored?:
 }
 
 function privilegeWarning(
-  privileges: Privileges,
-  plan: RecordPlan,
+  privilege: Privilege,
+  { json, orgId }: OrganisationRecord,
   stored: StoredDocument | undefined,
 ): Omit<ImportWarning, 'id'> | undefined {
-  const privilege = privileges.get(plan);
-  if (privilege === undefined || !privilege.existed) return undefined;
-  const { json, orgId } = plan.record;
+  if (!privilege.existed) return undefined;
   const { given } = privilege;
   const added = addedTexts(privilege, orgId, stored);
   if (added.length === 0) return undefined;

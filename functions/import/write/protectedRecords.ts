@@ -1,9 +1,9 @@
-import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { ownState } from '../../../shared/organisation/sections/users.ts';
 import { organisationSection, organisationState } from '../../../shared/organisation/sections.ts';
 import { documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import type { Writing } from '../importRun.ts';
+import type { IncomingRecord } from '../incomingRecord.ts';
 import { isSameRecord, stateChange } from './comparison.ts';
 
 /**
@@ -15,16 +15,17 @@ import { isSameRecord, stateChange } from './comparison.ts';
 export function findProtected(
   { callerPath }: Writing,
   documents: ReadonlyMap<string, StoredDocument>,
-  plans: readonly RecordPlan[],
-): Map<RecordPlan, RecordIssue> {
-  const found = new Map<RecordPlan, RecordIssue>();
-  for (const plan of plans) {
+  records: readonly IncomingRecord[],
+): Map<IncomingRecord, RecordIssue> {
+  const found = new Map<IncomingRecord, RecordIssue>();
+  for (const record of records) {
+    const { plan } = record;
     const path = documentPath(plan.key);
     const isOrganisation = plan.record.section === organisationSection;
     if (!isOrganisation && path !== callerPath) continue;
     const stored = documents.get(path);
     if (stored === undefined || !isSameRecord(plan, stored) || stateChange(plan, stored) === undefined) continue;
-    found.set(plan, isOrganisation ? organisationState : ownState);
+    found.set(record, isOrganisation ? organisationState : ownState);
   }
   return found;
 }

@@ -2,7 +2,7 @@ import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { MAX_COMMIT_BYTES } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { Writing } from '../importRun.ts';
-import type { Settled } from '../recordOutcome.ts';
+import type { Settled } from '../incomingRecord.ts';
 import { writeBatch } from './writeBatch.ts';
 
 const BATCH_RECORDS = 250;

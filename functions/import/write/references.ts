@@ -1,29 +1,23 @@
 import { type JsonObject, parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import {
-  type PlannedReference,
-  planRecord,
-  planReferences,
-  type RecordPlan,
-} from '../../../shared/organisation/recordPlan.ts';
+import { type PlannedReference, planRecord, planReferences } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue, Reference } from '../../../shared/organisation/relations.ts';
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
 import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import { type DocumentStore, documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
+import { failed, type IncomingRecord } from '../incomingRecord.ts';
 import { hasStoredContent } from './comparison.ts';
 
 /**
  * The reason not to write a record: an issue, or `notCarried` for a record that refers to another organisation's, or
  * whose parent is not imported.
  */
-export type Rejection = RecordIssue | 'notCarried';
+type Rejection = RecordIssue | 'notCarried';
 
-interface PlannedRecord {
-  readonly plan: RecordPlan;
-  readonly references: readonly PlannedReference[];
-}
+/** Records, each with its references. */
+type ByRecord = ReadonlyMap<IncomingRecord, readonly PlannedReference[]>;
 
 type Found = ReadonlyMap<string, StoredDocument | undefined>;
 
@@ -31,53 +25,48 @@ type Found = ReadonlyMap<string, StoredDocument | undefined>;
 const REFERENCES_AT_ONCE = 2_000;
 
 /**
- * Finds the records whose references are missing, foreign or invalid, with a constant number of reads for as many.
- * @param onWarning receives the warnings about missing targets without which records are kept, and about records that are not carried
+ * Decides the records whose references are missing, foreign or invalid, with a constant number of reads for as many. Adds
+ * the warnings about missing targets without which records are kept, and about records that are not carried.
  * @param removed the organisations in removal, whose records count as missing
  */
 export async function checkReferences(
   store: DocumentStore,
-  plans: readonly RecordPlan[],
-  onWarning?: (plan: RecordPlan, warning: RecordWarning) => void,
+  records: readonly IncomingRecord[],
   removed: ReadonlySet<string> = new Set(),
-): Promise<[RecordPlan, Rejection][]> {
-  const rejected: [RecordPlan, Rejection][] = [];
-  for await (const planned of planInTurns(plans)) {
+): Promise<void> {
+  for await (const planned of planInTurns(records)) {
     const found = await readTargets(store, planned, removed);
-    for (const { plan, references } of planned) {
-      const rejection = findFirst(references, (reference) => check(reference, references, found, plan.record));
-      if (rejection !== undefined) rejected.push([plan, rejection]);
-      const warnings =
-        rejection === 'notCarried' ? ownTargets(references, found, plan.record) : keptReferences(references, found);
-      if (typeof rejection !== 'object') for (const warning of warnings) onWarning?.(plan, warning);
+    for (const [incoming, references] of planned) {
+      const { record } = incoming.plan;
+      const rejection = findFirst(references, (reference) => check(reference, references, found, record));
+      if (rejection === undefined) incoming.warnings.push(...keptReferences(references, found));
+      else if (rejection === 'notCarried') {
+        incoming.outcome = { kind: rejection };
+        incoming.warnings.push(...ownTargets(references, found, record));
+      } else incoming.outcome = failed(rejection);
     }
   }
-  return rejected;
 }
 
-async function* planInTurns(plans: readonly RecordPlan[]): AsyncGenerator<readonly PlannedRecord[]> {
-  let planned: PlannedRecord[] = [];
+async function* planInTurns(records: readonly IncomingRecord[]): AsyncGenerator<ByRecord> {
+  let planned = new Map<IncomingRecord, readonly PlannedReference[]>();
   let size = 0;
-  for (const plan of plans) {
-    const references = planReferences(plan.record);
+  for (const incoming of records) {
+    const references = planReferences(incoming.plan.record);
     if (references.length === 0) continue;
-    planned.push({ plan, references });
+    planned.set(incoming, references);
     size += references.length;
     if (size < REFERENCES_AT_ONCE) continue;
     yield planned;
     await yieldToEventLoop();
-    planned = [];
+    planned = new Map();
     size = 0;
   }
   if (size > 0) yield planned;
 }
 
-async function readTargets(
-  store: DocumentStore,
-  planned: readonly PlannedRecord[],
-  removed: ReadonlySet<string>,
-): Promise<Found> {
-  const all = planned.flatMap(({ references }) => references);
+async function readTargets(store: DocumentStore, planned: ByRecord, removed: ReadonlySet<string>): Promise<Found> {
+  const all = [...planned.values()].flat();
   const isInspected = ({ reference }: PlannedReference) => reference.check !== undefined || reference.isParent === true;
   // Bodies may be large: read only those that a check inspects, and those of parents, which are compared.
   const [existing, inspected] = await Promise.all([
@@ -94,8 +83,8 @@ async function readTargets(
 }
 
 /** Reads the claims that permit foreign targets, if there are such targets. */
-function readPermits(store: DocumentStore, planned: readonly PlannedRecord[], targets: Found): Promise<Found> {
-  const keys = planned.flatMap(({ plan, references }) =>
+function readPermits(store: DocumentStore, planned: ByRecord, targets: Found): Promise<Found> {
+  const keys = [...planned].flatMap(([{ plan }, references]) =>
     references.flatMap(({ key, permit }) => {
       const target = targets.get(documentPath(key));
       const isForeign = target !== undefined && target.orgId !== plan.record.orgId;

@@ -1,6 +1,6 @@
-import type { PlannedReserve, RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue } from '../../../shared/organisation/relations.ts';
+import type { PlannedReserve } from '../../../shared/organisation/recordPlan.ts';
 import type { DocumentStore } from '../../../shared/store/store.ts';
+import type { IncomingRecord } from '../incomingRecord.ts';
 
 /** Bounds the cache, which is cleared when it exceeds this size. Organisations rarely have as many domains. */
 const MAX_CACHED_NAMES = 10_000;
@@ -19,16 +19,16 @@ export class ReservedNames {
   }
 
   /**
-   * Returns the records that use another organisation's name, each with its issue. It forbids to create them, and to
-   * give them the name; records that have it already are older than the claim, and keep it.
+   * Finds the records that use another organisation's name. It forbids to create them, and to give them the name; records
+   * that have it already are older than the claim, and keep it.
    */
-  async check(plans: readonly RecordPlan[]): Promise<[RecordPlan, RecordIssue][]> {
-    const owners = await this.findOwners(plans.flatMap(({ reserves }) => reserves));
-    return plans.flatMap((plan): [RecordPlan, RecordIssue][] => {
-      const isForeign = (owner: string | undefined) => owner !== undefined && owner !== plan.record.orgId;
-      const reserve = plan.reserves.find((planned) => isForeign(owners.get(reserveId(planned))));
-      return reserve === undefined ? [] : [[plan, reserve.reserved]];
-    });
+  async check(records: readonly IncomingRecord[]): Promise<void> {
+    const owners = await this.findOwners(records.flatMap(({ plan }) => plan.reserves));
+    for (const record of records) {
+      const { orgId } = record.plan.record;
+      const isForeign = (owner: string | undefined) => owner !== undefined && owner !== orgId;
+      record.reserved = record.plan.reserves.find((planned) => isForeign(owners.get(reserveId(planned))))?.reserved;
+    }
   }
 
   private async findOwners(reserves: readonly PlannedReserve[]): Promise<ReadonlyMap<string, string | undefined>> {

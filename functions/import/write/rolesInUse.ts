@@ -1,6 +1,6 @@
 import { parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { toRecord } from '../../../shared/organisation/record.ts';
-import { type RecordPlan, reportedId } from '../../../shared/organisation/recordPlan.ts';
+import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
 import { projectGrantSection, rolesInUse, userGrantSection } from '../../../shared/organisation/sections/grants.ts';
@@ -8,13 +8,14 @@ import { scanInPasses } from '../../../shared/store/passes.ts';
 import { type DocumentStore, documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { Writing } from '../importRun.ts';
+import type { IncomingRecord } from '../incomingRecord.ts';
 import { isSameRecord } from './comparison.ts';
 
 const ROLES = 'projectGrant.roleKeys[]';
 
 /** A project grant, and the roles that no user grant through it may use. */
 interface CheckedGrant {
-  readonly plan: RecordPlan;
+  readonly incoming: IncomingRecord;
   readonly lost: Pick<ReadonlySet<string>, 'has'>;
 }
 
@@ -37,16 +38,17 @@ interface Use {
  * @param documents the stored records with their bodies, by `documentPath`
  */
 export function findNarrowed(
-  plans: readonly RecordPlan[],
+  records: readonly IncomingRecord[],
   documents: ReadonlyMap<string, StoredDocument>,
 ): NarrowedGrant[] {
-  return plans.flatMap((plan): NarrowedGrant[] => {
+  return records.flatMap((incoming): NarrowedGrant[] => {
+    const { plan } = incoming;
     const { section, json, orgId } = plan.record;
     const stored = documents.get(documentPath(plan.key));
     if (section !== projectGrantSection || stored === undefined || !isSameRecord(plan, stored)) return [];
     const kept = new Set(textsAt(json, ROLES, orgId));
     const lost = textsAt(parseObject(stored.body), ROLES, orgId).filter((role) => !kept.has(role));
-    return lost.length === 0 ? [] : [{ plan, stored, lost: new Set(lost) }];
+    return lost.length === 0 ? [] : [{ incoming, stored, lost: new Set(lost) }];
   });
 }
 
@@ -57,9 +59,9 @@ export function findNarrowed(
 export async function findRolesInUse(
   store: Writing['base'],
   grants: readonly NarrowedGrant[],
-): Promise<Map<RecordPlan, RecordIssue>> {
+): Promise<Map<IncomingRecord, RecordIssue>> {
   const uses = await findUses(store, grants);
-  return new Map([...uses].map(([plan, use]) => [plan, issueOf(use, WOULD_LOSE)]));
+  return new Map([...uses].map(([incoming, use]) => [incoming, issueOf(use, WOULD_LOSE)]));
 }
 
 /**
@@ -70,39 +72,41 @@ export async function findRolesInUse(
  */
 export async function findLackedRoles(
   { base, store, onConflict }: Writing,
-  unchanged: readonly RecordPlan[],
-): Promise<Map<RecordPlan, RecordIssue>> {
-  const plans = unchanged.filter(({ record }) => record.section === projectGrantSection);
-  if (onConflict !== 'overwrite' || plans.length === 0) return new Map();
-  const keys = plans.map(({ key }) => key);
+  unchanged: readonly IncomingRecord[],
+): Promise<Map<IncomingRecord, RecordIssue>> {
+  const candidates = unchanged.filter(({ plan }) => plan.record.section === projectGrantSection);
+  if (onConflict !== 'overwrite' || candidates.length === 0) return new Map();
+  const keys = candidates.map(({ plan }) => plan.key);
   const stored = await store.getMany(keys, ['createdAt', 'changedAt']);
-  const overwritten = plans.filter((_, index) => stored[index]?.changedAt !== stored[index]?.createdAt);
-  const grants = overwritten.map((plan): CheckedGrant => {
-    const roles = new Set(textsAt(plan.record.json, ROLES, plan.record.orgId));
-    return { plan, lost: { has: (role) => !roles.has(role) } };
+  const overwritten = candidates.filter((_, index) => stored[index]?.changedAt !== stored[index]?.createdAt);
+  const grants = overwritten.map((incoming): CheckedGrant => {
+    const { json, orgId } = incoming.plan.record;
+    const roles = new Set(textsAt(json, ROLES, orgId));
+    return { incoming, lost: { has: (role) => !roles.has(role) } };
   });
   const uses = await findUses(base, grants);
-  return new Map([...uses].map(([plan, use]) => [plan, issueOf(use, LACKS)]));
+  return new Map([...uses].map(([incoming, use]) => [incoming, issueOf(use, LACKS)]));
 }
 
 /** Finds the user grants with roles that project grants lose. Reads those of each organisation once, in passes. */
 async function findUses(
   store: Writing['base'],
   grants: readonly CheckedGrant[],
-): Promise<ReadonlyMap<RecordPlan, Use>> {
-  const uses = new Map<RecordPlan, Use>();
-  const byOrganisation = Map.groupBy(grants, ({ plan }) => grantField(plan, 'projectGrant.grantedOrgId'));
+): Promise<ReadonlyMap<IncomingRecord, Use>> {
+  const uses = new Map<IncomingRecord, Use>();
+  const byOrganisation = Map.groupBy(grants, ({ incoming }) => grantField(incoming, 'projectGrant.grantedOrgId'));
   for (const [orgId, ofOrganisation] of byOrganisation) {
-    const byId = Map.groupBy(ofOrganisation, ({ plan }) => grantField(plan, 'grantId'));
+    const byId = Map.groupBy(ofOrganisation, ({ incoming }) => grantField(incoming, 'grantId'));
     const partition = sectionPartition(orgId, userGrantSection);
     const range = { collection: userGrantSection.collection, partition, fields: ['body'] } as const;
     for await (const documents of scanInPasses(store, range)) {
       for (const { body } of documents) {
         const json = parseObject(body);
         const used = textsAt(json, 'roleKeys[]', orgId);
-        for (const { plan, lost } of byId.get(textAt(json, 'projectGrantId', orgId)) ?? []) {
+        for (const { incoming, lost } of byId.get(textAt(json, 'projectGrantId', orgId)) ?? []) {
           const roles = used.filter((role) => lost.has(role));
-          if (roles.length > 0) addUse(uses, plan, roles, () => reportedId(toRecord(userGrantSection, json, orgId)));
+          if (roles.length > 0)
+            addUse(uses, incoming, roles, () => reportedId(toRecord(userGrantSection, json, orgId)));
         }
       }
       await yieldToEventLoop();
@@ -121,14 +125,14 @@ export async function restoreGrantsInUse(
   { base, store }: Writing,
   grants: readonly NarrowedGrant[],
   stamp: string,
-): Promise<Map<RecordPlan, RecordIssue>> {
+): Promise<Map<IncomingRecord, RecordIssue>> {
   const issues = await findRolesInUse(base, grants);
   const restored = await restore(
     store,
-    grants.filter(({ plan }) => issues.has(plan)),
+    grants.filter(({ incoming }) => issues.has(incoming)),
     stamp,
   );
-  return new Map([...issues].filter(([plan]) => restored.has(plan)));
+  return new Map([...issues].filter(([incoming]) => restored.has(incoming)));
 }
 
 /** Restores project grants, except those that another import has overwritten meanwhile. */
@@ -136,32 +140,39 @@ async function restore(
   store: DocumentStore,
   grants: readonly NarrowedGrant[],
   stamp: string,
-): Promise<ReadonlySet<RecordPlan>> {
+): Promise<ReadonlySet<IncomingRecord>> {
   if (grants.length === 0) return new Set();
   return store.transaction(async (transaction) => {
     const current = await transaction.getMany(
-      grants.map(({ plan }) => plan.key),
+      grants.map(({ incoming }) => incoming.plan.key),
       ['changedAt'],
     );
     const own = grants.filter((_, index) => current[index]?.changedAt === stamp);
     transaction.write(own.map(restoringWrite));
-    return new Set(own.map(({ plan }) => plan));
+    return new Set(own.map(({ incoming }) => incoming));
   });
 }
 
-function restoringWrite({ plan: { key }, stored: { id: _, ...fields } }: NarrowedGrant): Write {
+function restoringWrite({ incoming, stored: { id: _, ...fields } }: NarrowedGrant): Write {
+  const { key } = incoming.plan;
   return { type: 'update', key, fields: { ...fields, state: fields.state ?? null } };
 }
 
-function grantField({ record: { json, orgId } }: RecordPlan, path: string): string {
+function grantField({ plan }: IncomingRecord, path: string): string {
+  const { json, orgId } = plan.record;
   return textAt(json, path, orgId);
 }
 
-function addUse(uses: Map<RecordPlan, Use>, plan: RecordPlan, roles: readonly string[], id: () => string): void {
-  const use = uses.get(plan) ?? { roles: new Set(), firstId: id(), count: 0 };
+function addUse(
+  uses: Map<IncomingRecord, Use>,
+  incoming: IncomingRecord,
+  roles: readonly string[],
+  id: () => string,
+): void {
+  const use = uses.get(incoming) ?? { roles: new Set(), firstId: id(), count: 0 };
   for (const role of roles) use.roles.add(role);
   use.count++;
-  uses.set(plan, use);
+  uses.set(incoming, use);
 }
 
 /** What is wrong with a project grant, and what to do. */

@@ -1,19 +1,24 @@
 import { hashPassword } from '../../../shared/auth/password.ts';
 import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import type { RecordIssue } from '../../../shared/organisation/relations.ts';
-import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
-import { type DocumentStore, documentPath, WriteConflictError } from '../../../shared/store/store.ts';
+import { documentPath, WriteConflictError } from '../../../shared/store/store.ts';
 import type { ImportWarning } from '../contract.ts';
 import type { Writing } from '../importRun.ts';
-import type { RecordOutcome, Settled } from '../recordOutcome.ts';
+import {
+  failed,
+  type IncomingRecord,
+  isUndecided,
+  type RecordOutcome,
+  type Settled,
+  toIncoming,
+} from '../incomingRecord.ts';
 import { isOfThisImport, nextStamp } from '../stamp.ts';
 import { BatchComparison, readCompared } from './comparison.ts';
 import { completeRecords } from './completeRecords.ts';
-import { decideBatch, type UndecidedBatch } from './decision.ts';
+import { type Batch, decideBatch, planToStore } from './decision.ts';
 import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
-import { findPrivileges, type Privileges, writeWarnings } from './privileges.ts';
-import { checkReferences, type Rejection } from './references.ts';
-import { findLackedRoles, restoreGrantsInUse } from './rolesInUse.ts';
+import { findPrivileges, writeWarnings } from './privileges.ts';
+import { checkReferences } from './references.ts';
+import { findLackedRoles } from './rolesInUse.ts';
 
 const CREATED: RecordOutcome = { kind: 'created' };
 const UNCHANGED: RecordOutcome = { kind: 'unchanged' };
@@ -26,154 +31,114 @@ const UNCHANGED: RecordOutcome = { kind: 'unchanged' };
 export async function writeBatch(writing: Writing, plans: readonly RecordPlan[]): Promise<Settled[]> {
   for (;;) {
     try {
-      return await attemptBatch(writing, new GuardedStore(writing.store, writing.watch), plans);
+      return await attemptBatch(writing, plans.map(toIncoming));
     } catch (error) {
       if (!(error instanceof ReferenceChangedError)) throw error;
     }
   }
 }
 
-async function attemptBatch(writing: Writing, store: GuardedStore, given: readonly RecordPlan[]): Promise<Settled[]> {
-  const warnings = new Map<RecordPlan, RecordWarning[]>();
-  const warn = (plan: RecordPlan, warning: RecordWarning) => {
-    const ofPlan = warnings.get(plan);
-    if (ofPlan === undefined) warnings.set(plan, [warning]);
-    else ofPlan.push(warning);
-  };
-  const unfit: [RecordPlan, RecordIssue][] = [];
-  const reject = (plan: RecordPlan, issue: RecordIssue) => unfit.push([plan, issue]);
-  const complete = await completeRecords(store, given, warn, reject);
-  const plans = [...complete.values()];
-  const [rejected, reserving] = await Promise.all([
-    checkReferences(store, plans, warn, store.removals.orgIds),
-    writing.reservedNames.check(plans),
+async function attemptBatch(writing: Writing, records: readonly IncomingRecord[]): Promise<Settled[]> {
+  const store = new GuardedStore(writing.store, writing.watch);
+  await completeRecords(store, records);
+  await Promise.all([
+    checkReferences(store, records.filter(isUndecided), store.removals.orgIds),
+    writing.reservedNames.check(records),
   ]);
-  const outcomes = new Map([...rejected, ...unfit].map(([plan, rejection]) => [plan, toOutcome(rejection)]));
-  const undecided = () => plans.filter((plan) => !outcomes.has(plan));
+  await writeUndecided(writing, store, records);
+  const unchanged = records.filter(({ outcome }) => outcome?.kind === 'unchanged');
+  for (const [record, issue] of await findLackedRoles(writing, unchanged)) record.outcome = failed(issue);
+  writing.expectExisting = records.some(({ outcome }) => outcome?.kind !== 'created');
+  return records.map(toSettled);
+}
+
+/** Decides and writes the records that can be written. */
+async function writeUndecided(writing: Writing, store: GuardedStore, all: readonly IncomingRecord[]): Promise<void> {
   const comparison = new BatchComparison(writing.onConflict, writing.signal);
   const readsFirst = writing.expectExisting;
-  const conflicting = readsFirst && (await findUnchanged(writing, undecided(), comparison, outcomes));
-  const privileges = await findPrivileges(writing, undecided());
+  const conflicts = readsFirst && (await findUnchanged(writing, all.filter(isUndecided), comparison));
+  const records = all.filter(isUndecided);
+  await findPrivileges(writing, records);
   const stamp = nextStamp(writing);
-  const records = await withHashedPasswords(writing, undecided());
-  const reserved = new Map(reserving);
-  const mustDecide = conflicting || undecided().some((plan) => reserved.has(plan));
-  const created = mustDecide ? undefined : await tryCreate(store, records, privileges, stamp);
-  if (created === undefined && !readsFirst) await comparePasswords(writing, undecided(), comparison);
-  const batch = { records, reserved, privileges, comparison };
-  const decided = created ?? (await decideExisting(writing, store, batch, stamp));
-  for (const [plan, outcome] of decided) outcomes.set(plan, outcome);
-  const unchanged = plans.filter((plan) => outcomes.get(plan)?.kind === 'unchanged');
-  for (const [plan, issue] of await findLackedRoles(writing, unchanged)) outcomes.set(plan, { kind: 'failed', issue });
-  writing.expectExisting = plans.some((plan) => outcomes.get(plan)?.kind !== 'created');
-  return [...complete].map(([plan, written]) => {
-    const outcome = outcomes.get(written);
-    if (outcome === undefined) throw new Error('a record of a written batch has no outcome');
-    return { plan, outcome: withWarnings(outcome, warnings.get(written)) };
-  });
+  await hashPasswords(writing, records);
+  const batch = { store, records, comparison, stamp };
+  const mustDecide = conflicts || records.some(({ reserved }) => reserved !== undefined);
+  if (!mustDecide && (await tryCreate(batch))) return;
+  if (!readsFirst) await comparePasswords(writing, records, comparison);
+  await decideBatch(writing, batch);
 }
 
-async function decideExisting(
-  writing: Writing,
-  store: GuardedStore,
-  batch: UndecidedBatch,
-  stamp: string,
-): Promise<ReadonlyMap<RecordPlan, RecordOutcome>> {
-  const { outcomes, narrowed } = await decideBatch(writing, store, batch, stamp);
-  for (const [plan, issue] of await restoreGrantsInUse(writing, narrowed, stamp))
-    outcomes.set(plan, { kind: 'failed', issue });
-  return outcomes;
-}
-
-function withWarnings(outcome: RecordOutcome, warnings: readonly RecordWarning[] | undefined): RecordOutcome {
-  return warnings === undefined || outcome.kind === 'failed' ? outcome : { ...outcome, warnings };
-}
-
-function toOutcome(rejection: Rejection): RecordOutcome {
-  return rejection === 'notCarried' ? { kind: rejection } : { kind: 'failed', issue: rejection };
+function toSettled({ plan, warnings, outcome }: IncomingRecord): Settled {
+  if (outcome === undefined) throw new Error('a record of a written batch has no outcome');
+  const isPlain = warnings.length === 0 || outcome.kind === 'failed';
+  return { plan, outcome: isPlain ? outcome : { ...outcome, warnings } };
 }
 
 /**
  * Creates all records in one commit.
- * @param records the undecided records, each with the record to write
- * @returns the outcome of every record; undefined if a record or one of its claims exists
+ * @returns whether they were created; otherwise a record or one of its claims exists
  */
-async function tryCreate(
-  store: DocumentStore,
-  records: ReadonlyMap<RecordPlan, RecordPlan>,
-  privileges: Privileges,
-  stamp: string,
-): Promise<Map<RecordPlan, RecordOutcome> | undefined> {
-  const plans = [...records.keys()];
-  const writes = [...records.values()].flatMap((plan) => createWrites(plan, stamp));
-  if (new Set(writes.map(({ key }) => documentPath(key))).size < writes.length) return undefined;
-  const warnings = plans.map((plan) => writeWarnings(privileges, plan));
+async function tryCreate({ store, records, stamp }: Batch): Promise<boolean> {
+  const writes = records.flatMap((record) => createWrites(planToStore(record), stamp));
+  if (new Set(writes.map(({ key }) => documentPath(key))).size < writes.length) return false;
+  const warnings = records.map((record) => writeWarnings(record));
   try {
     await store.commit(writes);
   } catch (error) {
-    if (error instanceof WriteConflictError) return undefined;
+    if (error instanceof WriteConflictError) return false;
     throw error;
   }
-  return new Map(plans.map((plan, index) => [plan, createdWith(warnings[index] ?? [])]));
+  for (const [index, record] of records.entries()) record.outcome = createdWith(warnings[index] ?? []);
+  return true;
 }
 
-function createdWith(writeWarnings: readonly ImportWarning[]): RecordOutcome {
-  return writeWarnings.length === 0 ? CREATED : { kind: 'created', writeWarnings };
+function createdWith(warnings: readonly ImportWarning[]): RecordOutcome {
+  return warnings.length === 0 ? CREATED : { kind: 'created', writeWarnings: warnings };
 }
 
 /** Finds the records that exist with equal content; returns whether any exists with other content. */
 async function findUnchanged(
   writing: Writing,
-  plans: readonly RecordPlan[],
+  records: readonly IncomingRecord[],
   comparison: BatchComparison,
-  outcomes: Map<RecordPlan, RecordOutcome>,
 ): Promise<boolean> {
+  const plans = records.map(({ plan }) => plan);
   const stored = await readCompared(writing.store, plans, writing.onConflict);
   await comparison.prepare(
     writing.store,
     plans.map((plan, index) => [plan, stored[index]]),
   );
-  for (const [index, plan] of plans.entries()) {
+  for (const [index, record] of records.entries()) {
     const document = stored[index];
     if (document === undefined || isOfThisImport(writing, document)) continue;
-    if (comparison.isEqual(plan, document)) outcomes.set(plan, UNCHANGED);
+    if (comparison.isEqual(record.plan, document)) record.outcome = UNCHANGED;
   }
-  return plans.some((plan, index) => stored[index] !== undefined && !outcomes.has(plan));
+  return records.some((record, index) => stored[index] !== undefined && isUndecided(record));
 }
 
 /** Compares clear passwords before the transaction, which then compares again only those whose hash has changed. */
 async function comparePasswords(
   { store, onConflict }: Writing,
-  plans: readonly RecordPlan[],
+  records: readonly IncomingRecord[],
   comparison: BatchComparison,
 ): Promise<void> {
-  const withPassword = plans.filter(hasClearPassword);
-  if (withPassword.length === 0) return;
-  const stored = await readCompared(store, withPassword, onConflict);
+  const plans = records.filter(hasClearPassword).map(({ plan }) => plan);
+  if (plans.length === 0) return;
+  const stored = await readCompared(store, plans, onConflict);
   await comparison.prepare(
     store,
-    withPassword.map((plan, index) => [plan, stored[index]]),
+    plans.map((plan, index) => [plan, stored[index]]),
   );
 }
 
-async function withHashedPasswords(
-  writing: Writing,
-  plans: readonly RecordPlan[],
-): Promise<Map<RecordPlan, RecordPlan>> {
-  const hashed = new Map(plans.map((plan) => [plan, plan]));
+async function hashPasswords({ passwordHashing, signal }: Writing, records: readonly IncomingRecord[]): Promise<void> {
   await Promise.all(
-    plans.filter(hasClearPassword).map(async (plan) => hashed.set(plan, await withHashedPassword(writing, plan))),
+    records.filter(hasClearPassword).map(async (record) => {
+      record.passwordHash = await hashPassword(record.plan.record.clearPassword ?? '', passwordHashing, signal);
+    }),
   );
-  return hashed;
 }
 
-function hasClearPassword({ record }: RecordPlan): boolean {
-  return record.clearPassword !== undefined;
-}
-
-async function withHashedPassword({ passwordHashing, signal }: Writing, plan: RecordPlan): Promise<RecordPlan> {
-  const { record } = plan;
-  if (record.clearPassword === undefined) return plan;
-  const passwordHash = await hashPassword(record.clearPassword, passwordHashing, signal);
-  return { ...plan, record: { ...record, credentials: { ...record.credentials, passwordHash } } };
+function hasClearPassword({ plan }: IncomingRecord): boolean {
+  return plan.record.clearPassword !== undefined;
 }

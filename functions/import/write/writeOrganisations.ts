@@ -17,7 +17,7 @@ import { organisationSection } from '../../../shared/organisation/sections.ts';
 import { type DocumentStore, READ_BATCH, WriteConflictError } from '../../../shared/store/store.ts';
 import { inTurns, yieldToEventLoop } from '../../../shared/turns.ts';
 import type { Writing } from '../importRun.ts';
-import type { RecordOutcome, Settled } from '../recordOutcome.ts';
+import type { RecordOutcome, Settled } from '../incomingRecord.ts';
 import type { ImportReport } from '../results/report.ts';
 import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
 import { RecordWriter } from './recordWriter.ts';

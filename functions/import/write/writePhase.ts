@@ -11,7 +11,7 @@ import { findSection } from '../../../shared/organisation/sections.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { chunksInTurns, itemsInTurns } from '../../../shared/turns.ts';
 import type { Writing } from '../importRun.ts';
-import { repetitionIssue } from '../recordOutcome.ts';
+import { repetitionIssue } from '../incomingRecord.ts';
 import { EarlierRecords } from './earlierRecords.ts';
 import { RecordWriter } from './recordWriter.ts';
 import type { TargetOrganisation, Targets } from './writeOrganisations.ts';

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import type { OnConflict } from '../../../../functions/import/contract.ts';
 import type { Writing } from '../../../../functions/import/importRun.ts';
-import type { RecordOutcome } from '../../../../functions/import/recordOutcome.ts';
+import { type IncomingRecord, type RecordOutcome, toIncoming } from '../../../../functions/import/incomingRecord.ts';
 import { ImportReport } from '../../../../functions/import/results/report.ts';
 import { BatchComparison } from '../../../../functions/import/write/comparison.ts';
-import { decideBatch, type UndecidedBatch } from '../../../../functions/import/write/decision.ts';
+import { decideBatch } from '../../../../functions/import/write/decision.ts';
 import { RemovalWatch } from '../../../../functions/import/write/guardedStore.ts';
 import { ReservedNames } from '../../../../functions/import/write/reservedNames.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
@@ -91,17 +91,18 @@ export function writingOf(store: MemoryStore, onConflict: OnConflict, stamp = ST
   };
 }
 
-interface Options {
-  readonly reserved?: UndecidedBatch['reserved'];
-  readonly onConflict?: OnConflict;
-}
-
-/** A batch to overwrite, in which by default no record has a reserved name. */
-export function undecided(
-  records: ReadonlyMap<RecordPlan, RecordPlan>,
-  { reserved = new Map(), onConflict = 'overwrite' }: Options = {},
-): UndecidedBatch {
-  return { records, reserved, privileges: new Map(), comparison: new BatchComparison(onConflict, signal) };
+/** Decides the records of one batch of an import. */
+export async function decideIncoming(
+  writing: Writing,
+  records: readonly IncomingRecord[],
+  stamp = STAMP,
+): Promise<RecordOutcome[]> {
+  const { store, onConflict } = writing;
+  await decideBatch(writing, { store, records, comparison: new BatchComparison(onConflict, signal), stamp });
+  return records.map(({ outcome, plan: { key } }) => {
+    if (outcome === undefined) throw new Error(`no outcome for ${documentPath(key)}`);
+    return outcome;
+  });
 }
 
 /** Decides one batch; the store's reads and writes are then the batch's own. */
@@ -112,18 +113,7 @@ export async function decide(
   stamp = STAMP,
 ): Promise<RecordOutcome[]> {
   store.forget();
-  const records = new Map(plans.map((one) => [one, one]));
-  const { outcomes } = await decideBatch(
-    writingOf(store, onConflict, stamp),
-    store,
-    undecided(records, { onConflict }),
-    stamp,
-  );
-  return plans.map((one) => {
-    const outcome = outcomes.get(one);
-    if (outcome === undefined) throw new Error(`no outcome for ${documentPath(one.key)}`);
-    return outcome;
-  });
+  return decideIncoming(writingOf(store, onConflict, stamp), plans.map(toIncoming), stamp);
 }
 
 /** The keys of the names that a record claims. */

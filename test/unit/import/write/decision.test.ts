@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OnConflict } from '../../../../functions/import/contract.ts';
-import { type RecordOutcome, repetitionIssue } from '../../../../functions/import/recordOutcome.ts';
-import { decideBatch } from '../../../../functions/import/write/decision.ts';
+import { type RecordOutcome, repetitionIssue, toIncoming } from '../../../../functions/import/incomingRecord.ts';
 import { hashPassword } from '../../../../shared/auth/password.ts';
 import { storedFields } from '../../../../shared/organisation/record.ts';
 import { createRecord, createWrites, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
@@ -12,6 +11,7 @@ import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 import {
   claimKeys,
   decide,
+  decideIncoming,
   EARLIER,
   everyOnConflict,
   holding,
@@ -20,7 +20,6 @@ import {
   project,
   STAMP,
   storeWith,
-  undecided,
   writingOf,
 } from './decide.ts';
 
@@ -249,7 +248,7 @@ describe("the calling user's record", () => {
     const store = await storeWith(inState({ state: 'USER_STATE_ACTIVE' }));
     const callerPath = documentPath(person(callerId, 'caller').key);
     const writing = { ...writingOf(store, 'overwrite'), callerPath };
-    return [...(await decideBatch(writing, store, undecided(new Map([[record, record]])), STAMP)).outcomes.values()];
+    return decideIncoming(writing, [toIncoming(record)]);
   };
 
   const kept = [{ kind: 'failed', issue: ownState }];
@@ -265,8 +264,8 @@ describe('a record with a reserved name', () => {
   const issue = { id: 'reserved', key: 'Errors.Reserved' };
   const decideReserved = async (before: RecordPlan | undefined, after: RecordPlan, onConflict: OnConflict) => {
     const store = await storeWith(...(before === undefined ? [] : [before]));
-    const batch = undecided(new Map([[after, after]]), { reserved: new Map([[after, issue]]), onConflict });
-    return (await decideBatch(writingOf(store, onConflict), store, batch, STAMP)).outcomes.get(after);
+    const [outcome] = await decideIncoming(writingOf(store, onConflict), [{ ...toIncoming(after), reserved: issue }]);
+    return outcome;
   };
   const ceo = person('u', 'ceo@acme.com');
 
@@ -372,13 +371,8 @@ describe('a clear password', async () => {
   ])('is stored as its hash: %s', async (kind, stored) => {
     const store = await storeWith(...stored);
     const anna = withPassword('Secret1!');
-    const { outcomes } = await decideBatch(
-      writingOf(store, 'overwrite'),
-      store,
-      undecided(new Map([[anna, hashed(anna)]])),
-      STAMP,
-    );
-    expect(outcomes.get(anna)).toEqual({ kind });
+    const incoming = { ...toIncoming(anna), passwordHash };
+    expect(await decideIncoming(writingOf(store, 'overwrite'), [incoming])).toEqual([{ kind }]);
     expect(store.contents()[documentPath(anna.key)]?.passwordHash).toBe(passwordHash);
     expect(JSON.stringify(store.contents())).not.toContain('Secret1!');
   });

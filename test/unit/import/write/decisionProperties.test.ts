@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isWritten } from '../../../../functions/import/recordOutcome.ts';
+import { isWritten } from '../../../../functions/import/incomingRecord.ts';
 import { documentPath } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 import { claimKeys, decide, EARLIER, everyOnConflict, holding, plan } from './decide.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Settled } from '../../../../functions/import/recordOutcome.ts';
+import type { Settled } from '../../../../functions/import/incomingRecord.ts';
 import { RecordWriter } from '../../../../functions/import/write/recordWriter.ts';
 import { reportedId } from '../../../../shared/organisation/recordPlan.ts';
 import type { DocumentStore } from '../../../../shared/store/store.ts';

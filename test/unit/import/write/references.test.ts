@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type IncomingRecord, toIncoming } from '../../../../functions/import/incomingRecord.ts';
 import { checkReferences } from '../../../../functions/import/write/references.ts';
 import { ReservedNames } from '../../../../functions/import/write/reservedNames.ts';
 import { toRecord } from '../../../../shared/organisation/record.ts';
@@ -42,12 +43,23 @@ function referring(json: object, ...references: readonly Reference[]): RecordPla
 const storeWith = (...plans: readonly RecordPlan[]) =>
   MemoryStore.with(plans.flatMap((one) => createWrites(one, '2026-11-20T08:00:00.000Z')));
 
+/** Checks the references of records. */
+async function checked(store: MemoryStore, plans: readonly RecordPlan[]): Promise<IncomingRecord[]> {
+  const records = plans.map(toIncoming);
+  await checkReferences(store, records);
+  return records;
+}
+
+/** The issue or the outcome of each record that must not be written, undefined for the others. */
+async function rejections(store: MemoryStore, ...plans: readonly RecordPlan[]) {
+  const records = await checked(store, plans);
+  return records.map(({ outcome }) => (outcome?.kind === 'failed' ? outcome.issue : outcome?.kind));
+}
+
 /** The issue of one record, in a store with `own` of its organisation and `foreign` of another. */
 async function objectionTo(plan: RecordPlan) {
   const store = await storeWith(target('own'), target('own 2'), target('foreign', {}, 'X'));
-  const objections = await checkReferences(store, [plan]);
-  expect(objections.map(([objected]) => objected)).toEqual(objections.length === 0 ? [] : [plan]);
-  return objections[0]?.[1];
+  return (await rejections(store, plan))[0];
 }
 
 describe('a reference', () => {
@@ -80,10 +92,9 @@ describe('a reference', () => {
     'to the record %s, with a warning for those of the same organisation, is judged as %j',
     async (id, expected, warned) => {
       const store = await storeWith(target('own'), target('foreign', {}, 'X'));
-      const warnings: RecordWarning[] = [];
       const plan = referring({ target: id }, { ...toTarget, ifOwn: ownTarget });
-      const [rejected] = await checkReferences(store, [plan], (_plan, warning) => warnings.push(warning));
-      expect({ rejected: rejected?.[1], warnings }).toEqual({ rejected: expected, warnings: warned });
+      expect(await rejections(store, plan)).toEqual([expected]);
+      expect((await checked(store, [plan])).map(({ warnings }) => warnings)).toEqual([warned]);
     },
   );
 
@@ -131,8 +142,7 @@ describe('the check of a referenced record', () => {
   ])('receives that record, the referring record and its organisation: it %s', async (_how, kind, expected) => {
     seen.length = 0;
     const store = await storeWith(target('a', { kind: 'A' }, 'X'));
-    const objections = await checkReferences(store, [referring({ target: 'a', kind }, looked)]);
-    expect(objections.map(([, objection]) => objection)).toEqual(expected === undefined ? [] : [expected]);
+    expect(await rejections(store, referring({ target: 'a', kind }, looked))).toEqual([expected]);
     expect(seen).toEqual([{ body: { id: 'a', kind: 'A' }, record: { target: 'a', kind }, orgId: 'O' }]);
   });
 
@@ -141,10 +151,8 @@ describe('the check of a referenced record', () => {
     for (const references of [
       [toTarget, looked],
       [looked, toTarget],
-    ]) {
-      const objections = await checkReferences(store, [referring({ target: 'a', kind: 'B' }, ...references)]);
-      expect(objections.map(([, objection]) => objection)).toEqual([issue('unfit')]);
-    }
+    ])
+      expect(await rejections(store, referring({ target: 'a', kind: 'B' }, ...references))).toEqual([issue('unfit')]);
   });
 
   it('is made after those of its existence and its organisation', async () => {
@@ -165,7 +173,7 @@ describe('the references of a batch', () => {
     const plans = Array.from({ length: 30 }, (_, index) =>
       referring({ target: `t${index % 3}`, looked: `l${index % 2}` }, toTarget, looked),
     );
-    await checkReferences(store, plans);
+    await checked(store, plans);
     const keys = (...ids: readonly string[]) => ids.map((id) => ({ collection: 'projects', id: documentId(id) }));
     expect(store.reads).toEqual([
       { keys: keys('t0', 't1', 't2'), fields: ['orgId', 'partition'] },
@@ -180,14 +188,14 @@ describe('the references of a batch', () => {
     };
     const store = await storeWith();
     const readsAtTurn = new Promise((resolve) => setImmediate(() => resolve(store.reads.length)));
-    expect(await checkReferences(store, ['a', 'b', 'c'].map(many))).toHaveLength(3);
+    expect(await rejections(store, ...['a', 'b', 'c'].map(many))).toEqual(Array(3).fill(issue('missing')));
     expect(store.reads.map(({ keys }) => keys.length)).toEqual([3_000, 1_500]);
     expect(await readsAtTurn).toBe(1);
   });
 
   it('cost no read if there are none', async () => {
     const store = await storeWith(target('own'));
-    expect(await checkReferences(store, [target('own')])).toEqual([]);
+    expect(await rejections(store, target('own'))).toEqual([undefined]);
     expect(store.reads).toEqual([]);
   });
 
@@ -215,8 +223,8 @@ describe('the references of a batch', () => {
       .map(([one, list, references]) => referring({ target: one, targets: list }, ...references));
     await fc.assert(
       fc.asyncProperty(fc.array(anyPlan, { maxLength: 5 }), async (plans) => {
-        const together = await checkReferences(store, plans);
-        const apart = await Promise.all(plans.map((plan) => checkReferences(store, [plan])));
+        const together = await checked(store, plans);
+        const apart = await Promise.all(plans.map((plan) => checked(store, [plan])));
         expect(together).toEqual(apart.flat());
       }),
     );
@@ -245,12 +253,17 @@ describe('a reserved name', () => {
   const person = (name: string) => planned(people, { id: name, name });
   const domain = (name: string, orgId: string) => planned(domains, { name }, orgId);
   const claims = (...names: readonly string[]) => names.map((name) => claimKey('domain', [name]));
+  const reservedOf = async (names: ReservedNames, ...plans: readonly RecordPlan[]) => {
+    const records = plans.map(toIncoming);
+    await names.check(records);
+    return records.map(({ reserved }) => reserved);
+  };
 
   it('belongs to another organisation; names of the own one and unclaimed names are free', async () => {
     const store = await storeWith(domain('mine', 'O'), domain('theirs', 'X'));
-    const [anna, bert, carl, dora] = [person('anna@mine'), person('bert@Theirs'), person('carl@free'), person('dora')];
-    const outcomes = await new ReservedNames(store).check([anna, bert, carl, dora]);
-    expect(outcomes).toEqual([[bert, issue('reserved')]]);
+    const all = ['anna@mine', 'bert@Theirs', 'carl@free', 'dora'].map(person);
+    const expected = [undefined, issue('reserved'), undefined, undefined];
+    expect(await reservedOf(new ReservedNames(store), ...all)).toEqual(expected);
   });
 
   it('may be any of the names that a record uses', async () => {
@@ -261,23 +274,23 @@ describe('a reserved name', () => {
     if (mine === undefined || theirs === undefined) throw new Error('two names');
     const store = await storeWith(domain('mine', 'O'), domain('theirs', 'X'));
     const anna = { ...person('anna'), reserves: [mine, theirs] };
-    expect(await new ReservedNames(store).check([anna])).toEqual([[anna, issue('theirs')]]);
+    expect(await reservedOf(new ReservedNames(store), anna)).toEqual([issue('theirs')]);
   });
 
   it('is looked up once in an import, claimed or not', async () => {
     const store = await storeWith(domain('theirs', 'X'));
     const names = new ReservedNames(store);
-    await names.check([person('anna@free'), person('bert@theirs'), person('carl@free')]);
+    await reservedOf(names, person('anna@free'), person('bert@theirs'), person('carl@free'));
     expect(store.reads).toEqual([{ keys: claims('free', 'theirs'), fields: ['orgId'] }]);
     store.forget();
-    const [dora, emil, fritz] = [person('dora@theirs'), person('emil@free'), person('fritz@other')];
-    expect(await names.check([dora, emil, fritz])).toEqual([[dora, issue('reserved')]]);
+    const later = ['dora@theirs', 'emil@free', 'fritz@other'].map(person);
+    expect(await reservedOf(names, ...later)).toEqual([issue('reserved'), undefined, undefined]);
     expect(store.reads.map(({ keys }) => keys)).toEqual([claims('other')]);
   });
 
   it('costs no read if records use none', async () => {
     const store = await storeWith();
-    expect(await new ReservedNames(store).check([person('anna'), target('own')])).toEqual([]);
+    expect(await reservedOf(new ReservedNames(store), person('anna'), target('own'))).toEqual([undefined, undefined]);
     expect(store.reads).toEqual([]);
   });
 
@@ -289,9 +302,9 @@ describe('a reserved name', () => {
       key: claimKey('domain', [`${index}.example`]),
       reserved: issue('reserved'),
     }));
-    for (const plan of [anna, { ...bert, reserves }, bert]) await names.check([plan]);
+    for (const plan of [anna, { ...bert, reserves }, bert]) await reservedOf(names, plan);
     store.forget();
-    expect(await names.check([anna])).toEqual([[anna, issue('reserved')]]);
+    expect(await reservedOf(names, anna)).toEqual([issue('reserved')]);
     expect(store.reads[0]?.keys).toEqual(claims('theirs'));
   });
 });
