@@ -113,7 +113,7 @@ export class OrganisationDraft {
   observe(record: OrganisationRecord): void {
     const { section, json } = record;
     this.hasRecords = true;
-    for (const mark of section.marks?.(json) ?? []) this.lastMarked.set(mark, documentPath(recordKey(record)));
+    for (const mark of section.adjusted?.marks(json) ?? []) this.lastMarked.set(mark, documentPath(recordKey(record)));
     if (section.v1?.lists !== undefined) this.completed.add(section);
     this.hasLoginNames ||= claimsLoginNames(section);
     if (section.collection === 'users') this.observeUser(record);

@@ -4,7 +4,7 @@ import { exportedFormIssue } from './exportedForm.ts';
 import { lengthIssue } from './lengthLimits.ts';
 import { type DroppedText, type OrganisationRecord, recordSchema } from './record.ts';
 import { serialise } from './recordBody.ts';
-import type { RecordIssue } from './relations.ts';
+import type { FieldPath, RecordIssue } from './relations.ts';
 import type { Section, ValueRule } from './section.ts';
 
 /** A record with the values that ZITADEL would store, or the issue of a value that it rejects. */
@@ -19,9 +19,9 @@ const NUL: RecordIssue = { id: '', key: 'ERROR: unsupported Unicode escape seque
 /**
  * Converts a record's values by the rules of its section. The conversion is not part of a record's canonical form, since
  * a manifest describes the file's values.
- * @param unset the paths of fields to unset
+ * @param unset the path of a field to unset
  */
-export function normaliseRecord(record: OrganisationRecord, unset: readonly string[] = []): NormalisedRecord {
+export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): NormalisedRecord {
   // Before anything else reads a value: not all of that takes linear time.
   const unfit = lengthIssue(record) ?? (hasNul(record) ? NUL : undefined);
   if (unfit !== undefined) return { record, issue: unfit };
@@ -34,7 +34,8 @@ export function normaliseRecord(record: OrganisationRecord, unset: readonly stri
     changes.set(change.field, change.value);
     dropped.push(...change.dropped.map((text) => ({ field: change.field, text })));
   }
-  for (const path of [...unset, ...nestedLists(record)]) changes.set(path, undefined);
+  if (unset !== undefined) changes.set(unset, undefined);
+  for (const path of nestedLists(record)) changes.set(path, undefined);
   const changed = changes.size === 0 ? record : withChanges(record, changes);
   const stored = dropped.length === 0 ? changed : { ...changed, dropped };
   const issue = exportedFormIssue(stored, changes.size === 0 && record.parent === undefined);

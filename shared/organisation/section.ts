@@ -113,6 +113,34 @@ export interface Completion {
   readonly warning: RecordWarning;
 }
 
+/** A field that records are imported without if another record of their organisation excludes it. */
+interface AdjustedField {
+  readonly field: FieldPath;
+  /** Lists the marks of a record. The import knows an organisation's last record with each mark. */
+  readonly marks: (json: JsonObject) => readonly string[];
+  /**
+   * Returns how a record is reported that is imported without the field; undefined for one that keeps it.
+   * @param isLast whether the record is the organisation's last with a mark
+   */
+  readonly adjust: (
+    json: JsonObject,
+    isLast: (mark: string) => boolean,
+    rules: OrganisationRules,
+  ) => Adjustment | undefined;
+}
+
+/** The rules that an organisation's policies set for its records. */
+export interface OrganisationRules {
+  readonly validatesDomains: boolean;
+}
+
+/** The report of a record that is imported without a field. */
+export interface Adjustment {
+  /** The error, by its `type` and issue. */
+  readonly error?: { readonly type: string; readonly issue: RecordIssue };
+  readonly warning?: RecordWarning;
+}
+
 /** An identity provider, as far as exports describe it in other records. */
 export interface Provider {
   readonly orgId: string;
@@ -190,14 +218,7 @@ export interface Section {
    * @param now the start of the import, ISO 8601
    */
   readonly check?: (record: JsonObject, now: string) => RecordIssue | 'notCarried' | undefined;
-  /** Lists the marks of a record, which `adjust` asks for: the last record of the file with a mark is known to it. */
-  readonly marks?: (json: JsonObject) => readonly string[];
-  /** Decides by the organisation's other records whether a record is imported without a field. */
-  readonly adjust?: (
-    json: JsonObject,
-    isLast: (mark: string) => boolean,
-    organisation: OrganisationFacts,
-  ) => Adjustment | undefined;
+  readonly adjusted?: AdjustedField;
   /** Records of another section that a file may hold inside the record. */
   readonly nested?: NestedRecords;
   /** A part of the key that files may omit. */
@@ -206,19 +227,6 @@ export interface Section {
   readonly privilege?: GivenPrivilege;
   /** The reserved names; checked only when login names do not carry the organisation's domain (zitadel 3.4). */
   readonly reserved?: readonly ReservedName[];
-}
-
-/** The rules that an organisation's policies set for its records. */
-export interface OrganisationFacts {
-  readonly validatesDomains: boolean;
-}
-
-/** A field that a record is imported without, and how that is reported. */
-export interface Adjustment {
-  readonly unset: FieldPath;
-  /** The error, by its `type` and issue. */
-  readonly error?: { readonly type: string; readonly issue: RecordIssue };
-  readonly warning?: RecordWarning;
 }
 
 /** The part of a record that warnings depend on. */

@@ -11,7 +11,7 @@ import { findSection } from '../../../shared/organisation/sections.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { chunksInTurns, itemsInTurns } from '../../../shared/turns.ts';
 import type { Writing } from '../importRun.ts';
-import { repetitionIssue } from '../incomingRecord.ts';
+import { failed, repetitionIssue } from '../incomingRecord.ts';
 import { EarlierRecords } from './earlierRecords.ts';
 import { RecordWriter } from './recordWriter.ts';
 import type { TargetOrganisation, Targets } from './writeOrganisations.ts';
@@ -65,45 +65,39 @@ class PhasePlanner {
     const section = findSection(item.name);
     if (section === undefined || entry === undefined || this.writing.inspection.entries[entry] === undefined) return [];
     const target = this.targets.get(entry);
-    if (section.phase === this.phase)
-      return this.planNext(section, target, () => readItem(section, item, target?.header));
-    const given = readItem(section, item, target?.header);
-    const parent = normaliseRecord(given).record;
-    return nestedRecords(given, item.path).flatMap(({ record }) =>
-      this.planNext(record.section, target, () => ({ ...record, parent })),
-    );
+    const record = readItem(section, item, target?.header);
+    if (section.phase === this.phase) return this.planNext(record, target);
+    const parent = normaliseRecord(record).record;
+    return nestedRecords(record, item.path).flatMap((nested) => this.planNext({ ...nested.record, parent }, target));
   }
 
   /** Plans the phase's next record. */
-  private planNext(
-    section: Section,
-    target: TargetOrganisation | undefined,
-    read: () => OrganisationRecord,
-  ): RecordPlan[] {
+  private planNext(given: OrganisationRecord, target: TargetOrganisation | undefined): RecordPlan[] {
     const { report } = this.writing;
+    const { section } = given;
     if (target === undefined) {
       report.count('failed', section.name);
       return [];
     }
-    const { record, issue: valueIssue } = this.convert(read(), target);
+    const { record, issue: valueIssue } = this.convert(given, target);
     const isExcluded = this.earlier?.excludes(record) === true;
     const issue = isExcluded ? repetitionIssue(section) : (valueIssue ?? this.validate(record, target));
     if (issue === undefined) return [planRecord(record, target.loginNamesByDomain)];
-    report.add(record, issue === 'notCarried' ? { kind: issue } : { kind: 'failed', issue });
+    report.add(record, issue === 'notCarried' ? { kind: issue } : failed(issue));
     return [];
   }
 
   /** Converts a record's values, and unsets a field that its organisation's other records keep it from having. */
   private convert(given: OrganisationRecord, target: TargetOrganisation): NormalisedRecord {
-    const { section, json } = given;
+    const { adjusted, v1 } = given.section;
     const isLast = (mark: string) => target.header.lastMarked.get(mark) === documentPath(recordKey(given));
-    const adjustment = section.adjust?.(json, isLast, target);
-    const normalised = normaliseRecord(given, adjustment === undefined ? [] : [adjustment.unset]);
+    const adjustment = adjusted?.adjust(given.json, isLast, target);
+    const { record, ...result } = normaliseRecord(given, adjustment && adjusted?.field);
+    const adjusting = adjustment === undefined ? record : { ...record, adjustment };
+    if (this.writing.source.isV1 !== true || v1?.convert === undefined) return { ...result, record: adjusting };
     // ZITADEL names a record of a v1 file as it is in v2.
-    const { given: _, ...converted } = normalised.record;
-    const named =
-      this.writing.source.isV1 === true && section.v1?.convert !== undefined ? converted : normalised.record;
-    return { ...normalised, record: adjustment === undefined ? named : { ...named, adjustment } };
+    const { given: _, ...named } = adjusting;
+    return { ...result, record: named };
   }
 
   /** Validates a record in isolation: by its section's check, and by the policy for its clear-text password. */

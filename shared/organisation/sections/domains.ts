@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../json/jsonObject.ts';
 import { nameOrganisation } from '../recordBody.ts';
-import type { Adjustment, OrganisationFacts, Section } from '../section.ts';
+import type { Adjustment, OrganisationRules, Section } from '../section.ts';
 import { trimmedText } from '../valueRules.ts';
 import { inOrganisation, taken } from './references.ts';
 
@@ -22,8 +22,7 @@ export const domainSection: Section = {
       lookAlikes: true,
     },
   ],
-  marks: primaryMarks,
-  adjust: keepOnePrimary,
+  adjusted: { field: 'isPrimary', marks: primaryMarks, adjust: keepOnePrimary },
   privilege: { type: 'domain', texts: 'domainName', onlyIf: 'isVerified', ...inOrganisation },
   error: { type: 'domain', id: ['$orgId', 'domainName'], exists: { id: 'V2-e1wse', key: 'Errors.Already.Exists' } },
   success: { field: 'domains', entry: ['domainName'] },
@@ -41,14 +40,14 @@ function primaryMarks({ isPrimary, isVerified }: JsonObject): readonly string[] 
 function keepOnePrimary(
   { isPrimary, isVerified }: JsonObject,
   isLast: (mark: string) => boolean,
-  { validatesDomains }: OrganisationFacts,
+  { validatesDomains }: OrganisationRules,
 ): Adjustment | undefined {
   if (isPrimary !== true) return undefined;
   if (validatesDomains && isVerified !== true) {
     const issue = { id: 'ORG-Ggd32', key: 'Errors.Org.DomainNotVerified' };
-    return { unset: 'isPrimary', error: { type: 'domain_isprimary', issue } };
+    return { error: { type: 'domain_isprimary', issue } };
   }
   if (isLast(validatesDomains ? 'verified and primary' : 'primary')) return undefined;
   const message = 'isPrimary is true in a later record of the file: imported without it';
-  return { unset: 'isPrimary', warning: { reason: 'primary_repeated', message } };
+  return { warning: { reason: 'primary_repeated', message } };
 }

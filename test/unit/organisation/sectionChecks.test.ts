@@ -123,24 +123,24 @@ describe('the check of the references of a record', () => {
 });
 
 describe('a primary domain', () => {
-  const { adjust, marks } = domainSection;
+  const { adjusted } = domainSection;
   const primary = { domainName: 'a.example', isPrimary: true };
   const verified = { ...primary, isVerified: true };
   const [validating, lenient] = [{ validatesDomains: true }, { validatesDomains: false }];
 
   it('stays primary if it is the last one of the file, and otherwise yields with a warning', () => {
-    expect(adjust?.(primary, () => true, lenient)).toBeUndefined();
-    expect(adjust?.(verified, () => true, validating)).toBeUndefined();
+    expect(adjusted?.adjust(primary, () => true, lenient)).toBeUndefined();
+    expect(adjusted?.adjust(verified, () => true, validating)).toBeUndefined();
     const message = 'isPrimary is true in a later record of the file: imported without it';
     const warning = { reason: 'primary_repeated', message };
-    expect(adjust?.(primary, () => false, lenient)).toEqual({ unset: 'isPrimary', warning });
+    expect(adjusted?.adjust(primary, () => false, lenient)).toEqual({ warning });
   });
 
   it('must be verified if the organisation validates its domains, and yields there to verified ones only', () => {
     const error = { type: 'domain_isprimary', issue: { id: 'ORG-Ggd32', key: 'Errors.Org.DomainNotVerified' } };
-    expect(adjust?.(primary, () => true, validating)).toEqual({ unset: 'isPrimary', error });
-    expect(adjust?.(verified, (mark) => marks?.(verified).includes(mark) === true, validating)).toBeUndefined();
-    expect(marks?.(primary)).toEqual(['primary']);
-    expect(marks?.({ domainName: 'a.example', isVerified: true })).toEqual([]);
+    expect(adjusted?.adjust(primary, () => true, validating)).toEqual({ error });
+    expect(adjusted?.adjust(verified, (mark) => adjusted.marks(verified).includes(mark), validating)).toBeUndefined();
+    expect(adjusted?.marks(primary)).toEqual(['primary']);
+    expect(adjusted?.marks({ domainName: 'a.example', isVerified: true })).toEqual([]);
   });
 });
