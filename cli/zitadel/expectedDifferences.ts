@@ -4,6 +4,7 @@ import type { RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { activatedSections, droppedSections } from '../../shared/exportFile/leftToDoRules.ts';
 import { isJsonObject, parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { FieldDifference } from '../../shared/organisation/equality.ts';
+import type { SectionName } from '../../shared/organisation/section.ts';
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
 import type { FileLosses } from './fileLosses.ts';
 
@@ -22,7 +23,7 @@ export interface ZitadelSide {
 type DifferingValues = readonly [other: unknown, zitadel: unknown];
 
 interface DifferenceRule {
-  readonly sections: readonly string[];
+  readonly sections: readonly SectionName[];
   readonly paths: readonly string[];
   readonly reason: string;
   /** Whether the values are those that the reason explains; by default the ZITADEL has none. */
@@ -150,7 +151,7 @@ function fieldReason(
       ? NO_PROVIDER
       : undefined;
   const isExplained = ({ sections, paths, applies = isMissingInZitadel }: DifferenceRule) =>
-    sections.includes(section) && paths.includes(field.path) && applies(values, zitadel);
+    sections.some((name) => name === section) && paths.includes(field.path) && applies(values, zitadel);
   return fieldRules.find(isExplained)?.reason;
 }
 

@@ -1,12 +1,12 @@
 import { parseRoles } from '../auth/authorise.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { type Factor, factorFields, factorsOf } from '../organisation/factors.ts';
-import { type Section, sectionPartition, sectionPartitions } from '../organisation/section.ts';
+import { sectionPartition, sectionPartitions } from '../organisation/section.ts';
 import { orgMemberSection } from '../organisation/sections/members.ts';
 import { humanUserSection, machineUserSection } from '../organisation/sections/users.ts';
 import { organisationSection, removedOrganisations } from '../organisation/sections.ts';
 import type { FieldName } from '../store/documentFields.ts';
-import type { ScanRange, Snapshot, Store, StoredDocument } from '../store/store.ts';
+import type { Collection, ScanRange, Snapshot, Store, StoredDocument } from '../store/store.ts';
 import { INSTANCE_MEMBERS } from './members.ts';
 import { requireOrganisation } from './users.ts';
 
@@ -100,7 +100,11 @@ export async function* listMembers(store: Store, orgId: string | undefined): Asy
 }
 
 /** Reads the records of a section, of one organisation or of all. */
-async function* readSection(store: Store, section: Section, only: string | undefined) {
+async function* readSection(
+  store: Store,
+  section: { readonly collection: Collection; readonly name: string },
+  only: string | undefined,
+) {
   const { collection } = section;
   const range =
     only === undefined

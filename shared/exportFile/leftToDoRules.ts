@@ -1,6 +1,6 @@
 import { parseObject, valueAt } from '../json/jsonObject.ts';
 import { hashVerification, optionalVerifier, SETTING } from '../organisation/passwordHashes.ts';
-import { type Section, usualState } from '../organisation/section.ts';
+import { type Section, type SectionName, usualState } from '../organisation/section.ts';
 import { sections } from '../organisation/sections.ts';
 import type { WarningReason } from '../organisation/warnings.ts';
 import type { StoredDocument } from '../store/store.ts';
@@ -25,7 +25,7 @@ type SecretField = 'withPasswords' | 'withOtp' | 'withKeys';
 /** Something to do by hand after an import of a file. */
 export interface LeftToDoRule {
   /** The names of the sections whose records make it necessary. */
-  readonly sections: readonly string[];
+  readonly sections: readonly SectionName[];
   /** What an entry is about: one section of an organisation, or the whole file; by default one record. */
   readonly scope?: 'organisation' | 'file';
   /** The number of entries that are listed, of a rule that no manifest has; by default as many as fit into it. */
@@ -47,7 +47,7 @@ export interface LeftToDoRule {
 
 const forZitadel = (content: FileContent) => content.forZitadel;
 
-function ofFile(sections: readonly string[], message: string, when?: LeftToDoRule['when']): LeftToDoRule {
+function ofFile(sections: readonly SectionName[], message: string, when?: LeftToDoRule['when']): LeftToDoRule {
   return { sections, scope: 'file', message, when };
 }
 
@@ -56,7 +56,7 @@ function ofFile(sections: readonly string[], message: string, when?: LeftToDoRul
  * @param overwrites whether people who exist get them by an overwrite only, which ZITADEL does not have
  */
 function ofLacking(
-  sections: readonly string[],
+  sections: readonly SectionName[],
   field: SecretField,
   what: string,
   otherwise: string,
@@ -104,16 +104,16 @@ const forEveryTarget: readonly LeftToDoRule[] = [
 ];
 
 /** The sections whose records have states in ZITADEL's files from release 4 on. */
-const stateSections = ['org', 'humanUsers', 'machineUsers'];
+const stateSections: readonly SectionName[] = ['org', 'humanUsers', 'machineUsers'];
 const keptStates = new Set(['USER_STATE_ACTIVE', 'USER_STATE_INACTIVE', 'USER_STATE_LOCKED', 'USER_STATE_INITIAL']);
 
 /** The sections whose records ZITADEL activates when it imports them. */
-export const activatedSections: readonly string[] = namesOf((section) => usualState(section) !== undefined);
+export const activatedSections: readonly SectionName[] = namesOf((section) => usualState(section) !== undefined);
 
 /** The sections that ZITADEL accepts in an import, and drops. */
-export const droppedSections: readonly string[] = namesOf(({ zitadelStep }) => zitadelStep === 'dropped');
+export const droppedSections: readonly SectionName[] = namesOf(({ zitadelStep }) => zitadelStep === 'dropped');
 
-function namesOf(isWanted: (section: Section) => boolean): readonly string[] {
+function namesOf(isWanted: (section: Section) => boolean): readonly SectionName[] {
   return sections.filter(isWanted).map(({ name }) => name);
 }
 
@@ -284,7 +284,7 @@ const activationRules: ReadonlyMap<string, LeftToDoRule> = new Map(
 
 /** Returns what is to be done where an organisation or user may not be active as it is; undefined where it may. */
 export function activationRemedy(section: string, state: string | undefined): string | undefined {
-  if (!(stateSections.includes(section) && isClosed(state))) return undefined;
+  if (!(stateSections.some((name) => name === section) && isClosed(state))) return undefined;
   if (section === 'org') return 'deactivate the organisation';
   return state === 'USER_STATE_LOCKED' ? 'lock the user' : 'deactivate the user';
 }

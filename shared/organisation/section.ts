@@ -1,3 +1,4 @@
+import type { DataOrg } from '@zitadel/proto/zitadel/admin_pb.js';
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { CredentialField } from '../store/documentFields.ts';
 import type { Collection, PartitionRange, Reader } from '../store/store.ts';
@@ -59,6 +60,15 @@ export interface Credential {
   readonly flag: 'withPasswords' | 'withOtp';
   /** The field of the same credential in clear, which is hashed before it is stored. */
   readonly clear?: FieldPath;
+}
+
+/** A field that ZITADEL fills in where an imported record has none, so that its exports hold it (zitadel 4.3). */
+export interface FilledField {
+  readonly path: FieldPath;
+  /** The value, or its derivation from the record. */
+  readonly value: unknown | ((json: JsonObject) => unknown);
+  /** Who fills it in: every export, or ZITADEL alone when it imports. */
+  readonly by: 'exports' | 'zitadel';
 }
 
 /** Fields that a record may have beside those of its definition. */
@@ -174,10 +184,13 @@ export interface ExportForm {
   readonly ofProject?: FieldPath;
 }
 
+/** The name of a section: a field of ZITADEL's organisation document, `org` for the organisation itself. */
+export type SectionName = Exclude<keyof DataOrg, `$${string}` | 'orgId' | 'orgState'>;
+
 /** A section of an organisation in an export file: a field with one kind of record. */
 export interface Section {
   /** The field's JSON name in a v2 file, and the section's name in `summary` and `manifest`. */
-  readonly name: string;
+  readonly name: SectionName;
   readonly collection: Collection;
   /** The required object inside a record's wrapper. */
   readonly inner?: string;
@@ -207,6 +220,7 @@ export interface Section {
   readonly additional?: AdditionalFields;
   readonly v1?: V1Form;
   readonly exported?: ExportForm;
+  readonly filled?: readonly FilledField[];
   /** Fields that an overwrite must not change, because other records depend on them. */
   readonly fixed?: readonly FieldPath[];
   /** Converts a record to its canonical form in place, so that equal records have equal digests. */
@@ -253,20 +267,20 @@ export function usualState({ additional }: Section): string | undefined {
 export const serviceUsers = { name: 'machineUsers' } as const satisfies Pick<Section, 'name'>;
 
 /** Whether a stored document with this `partition` is a record of the section. */
-export function isInSection(partition: string | undefined, { name }: Pick<Section, 'name'>): boolean {
+export function isInSection(partition: string | undefined, { name }: { readonly name: string }): boolean {
   return partition?.startsWith(`${name}/`) === true;
 }
 
 /** Returns the store's partition of one section of one organisation. */
-export function sectionPartition(orgId: string, section: Section): string {
-  return `${section.name}/${orgId}`;
+export function sectionPartition(orgId: string, { name }: { readonly name: string }): string {
+  return `${name}/${orgId}`;
 }
 
 /**
  * Returns the store's partitions of one section of all organisations, in the order of their ids' UTF-8 bytes.
  * @param orgId the id to start at; by default all ids are included
  */
-export function sectionPartitions(section: Section, orgId = ''): PartitionRange['partitions'] {
+export function sectionPartitions(section: { readonly name: string }, orgId = ''): PartitionRange['partitions'] {
   // In every encoding the character `0` follows `/`.
   return { from: sectionPartition(orgId, section), to: `${section.name}0` };
 }

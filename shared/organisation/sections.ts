@@ -33,7 +33,10 @@ export const organisationSection: Section = {
 };
 
 /** Organisations in removal. They are in no section of exports. */
-export const removedOrganisations: Section = { ...organisationSection, name: 'removedOrganisations' };
+export const removedOrganisations = {
+  collection: organisationSection.collection,
+  name: 'removedOrganisations',
+} as const;
 
 /** Whether the removal of a stored organisation has begun. */
 export function isInRemoval({ partition }: StoredDocument): boolean {
@@ -63,7 +66,9 @@ export const sections: readonly Section[] = [
 /** Every section that records are of: the organisation's own, and all others. */
 export const recordSections: readonly Section[] = [organisationSection, ...sections];
 
-const recordSectionsByName = new Map(recordSections.map((section) => [section.name, section]));
+const recordSectionsByName: ReadonlyMap<string, Section> = new Map(
+  recordSections.map((section) => [section.name, section]),
+);
 
 /**
  * Returns the section of a record, by the section's name.

@@ -13,6 +13,7 @@ import {
   zitadelExportTooSlow,
 } from '../../../shared/errors/placeErrors.ts';
 import { isJsonObject, type JsonObject, parseIfJson, textAt } from '../../../shared/json/jsonObject.ts';
+import type { SectionName } from '../../../shared/organisation/section.ts';
 import {
   callMethod,
   hasContext,
@@ -152,7 +153,7 @@ async function addGrantsBetween(
     return found;
   };
   const callerId = await caller();
-  const add = (section: string, key: readonly string[], found: readonly JsonObject[]) =>
+  const add = (section: SectionName, key: readonly string[], found: readonly JsonObject[]) =>
     complete(organisation, section, key, found, callerId);
   const grants = await find((query) => calls.listAllProjectGrants({ query }));
   add('projectGrants', ['grantId'], grants.map(projectGrantRecord));
@@ -182,7 +183,7 @@ async function addGrantsBetween(
  */
 function complete(
   organisation: JsonObject,
-  section: string,
+  section: SectionName,
   key: readonly string[],
   found: readonly JsonObject[],
   callerId: string,

@@ -3,6 +3,7 @@ import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { UserState, UserStateSchema } from '@zitadel/proto/zitadel/user_pb.js';
 import { placeTokenForbidden, zitadelCallFailed, zitadelStatesUnknown } from '../../../shared/errors/placeErrors.ts';
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
+import type { SectionName } from '../../../shared/organisation/section.ts';
 import { counted, MAX_EXAMPLES } from '../../texts.ts';
 import { rpcTransport } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
@@ -39,16 +40,16 @@ export async function addStates(organisation: JsonObject, source: StateSource): 
 }
 
 function statelessUsers(organisation: JsonObject): JsonObject[] {
-  return ['humanUsers', 'machineUsers'].flatMap((section) => stateless(organisation, section));
+  return (['humanUsers', 'machineUsers'] as const).flatMap((section) => stateless(organisation, section));
 }
 
-function stateless(organisation: JsonObject, section: string): JsonObject[] {
+function stateless(organisation: JsonObject, section: SectionName): JsonObject[] {
   return recordsIn(organisation[section]).filter(({ state }) => state === undefined);
 }
 
 /** Lists the unknown states of an organisation as text; undefined if there are none. */
 function unknownText(organisation: JsonObject): string | undefined {
-  const nouns = { person: 'humanUsers', 'service user': 'machineUsers' };
+  const nouns = { person: 'humanUsers', 'service user': 'machineUsers' } as const;
   const users = Object.entries(nouns).flatMap(([noun, section]) => {
     const found = stateless(organisation, section);
     const ids = found.slice(0, MAX_EXAMPLES).map((user) => textAt(user, 'userId', ''));

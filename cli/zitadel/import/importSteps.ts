@@ -1,7 +1,7 @@
 import { zitadelSteps } from '../../../shared/organisation/section.ts';
 import { recordSections } from '../../../shared/organisation/sections.ts';
 
-const positions = new Map(
+const positions: ReadonlyMap<string, number> = new Map(
   recordSections.flatMap(({ name, zitadelStep }) =>
     zitadelStep === 'dropped' ? [] : [[name, zitadelSteps.indexOf(zitadelStep)] as const],
   ),

@@ -4,7 +4,7 @@ import { fillIn } from '../filledFields.ts';
 import { checkComplexityPolicy } from '../passwords.ts';
 import { nameOrganisation } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
-import type { ImportedRecord, OwnProviders, Provider, Section } from '../section.ts';
+import type { FilledField, ImportedRecord, OwnProviders, Provider, Section, SectionName } from '../section.ts';
 import { droppedUnless, isPlainEmailAddress } from '../valueRules.ts';
 import type { RecordWarning } from '../warnings.ts';
 import { identityProvider, own } from './references.ts';
@@ -27,6 +27,11 @@ const loginPolicyFields = [
   ...['mfaInitSkipLifetime', 'secondFactorCheckLifetime', 'multiFactorCheckLifetime', 'secondFactors', 'multiFactors'],
   ...['idps', 'allowDomainDiscovery', 'disableLoginWithEmail', 'disableLoginWithPhone', 'forceMfaLocalOnly'],
 ];
+
+const lifetimes: readonly FilledField[] = [
+  ...['passwordCheckLifetime', 'externalLoginCheckLifetime', 'mfaInitSkipLifetime'],
+  ...['secondFactorCheckLifetime', 'multiFactorCheckLifetime'],
+].map((path) => ({ path, value: '0s', by: 'exports' }));
 
 const colours = ['primaryColor', 'backgroundColor', 'warnColor', 'fontColor'].flatMap((name) => [name, `${name}Dark`]);
 
@@ -82,6 +87,7 @@ export const policySections: readonly Section[] = [
         withoutFilled: withoutOwnerTypes,
         keepProviders: keepIdps,
       },
+      filled: lifetimes,
       zitadelStep: 'login policies',
       warnings: warnOfInstanceProviders,
       // Exports do not contain the instance's own providers: the policy keeps its references to them unchecked.
@@ -108,7 +114,7 @@ export function policyKey(orgId: string, { collection, name }: Section): Documen
 }
 
 /** Creates the section of a policy: a single object, identified by its organisation. */
-function policy(name: string, type: string, exists: RecordIssue, options: Partial<Section> = {}): Section {
+function policy(name: SectionName, type: string, exists: RecordIssue, options: Partial<Section> = {}): Section {
   return {
     name,
     collection: 'settings',
@@ -132,7 +138,7 @@ function fillLoginPolicy(
     (idp) => findProvider(textAt(idp, 'idpId', ''))?.orgId === orgId && idp.ownerType !== 'IDP_OWNER_TYPE_ORG',
   );
   for (const idp of mistyped) idp.ownerType = 'IDP_OWNER_TYPE_ORG';
-  return fillIn('loginPolicy', policy, 'exports') || mistyped.length > 0;
+  return fillIn(lifetimes, policy, 'exports') || mistyped.length > 0;
 }
 
 /** Removes the owner's type of the organisation's own identity providers, which exports derive. */

@@ -1,7 +1,7 @@
 import { textAt } from '../../json/jsonObject.ts';
 import { fillIn } from '../filledFields.ts';
 import { deriveId, reorder } from '../recordBody.ts';
-import { deactivatable, type Section } from '../section.ts';
+import { deactivatable, type FilledField, type Section, type SectionName } from '../section.ts';
 import { enumerationOr, textRule, trimmed, trimSpace } from '../valueRules.ts';
 import { own, project, taken } from './references.ts';
 
@@ -10,6 +10,12 @@ const oidcAppFields = [
   ...['postLogoutRedirectUris', 'version', 'devMode', 'accessTokenType', 'accessTokenRoleAssertion'],
   ...['idTokenRoleAssertion', 'idTokenUserinfoAssertion', 'clockSkew', 'additionalOrigins', 'skipNativeAppSuccessPage'],
   ...['backChannelLogoutUri', 'loginVersion'],
+];
+
+const filledOidcApp: readonly FilledField[] = [
+  { path: 'app.responseTypes', value: ['OIDC_RESPONSE_TYPE_CODE'], by: 'exports' },
+  { path: 'app.grantTypes', value: ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE'], by: 'exports' },
+  { path: 'app.clockSkew', value: '0s', by: 'exports' },
 ];
 
 /** Trims the base URI of a login, which may be relative. */
@@ -70,13 +76,14 @@ export const projectSections: readonly Section[] = [
     },
     exported: {
       order: { inner: 'app', fields: oidcAppFields },
-      fill: (app) => fillIn('oidcApps', app, 'exports'),
+      fill: (app) => fillIn(filledOidcApp, app, 'exports'),
     },
+    filled: filledOidcApp,
   },
 ];
 
 /** Creates the section of one kind of application. All kinds share one id space. */
-function application(name: string, type: string, existsId: string, successField: string): Section {
+function application(name: SectionName, type: string, existsId: string, successField: string): Section {
   return {
     name,
     inner: 'app',

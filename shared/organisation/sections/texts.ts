@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../json/jsonObject.ts';
-import type { Section } from '../section.ts';
+import type { Section, SectionName } from '../section.ts';
 import { textLanguage } from '../valueRules.ts';
 
 /**
@@ -7,7 +7,7 @@ import { textLanguage } from '../valueRules.ts';
  * import and has no error for them.
  */
 function texts(
-  name: string,
+  name: SectionName,
   type: string,
   zitadelStep: Section['zitadelStep'],
   exported?: Section['exported'],

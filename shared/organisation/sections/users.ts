@@ -67,6 +67,10 @@ export const humanUserSection: Section = {
     'user.phone': phone,
   },
   exported: { withoutFilled: inCanonicalLanguage },
+  filled: [
+    { path: 'user.profile.displayName', value: defaultDisplayName, by: 'zitadel' },
+    { path: LANGUAGE, value: 'und', by: 'zitadel' },
+  ],
   // Older files name a hash's algorithm, which the hash itself names too.
   additional: { paths: ['otpEmail', 'otp_email', 'user.hashedPassword.algorithm'], otpEmail: true },
   warnings: warnOfPerson,
@@ -144,6 +148,10 @@ function canonicalisePerson(json: JsonObject, orgId: string): void {
 function personState(json: JsonObject): unknown {
   const isKnown = valueAt(json, 'user.email.isEmailVerified') === true || valueAt(json, 'user.idps') !== undefined;
   return json.state ?? (isKnown ? 'USER_STATE_ACTIVE' : 'USER_STATE_INITIAL');
+}
+
+function defaultDisplayName(person: JsonObject): string {
+  return `${textAt(person, 'user.profile.firstName', '')} ${textAt(person, 'user.profile.lastName', '')}`;
 }
 
 /** Returns a person by which it is compared: a ZITADEL has the canonical form of every language. */

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { isJsonObject, type JsonObject, putAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { fillIn } from '../../../shared/organisation/filledFields.ts';
+import { findSection } from '../../../shared/organisation/sections.ts';
 import { type Organisation, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
@@ -24,7 +25,7 @@ const lostOfPolicies = ['allowDomainDiscovery', 'disableLoginWithEmail', 'disabl
 function asZitadelKeepsIt(section: string, given: JsonObject): JsonObject {
   const record = structuredClone(given);
   for (const path of section === 'loginPolicy' ? lostOfPolicies : lost) unset(record, path);
-  fillIn(section, record, 'zitadel');
+  fillIn(findSection(section)?.filled ?? [], record, 'zitadel');
   if (section === 'loginTexts') return { ...loginScreens, ...record };
   const isPerson = section === 'humanUsers';
   if (!isPerson || valueAt(record, 'user.hashedPassword.value') !== undefined) return record;

@@ -73,7 +73,10 @@ describe('an import into a ZITADEL', () => {
         const held = elements(org.humanUsers).flatMap(({ user }) => elements(elements(user)[0]?.idps));
         const added: Readonly<Record<string, number>> = { domains: 1, orgMembers: 1, userLinks: held.length };
         const expected = elements(content).length + (added[name] ?? 0);
-        expect([name, sections.get(name)?.size ?? 0]).toEqual([name, droppedSections.includes(name) ? 0 : expected]);
+        expect([name, sections.get(name)?.size ?? 0]).toEqual([
+          name,
+          new Set<string>(droppedSections).has(name) ? 0 : expected,
+        ]);
       }
     }
     // The recorded request names this one's id outside of its record only, where ZITADEL ignores it.

@@ -5,6 +5,7 @@ import { InvalidRecordError } from '../../../shared/organisation/message.ts';
 import { readRecord, toRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, planReferences, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { Reference } from '../../../shared/organisation/relations.ts';
+import type { Section } from '../../../shared/organisation/section.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
 import { domainPolicySection } from '../../../shared/organisation/sections/policies.ts';
 import { organisationSection, recordSections } from '../../../shared/organisation/sections.ts';
@@ -13,7 +14,7 @@ import { type Collection, documentId, documentPath, type StoredDocument } from '
 import { type Database, recordCollections } from './database.ts';
 
 const MEMBERS_OF_INSTANCE = 'instanceMembers';
-const sectionsByName = new Map(recordSections.map((section) => [section.name, section]));
+const sectionsByName: ReadonlyMap<string, Section> = new Map(recordSections.map((section) => [section.name, section]));
 
 /** Documents by `<collection>/<id>`, as a claim names its owner. */
 type Documents = ReadonlyMap<string, StoredDocument>;

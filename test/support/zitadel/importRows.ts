@@ -1,5 +1,6 @@
 import { type JsonObject, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { fillIn } from '../../../shared/organisation/filledFields.ts';
+import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { hasStates, type Release } from './behaviour.ts';
 import { type Contents, elements, newId } from './contents.ts';
 
@@ -259,7 +260,7 @@ function withState({ release }: ImportRun, { state, ...json }: JsonObject): Json
  */
 function importedPerson(given: JsonObject): JsonObject {
   const json = structuredClone(given);
-  fillIn('humanUsers', json, 'zitadel');
+  fillIn(humanUserSection.filled ?? [], json, 'zitadel');
   const inner = elements(json.user)[0] ?? {};
   const { idps: _, otpCode: _seed, ...kept } = inner;
   const hasPassword = valueAt(json, 'user.hashedPassword.value') !== undefined || inner.password !== undefined;

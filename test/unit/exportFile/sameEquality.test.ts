@@ -7,7 +7,7 @@ import type { OnConflict } from '../../../functions/import/contract.ts';
 import { BatchComparison } from '../../../functions/import/write/comparison.ts';
 import { Comparison } from '../../../shared/exportFile/comparison.ts';
 import { isJsonObject, type JsonObject, parseObject, putAt } from '../../../shared/json/jsonObject.ts';
-import { filledFields, fillIn } from '../../../shared/organisation/filledFields.ts';
+import { fillIn } from '../../../shared/organisation/filledFields.ts';
 import { InvalidRecordError } from '../../../shared/organisation/message.ts';
 import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import {
@@ -72,8 +72,7 @@ function* placesIn(schema: DescMessage, before: Steps['steps']): Generator<Steps
 }
 
 /** Lists the places of a section that its definition lacks, or that have special values. */
-function ownPlaces({ name, additional }: Section): Steps[] {
-  const filled = filledFields.filter(({ section }) => section === name);
+function ownPlaces({ name, additional, filled = [] }: Section): Steps[] {
   const providers = [OWN_PROVIDER, 'missing'].flatMap((idpId) =>
     ['SYSTEM', 'ORG'].map((owner) => ({ idpId, ownerType: `IDP_OWNER_TYPE_${owner}` })),
   );
@@ -140,7 +139,7 @@ function exported({ section, orgId, body, credentials, otpEmail }: OrganisationR
 function filledIn(record: OrganisationRecord): unknown {
   const { section, body, credentials, otpEmail } = exported(record);
   const json = parseObject(body);
-  for (const by of ['exports', 'zitadel'] as const) fillIn(section.name, json, by);
+  for (const by of ['exports', 'zitadel'] as const) fillIn(section.filled ?? [], json, by);
   const isTexts = section.name === 'loginTexts';
   const isEmpty = (value: unknown) => isTexts && isJsonObject(value) && Object.keys(value).length === 0;
   return [

@@ -16,7 +16,7 @@ const error = { type: 'thing', id: ['id'], exists: issue('exists') };
 
 /** Records that others refer to. */
 const targets: Section = {
-  name: 'targets',
+  name: 'projects',
   collection: 'projects',
   phase: 1,
   zitadelStep: 'projects',
@@ -35,7 +35,7 @@ function planned(section: Section, json: object, orgId = 'O'): RecordPlan {
 /** A record of the organisation `O` that refers to others. */
 function referring(json: object, ...references: readonly Reference[]): RecordPlan {
   return planned(
-    { name: 'things', collection: 'actions', phase: 2, zitadelStep: 'actions', key: ['id'], references, error },
+    { name: 'actions', collection: 'actions', phase: 2, zitadelStep: 'actions', key: ['id'], references, error },
     json,
   );
 }
@@ -233,7 +233,7 @@ describe('the references of a batch', () => {
 
 describe('a reserved name', () => {
   const people: Section = {
-    name: 'people',
+    name: 'humanUsers',
     collection: 'users',
     phase: 2,
     zitadelStep: 'people',
