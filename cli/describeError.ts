@@ -2,8 +2,8 @@ import { organisationUnknown } from '../shared/errors/commandErrors.ts';
 import { IdentityError } from '../shared/errors/identityError.ts';
 import type { ExitStatus } from './command.ts';
 import { InterruptedError, UsageError } from './command.ts';
+import { humanMessage } from './serverMessages.ts';
 import { printable } from './terminal.ts';
-import { humanMessage } from './texts.ts';
 
 interface DescribedError {
   readonly message: string;

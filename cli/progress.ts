@@ -1,5 +1,5 @@
+import { counted, figures, numberText } from './numberTexts.ts';
 import { DEFAULT_COLUMNS, printableJson, type TerminalStream } from './terminal.ts';
-import { counted, figures, numberText } from './texts.ts';
 
 /** What is known of a running phase. */
 export interface Meter {

@@ -7,7 +7,7 @@ import { databaseFile } from '../../shared/store/openStore.ts';
 import type { Trail } from '../../shared/store/store.ts';
 import { defineInstanceCommand, flag, optional, type Row, type Surroundings, UsageError } from '../command.ts';
 import { embeddedDirectory } from '../instanceLocation.ts';
-import { numberText } from '../texts.ts';
+import { numberText } from '../numberTexts.ts';
 
 const POLL_MS = 500;
 

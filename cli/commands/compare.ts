@@ -1,8 +1,11 @@
 import type { Comparison, RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { missingKinds } from '../../shared/exportFile/secretSelection.ts';
 import { defineCommand, interruptible, NOTHING_CHANGED, type Output, optional, required } from '../command.ts';
+import { differenceLines, notComparedLines, valueText } from '../differenceTexts.ts';
 import type { Place, PlaceExportOptions } from '../exports/placeInterfaces.ts';
+import { missingStatesLines, noticeSection } from '../notices.ts';
 import { recordNoun, words } from '../nouns.ts';
+import { counted, figures, named, numberText } from '../numberTexts.ts';
 import {
   eventsOption,
   exportChoices,
@@ -13,17 +16,6 @@ import {
 } from '../places/placeOptions.ts';
 import type { ProgressOutput } from '../progress.ts';
 import { type Line, section } from '../terminal.ts';
-import {
-  counted,
-  differenceLines,
-  figures,
-  missingStatesLines,
-  named,
-  notComparedLines,
-  noticeSection,
-  numberText,
-  valueText,
-} from '../texts.ts';
 
 const DEFAULT_LIMIT = 100;
 

@@ -7,6 +7,8 @@ import type {
   UnexportedOrganisation,
 } from '../exports/placeInterfaces.ts';
 import type { RecordCounter } from '../exports/recordCounter.ts';
+import { missingStatesLines, noticeSection } from '../notices.ts';
+import { counted } from '../numberTexts.ts';
 import {
   eventsOption,
   exportChoices,
@@ -17,7 +19,6 @@ import {
   toOption,
 } from '../places/placeOptions.ts';
 import { section } from '../terminal.ts';
-import { counted, missingStatesLines, noticeSection } from '../texts.ts';
 
 export const exportCommand = defineCommand({
   name: 'export',

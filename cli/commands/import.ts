@@ -3,6 +3,8 @@ import { total } from '../../shared/collections/counts.ts';
 import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
 import type { PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
+import { missingStatesLines, noticeSection } from '../notices.ts';
+import { counted, countList } from '../numberTexts.ts';
 import {
   eventsOption,
   exportChoices,
@@ -15,7 +17,6 @@ import {
   toOption,
 } from '../places/placeOptions.ts';
 import { type Line, section } from '../terminal.ts';
-import { counted, countList, missingStatesLines, noticeSection } from '../texts.ts';
 import { SECRET_CHOICES } from '../valueFormats.ts';
 
 export const importCommand = defineCommand({

@@ -2,7 +2,9 @@ import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import { defineCommand, type Output, required } from '../command.ts';
 import type { FileFacts, PlaceInspection } from '../exports/inspectPlace.ts';
 import type { Place, UnexportedOrganisation } from '../exports/placeInterfaces.ts';
+import { missingStatesLines, type Notice, noticeLines, noticeSection } from '../notices.ts';
 import { words } from '../nouns.ts';
+import { counted, countList, hashLine, numberText } from '../numberTexts.ts';
 import {
   eventsOption,
   exportChoices,
@@ -12,16 +14,6 @@ import {
   secretOptions,
 } from '../places/placeOptions.ts';
 import { section } from '../terminal.ts';
-import {
-  counted,
-  countList,
-  hashLine,
-  missingStatesLines,
-  type Notice,
-  noticeLines,
-  noticeSection,
-  numberText,
-} from '../texts.ts';
 
 export const inspectCommand = defineCommand({
   name: 'inspect',

@@ -1,8 +1,8 @@
 import type { RemovableOrganisation } from '../../shared/accounts/organisationRemoval.ts';
 import { defineInstanceCommand, flag, interruptible, oneOrMore, toList, UsageError } from '../command.ts';
+import { counted, named } from '../numberTexts.ts';
 import { askConfirmation } from '../questions.ts';
 import { section } from '../terminal.ts';
-import { counted, named } from '../texts.ts';
 
 export const orgListCommand = defineInstanceCommand({
   name: 'org list',

@@ -10,9 +10,9 @@ import {
   type Surroundings,
   UsageError,
 } from '../command.ts';
+import { counted } from '../numberTexts.ts';
 import type { People, Person } from '../people/people.ts';
 import { secretOptions } from '../places/placeOptions.ts';
-import { counted } from '../texts.ts';
 
 export const otpEmailEnableCommand = defineInstanceCommand({
   name: 'otp-email enable',

@@ -1,7 +1,7 @@
 import { operations } from '../../shared/auth/token.ts';
 import { defineInstanceCommand, flag, optional, repeatable, required, toList, UsageError } from '../command.ts';
 import { createToken, newTokenFile, tokenText } from '../newToken.ts';
-import { counted } from '../texts.ts';
+import { counted } from '../numberTexts.ts';
 
 export const patCreateCommand = defineInstanceCommand({
   name: 'pat create',

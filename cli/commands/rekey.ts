@@ -1,5 +1,5 @@
 import { defineInstanceCommand, interruptible } from '../command.ts';
-import { counted } from '../texts.ts';
+import { counted } from '../numberTexts.ts';
 
 export const rekeyCommand = defineInstanceCommand({
   name: 'rekey',

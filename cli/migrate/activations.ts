@@ -5,7 +5,7 @@ import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import { activationRemedy, isClosed } from '../../shared/exportFile/leftToDoRules.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { recordSection } from '../../shared/organisation/sections.ts';
-import { stateWord } from '../texts.ts';
+import { stateWord } from '../serverMessages.ts';
 
 /** Bounds the organisations and users that a result lists. */
 const MAX_ACTIVATIONS = 10_000;

@@ -3,7 +3,8 @@ import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparis
 import { parseObject, textAt, valueAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
-import { counted, firstOf, MAX_EXAMPLES, numberText, stateWord } from '../texts.ts';
+import { counted, firstOf, MAX_EXAMPLES, numberText } from '../numberTexts.ts';
+import { stateWord } from '../serverMessages.ts';
 import type { CredentialSummary } from './migrationDocuments.ts';
 import type { OpenSide } from './openSides.ts';
 import type { MigrationSettings } from './settings.ts';

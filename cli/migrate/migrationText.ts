@@ -1,22 +1,10 @@
 import { type Counts, total } from '../../shared/collections/counts.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
+import { differenceLines, firstDifferences, notComparedLines } from '../differenceTexts.ts';
+import { type Notice, noticeSection, noticeText } from '../notices.ts';
+import { counted, countList, figures, firstLines, hashLine, named, numberText } from '../numberTexts.ts';
 import { phaseText } from '../progress.ts';
 import { commandLine, type Line, section } from '../terminal.ts';
-import {
-  counted,
-  countList,
-  differenceLines,
-  figures,
-  firstDifferences,
-  firstLines,
-  hashLine,
-  type Notice,
-  named,
-  notComparedLines,
-  noticeSection,
-  noticeText,
-  numberText,
-} from '../texts.ts';
 import { describeCredentials } from './credentialTally.ts';
 import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
 import { endText, equalRecords } from './resultSummary.ts';

@@ -11,8 +11,9 @@ import {
   MAX_REQUESTED_ORGANISATIONS,
   onlyOrganisationsOf,
 } from '../compareSides.ts';
+import { valueText } from '../differenceTexts.ts';
 import type { Place } from '../exports/placeInterfaces.ts';
-import { counted, valueText } from '../texts.ts';
+import { counted } from '../numberTexts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { Activations } from './activations.ts';
 import { credentialTally } from './credentialTally.ts';

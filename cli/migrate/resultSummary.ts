@@ -1,4 +1,4 @@
-import { counted } from '../texts.ts';
+import { counted } from '../numberTexts.ts';
 import type { MigrationResult } from './migrationDocuments.ts';
 
 /** Returns the number of records that the proof has found equal on both sides. */

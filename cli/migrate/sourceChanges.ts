@@ -1,4 +1,4 @@
-import { counted, named, numberText } from '../texts.ts';
+import { counted, named, numberText } from '../numberTexts.ts';
 import type { MigrationPlan } from './migrationDocuments.ts';
 
 type Organisation = MigrationPlan['organisations'][number];

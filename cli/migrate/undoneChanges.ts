@@ -2,7 +2,7 @@ import { BoundedList } from '../../shared/collections/boundedList.ts';
 import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparison.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
-import { stateWord } from '../texts.ts';
+import { stateWord } from '../serverMessages.ts';
 import type { UndonePerson } from './migrationDocuments.ts';
 
 const MAX_LISTED_PEOPLE = 1_000;

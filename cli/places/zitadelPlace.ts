@@ -1,5 +1,5 @@
 import type { DatabasePlace, PlaceFacts, PlaceOperation, Recognised } from '../exports/placeInterfaces.ts';
-import { counted } from '../texts.ts';
+import { counted } from '../numberTexts.ts';
 import { exportLosses, openZitadelExport } from '../zitadel/export/exportContent.ts';
 import { importIntoZitadel } from '../zitadel/import/importFile.ts';
 import { importChanges } from '../zitadel/import/importSteps.ts';

@@ -3,9 +3,10 @@ import { secretNames } from '../../shared/exportFile/secretSelection.ts';
 import { describeCredentials } from '../migrate/credentialTally.ts';
 import type { MigrationResult, MigrationSide } from '../migrate/migrationDocuments.ts';
 import { endText, equalRecords } from '../migrate/resultSummary.ts';
+import { groupNotices, groupText, type Notice, noticeText } from '../notices.ts';
 import { recordNoun, words } from '../nouns.ts';
+import { counted, figures, named, numberText } from '../numberTexts.ts';
 import { phaseText, span } from '../progress.ts';
-import { counted, figures, groupNotices, groupText, type Notice, named, noticeText, numberText } from '../texts.ts';
 import { definitions, type Html, html, listSection, moment } from './html.ts';
 import { style } from './style.ts';
 

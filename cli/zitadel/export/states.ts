@@ -4,7 +4,7 @@ import { UserState, UserStateSchema } from '@zitadel/proto/zitadel/user_pb.js';
 import { placeTokenForbidden, zitadelCallFailed, zitadelStatesUnknown } from '../../../shared/errors/placeErrors.ts';
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { SectionName } from '../../../shared/organisation/section.ts';
-import { counted, MAX_EXAMPLES } from '../../texts.ts';
+import { counted, MAX_EXAMPLES } from '../../numberTexts.ts';
 import { rpcTransport } from '../rpc.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { recordsIn } from './exportOrganisation.ts';

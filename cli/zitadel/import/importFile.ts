@@ -12,7 +12,7 @@ import { humanUserSection } from '../../../shared/organisation/sections/users.ts
 import { UsageError } from '../../command.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
 import type { ExportFile, ImportMeter, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
-import { counted } from '../../texts.ts';
+import { counted } from '../../numberTexts.ts';
 import { LAG_MS } from '../expectedDifferences.ts';
 import { readDefaultDomainPolicy } from '../export/defaultDomainPolicy.ts';
 import { hasContext } from '../rpc.ts';

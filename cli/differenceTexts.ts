@@ -1,0 +1,60 @@
+// Differences between two places, as lines of text.
+import { recordNoun } from './nouns.ts';
+import { counted, MAX_LINES, named, numberText } from './numberTexts.ts';
+
+/** Returns the line on secrets that a comparison leaves out. */
+export function notComparedLines(kinds: readonly string[]): string[] {
+  return kinds.length === 0 ? [] : [`not compared: ${kinds.join(', ')} (--with)`];
+}
+
+/** Returns the first lines of the listed records that differ, and the number of all, where the lines are more. */
+export function firstDifferences(lines: readonly string[], listed: number, all: number): string[] {
+  const which = listed === all ? 'them' : numberText(listed);
+  const rest = `${counted(all, 'record')} differ; --json lists ${which}`;
+  return lines.length <= MAX_LINES ? [...lines] : [...lines.slice(0, MAX_LINES), rest];
+}
+
+/** A field in which two records differ: the values as JSON text, or how secrets differ. */
+interface FieldTexts {
+  readonly path: string;
+  readonly first?: string | undefined;
+  readonly second?: string | undefined;
+  readonly secret?: string | undefined;
+}
+
+interface DifferingRecord {
+  readonly section: string;
+  readonly orgId: string;
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly orgName?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly isRepeat?: boolean | undefined;
+}
+
+/**
+ * Returns the lines of a record that differs.
+ * @param onlyIn the side that alone has the record; undefined if both have it
+ */
+export function differenceLines(
+  { section, orgId, orgName, id, name, reason, isRepeat = false }: DifferingRecord,
+  onlyIn: string | undefined,
+  fields: readonly FieldTexts[],
+): string[] {
+  const record = `${recordNoun(section)} ${named(id, name)} of ${named(orgId, orgName)}`;
+  const why = reason === undefined ? '' : ` (${reason})`;
+  if (onlyIn !== undefined)
+    return [`${record}: only in ${onlyIn}${isRepeat ? `, which has this ${recordNoun(section)} twice` : ''}${why}`];
+  return fields.map(({ path, first = '(absent)', second = '(absent)', secret }) => {
+    const values = secret === undefined ? `${first} | ${second}` : `a secret, ${secret}`;
+    return `${record}: ${path}: ${values}${why}`;
+  });
+}
+
+const MAX_VALUE_CHARACTERS = 200;
+
+/** Returns a value as JSON text, cut; undefined for an absent one. */
+export function valueText(value: unknown): string | undefined {
+  const text = value === undefined ? undefined : JSON.stringify(value);
+  return text === undefined || text.length <= MAX_VALUE_CHARACTERS ? text : `${text.slice(0, MAX_VALUE_CHARACTERS)}…`;
+}

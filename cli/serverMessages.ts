@@ -1,0 +1,74 @@
+// Messages of servers in the words of the command.
+
+const EXISTS =
+  'exists with other content, in another organisation, or earlier in the file: --on-conflict overwrite replaces content of the same one';
+
+/** What people read of an import's errors, by their ids or by what their keys hold; a program reads ids and keys. */
+const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
+  [
+    /^ID=V3-DKcYh Errors\.User\./,
+    'another user has this login name: users of several organisations share one only where `userLoginMustBeDomain` holds in their domain policies',
+  ],
+  [/^ID=V3-DKcYh /, 'another record has this login name, or another organisation this verified domain'],
+  [
+    /^ID=CRYPT-5uV9n /,
+    'the ZITADEL refuses the password hash for its cost: change SystemDefaults.PasswordHasher.Limits there, or migrate with --refused-hashes omit',
+  ],
+  [
+    /^ID=CRYPT-(?:2xK7d|r8Qm2) /,
+    'the ZITADEL has no verifier for the password hash: add it to SystemDefaults.PasswordHasher.Verifiers there, or migrate with --refused-hashes omit',
+  ],
+  [/^ID=IMPORT-orgState /, 'an import does not change the state of an existing organisation'],
+  [/^ID=IMPORT-ownState /, 'an import does not change the state of its caller'],
+  [/^ID=IMPORT-rolesInUse /, 'the project grant would lose roles that user grants still use'],
+  [/ Errors\.\S*DomainNotAllowedAsUsername/, "the user name ends with another organisation's verified domain"],
+  [/ Errors\.\S*(?:Already\.?Exist|NoChanges)/, EXISTS],
+  [
+    / Errors\.\S*Not(?:Found|Exist)/,
+    'refers to a record that was not imported, and that the target does not have there',
+  ],
+  [/PasswordComplexityPolicy\.(?:MinLength$|Has)/, "the password is too short or simple for its organisation's policy"],
+  [/ Errors\.AuthNKey\.ExpireBeforeNow/, 'the key has expired'],
+];
+
+/** An error of which nothing but its key says what it is about. */
+const ERROR_KEY = /^ID=(\S+) (?:Message=)?Errors\.(\S+)/;
+const WORD_START = /\.|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g;
+
+/** The fields of requests, as the interface and its messages name them, by the options of the command that set them. */
+const fieldOptions: Readonly<Record<string, string>> = {
+  with_passwords: '--with passwords',
+  with_otp: '--with otp',
+  with_keys: '--with keys',
+  for_zitadel: '--for-zitadel',
+  org_ids: '--org',
+  excluded_org_ids: '--exclude-org',
+  on_conflict: '--on-conflict',
+  new_orgs_only: '--new-orgs-only',
+  dry_run: '--dry-run',
+};
+
+/** What ZITADEL's validation says of a field, from the request to the field. */
+const VIOLATION = /invalid \w{1,100}\.\S{1,100}: embedded message failed validation \| caused by: .*/;
+
+/** Returns the path of an invalid field, as files have it, and what is wrong with it. */
+function violationText(message: string): string {
+  const names = [...message.matchAll(/invalid \w+\.(\S+): /g)].map(([, name = '']) => name);
+  const path = names.map((name) => name.slice(0, 1).toLowerCase() + name.slice(1)).join('.');
+  return `${path}: ${message.replace(/^.*invalid \w+\.\S+: /, '')}`;
+}
+
+/** Returns a message of a server in the words of the command: without ids of errors, with options in place of fields. */
+export function humanMessage(message: string): string {
+  const known = importErrors.find(([error]) => error.test(message.replace(' Message=', ' ')));
+  const said = message
+    .replace(VIOLATION, violationText)
+    .replace(/^ID=IMPORT-tooLong Message=/, '')
+    .replace(ERROR_KEY, (_, id: string, key: string) => `${key.replace(WORD_START, ' ').toLowerCase()} (${id})`);
+  return known?.[1] ?? said.replace(/`?\b([a-z]+(?:_[a-z]+)+)\b`?/g, (text, field) => fieldOptions[field] ?? text);
+}
+
+/** Returns the word for a state such as `USER_STATE_LOCKED`: `locked`. */
+export function stateWord(state: string): string {
+  return state.replace(/^.*_STATE_/, '').toLowerCase();
+}

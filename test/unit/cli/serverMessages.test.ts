@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { humanMessage } from '../../../cli/serverMessages.ts';
+
+const exists = /^exists with other content, in another organisation, or earlier in the file: --on-conflict overwrite/;
+
+describe("the readable text of a server's message", () => {
+  it.each([
+    ['ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting', exists],
+    ['ID=V2-e1wse Message=Errors.Already.Exists', exists],
+    ['ID=ORG-lapo2n Errors.Org.AlreadyExisting', exists],
+    ['ID=V3-DKcYh Message=Errors.User.AlreadyExists', /^another user has this login name/],
+    ['ID=V3-DKcYh Message=Errors.Org.AlreadyExists', /^another record has this login name/],
+    [
+      'ID=ORG-GoXOn Errors.User.NotFound',
+      /^refers to a record that was not imported, and that the target does not have there$/,
+    ],
+    [
+      'ID=LANG-3 Errors.IDPConfig.NotExisting',
+      /^refers to a record that was not imported, and that the target does not have there$/,
+    ],
+    [
+      'ID=DOMAIN-HuJf6 Message=Errors.User.PasswordComplexityPolicy.MinLength',
+      /^the password is too short or simple for its organisation's policy$/,
+    ],
+    ['ID=DOMAIN-dv3t5 Message=Errors.AuthNKey.ExpireBeforeNow', /^the key has expired$/],
+    [
+      'ID=Org-WSfdq Message=Errors.Org.LoginPolicy.RedirectURIInvalid',
+      /^org login policy redirect uri invalid \(Org-WSfdq\)$/,
+    ],
+    [
+      'the file has no machine keys: export with `with_keys`, or create new ones',
+      /^the file has no machine keys: export with --with keys, or create new ones$/,
+    ],
+    [
+      'invalid ImportDataOrg.Orgs[0]: embedded message failed validation | caused by: invalid DataOrg.ProjectRoles[7]: embedded message failed validation | caused by: invalid AddProjectRoleRequest.DisplayName: value length must be: 1',
+      /^orgs\[0\]\.projectRoles\[7\]\.displayName: value length must be: 1$/,
+    ],
+    [
+      'with_passwords must be a boolean, and of_others none',
+      /^--with passwords must be a boolean, and of_others none$/,
+    ],
+  ])('is for %s: %s', (message, text) => {
+    expect(humanMessage(message)).toMatch(text);
+  });
+});
