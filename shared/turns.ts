@@ -37,12 +37,9 @@ function startNext(): void {
   if (waiting.length > 0) setImmediate(startNext);
 }
 
-/** Yields items, and a turn of the event loop whenever those so far have taken their time. */
-export async function* itemsInTurns<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
-  for (const item of items) {
-    if (performance.now() - turnStartedAt > TURN_MS) await yieldToEventLoop();
-    yield item;
-  }
+/** Whether bulk work has kept its turn for long enough, and should yield between two records. */
+export function isTurnOver(): boolean {
+  return performance.now() - turnStartedAt > TURN_MS;
 }
 
 /** Takes a millisecond or two to parse, check and plan. */

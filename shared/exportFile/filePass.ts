@@ -10,7 +10,7 @@ import { type OrganisationRecord, readRecord } from '../organisation/record.ts';
 import { causedBy, MAX_ISSUES } from '../organisation/rules.ts';
 import type { Section } from '../organisation/section.ts';
 import { findSection } from '../organisation/sections.ts';
-import { chunksInTurns, itemsInTurns } from '../turns.ts';
+import { chunksInTurns, isTurnOver, yieldToEventLoop } from '../turns.ts';
 import { checkOrganisationId } from './fileLimits.ts';
 import { type Manifest, ManifestTally, manifestSchema } from './manifest.ts';
 import { OrganisationDraft, withAdditions } from './organisationDraft.ts';
@@ -80,7 +80,8 @@ export async function* passFile(
       if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw new JsonError([], TOO_MUCH_WHITE_SPACE);
       const items = reader.push(chunk);
       onOrganisations(reader.organisations);
-      for await (const item of itemsInTurns(items)) {
+      for (const item of items) {
+        if (isTurnOver()) await yieldToEventLoop();
         violations.capture(item.path, () => addItem(item, pass, onRecord, knownDrafts));
         if (violations.full) break;
       }

@@ -40,6 +40,8 @@ export class StringScanner {
   private code = 0;
   /** Whether the last escape is the first half of a surrogate pair. */
   private isHalf = false;
+  private chunk: Buffer | undefined;
+  private isChunkUtf8 = true;
   /** Whether the string is complete. */
   done = true;
 
@@ -73,8 +75,17 @@ export class StringScanner {
         break;
       }
     }
-    if (!isAscii && !isUtf8(bytes.subarray(position, at))) throw new SyntaxError('invalid UTF-8');
+    if (!isAscii && !this.isUtf8(bytes, position, at)) throw new SyntaxError('invalid UTF-8');
     return at;
+  }
+
+  /** Checks a chunk once for all of its strings, and each of them only if another part of the chunk is invalid. */
+  private isUtf8(bytes: Buffer, start: number, end: number): boolean {
+    if (bytes !== this.chunk) {
+      this.chunk = bytes;
+      this.isChunkUtf8 = isUtf8(bytes);
+    }
+    return this.isChunkUtf8 || isUtf8(bytes.subarray(start, end));
   }
 
   private advanceEscape(bytes: Buffer, at: number): number {

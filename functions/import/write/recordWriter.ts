@@ -10,8 +10,8 @@ const BATCH_RECORDS = 250;
 const BATCH_PASSWORDS = 24;
 /** The size allowance for fields other than the body and the credentials. */
 const RECORD_OVERHEAD_BYTES = 1_500;
-/** Commits take turns unless the database reports how many it takes at once. */
-const MIN_BATCHES_IN_FLIGHT = 4;
+/** While one batch is committed, the next one is prepared. More of them only occupy memory where commits take turns. */
+const MIN_BATCHES_IN_FLIGHT = 2;
 /** Bounds the memory of the batches in flight. */
 const MAX_BYTES_IN_FLIGHT = 4 * MAX_COMMIT_BYTES;
 

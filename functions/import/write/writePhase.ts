@@ -9,7 +9,7 @@ import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import { documentPath } from '../../../shared/store/store.ts';
-import { chunksInTurns, itemsInTurns } from '../../../shared/turns.ts';
+import { chunksInTurns, isTurnOver, yieldToEventLoop } from '../../../shared/turns.ts';
 import type { Writing } from '../importRun.ts';
 import { failed, repetitionIssue } from '../incomingRecord.ts';
 import { EarlierRecords } from './earlierRecords.ts';
@@ -38,7 +38,12 @@ export async function writePhase(
   await using writer = new RecordWriter(writing, ({ plan, outcome }) => report.add(plan.record, outcome));
   // The embedded database is synchronous: without turns no timer fires, not even the timeout.
   for await (const chunk of chunksInTurns(source.open(signal))) {
-    for await (const item of itemsInTurns(reader.push(chunk))) await writer.add(planner.plan(item));
+    const plans: RecordPlan[] = [];
+    for (const item of reader.push(chunk)) {
+      if (isTurnOver()) await yieldToEventLoop();
+      for (const plan of planner.plan(item)) plans.push(plan);
+    }
+    await writer.add(plans);
     if (signal.aborted) break;
   }
   await writer.finish();

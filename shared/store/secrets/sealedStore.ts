@@ -36,7 +36,7 @@ export function sealStore({ unsealed: store }: UnsealedStore, guard: DatabaseGua
       };
       const { hold, record } = inner;
       const result = await work({ getMany: unsealingReads(inner, keyring), write, hold, record });
-      inner.write(haveSecrets(writes) ? sealWrites(writes, await writingKey(store, inner)) : writes);
+      inner.write(writes.some(hasSecrets) ? sealWrites(writes, await writingKey(store, inner)) : writes);
       return result;
     });
   };
@@ -46,7 +46,7 @@ export function sealStore({ unsealed: store }: UnsealedStore, guard: DatabaseGua
     getMany: check === undefined ? getMany : (keys, fields) => beside(getMany(keys, fields)),
     snapshot: async () => unsealSnapshot(await beside(store.snapshot()), keyring),
     commit: async (writes) => {
-      if (haveSecrets(writes)) return transaction(async ({ write }) => write(writes));
+      if (writes.some(hasSecrets)) return transaction(async ({ write }) => write(writes));
       await check?.(store);
       return store.commit(writes);
     },
@@ -125,15 +125,13 @@ export function unsealFields<Document extends DocumentFields>(
   return opened;
 }
 
-function haveSecrets(writes: readonly Write[]): boolean {
-  return writes.some(
-    (write) => write.type !== 'delete' && secrets.some(({ name }) => write.fields[name] !== undefined),
-  );
+function hasSecrets(write: Write): boolean {
+  return write.type !== 'delete' && secrets.some(({ name }) => write.fields[name] !== undefined);
 }
 
 function sealWrites(writes: readonly Write[], key: MasterKey): readonly Write[] {
   return writes.map((write) => {
-    if (write.type === 'delete') return write;
+    if (write.type === 'delete' || !hasSecrets(write)) return write;
     return write.type === 'create'
       ? { ...write, fields: sealFields(write.fields, write.key, key) }
       : { ...write, fields: sealFields(write.fields, write.key, key) };
@@ -146,8 +144,9 @@ export function sealFields(fields: DocumentChanges, document: DocumentKey, key: 
 export function sealFields(fields: DocumentChanges, document: DocumentKey, key: MasterKey): DocumentChanges {
   let sealed = fields;
   for (const { name, sealedName } of secrets) {
-    const { [name]: text, ...rest } = sealed;
+    const text = sealed[name];
     if (text === undefined) continue;
+    const { [name]: _, ...rest } = sealed;
     sealed = { ...rest, [sealedName]: text === null ? null : seal(key, text, bindingOf(document, name)) };
   }
   return sealed;

@@ -1,3 +1,4 @@
+import type { StatementResultingChanges } from 'node:sqlite';
 import { z } from 'zod';
 import {
   documentFieldTypes,
@@ -7,14 +8,7 @@ import {
   setField,
   storedFieldNames,
 } from '../documentFields.ts';
-import {
-  type DocumentChanges,
-  type DocumentKey,
-  documentPath,
-  type StoredDocument,
-  type Write,
-  WriteConflictError,
-} from '../store.ts';
+import { type DocumentKey, documentPath, type StoredDocument, type Write, WriteConflictError } from '../store.ts';
 import type { ExpectedVersions, Version, VersionedDocuments } from '../transaction.ts';
 import type { SqliteConnection } from './sqliteConnection.ts';
 
@@ -108,6 +102,8 @@ export function nextVersion(connection: SqliteConnection): number {
   return versionRow.parse(connection.prepare(NEXT_VERSION).get())[0];
 }
 
+const CREATE_DOCUMENT = `INSERT INTO documents (version, ${storedFieldNames.map(column).join(', ')}, collection, id)
+  VALUES (?, ?, ?${', ?'.repeat(storedFieldNames.length)}) ON CONFLICT DO NOTHING`;
 const DELETE_DOCUMENT = 'DELETE FROM documents WHERE collection = ? AND id = ?';
 
 /**
@@ -123,45 +119,39 @@ export function applyWrites(connection: SqliteConnection, writes: readonly Write
 
 function applyWrite(connection: SqliteConnection, write: Write, version: number): boolean {
   const { collection, id } = write.key;
-  if (write.type === 'delete') {
-    connection.prepare(DELETE_DOCUMENT).run(collection, id);
-    return true;
+  switch (write.type) {
+    case 'create': {
+      const values = storedFieldNames.map((name) => toSqlValue(write.fields[name]));
+      return changesOne(connection.prepare(CREATE_DOCUMENT).run(version, ...values, collection, id));
+    }
+    case 'update': {
+      const names = storedFieldNames.filter((name) => write.fields[name] !== undefined);
+      const values = names.map((name) => toSqlValue(write.fields[name]));
+      return changesOne(connection.prepare(updateSql(names)).run(version, ...values, collection, id));
+    }
+    case 'delete':
+      connection.prepare(DELETE_DOCUMENT).run(collection, id);
+      return true;
   }
-  const { names, values } = toColumns(write.fields);
-  const statement = connection.prepare(writeSql(write.type, names));
-  return Number(statement.run(version, ...values, collection, id).changes) === 1;
 }
 
-/** Returns the columns that a write sets, and their values. */
-function toColumns(fields: DocumentChanges) {
-  const names: FieldName[] = [];
-  const values: (string | number | null)[] = [];
-  for (const name of storedFieldNames) {
-    const value = fields[name];
-    if (value === undefined) continue;
-    names.push(name);
-    values.push(toSqlValue(value));
-  }
-  return { names, values };
+function changesOne({ changes }: StatementResultingChanges): boolean {
+  return Number(changes) === 1;
 }
 
-const writeStatements = { create: new Map<string, string>(), update: new Map<string, string>() };
+const updates = new Map<string, string>();
 
 /**
  * Returns the statement that sets these fields; its parameters are the version, the values, the collection and the id. There
  * are few combinations of fields, each of which is written often.
  */
-function writeSql(type: 'create' | 'update', names: readonly FieldName[]): string {
+function updateSql(names: readonly FieldName[]): string {
   const combination = names.join();
-  const known = writeStatements[type].get(combination);
+  const known = updates.get(combination);
   if (known !== undefined) return known;
-  const columns = ['version', ...names.map(column)];
-  const sql =
-    type === 'create'
-      ? `INSERT INTO documents (${columns.join(', ')}, collection, id) VALUES (?, ?, ?${', ?'.repeat(names.length)})
-           ON CONFLICT DO NOTHING`
-      : `UPDATE documents SET ${columns.map((name) => `${name} = ?`).join(', ')} WHERE collection = ? AND id = ?`;
-  writeStatements[type].set(combination, sql);
+  const assignments = ['version', ...names.map(column)].map((name) => `${name} = ?`);
+  const sql = `UPDATE documents SET ${assignments.join(', ')} WHERE collection = ? AND id = ?`;
+  updates.set(combination, sql);
   return sql;
 }
 
