@@ -219,7 +219,7 @@ export class InterruptedError extends Error {
 /** The exit codes of all commands, with their meanings for the help. */
 export const exitCodes = {
   done: { code: 0, meaning: 'done, or equal' },
-  failed: { code: 1, meaning: 'failed: standard error names the problem' },
+  failed: { code: 1, meaning: 'failed: standard error contains the reason' },
   unconfirmed: {
     code: 2,
     meaning: 'not confirmed: there is neither a terminal nor --yes, or the source has changed since its plan was shown',

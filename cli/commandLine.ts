@@ -113,9 +113,8 @@ function startingOption(problem: string, { parent }: Commander): string | undefi
   const [, option] = /^unknown option '(--[a-z-]+)/.exec(problem) ?? [];
   const isAbove = option !== undefined && parent?.options.some(({ long }) => long === option) === true;
   if (!isAbove) return undefined;
-  const later =
-    option === '--report' ? 'identity migrate report --to FILE.html writes it' : 'nothing can be added later';
-  return `${fullCommandName(parent)} takes it when it begins; ${later}`;
+  const later = option === '--report' ? 'identity migrate report --to FILE.html writes it' : 'it cannot be added later';
+  return `${fullCommandName(parent)} accepts it only at the start; ${later}`;
 }
 
 /** The commit of an installed package, which its build defines. */

@@ -30,7 +30,7 @@ import {
 
 /** What the commands with a common first word are about. */
 export const families: Readonly<Record<string, string>> = {
-  member: 'manage who holds which roles',
+  member: 'manage roles of users',
   org: 'manage organisations',
   'otp-email': 'manage the OTP e-mail factor',
   pat: 'manage personal access tokens',

@@ -38,6 +38,6 @@ function systemText(error: NodeJS.ErrnoException): string {
 
 function unexpectedText(error: unknown, logLevel: string | undefined): string {
   const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
-  if (logLevel === 'debug') return `unexpected fault: ${stack}`;
-  return `unexpected fault: ${printable(message)}: run the command with LOG_LEVEL=debug, and report what it prints`;
+  if (logLevel === 'debug') return `unexpected error: ${stack}`;
+  return `unexpected error: ${printable(message)}: run the command with LOG_LEVEL=debug, and report what it prints`;
 }

@@ -46,7 +46,7 @@ export async function runCommand(
   const elsewhere = await command.elsewhere?.(call);
   const { data: [data] = [], firestore: [firestore] = [] } = given.options;
   if (elsewhere !== undefined && (data ?? firestore) !== undefined)
-    throw new UsageError('PLACE stands instead of --data and --firestore: specify one of them');
+    throw new UsageError('PLACE, --data and --firestore are mutually exclusive: specify one of them');
   if (elsewhere !== undefined) return print(elsewhere);
   const { location, defaultName, environment } = instanceLocation(data, firestore, call.environment);
   if (command.instance === 'existing' && !hasDatabase(location)) throw instanceMissing(data ?? '');

@@ -23,10 +23,7 @@ const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
   [/^ID=IMPORT-rolesInUse /, 'the project grant would lose roles that user grants still use'],
   [/ Errors\.\S*DomainNotAllowedAsUsername/, "the user name ends with another organisation's verified domain"],
   [/ Errors\.\S*(?:Already\.?Exist|NoChanges)/, EXISTS],
-  [
-    / Errors\.\S*Not(?:Found|Exist)/,
-    'refers to a record that was not imported, and that the target does not have there',
-  ],
+  [/ Errors\.\S*Not(?:Found|Exist)/, 'refers to a record that was not imported and does not exist in the target'],
   [/PasswordComplexityPolicy\.(?:MinLength$|Has)/, "the password is too short or simple for its organisation's policy"],
   [/ Errors\.AuthNKey\.ExpireBeforeNow/, 'the key has expired'],
 ];

@@ -70,7 +70,7 @@ const valueFormats = {
   },
   DIR: { ...pathFormat, remedy: 'specify a directory' },
   DURATION: {
-    remedy: 'specify a span such as 30d, 12h, 45m or 90s',
+    remedy: 'specify a duration such as 30d, 12h, 45m or 90s',
     schema: ({ z }: Zod) =>
       z
         .string()

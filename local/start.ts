@@ -102,6 +102,6 @@ function firstPort(text: string): number {
 function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ('code' in error && error.code === 'EADDRINUSE' && 'port' in error)
-    return `port ${error.port} is in use: set PORT to a free one (three in a row are needed)`;
+    return `port ${error.port} is in use: set PORT to a free port (three consecutive ports are needed)`;
   return error instanceof RangeError || 'code' in error ? error.message : (error.stack ?? error.message);
 }

@@ -18,7 +18,7 @@ export const auditCommand = defineInstanceCommand({
   arguments: [],
   options: {
     since: optional('DURATION', 'how far to go back; by default 24h'),
-    after: optional('CURSOR', 'list what followed an event (--json shows its cursor); 0 lists all'),
+    after: optional('CURSOR', 'list the events after a cursor (see --json); 0 lists all'),
     follow: flag('print further events as they are recorded, until a signal'),
   },
   examples: ['audit --since 7d --data ./north', 'audit --follow --json --after 0 --data ./north'],
@@ -27,7 +27,7 @@ export const auditCommand = defineInstanceCommand({
     if (trail === undefined) throw new Error('an embedded database has a trail');
     if (since !== undefined && after !== undefined) throw new UsageError('--since and --after are mutually exclusive');
     if (after !== undefined && BigInt(after) > BigInt(trail.newest()))
-      throw new UsageError(`--after ${after} is no event of this instance, nor before one: specify --since instead`);
+      throw new UsageError(`--after ${after} is later than every event of this instance: specify --since instead`);
     let damaged = 0;
     const onDamaged = (cursor: string) => {
       damaged++;

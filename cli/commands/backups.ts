@@ -16,7 +16,7 @@ export const backupCommand = defineInstanceCommand({
     await backUp(location, file);
     return {
       json: { file },
-      text: `backup in ${file}: it contains password hashes, and only its owner can read it; restoring it takes the master key, which it does not contain`,
+      text: `backup in ${file}: it contains password hashes and is readable only by its owner; restoring it requires the master key, which it does not contain`,
     };
   },
 });

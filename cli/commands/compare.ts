@@ -95,8 +95,8 @@ function compareOutput(
     const others = { ...both, [`only in ${names[0]}`]: onlyFirst, [`only in ${names[1]}`]: onlySecond };
     return `${words(name)}: ${[`${numberText(equal)} equal`, ...figures(others)].join(', ')}`;
   });
-  const same = expected.size === 0 ? 'equal' : 'equal, but for what ZITADEL makes differ';
-  const verdict = !isEqual ? 'different' : counts.size === 0 ? 'nothing to compare: neither has a record' : same;
+  const same = expected.size === 0 ? 'equal' : 'equal, except for expected differences of ZITADEL';
+  const verdict = !isEqual ? 'different' : counts.size === 0 ? 'nothing to compare: neither place has records' : same;
   const listed = differences.entries.flatMap((difference) => comparedLines(difference, names));
   const explained = expected.entries.map(
     (one) => `${recordNoun(one.section)} ${named(one.id, one.name)} of ${one.orgId}: ${one.reason}`,

@@ -83,12 +83,12 @@ function requireSelectable({ name, takes }: Place, options: PlaceExportOptions, 
   const isSelective = orgIds.length + excludedOrgIds.length > 0 || selectsSecrets || forZitadel;
   if (takes === 'files' && isSelective)
     throw new UsageError(
-      `${name} is copied whole, with all its secrets: --org, --exclude-org, --with and --for-zitadel are for instances and databases`,
+      `${name} is copied completely, with all its secrets: --org, --exclude-org, --with and --for-zitadel are for instances and databases`,
     );
 }
 
 function unfinishedText({ name }: FilePlace): string {
-  return name === '-' ? 'what is written to standard output is incomplete' : `nothing is left in ${name}`;
+  return name === '-' ? 'the output is incomplete' : `nothing is left in ${name}`;
 }
 
 function exportOutput(

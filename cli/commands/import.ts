@@ -61,7 +61,7 @@ export const importCommand = defineCommand({
     const given = { ...importOptionsOf(call), withKeys: takesAll || selection.withKeys };
     if (isFile && target.isRemote === true && !fitsQuery(given))
       throw new UsageError(
-        '--org and --exclude-org are too long for a request: name fewer organisations in each call, or export a file with only those to import',
+        '--org and --exclude-org are too long for a request: specify fewer organisations per call, or export a file that contains only those',
       );
     // Another place has selected already.
     const options = isFile ? given : { ...given, orgIds: [], excludedOrgIds: [] };
@@ -114,7 +114,7 @@ function importOutput(
   const counts = Object.entries(outcomes).filter(([, bySection]) => Object.keys(bySection).length > 0);
   const isListed = errors.length > 0 || Object.keys(failed).length > 0;
   const isWritten = total(created) + total(overwritten) > 0;
-  const why = counts.length === 0 ? 'there is no organisation in it' : `all its records exist in ${target}`;
+  const why = counts.length === 0 ? 'the source has no organisations' : `all its records exist in ${target}`;
   const unwritten = isListed || total(skipped) > 0 ? `nothing is imported into ${target}` : `nothing to import: ${why}`;
   const done = dryRun ? `tried an import into ${target}, nothing is written` : `imported into ${target}`;
   const failures = isListed ? `, with ${counted(errors.length + (summary.errorsOmitted ?? 0), 'error')}` : '';

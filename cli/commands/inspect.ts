@@ -18,7 +18,7 @@ import { section } from '../terminal.ts';
 export const inspectCommand = defineCommand({
   name: 'inspect',
   summary: 'validate the export of a place, and list its content',
-  details: `${placeDetails} The content: counts, sizes, hash formats, secrets, and what an instance or a ZITADEL must be given by hand.`,
+  details: `${placeDetails} The content: counts, sizes, hash formats, secrets, and manual steps after an import.`,
   arguments: [required('PLACE', 'the place')],
   options: { ...secretOptions, ...exportChoices, ...eventsOption },
   examples: ['inspect north.json.gz', 'inspect https://id.example.com --token-file owner.pat --with passwords,otp'],

@@ -17,7 +17,7 @@ export const migrateCommand = defineCommand({
 export const migratePlanCommand = defineCommand({
   name: 'migrate plan',
   summary: 'show what a migration would do; changes nothing',
-  details: `${placeDetails} The target makes a trial of the import.`,
+  details: `${placeDetails} The target tries the import in a dry run.`,
   arguments: [],
   options: { ...planning, ...eventsOption },
   examples: ['migrate plan --from sqlite:./north --to https://new.example.com --to-token-file new.pat --with all'],
@@ -36,7 +36,7 @@ export const migrateResumeCommand = defineCommand({
 export const migrateReportCommand = defineCommand({
   name: 'migrate report',
   summary: "write a finished migration's result as an HTML page",
-  details: 'It can be written at any time, also after cleanup.',
+  details: 'The page can be written at any time, even after cleanup.',
   arguments: [],
   options: { ...existingDirectory, to: required('FILE', 'the new page', 'Run and output'), ...eventsOption },
   examples: ['migrate report --to report.html', 'migrate report --run-dir ./north-migration --to report.html'],
@@ -51,7 +51,7 @@ export const migrateReportCommand = defineCommand({
 export const migrateCleanupCommand = defineCommand({
   name: 'migrate cleanup',
   summary: "delete a migration's export; keep its result",
-  details: 'The object that it has read is deleted too.',
+  details: 'An object that was the source is deleted too.',
   arguments: [],
   options: { ...existingDirectory, ...sideSecrets, ...yes, ...eventsOption },
   examples: ['migrate cleanup', 'migrate cleanup --run-dir ./north-migration --yes'],

@@ -46,7 +46,7 @@ export const orgDeleteCommand = defineInstanceCommand({
     const { describeRemoval, removeOrganisations } = await import('../../shared/accounts/organisationRemoval.ts');
     const organisations = await describeRemoval(store, orgIds);
     const lines = organisations.map(organisationText);
-    const what = section('Deletes, with all their records and everything that others have because of them', lines);
+    const what = section('Deletes these organisations with all their records, and dependent records of others', lines);
     if (!(await askConfirmation('Delete?', call, what))) {
       const text = [...what, 'nothing is deleted: add --yes'];
       return { json: { organisations, deleted: false }, text, exitStatus: () => 'unconfirmed' };

@@ -57,7 +57,7 @@ export const otpEmailRemoveCommand = defineInstanceCommand({
   },
   run: async (call) => {
     if (call.options['token-file'] !== undefined)
-      throw new UsageError('--token-file has no use with a database: it is for https://HOST');
+      throw new UsageError('--token-file applies only to https://HOST, not to a database');
     const users = await givenUsers(call);
     const { openDatabasePeople } = await import('../people/databasePeople.ts');
     await using people = openDatabasePeople(call);

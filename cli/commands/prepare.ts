@@ -27,7 +27,9 @@ export const migratePrepareCommand = defineInstanceCommand({
     const { parsePlace } = await import('../places/parsePlace.ts');
     const parsed = parsePlace(place);
     if (parsed.kind === 'instance') return consoleSteps(parsed.origin, options['token-file']);
-    throw new UsageError(`${place} is no address: name an instance by --data DIR or --firestore PROJECT[/DATABASE]`);
+    throw new UsageError(
+      `${place} is not an address: specify an instance by --data DIR or --firestore PROJECT[/DATABASE]`,
+    );
   },
   run: async ({ options, store, location, environment, now }) => {
     const { tokenLifetime } = await import('../configuration.ts');
@@ -69,7 +71,7 @@ function consoleSteps(origin: string, file: string): Output {
       ...section(`In the console of ${origin}, if it is a ZITADEL`, steps),
       ...section('Next', ['for a source; for a target --to and --to-token-file:', commandLine(next)]),
       'After the migration, identity migrate cleanup prints the command that deletes the user and its token.',
-      'For an instance of this service, name its database instead: --data DIR or --firestore PROJECT[/DATABASE].',
+      'For an instance of this service, specify its database instead: --data DIR or --firestore PROJECT[/DATABASE].',
     ],
   };
 }

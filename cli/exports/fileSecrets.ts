@@ -15,7 +15,7 @@ export function requireSelected(name: string, contained: SecretSelection, select
   const others = selectedKinds(contained).filter((kind) => !given.includes(kind));
   if (others.length === 0) return;
   throw new UsageError(
-    `${name} contains ${others.join(', ')}, and a file is taken as it is: add them to --with, or export it again with the secrets that you want; nothing is changed`,
+    `${name} contains ${others.join(', ')}, and a file is imported as it is: add them to --with, or export it again with the wanted secrets; nothing is changed`,
   );
 }
 

@@ -39,7 +39,7 @@ export interface PlaceImportOptions extends ImportRequestOptions, CallOptions {}
  */
 export function requireNoneForZitadel({ refusedHashes }: Pick<PlaceImportOptions, 'refusedHashes'>): void {
   if (refusedHashes === undefined) return;
-  throw new UsageError('--refused-hashes has no use: it is for a ZITADEL as the target');
+  throw new UsageError('--refused-hashes applies only to a ZITADEL as the target');
 }
 
 /** An export file that a place provides. The caller disposes of it. */

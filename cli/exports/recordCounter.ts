@@ -83,7 +83,7 @@ export class RecordCounter {
     }
     this.check(() => this.reader.end());
     if (this.isFile && !this.hasOrganisations)
-      throw new UsageError(`${this.name} has no organisations: specify an export file that has some`);
+      throw new UsageError(`${this.name} has no organisations: specify an export file with organisations`);
     requireFound(`${this.name} does not have`, this.missing);
   }
 

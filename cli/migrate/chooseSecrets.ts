@@ -20,7 +20,7 @@ import { isFilePlace, type MigrationSettings, sourceOptions } from './settings.t
 export function requireSecrets(call: PlanningCall): void {
   const { with: given, json, yes, from } = call.options;
   if (given === undefined && !isFilePlace(from) && (json || yes || !canAsk(call)))
-    throw new UsageError(`missing option --with: specify the secrets that move: ${SECRET_CHOICES}`);
+    throw new UsageError(`missing option --with: specify the secrets to move: ${SECRET_CHOICES}`);
 }
 
 /** The answers to the question which secrets move. `--with` takes any other choice. */

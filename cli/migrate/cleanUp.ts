@@ -40,7 +40,7 @@ export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Ou
   const byHand = [...importedRecords(state), ...users];
   const removable = object?.remove === undefined ? [] : [`delete the object ${object.name}`];
   const lines = [
-    ...(isFinished ? [] : ['the migration is not finished: it cannot be resumed then']),
+    ...(isFinished ? [] : ['the migration is not finished; after the cleanup it cannot be resumed']),
     ...removable,
     ...(isFinished ? keptLines(directory, state) : [`delete the run directory ${directory}`]),
   ];

@@ -136,7 +136,7 @@ export class CredentialTally implements PairVisitor {
     if (target.hashFormat === undefined) return 'without a password in the target';
     if (source.secrets[password.path] !== target.secrets[password.path])
       return this.isZitadel
-        ? 'with another hash in the target, of the same password since a login there or of another one'
+        ? 'with another hash in the target: of a new password, or of the same one after a login there'
         : 'with another password in the target';
     // By default ZITADEL verifies hashes of one format only.
     const isVerified = !this.isZitadel || hashFormat === 'bcrypt';

@@ -219,6 +219,6 @@ type Interrupted = Pick<MigrationState, 'confirmedAt' | 'moved'> & { readonly se
 
 /** Says what an interrupted migration has done; what a target has rejected, only the proof tells. */
 export function interruptionText({ confirmedAt, moved, settings: { to } }: Interrupted): string {
-  if (moved !== undefined) return `everything was sent to ${to}, and is not yet proved`;
-  return confirmedAt === undefined ? 'nothing is changed' : `what has reached ${to} so far stays`;
+  if (moved !== undefined) return `all records were sent to ${to}; not verified yet`;
+  return confirmedAt === undefined ? 'nothing is changed' : `records that reached ${to} remain`;
 }

@@ -49,7 +49,7 @@ function undoneLines({ undone, undoneOmitted }: MigrationPlan): string[] {
 
 function planHeadline({ source, sections, before, organisations, organisationsOmitted }: MigrationPlan): string {
   const records = total(sections);
-  if (records === 0) return `Nothing to move: ${source.place} has none of the organisations that are to move`;
+  if (records === 0) return `Nothing to move: ${source.place} has none of the selected organisations`;
   const what = `${counted(organisations.length + organisationsOmitted, 'organisation')} with ${counted(records, 'record')}`;
   return before.absent === records ? `${what} to move` : `${what}: ${standing(before)}`;
 }

@@ -185,7 +185,7 @@ function sizeChecks(source: OpenSide, target: OpenSide, bytes: number): Migratio
 
 function trialChecks({ place }: OpenSide, trial: ImportResponse | undefined): MigrationPlan['checks'] {
   if (trial !== undefined || place.takes === 'files') return [];
-  const message = `${place.name} tries no import as large as this one: what it refuses, only the result shows`;
+  const message = `${place.name} cannot try an import as large as this one: only the result will list what it refuses`;
   return [{ status: 'warning', message }];
 }
 
@@ -194,7 +194,7 @@ function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefin
   const count = tally?.refused ?? 0;
   if (count === 0) return [];
   const release = facts?.version === undefined ? 'its release and its settings are' : 'its settings are';
-  const message = `${place.name} refuses ${counted(count, 'person')}, with all records of them, if it is of June 2026 or later and has the default settings (${release} not known): allow the hashes there by SystemDefaults.PasswordHasher (Verifiers and Limits), or migrate these people without their hashes by --refused-hashes omit`;
+  const message = `${place.name} refuses ${counted(count, 'person')}, with all their records, if it is of June 2026 or later and has the default settings (${release} not known): allow the hashes there by SystemDefaults.PasswordHasher (Verifiers and Limits), or migrate these people without their hashes by --refused-hashes omit`;
   return [{ status: 'warning', message }];
 }
 

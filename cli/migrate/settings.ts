@@ -49,7 +49,7 @@ export function readSettings(call: PlanningCall): MigrationSettings {
   requireOther(from, to);
   if (isFilePlace(from) && orgIds.length + excludedOrgIds.length > 0)
     throw new UsageError(
-      `${from} is taken as it is, with all its organisations: name some of them when you export it, or use identity import with --org`,
+      `${from} is imported as it is, with all its organisations: select some when you export it, or use identity import with --org`,
     );
   const { report } = call.options;
   return {

@@ -142,13 +142,14 @@ export function secretFiles(
           `missing option --${needing.length > 1 ? own : name}: the file with the token for ${place.parsed.name}`,
         );
       if (file !== undefined && option !== own && !isShared && needing.length > 1)
-        throw new UsageError(`--${name} names the secret of one place: specify --from-${name} and --to-${name}`);
+        throw new UsageError(`--${name} applies to one place: specify --from-${name} and --to-${name}`);
       if (file !== undefined) used.add(option);
       found.set(place, { file, option: `--${file === undefined && needing.length > 1 ? own : option}` });
     }
     const all = [name, `from-${name}`, `to-${name}`] as const;
     const unused = all.find((one) => options[one] !== undefined && !used.has(one));
-    if (unused !== undefined) throw new UsageError(`--${unused} has no use: it is for ${needs}, and each has its file`);
+    if (unused !== undefined)
+      throw new UsageError(`--${unused} is unused: it applies only to ${needs}, and each of them has its own file`);
   }
   return found;
 }
@@ -167,7 +168,7 @@ async function readTokenFile(file: string, option: string, stderr: Writable): Pr
 function checkToken(content: string, holder: string): string {
   const token = content.trim();
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new UsageError(`${holder} holds no token: it must hold the token alone, in one line`);
+  throw new UsageError(`${holder} does not contain a token: store the token alone, in one line`);
 }
 
 /**

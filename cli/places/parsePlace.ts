@@ -40,7 +40,7 @@ export function parsePlace(text: string): ParsedPlace {
     return parse(text);
   }
   if (/\.json(\.gz)?$/i.test(text)) return { name: resolve(text), kind: 'file', path: text };
-  throw new UsageError(`${JSON.stringify(text)} is no place: specify ${FORMS}`);
+  throw new UsageError(`${JSON.stringify(text)} is not a place: specify ${FORMS}`);
 }
 
 /**
@@ -65,7 +65,9 @@ function parseInstancePlace(text: string): ParsedPlace {
   if (url === null || url.hostname === '')
     throw new UsageError('the URL of an instance is invalid: specify https://HOST');
   if (url.username !== '' || url.password !== '')
-    throw new UsageError(`the URL of ${url.host} holds a user or password: specify the token with --token-file`);
+    throw new UsageError(
+      `the URL of ${url.host} contains a user name or password: specify the token with --token-file`,
+    );
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
     throw new UsageError(`the URL of ${url.host} has more than the host: specify ${url.origin}`);
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
@@ -100,6 +102,6 @@ function parseFirestorePlace(text: string): ParsedPlace {
 
 function after(text: string, prefix: string, missing: string): string {
   const rest = text.slice(prefix.length);
-  if (rest === '') throw new UsageError(`${prefix} names no database: add ${missing}`);
+  if (rest === '') throw new UsageError(`${prefix} has no database: add ${missing}`);
   return rest;
 }

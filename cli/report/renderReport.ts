@@ -30,7 +30,7 @@ ${renderProof(result)}
 ${renderTimings(result)}
 ${noticeList('Warnings', warnings, warningsOmitted)}
 ${listSection('Left out', leftOut, ({ orgId, reason }) => html`<code>${orgId}</code>: ${reason}`)}
-<footer><p class="soft">Equal records have equal digests. This report holds no secret.</p></footer>
+<footer><p class="soft">Equal records have equal digests. This report contains no secrets.</p></footer>
 </body></html>
 `.toString();
 }

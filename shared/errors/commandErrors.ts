@@ -126,7 +126,7 @@ export const fileExists = defineError('ALREADY_EXISTS', 'BACKUP_EXISTS', {
 
 export const backupKeyMissing = defineError('FAILED_PRECONDITION', 'BACKUP_KEY_MISSING', {
   text: (file: string) =>
-    `the secrets in ${file} are encrypted, and a backup has no master key: name a copy of the instance's master.key by --key FILE`,
+    `the secrets in ${file} are encrypted, and a backup has no master key: specify a copy of the instance's master.key with --key FILE`,
   example: ['north.backup'],
 });
 

@@ -104,7 +104,7 @@ export const placeFailed = defineError('UNAVAILABLE', 'PLACE_FAILED', {
 });
 
 export const placeBroke = defineError('UNAVAILABLE', 'PLACE_BROKE_OFF', {
-  text: (place: string, reason: string) => `${place} broke off in the middle of its export (${reason})`,
+  text: (place: string, reason: string) => `${place} broke off during its export (${reason})`,
   advice: 'repeat the command',
   example: ['https://id.example.com', 'ECONNRESET'],
 });
@@ -116,7 +116,7 @@ export const placeLost = defineError('UNAVAILABLE', 'PLACE_LOST', {
 });
 
 export const sourceInvalid = defineError('FAILED_PRECONDITION', 'SOURCE_INVALID', {
-  text: (place: string, reason: string) => `${place} is no intact export file: ${reason}; export it again`,
+  text: (place: string, reason: string) => `${place} is not an intact export file: ${reason}; export it again`,
   example: ['north.json', 'unexpected end of JSON input'],
 });
 
@@ -126,7 +126,7 @@ export const sourceForeign = defineError('FAILED_PRECONDITION', 'SOURCE_FOREIGN'
 });
 
 export const exportDamaged = defineError('FAILED_PRECONDITION', 'EXPORT_DAMAGED', {
-  text: (place: string, reason: string) => `${place} returned no intact export (${reason})`,
+  text: (place: string, reason: string) => `${place} returned a damaged export (${reason})`,
   advice:
     'check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command',
   example: ['https://id.example.com', 'manifest.counts.humanUsers: count mismatch: 20 in the manifest, 19 in the file'],
@@ -157,7 +157,7 @@ export const credentialsMissing = defineError('UNAUTHENTICATED', 'CREDENTIALS_MI
 const directory = './identity-migration-2026-11-22T10-35-12Z';
 
 export const migrationMissing = defineError('NOT_FOUND', 'MIGRATION_MISSING', {
-  text: (path: string) => `no migration in ${path}: name its directory with --run-dir`,
+  text: (path: string) => `no migration in ${path}: specify its directory with --run-dir`,
   example: [directory],
 });
 

@@ -127,7 +127,7 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
           orgId: '330000000000000',
           id: '7',
           fields: [],
-          reason: 'the target has it besides: an import deletes nothing',
+          reason: 'only the target has it: an import deletes nothing',
         },
       ],
       sourceUnchanged: true,

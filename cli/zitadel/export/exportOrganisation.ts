@@ -130,7 +130,7 @@ function isTimeout(error: unknown): boolean {
 // ZITADEL exports grants and members only where everything that they name is in the same export. An export of one
 // organisation therefore lacks its grants to other organisations, and the members and grants of their users.
 
-const UNKNOWN = 'it exports this organisation, and does not know it otherwise';
+const UNKNOWN = 'it exports this organisation, but other calls do not find it';
 
 /** A result of a search, which names the organisation that it belongs to. */
 interface Owned {

@@ -17,9 +17,9 @@ export const stepInContext = zitadelSteps.indexOf('message texts');
 
 /** What a ZITADEL does otherwise with every import, as a migration's plan says it beside what is left to do. */
 export const importChanges: readonly string[] = [
-  'it never overwrites a record: those that exist stay as they are',
-  'it refuses ids that another of its organisations has, or a deleted one had, which no plan shows: import them under new ids, or into another instance',
+  'it never overwrites records: existing ones stay unchanged',
+  'it refuses ids that exist in another of its organisations, or existed in a deleted one, which no plan can detect: use new ids, or another instance',
   'it does not distinguish role keys and application names by case',
   'it verifies each domain, also unverified ones unless the domain policy of the organisation validates domains, and adds a domain of its own to each organisation',
-  'it shows what it imported up to 2 s later',
+  'imported records appear in it up to 2 s later',
 ];

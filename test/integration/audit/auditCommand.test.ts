@@ -80,7 +80,7 @@ describe('identity audit', () => {
     expect(stderr).toMatch(/event \d{13}000 is damaged, skipped\n$/);
     expect(await identity(['audit', '--since', 'yesterday', '--data', data])).toMatchObject({
       code: 64,
-      stderr: 'identity: invalid --since yesterday: specify a span such as 30d, 12h, 45m or 90s\n',
+      stderr: 'identity: invalid --since yesterday: specify a duration such as 30d, 12h, 45m or 90s\n',
     });
     expect((await identity(['audit', '--firestore', 'nobody'])).stderr).toContain('log bucket of Cloud Logging');
   });

@@ -121,7 +121,7 @@ describe('identity restore', () => {
     const { path, data, file } = await newInstance();
     await identityJson(['backup', file, '--data', data]);
     const { code, stderr } = await identity(['restore', file, '--data', join(path, 'copy')]);
-    const remedy = "name a copy of the instance's master.key by --key FILE";
+    const remedy = "specify a copy of the instance's master.key with --key FILE";
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`${remedy}\n`) });
   });
 

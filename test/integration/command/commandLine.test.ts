@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../../support/processes/temporaryDirectory.t
 import { identityAtTerminal, seenLines, terminalMissing } from '../../support/processes/terminal.ts';
 
 const noDatabase = 'specify either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]';
-const spans = 'specify a span such as 30d, 12h, 45m or 90s';
+const spans = 'specify a duration such as 30d, 12h, 45m or 90s';
 const ports = 'specify a number from 0 to 65535 (0 picks a free port)';
 const ids = 'specify an id of 1 to 200 characters';
 
@@ -31,11 +31,11 @@ describe('a wrong command line', () => {
     [['pat', 'create', '--usr', '1'], "unknown option '--usr': did you mean --user?"],
     [
       ['migrate', 'resume', '--with', 'passwords'],
-      "unknown option '--with': identity migrate takes it when it begins; nothing can be added later",
+      "unknown option '--with': identity migrate accepts it only at the start; it cannot be added later",
     ],
     [
       ['migrate', 'resume', '--report', 'report.html'],
-      "unknown option '--report': identity migrate takes it when it begins; identity migrate report --to FILE.html writes it",
+      "unknown option '--report': identity migrate accepts it only at the start; identity migrate report --to FILE.html writes it",
     ],
     [['--colour', 'red'], "unknown option '--colour': run identity --help"],
     [['init', '--colour', 'red'], "unknown option '--colour': run identity init --help"],

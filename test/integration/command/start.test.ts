@@ -188,7 +188,7 @@ describe('npm start where it cannot start', () => {
     const env = { PORT: String(port), LOCAL_DIR: path, FIRESTORE_EMULATOR_HOST: undefined };
     const { code, stderr } = await run(process.execPath, [join(root, 'local', 'start.ts')], { env });
     expect(code).toBe(1);
-    expect(stderr).toBe(`port ${port} is in use: set PORT to a free one (three in a row are needed)\n`);
+    expect(stderr).toBe(`port ${port} is in use: set PORT to a free port (three consecutive ports are needed)\n`);
     server.close();
     await remove();
   });

@@ -28,7 +28,7 @@ describe('the run directory of a call', { timeout: 120_000 }, () => {
 
   it('is the only one here, whatever its stage', async () => {
     await mkdir(join(cwd, 'identity-migration-without-state'));
-    const missing = `identity: no migration in ${cwd}/identity-migration-*: name its directory with --run-dir\n`;
+    const missing = `identity: no migration in ${cwd}/identity-migration-*: specify its directory with --run-dir\n`;
     for (const verb of verbs) expect(await call(...verb)).toMatchObject({ code: 1, stderr: missing });
     const directory = await planned('1');
     const resumed = await call('resume', '--yes');

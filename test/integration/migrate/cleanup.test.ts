@@ -98,7 +98,10 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
       'identity migrate plan --from https://zitadel.example.com --from-token-file /nonexistent/zitadel.pat …',
     );
     const both = await identity([...prepare, 'https://zitadel.example.com', '--data', 'north']);
-    expect(both).toMatchObject({ code: 64, stderr: expect.stringContaining('PLACE stands instead of --data') });
+    expect(both).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('PLACE, --data and --firestore are mutually exclusive'),
+    });
     const file = await identity([...prepare, 'north.json']);
     expect(file).toMatchObject({ code: 64, stderr: expect.stringContaining('north.json is no address') });
   });

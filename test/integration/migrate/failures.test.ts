@@ -59,7 +59,7 @@ describe('a migration', { timeout: 120_000 }, () => {
       return { code, message: stderr };
     };
     const same = ['--from', 'sqlite:a', '--to', 'sqlite:../a'];
-    const choices = 'specify the secrets that move: passwords,otp,keys, or some of them, all or none';
+    const choices = 'specify the secrets to move: passwords,otp,keys, or some of them, all or none';
     for (const more of [[], ['--yes'], ['--json']])
       for (const verb of [[], ['plan']])
         expect(await call(...verb, ...same, ...more.filter((one) => verb.length === 0 || one !== '--yes'))).toEqual({
@@ -68,7 +68,7 @@ describe('a migration', { timeout: 120_000 }, () => {
         });
     expect(await call(...same, '--with', 'all,otp')).toEqual({
       code: 64,
-      message: `identity: invalid --with all,otp: ${choices.replace('the secrets that move: ', '')}\n`,
+      message: `identity: invalid --with all,otp: ${choices.replace('the secrets to move: ', '')}\n`,
     });
     expect(await call('--from', 'sqlite:a')).toEqual({
       code: 64,
@@ -440,7 +440,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
       message: expect.stringContaining(
-        `${file} is no intact export file: orgs[0].humanUsers[0].user: value is required`,
+        `${file} is not an intact export file: orgs[0].humanUsers[0].user: value is required`,
       ),
     });
   });

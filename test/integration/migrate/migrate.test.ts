@@ -293,7 +293,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const { stdout, stderr, code } = await identity(['migrate', '--from', file, ...to, ...all, '--yes'], { cwd, env });
     expect(code).toBe(3);
     expect(stderr).toContain('emca (Organisation emca): 15 records, 14 people: 15 not there\n');
-    expect(stderr).toContain('it refuses ids that another of its organisations has, or a deleted one had');
+    expect(stderr).toContain('it refuses ids that exist in another of its organisations, or existed in a deleted one');
     expect(stdout).toContain('and 12 errors: 15 records of 1 organisation: 3 created, 12 failed\n');
     expect(stdout).toContain(
       '2 of 14 people with a password are active in the ZITADEL, with a password hash that it verifies by default and the same second factors\n',

@@ -175,7 +175,7 @@ describe('identity migrate', () => {
       const call = [...verb, '--from', file, '--to', 'copy.json', option, 'acme'];
       expect(await identity(call, { cwd })).toMatchObject({
         code: 64,
-        stderr: expect.stringContaining(`${file} is taken as it is, with all its organisations: `),
+        stderr: expect.stringContaining(`${file} is imported as it is, with all its organisations: `),
       });
     }
     expect(await readdir(cwd)).toEqual([]);
@@ -188,7 +188,7 @@ describe('identity migrate', () => {
     expect(await identity(plan, { cwd })).toMatchObject({ code: 0 });
     await writeFile(file, JSON.stringify({ orgs: sample }));
     const resumed = await identity(['migrate', 'resume', '--run-dir', 'run', '--yes'], { cwd });
-    const problem = `identity: ${file} contains passwords, and a file is taken as it is: `;
+    const problem = `identity: ${file} contains passwords, and a file is imported as it is: `;
     expect(resumed).toMatchObject({ code: 64, stderr: expect.stringContaining(problem) });
     expect((await readdir(join(cwd, 'run'))).filter((name) => name.startsWith('export'))).toEqual([]);
     expect(await readdir(cwd)).toEqual(['run']);

@@ -146,7 +146,7 @@ describe('identity compare', () => {
     const { code, stderr } = await identity(['compare', file, file]);
     expect(code).toBe(1);
     expect(stderr).toContain(
-      `identity: ${file} is no intact export file: orgs[0].humanUsers[0].user: value is required; export it again\n`,
+      `identity: ${file} is not an intact export file: orgs[0].humanUsers[0].user: value is required; export it again\n`,
     );
   });
 });
@@ -252,10 +252,10 @@ describe('identity import and identity compare', () => {
     const stdout = async (...args: readonly string[]) => (await identity(args)).stdout;
     const others = ['--exclude-org', north.orgId];
     expect(await stdout('import', north.database, '--to', south.database, ...others)).toMatch(
-      /^nothing to import: there is no organisation in it\n/,
+      /^nothing to import: the source has no organisations\n/,
     );
     expect(await stdout('compare', nothing, await fileWith('other.json'))).toMatch(
-      /^nothing to compare: neither has a record\n/,
+      /^nothing to compare: neither place has records\n/,
     );
     const file = await fileWith('a.json', organisation('acme', { humanUsers: [person('ada', hashed(HASH))] }));
     expect(await stdout('import', file, '--to', north.database)).not.toContain('without');

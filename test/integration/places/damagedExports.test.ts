@@ -41,7 +41,7 @@ const remedy =
   'check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command';
 
 function expectedMessage(url: string, problem: string): string {
-  return `identity: ${url} returned no intact export (${problem}): ${remedy}`;
+  return `identity: ${url} returned a damaged export (${problem}): ${remedy}`;
 }
 
 const missing = 'manifest: missing, although every export ends with one';

@@ -85,7 +85,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     const invalid = await identity(['export', url, '--token-file', await tokenFile('two words'), ...target]);
     expect(invalid).toMatchObject({
       code: 64,
-      stderr: expect.stringMatching(/holds no token: it must hold the token/),
+      stderr: expect.stringMatching(/does not contain a token: store the token alone/),
     });
     expect(invalid.stderr).not.toContain('two words');
     const missing = await identity(['export', url, ...target]);
@@ -158,12 +158,12 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     const first = await identity(['export', broken.url, ...target]);
     expect(first.code).toBe(1);
     expect(message(first.stderr)).toBe(
-      `identity: ${broken.url} broke off in the middle of its export (ECONNRESET): repeat the command`,
+      `identity: ${broken.url} broke off during its export (ECONNRESET): repeat the command`,
     );
     const second = await identity(['export', short.url, ...target]);
     expect(second.code).toBe(1);
     expect(message(second.stderr)).toBe(
-      `identity: ${short.url} returned no intact export (orgs: unexpected end of JSON input; content type: none): check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command`,
+      `identity: ${short.url} returned a damaged export (orgs: unexpected end of JSON input; content type: none): check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command`,
     );
     expect(await readdir(directory)).toEqual([]);
   });
@@ -182,7 +182,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
       const { code, stderr } = await identity([...source, '--to', ...target]);
       expect({ code, message: message(stderr) }).toEqual({
         code: 1,
-        message: expect.stringContaining(`${cut.url} broke off in the middle of its export`),
+        message: expect.stringContaining(`${cut.url} broke off during its export`),
       });
     }
     const after = await identity(['export', database, '--to', '-', '--org', 'half']);

@@ -93,7 +93,7 @@ describe('an error in the JSON of a file', { timeout: 240_000 }, () => {
     ])
       expect(await identity(call)).toMatchObject({
         code: 1,
-        stderr: expect.stringMatching(/stored\.json is no intact export file: orgs\[0\]\.humanUsers\[1\]: /),
+        stderr: expect.stringMatching(/stored\.json is not an intact export file: orgs\[0\]\.humanUsers\[1\]: /),
       });
   });
 });

@@ -234,7 +234,7 @@ describe('the secrets of a file', { timeout: 240_000 }, () => {
     for (const { args, name, ...input } of calls) {
       const { code, stderr } = await identity(args, input);
       const remedy = 'add them to --with, or export it again with the secrets that you want; nothing is changed';
-      const problem = `identity: ${name} contains ${others}, and a file is taken as it is: ${remedy}\n`;
+      const problem = `identity: ${name} contains ${others}, and a file is imported as it is: ${remedy}\n`;
       expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining(problem) });
     }
     expect(await readdir(directory)).toEqual(['whole.json.gz']);
@@ -280,7 +280,7 @@ describe('the secrets of a file', { timeout: 240_000 }, () => {
   });
 
   it.each([
-    ['truncated', (text: string) => text.slice(0, -100), 'is no intact export file: '],
+    ['truncated', (text: string) => text.slice(0, -100), 'is not an intact export file: '],
     ['edited', (text: string) => text.replace('"Last"', '"Lost"'), 'digest mismatch'],
   ])('do not keep a file that was %s from being rejected before the first write', async (_case, change, message) => {
     const [directory, database] = [await testDirectory(), await newDatabase()];
@@ -315,7 +315,7 @@ describe('a file without organisations', () => {
     ];
     for (const call of calls) {
       const { code, stderr } = await identity(call);
-      const problem = `identity: ${file} has no organisations: specify an export file that has some\n`;
+      const problem = `identity: ${file} has no organisations: specify an export file with organisations\n`;
       expect({ code, stderr }, call.join(' ')).toEqual({ code: 64, stderr: expect.stringContaining(problem) });
     }
     expect(await readdir(directory)).toEqual(['empty.json']);

@@ -65,9 +65,7 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
       '1 of 3 people with a password is active in the ZITADEL, with a password hash that it verifies by default',
     );
     expect(stderr).toContain(`2 ${REFUSED}`);
-    expect(stderr).toContain(
-      `${zitadel.url} refuses 2 people, with all records of them, if it is of June 2026 or later`,
-    );
+    expect(stderr).toContain(`${zitadel.url} refuses 2 people, with all their records, if it is of June 2026 or later`);
     expect(stdout).toContain('person bob: the ZITADEL refuses the password hash for its cost');
     expect(stdout).toContain('person eve: the ZITADEL has no verifier for the password hash');
     expect([...(zitadel.contents.organisations.get('acme')?.sections.get('humanUsers')?.keys() ?? [])]).toEqual([
@@ -103,7 +101,7 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
     const to = join(await testDirectory(), 'copy.json');
     const from = await exportFileWith(organisation('acme', { humanUsers }));
     const call = ['migrate', 'plan', '--from', from, '--to', to, '--with', 'all', '--refused-hashes', 'omit'];
-    const problem = 'identity: --refused-hashes has no use: it is for a ZITADEL as the target\n';
+    const problem = 'identity: --refused-hashes applies only to a ZITADEL as the target\n';
     expect(await identity(call)).toMatchObject({ code: 64, stderr: problem });
     const { database } = await servedPlace(sqlite);
     const imported = await identity(['import', from, '--to', database, '--refused-hashes', 'omit']);

@@ -204,7 +204,7 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     expect({ code, lines: stdout.trim().split('\n') }).toEqual({
       code: 0,
       lines: [
-        'equal, but for what ZITADEL makes differ',
+        'equal, except for expected differences of ZITADEL',
         'people: 1 equal, 1 different as expected',
         `domains: 0 equal, 1 only in ${zitadel.url}`,
         'organisations: 1 equal',

@@ -175,7 +175,7 @@ describe('a fault', () => {
     const fault = new TypeError('x is not a function');
     const advice = 'run the command with LOG_LEVEL=debug, and report what it prints';
     expect(describeError(fault)).toEqual({
-      message: `unexpected fault: x is not a function: ${advice}`,
+      message: `unexpected error: x is not a function: ${advice}`,
       exitStatus: 'failed',
     });
     expect(describeError(fault, 'debug').message).toMatch(/x is not a function\n\s+at /);

@@ -12,11 +12,11 @@ describe("the readable text of a server's message", () => {
     ['ID=V3-DKcYh Message=Errors.Org.AlreadyExists', /^another record has this login name/],
     [
       'ID=ORG-GoXOn Errors.User.NotFound',
-      /^refers to a record that was not imported, and that the target does not have there$/,
+      /^refers to a record that was not imported and does not exist in the target$/,
     ],
     [
       'ID=LANG-3 Errors.IDPConfig.NotExisting',
-      /^refers to a record that was not imported, and that the target does not have there$/,
+      /^refers to a record that was not imported and does not exist in the target$/,
     ],
     [
       'ID=DOMAIN-HuJf6 Message=Errors.User.PasswordComplexityPolicy.MinLength',

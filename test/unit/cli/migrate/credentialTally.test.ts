@@ -73,7 +73,7 @@ const verified = 'active in the ZITADEL, with a password hash that it verifies b
 
 describe('the people with the same credentials on both sides', () => {
   it('exclude those with another hash in a ZITADEL, which rehashes passwords at logins', () => {
-    const reason = 'with another hash in the target, of the same password since a login there or of another one';
+    const reason = 'with another hash in the target: of a new password, or of the same one after a login there';
     expect(described(ofZitadel(), pair({ first: content(), second: content({ hash: 'b' }) }))).toContain(
       ` | 1 ${reason}: ada`,
     );

@@ -18,9 +18,9 @@ it('a migration that is interrupted before its verification reports the sent rec
   const settings = { to: 'sqlite:./south' };
   const stored = { place: settings.to };
   expect(interruptionText({ confirmedAt, moved: { stored }, settings })).toBe(
-    'everything was sent to sqlite:./south, and is not yet proved',
+    'all records were sent to sqlite:./south; not verified yet',
   );
-  expect(interruptionText({ confirmedAt, settings })).toBe('what has reached sqlite:./south so far stays');
+  expect(interruptionText({ confirmedAt, settings })).toBe('records that reached sqlite:./south remain');
   expect(interruptionText({ settings })).toBe('nothing is changed');
 });
 

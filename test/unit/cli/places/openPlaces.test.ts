@@ -42,14 +42,19 @@ describe('the secret files of a command', () => {
       south,
       /^missing option --to-token-file: the file with the token for https:\/\/south/,
     ],
-    [{ 'token-file': 'a' }, north, south, /^--token-file names the secret of one place: specify --from-token-file and/],
+    [{ 'token-file': 'a' }, north, south, /^--token-file applies to one place: specify --from-token-file and/],
     [
       { 'to-token-file': 'a', 'from-token-file': 'a' },
       north,
       'a.json',
-      /^--to-token-file has no use: it is for an instance/,
+      /^--to-token-file is unused: it applies only to an instance/,
     ],
-    [{ 'credentials-file': 'a' }, 'a.json', 'b.json', /^--credentials-file has no use: it is for a gs:\/\/ place/],
+    [
+      { 'credentials-file': 'a' },
+      'a.json',
+      'b.json',
+      /^--credentials-file is unused: it applies only to a gs:\/\/ place/,
+    ],
   ])('are invalid for %j', (options, from, to, message) => {
     expect(() => files(options, from, to)).toThrow(message);
   });

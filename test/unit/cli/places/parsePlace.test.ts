@@ -53,8 +53,8 @@ describe('a place', () => {
   });
 
   it.each([
-    ['id.example.com', /^"id.example.com" is no place: specify https:\/\/HOST, FILE\.json, /],
-    ['north', /is no place/],
+    ['id.example.com', /^"id.example.com" is not a place: specify https:\/\/HOST, FILE\.json, /],
+    ['north', /is not a place/],
     ['constructor:x', /^unknown kind of place constructor: specify https:\/\/HOST/],
     ['s3://exports/north.json', /^unknown kind of place s3: specify https:\/\/HOST/],
     ['http://id.example.com', /would send the token unencrypted: specify https:\/\/id\.example\.com$/],
@@ -65,8 +65,8 @@ describe('a place', () => {
     ['https://', /URL of an instance is invalid/],
     ['gs://exports', /path: must have 1 to 1024 bytes in UTF-8: specify gs:\/\/BUCKET\/PATH$/],
     ['gs://Exports/a.json', /bucket: must consist of/],
-    ['sqlite:', /^sqlite: names no database: add a directory$/],
-    ['firestore:', /^firestore: names no database: add PROJECT or PROJECT\/DATABASE$/],
+    ['sqlite:', /^sqlite: has no database: add a directory$/],
+    ['firestore:', /^firestore: has no database: add PROJECT or PROJECT\/DATABASE$/],
     ['firestore:a/b/c', /specify firestore:PROJECT or firestore:PROJECT\/DATABASE$/],
   ])('cannot be %s', (text, message) => {
     expect(() => parsePlace(text)).toThrow(UsageError);
@@ -76,7 +76,7 @@ describe('a place', () => {
   it('never repeats a password of a URL', () => {
     const parse = () => parsePlace('https://ada:secret@id.example.com');
     expect(parse).toThrow(
-      /^the URL of id\.example\.com holds a user or password: specify the token with --token-file$/,
+      /^the URL of id\.example\.com contains a user name or password: specify the token with --token-file$/,
     );
   });
 });
