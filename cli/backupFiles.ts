@@ -1,3 +1,5 @@
+// Backups of embedded databases.
+
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { backupKeyMissing, fileExists, instanceExists } from '../shared/errors/commandErrors.ts';

@@ -1,3 +1,5 @@
+// Definitions of commands: options, calls, output and exit codes.
+
 import type { Readable, Writable } from 'node:stream';
 import type { StoreLocation } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';

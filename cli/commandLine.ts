@@ -1,3 +1,5 @@
+// Parsing of command lines by commander.
+
 import {
   Argument,
   Command as Commander,

@@ -1,3 +1,5 @@
+// The list of all commands.
+
 import type { Command } from './command.ts';
 import { auditCommand } from './commands/audit.ts';
 import { backupCommand, restoreCommand } from './commands/backups.ts';

@@ -1,3 +1,5 @@
+// Comparison of two places, which is repeated while a ZITADEL lags.
+
 import { setTimeout } from 'node:timers/promises';
 import { NO_ORGANISATION } from '../functions/export/contract.ts';
 import type { RecordContent } from '../shared/exportFile/comparedRecord.ts';

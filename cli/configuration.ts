@@ -1,3 +1,5 @@
+// The configuration, with errors for a command line.
+
 import { DAY_MS } from '../shared/clock.ts';
 import { type Config, ConfigError, readConfig } from '../shared/config.ts';
 import { type Surroundings, UsageError } from './command.ts';

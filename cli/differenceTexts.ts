@@ -1,4 +1,5 @@
 // Differences between two places, as lines of text.
+
 import { recordNoun } from './nouns.ts';
 import { counted, MAX_LINES, named, numberText } from './numberTexts.ts';
 

@@ -1,3 +1,5 @@
+// The help of the command.
+
 import { styleText } from 'node:util';
 import { type Command as Commander, Help, type HelpConfiguration } from 'commander';
 import { type Command, exitCodes, flag, type Options } from './command.ts';

@@ -1,3 +1,5 @@
+// The HTTP client for instances and ZITADELs.
+
 import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';

@@ -1,3 +1,5 @@
+// The options `--data` and `--firestore`, and the database that they select.
+
 import { basename, resolve } from 'node:path';
 import { shellWord } from '../shared/shellWord.ts';
 import type { StoreLocation } from '../shared/store/openStore.ts';

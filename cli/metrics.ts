@@ -1,3 +1,5 @@
+// Prometheus metrics of a server, and the store decorator that counts documents.
+
 import { statSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { hostNotLocal } from '../shared/errors/httpErrors.ts';

@@ -1,3 +1,5 @@
+// New tokens in the output of commands.
+
 import type { NewToken } from '../shared/accounts/personalAccessTokens.ts';
 import { optional, type Values } from './command.ts';
 

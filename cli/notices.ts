@@ -1,4 +1,5 @@
 // Errors, warnings and things left to do, as lines of text.
+
 import type { WarningReason } from '../shared/organisation/warnings.ts';
 import { recordNoun } from './nouns.ts';
 import { counted, firstLines, firstOf, MAX_EXAMPLES, MAX_LINES } from './numberTexts.ts';

@@ -1,3 +1,5 @@
+// The words for records and secrets in texts.
+
 /** What people call records and secrets, where their section, type or kind has another name. */
 const nouns: ReadonlyMap<string, string> = new Map([
   ['org', 'organisations'],

@@ -1,4 +1,5 @@
 // Numbers, counts and shortened lists, as people read them.
+
 import { describeVerifiers } from '../shared/organisation/passwordHashes.ts';
 import { words } from './nouns.ts';
 

@@ -1,3 +1,5 @@
+// Progress of phases, as lines or as events.
+
 import { counted, figures, numberText } from './numberTexts.ts';
 import { DEFAULT_COLUMNS, printableJson, type TerminalStream } from './terminal.ts';
 

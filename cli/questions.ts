@@ -1,3 +1,5 @@
+// Questions to a person at a terminal.
+
 import { setImmediate } from 'node:timers/promises';
 import { InterruptedError, type Surroundings } from './command.ts';
 import { type Line, layOut, layoutOf } from './terminal.ts';

@@ -1,3 +1,5 @@
+// The server of `identity serve`.
+
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { allRoutes } from '../functions/endpoints.ts';

@@ -1,3 +1,5 @@
+// Layout of text: width, colours, tables and escapes.
+
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 

@@ -1,3 +1,5 @@
+// Trust in certificates, and errors of connections.
+
 import { once } from 'node:events';
 import { connect, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { IdentityError } from '../shared/errors/identityError.ts';

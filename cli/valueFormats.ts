@@ -1,3 +1,5 @@
+// The formats of arguments and options, such as DURATION and PLACE.
+
 import type { output, ZodType } from 'zod';
 import { operations } from '../shared/auth/token.ts';
 import { DAY_MS, HOUR_MS } from '../shared/clock.ts';

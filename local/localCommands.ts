@@ -1,3 +1,5 @@
+// The commands that `npm start` prints.
+
 import { EXPORT_FILE } from '../functions/import/contract.ts';
 import { shellWord } from '../shared/shellWord.ts';
 import { samplePerson } from './localInstance.ts';

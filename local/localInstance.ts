@@ -1,3 +1,5 @@
+// The local instances of `npm start`, and their sample data.
+
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { allRoutes } from '../functions/endpoints.ts';

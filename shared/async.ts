@@ -1,3 +1,5 @@
+// Helpers for promises, queues and cancellation.
+
 /**
  * Returns the result of work that cannot be cancelled, or throws the signal's reason as soon as the signal aborts.
  */

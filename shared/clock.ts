@@ -1,3 +1,5 @@
+// Units of time in milliseconds, and the clock that tests replace.
+
 import { setTimeout } from 'node:timers/promises';
 
 /** A second, in milliseconds as all durations. */

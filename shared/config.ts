@@ -1,3 +1,5 @@
+// The configuration of a process, read from environment variables.
+
 import { z } from 'zod';
 import { DAY_MS } from './clock.ts';
 import { type Limits, readLimits } from './limits.ts';

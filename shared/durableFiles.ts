@@ -1,3 +1,5 @@
+// Files that appear under their names only when they are complete and durable.
+
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises';

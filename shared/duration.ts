@@ -1,3 +1,5 @@
+// Durations in Go's syntax, such as `1h30m`.
+
 import { invalidRequest } from './errors/errors.ts';
 
 const nanosecondsPerUnit = new Map([

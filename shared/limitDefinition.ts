@@ -1,3 +1,5 @@
+// The description of one limit: its unit, its defaults and its reason.
+
 import { z } from 'zod';
 import { DAY_MS, SECOND_MS } from './clock.ts';
 import { parseGoDuration } from './duration.ts';

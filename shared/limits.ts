@@ -1,3 +1,5 @@
+// The limits of requests and connections, their defaults and their variables.
+
 import { HOUR_MS, SECOND_MS } from './clock.ts';
 import { jsonLimits } from './json/bytes.ts';
 import { both, type LimitDefinition, type Platform, UNLIMITED, units } from './limitDefinition.ts';

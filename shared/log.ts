@@ -1,3 +1,5 @@
+// The log: one function for each kind of line, and their rendering as JSON.
+
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 /** The log levels; `silent` logs nothing. */

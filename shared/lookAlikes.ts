@@ -1,3 +1,5 @@
+// Names that look alike.
+
 /** Printable ASCII without white space, which only its case distinguishes from look-alikes. */
 const PLAIN = /^[!-~]*$/;
 /** Control characters that are not white space are invisible too. */

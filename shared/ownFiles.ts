@@ -1,3 +1,5 @@
+// Checks that only the owner of this process can read or change a file.
+
 import { lstatSync, type Stats, statSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';

@@ -1,3 +1,5 @@
+// The hashing of clear passwords.
+
 /** How clear passwords are hashed before they are stored. */
 export type PasswordHashing =
   | { readonly algorithm: 'bcrypt'; readonly cost: number }

@@ -1,3 +1,5 @@
+// Retries with exponential backoff.
+
 import { type Clock, systemClock } from './clock.ts';
 
 /** The conditions and delays of retries. */

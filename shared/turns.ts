@@ -1,3 +1,5 @@
+// Turns of the event loop: bulk work yields to requests.
+
 import { setImmediate } from 'node:timers';
 
 /** For this long after a request, further ones are likely to arrive. */

@@ -1,3 +1,5 @@
+// The commands `backup` and `restore`.
+
 import { resolve } from 'node:path';
 import { defineInstanceCommand, optional, required } from '../command.ts';
 import { warnOn } from '../terminal.ts';

@@ -1,3 +1,5 @@
+// The commands on memberships.
+
 import { knownRoles } from '../../shared/organisation/roles.ts';
 import {
   type CommandCall,

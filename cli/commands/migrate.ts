@@ -1,3 +1,5 @@
+// The `migrate` commands, except `migrate prepare`.
+
 import { defineCommand, required } from '../command.ts';
 import { existingDirectory, planning, sideSecrets, yes } from '../migrate/migrationOptions.ts';
 import { eventsOption, placeDetails } from '../places/placeOptions.ts';

@@ -1,3 +1,5 @@
+// The commands on organisations.
+
 import type { RemovableOrganisation } from '../../shared/accounts/organisationRemoval.ts';
 import { defineInstanceCommand, flag, interruptible, oneOrMore, toList, UsageError } from '../command.ts';
 import { counted, named } from '../numberTexts.ts';

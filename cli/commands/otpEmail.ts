@@ -1,3 +1,5 @@
+// The commands on OTP e-mail factors.
+
 import { readFile } from 'node:fs/promises';
 import {
   defineInstanceCommand,

@@ -1,3 +1,5 @@
+// The commands on personal access tokens.
+
 import { operations } from '../../shared/auth/token.ts';
 import { defineInstanceCommand, flag, optional, repeatable, required, toList, UsageError } from '../command.ts';
 import { createToken, newTokenFile, tokenText } from '../newToken.ts';

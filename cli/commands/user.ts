@@ -1,3 +1,5 @@
+// The commands on users and service users.
+
 import { defineInstanceCommand, flag, optional, required, toList } from '../command.ts';
 
 const userArgument = required('USER_ID', 'the person or service user');

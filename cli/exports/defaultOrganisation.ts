@@ -1,3 +1,5 @@
+// The default organisation of a source, which an export excludes.
+
 import type { PlaceExportOptions, PlaceFacts } from './placeInterfaces.ts';
 
 /**

@@ -1,3 +1,5 @@
+// The content of export files: copies, compression and forms.
+
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { sourceForeign, sourceInvalid } from '../../shared/errors/placeErrors.ts';

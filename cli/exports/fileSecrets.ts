@@ -1,3 +1,5 @@
+// Secrets of a file that a call must select.
+
 import { type SecretSelection, selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { UsageError } from '../command.ts';
 import type { ProgressOutput } from '../progress.ts';

@@ -1,3 +1,5 @@
+// Reading, validating and counting the export of a place.
+
 import { organisationFilter } from '../../functions/import/selection.ts';
 import { type Counts, increase } from '../../shared/collections/counts.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';

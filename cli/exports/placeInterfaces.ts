@@ -1,3 +1,5 @@
+// The interfaces of places: files and databases, their options and their facts.
+
 import type { ExportRequestOptions } from '../../functions/export/contract.ts';
 import type { ImportRequestOptions, ImportResponse } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';

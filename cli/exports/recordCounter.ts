@@ -1,3 +1,5 @@
+// Counting the records of an export file on its way to a target.
+
 import type { z } from 'zod';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';

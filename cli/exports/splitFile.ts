@@ -1,3 +1,5 @@
+// Splitting an export file into parts that can be imported one after the other.
+
 import { once } from '../../shared/async.ts';
 import { inspect } from '../../shared/exportFile/inspection.ts';
 import type { Manifest } from '../../shared/exportFile/manifest.ts';

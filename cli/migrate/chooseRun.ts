@@ -1,3 +1,5 @@
+// Choosing an existing migration by its run directory.
+
 import { resolve } from 'node:path';
 import { migrationMissing } from '../../shared/errors/placeErrors.ts';
 import { UsageError } from '../command.ts';

@@ -1,3 +1,5 @@
+// The choice of the secrets that a migration moves.
+
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { type SecretKind, type SecretSelection, secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';

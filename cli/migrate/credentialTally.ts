@@ -1,3 +1,5 @@
+// Counts of people whose credentials arrive in the target.
+
 import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparison.ts';
 import { parseObject, textAt, valueAt } from '../../shared/json/jsonObject.ts';

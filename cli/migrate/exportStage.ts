@@ -1,3 +1,5 @@
+// The export in a run directory: storing, checking and importing it.
+
 import { stat } from 'node:fs/promises';
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { newImportId } from '../../functions/import/stamp.ts';

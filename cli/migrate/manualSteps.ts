@@ -1,3 +1,5 @@
+// Manual steps after a migration.
+
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isMigrationUser } from '../../shared/accounts/serviceUsers.ts';

@@ -1,3 +1,5 @@
+// The steps of a migration: plan, confirmation, move and proof.
+
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { hasCode } from '../../shared/errors/identityError.ts';

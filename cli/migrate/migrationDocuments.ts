@@ -1,3 +1,5 @@
+// The schemas of a migration's plan and result.
+
 import { z } from 'zod';
 import { importWarning } from '../../functions/import/contract.ts';
 import { leftToDoEntry } from '../../shared/exportFile/leftToDo.ts';

@@ -1,3 +1,5 @@
+// The options of the `migrate` commands.
+
 import { flag, optional, required, type Surroundings, type Values } from '../command.ts';
 import {
   type eventsOption,

@@ -1,3 +1,5 @@
+// The state of a migration, and work on it in its run directory.
+
 import { statSync } from 'node:fs';
 import { z } from 'zod';
 import { importResponse } from '../../functions/import/contract.ts';

@@ -1,3 +1,5 @@
+// Plans and results as lines of text.
+
 import { type Counts, total } from '../../shared/collections/counts.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
 import { differenceLines, firstDifferences, notComparedLines } from '../differenceTexts.ts';

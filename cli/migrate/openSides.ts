@@ -1,3 +1,5 @@
+// The two sides of a migration: opening and describing them.
+
 import { migrationTokenTooNarrow } from '../../shared/errors/placeErrors.ts';
 import { interruptible, NOTHING_CHANGED, type Surroundings } from '../command.ts';
 import {

@@ -1,3 +1,5 @@
+// Sizes of the organisations in a migration.
+
 import type { Counts } from '../../shared/collections/counts.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { ManifestTally } from '../../shared/exportFile/manifest.ts';

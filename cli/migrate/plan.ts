@@ -1,3 +1,5 @@
+// The plan of a migration.
+
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { stateWarnings } from '../../functions/import/results/report.ts';
 import { addCounts } from '../../shared/collections/counts.ts';

@@ -1,3 +1,5 @@
+// The proof of a migration, and the reasons of expected differences.
+
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import { comparedContent, type RecordContent } from '../../shared/exportFile/comparedRecord.ts';

@@ -1,3 +1,5 @@
+// The result of a migration, and its report.
+
 import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { ImportResponse } from '../../functions/import/contract.ts';

@@ -1,3 +1,5 @@
+// The summary of a migration's result.
+
 import { counted } from '../numberTexts.ts';
 import type { MigrationResult } from './migrationDocuments.ts';
 

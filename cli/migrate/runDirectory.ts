@@ -1,3 +1,5 @@
+// Run directories: creation, checks, files and locks.
+
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';

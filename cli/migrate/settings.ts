@@ -1,3 +1,5 @@
+// The settings of a migration, which its state contains.
+
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { exportOptions } from '../../functions/export/contract.ts';

@@ -1,3 +1,5 @@
+// People of an instance or a ZITADEL, and the search for them.
+
 /** A person in an instance or a ZITADEL. */
 export interface Person {
   readonly userId: string;

@@ -1,3 +1,5 @@
+// A database as a place, without a server.
+
 import { exportFacts, progressFacts, recordEnd } from '../../functions/export/auditFacts.ts';
 import { exportOrganisations, type OrganisationExport, openSnapshot } from '../../functions/export/operation.ts';
 import { importFacts } from '../../functions/import/auditFacts.ts';

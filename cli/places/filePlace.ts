@@ -1,3 +1,5 @@
+// Files and standard streams as places.
+
 import { createReadStream } from 'node:fs';
 import { access, type FileHandle, stat } from 'node:fs/promises';
 import type { Writable } from 'node:stream';

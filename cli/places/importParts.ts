@@ -1,3 +1,5 @@
+// Imports in several requests, for files above the limit of one.
+
 import type { ImportError, ImportResponse } from '../../functions/import/contract.ts';
 import { fileWarnings, MAX_LISTED_ISSUES } from '../../functions/import/results/report.ts';
 import { missingWarnings, organisationFilter } from '../../functions/import/selection.ts';

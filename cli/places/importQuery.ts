@@ -1,3 +1,5 @@
+// Options of exports and imports as fields and queries of requests.
+
 import { importOptions } from '../../functions/import/contract.ts';
 import { snakeCase } from '../../shared/wire/requestMessage.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';

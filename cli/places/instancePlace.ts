@@ -1,3 +1,5 @@
+// A running instance of this service as a place.
+
 import { z } from 'zod';
 import { exportOptions, NO_ORGANISATION } from '../../functions/export/contract.ts';
 import { EXPORT_FILE, type ImportResponse } from '../../functions/import/contract.ts';

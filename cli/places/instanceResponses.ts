@@ -1,3 +1,5 @@
+// Responses of an instance: imports and errors.
+
 import { z } from 'zod';
 import {
   type ImportEvent,

@@ -1,3 +1,5 @@
+// Opening the places of a call, with the files of their secrets.
+
 import { existsSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { IdentityError } from '../../shared/errors/identityError.ts';

@@ -1,3 +1,5 @@
+// The texts of places, such as `https://HOST` and `sqlite:DIR`.
+
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { IdentityError } from '../../shared/errors/identityError.ts';

@@ -1,3 +1,5 @@
+// The options of commands on places.
+
 import { secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { flag, optional, repeatable, required, type Surroundings, UsageError, type Values } from '../command.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';

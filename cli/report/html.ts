@@ -1,3 +1,5 @@
+// HTML with escaped values.
+
 import { html as escaped, raw } from 'hono/html';
 import { printable } from '../terminal.ts';
 

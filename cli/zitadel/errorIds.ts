@@ -1,3 +1,5 @@
+// The ids of ZITADEL's errors, by meaning.
+
 import { recordSections } from '../../shared/organisation/sections.ts';
 
 // Texts are translated to the instance's language, so the command recognises errors by their ids, which differ between

@@ -1,3 +1,5 @@
+// Differences that a ZITADEL causes, with their reasons.
+
 import { isDeepStrictEqual } from 'node:util';
 import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { RecordDifference } from '../../shared/exportFile/comparison.ts';

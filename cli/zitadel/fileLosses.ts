@@ -1,3 +1,5 @@
+// Records of a file that a ZITADEL cannot take.
+
 import type { RecordDifference } from '../../shared/exportFile/comparison.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { textAt } from '../../shared/json/jsonObject.ts';

@@ -1,3 +1,5 @@
+// Calls of a ZITADEL over gRPC-Web.
+
 import type { DescMessage, DescMethod, DescMethodUnary, MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError, type Transport, type UnaryResponse } from '@connectrpc/connect';
 import { createTransport } from '@connectrpc/connect/protocol-grpc-web';

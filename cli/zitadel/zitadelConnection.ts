@@ -1,3 +1,5 @@
+// Calls of a ZITADEL over REST.
+
 import { z } from 'zod';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import {

@@ -1,3 +1,5 @@
+// Facts about a ZITADEL instance and the caller.
+
 import {
   AuthenticationMethodType,
   AuthenticationMethodTypeSchema,

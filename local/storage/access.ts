@@ -1,3 +1,5 @@
+// Tokens and access of the stand-in's service account.
+
 import { randomBytes, verify } from 'node:crypto';
 import { z } from 'zod';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';

@@ -1,3 +1,5 @@
+// Errors of the stand-in for Cloud Storage.
+
 import type { ServerResponse } from 'node:http';
 
 /** An error response of Cloud Storage. */

@@ -1,3 +1,5 @@
+// Objects of the stand-in, as files in a directory.
+
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';

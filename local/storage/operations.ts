@@ -1,3 +1,5 @@
+// The operations of the stand-in for Cloud Storage.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';

@@ -1,3 +1,5 @@
+// Resumable uploads to the stand-in.
+
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';

@@ -1,3 +1,5 @@
+// The key file of a local service account.
+
 import {
   createPrivateKey,
   createPublicKey,

@@ -1,3 +1,5 @@
+// The server of the stand-in for Cloud Storage.
+
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Access, type Account } from './access.ts';

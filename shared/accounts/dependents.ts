@@ -1,3 +1,5 @@
+// Documents that depend on a user or an organisation, and their deletion.
+
 import { instanceMemberKey, userKey } from '../auth/authorise.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { readRecord, toRecord } from '../organisation/record.ts';

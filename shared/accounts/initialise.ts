@@ -1,3 +1,5 @@
+// Initialisation of an instance.
+
 import { instanceInitialised } from '../errors/commandErrors.ts';
 import { defaultScopeWrite } from '../organisation/loginNameScope.ts';
 import { createWrites } from '../organisation/recordPlan.ts';

@@ -1,3 +1,5 @@
+// Lists of organisations, users and members.
+
 import { parseRoles } from '../auth/authorise.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { type Factor, factorFields, factorsOf } from '../organisation/factors.ts';

@@ -1,3 +1,5 @@
+// Memberships in the instance and in organisations.
+
 import { instanceMemberKey, isBlocked, organisationMemberKey, parseRoles, userKey } from '../auth/authorise.ts';
 import { lastOwner, memberInvalid, roleNotHeld, rolesIncompatible, roleUnknown } from '../errors/commandErrors.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';

@@ -1,3 +1,5 @@
+// Removal of organisations with all their records.
+
 import { isBlocked, organisationKey, userKey } from '../auth/authorise.ts';
 import { defaultOrganisationKept, lastOwner, organisationUnknown, removalSuperseded } from '../errors/commandErrors.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';

@@ -1,3 +1,5 @@
+// The record of organisations in removal.
+
 import { randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { type DocumentKey, documentId, type Reader, type Transaction } from '../store/store.ts';

@@ -1,3 +1,5 @@
+// Personal access tokens: creation, list and revocation.
+
 import { parseRestriction, type TokenRestriction } from '../auth/authorise.ts';
 import { generateToken, tokenDigest, tokenId, tokenKey } from '../auth/token.ts';
 import { tokenUnknown } from '../errors/commandErrors.ts';

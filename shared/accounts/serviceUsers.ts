@@ -1,3 +1,5 @@
+// Creation and deletion of service users.
+
 import { userKey } from '../auth/authorise.ts';
 import type { Operation } from '../auth/token.ts';
 import { notServiceUser, userNameTaken } from '../errors/commandErrors.ts';

@@ -1,3 +1,5 @@
+// Locks of users.
+
 import { userKey } from '../auth/authorise.ts';
 import { stateUnsuitable, userUnknown } from '../errors/commandErrors.ts';
 import { parseObject } from '../json/jsonObject.ts';

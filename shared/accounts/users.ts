@@ -1,3 +1,5 @@
+// Users and organisations as the command creates and changes them.
+
 import { randomInt } from 'node:crypto';
 import { organisationKey, userKey } from '../auth/authorise.ts';
 import { nameInvalid, organisationUnknown, otpEmailSet, userUnknown } from '../errors/commandErrors.ts';

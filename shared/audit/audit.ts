@@ -1,3 +1,5 @@
+// Audited calls: their events and when these are recorded.
+
 import { shuttingDown } from '../errors/httpErrors.ts';
 import { IdentityError } from '../errors/identityError.ts';
 import { auditUnwritable } from '../errors/storeErrors.ts';

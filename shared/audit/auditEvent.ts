@@ -1,3 +1,5 @@
+// Events of the audit trail, and the facts that they contain.
+
 import { z } from 'zod';
 import type { Transaction } from '../store/store.ts';
 

@@ -1,3 +1,5 @@
+// The audit trail in a database.
+
 import { HOUR_MS } from '../clock.ts';
 import { parseIfJson } from '../json/jsonObject.ts';
 import { log } from '../log.ts';

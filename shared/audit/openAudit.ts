@@ -1,3 +1,5 @@
+// The audit trail of an instance: in its database, or as log lines.
+
 import { userInfo } from 'node:os';
 import type { Writable } from 'node:stream';
 import { auditUnwritable } from '../errors/storeErrors.ts';

@@ -1,3 +1,5 @@
+// Authentication by a personal access token, and the caller's permissions.
+
 import { z } from 'zod';
 import {
   authHeaderInvalid,

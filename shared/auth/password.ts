@@ -1,3 +1,5 @@
+// Password hashes: argon2id and bcrypt, computed in worker threads.
+
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';

@@ -1,3 +1,5 @@
+// Authorisation of exports and imports, checked again while a call runs.
+
 import { personDenied } from '../errors/errors.ts';
 import { isInSection, serviceUsers } from '../organisation/section.ts';
 import type { Store } from '../store/store.ts';

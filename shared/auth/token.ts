@@ -1,3 +1,5 @@
+// Personal access tokens: their form, their digests and their operations.
+
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { DocumentKey } from '../store/store.ts';

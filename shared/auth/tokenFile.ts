@@ -1,3 +1,5 @@
+// New files for tokens.
+
 import { existsSync, lstatSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';

@@ -1,3 +1,5 @@
+// Counts by name.
+
 /** Numbers by name, such as those of records by section. Names with the number 0 are absent. */
 export type Counts = Record<string, number>;
 

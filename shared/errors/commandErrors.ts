@@ -1,6 +1,6 @@
-import { defineError } from './identityError.ts';
+// Errors of the `identity` command on one instance: its accounts, files and ports.
 
-// Errors of the `identity` command on one instance: its accounts, files and ports. They appear on standard error.
+import { defineError } from './identityError.ts';
 
 export const instanceInitialised = defineError('FAILED_PRECONDITION', 'INSTANCE_ALREADY_INITIALISED', {
   text: 'the instance is already initialised: create further tokens with `identity pat create`',

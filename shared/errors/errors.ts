@@ -1,6 +1,6 @@
-import { defineError, type ErrorDetail, shortenedText } from './identityError.ts';
-
 // Errors of the operations. Ids and the texts of errors with an id are ZITADEL's (zitadel 6).
+
+import { defineError, type ErrorDetail, shortenedText } from './identityError.ts';
 
 export const authHeaderMissing = defineError('UNAUTHENTICATED', 'AUTH_HEADER_MISSING', {
   text: 'auth header missing',

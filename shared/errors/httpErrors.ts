@@ -1,6 +1,6 @@
-import { defineError } from './identityError.ts';
-
 // Errors of the transport: routes, headers, content codings and connections.
+
+import { defineError } from './identityError.ts';
 
 export const routeNotFound = defineError('NOT_FOUND', 'ROUTE_NOT_FOUND', {
   text: 'Not Found',

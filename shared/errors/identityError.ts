@@ -1,3 +1,5 @@
+// The only class of errors that callers see, its codes, and the definition of kinds of errors.
+
 import { z } from 'zod';
 
 /** The gRPC status codes of this service, with their HTTP statuses. */

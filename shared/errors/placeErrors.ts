@@ -1,8 +1,8 @@
+// Errors of the `identity` command about places, and migrations between them. No text contains a token.
+
 import { shellWord } from '../shellWord.ts';
 import { tokenExpired, tokenForOtherOperation, tokenNotFound, tokenUserInactive } from './errors.ts';
 import { defineError, reasonOf } from './identityError.ts';
-
-// Errors of the `identity` command about places, and migrations between them. No text holds a token.
 
 export const placeUnreachable = defineError('UNAVAILABLE', 'PLACE_UNREACHABLE', {
   text: (place: string, reason: string) =>

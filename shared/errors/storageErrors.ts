@@ -1,7 +1,6 @@
-import { defineError } from './identityError.ts';
+// Errors of objects in Cloud Storage. No text contains any part of a credential or of the client library's messages.
 
-// Errors of objects in Cloud Storage. Each text names the object; none contains any part of a credential or of the client
-// library's messages.
+import { defineError } from './identityError.ts';
 
 interface ObjectAddress {
   readonly bucket: string;

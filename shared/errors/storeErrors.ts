@@ -1,6 +1,6 @@
-import { defineError } from './identityError.ts';
-
 // Errors of a database, its audit trail, and the keys that encrypt its secrets. No text contains any part of a key.
+
+import { defineError } from './identityError.ts';
 
 export const storeUnavailable = defineError('UNAVAILABLE', 'STORE_UNAVAILABLE', {
   text: 'the database is unavailable: retry the request',

@@ -1,3 +1,5 @@
+// The application of a set of routes.
+
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors as honoCors } from 'hono/cors';
 import {

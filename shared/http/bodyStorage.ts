@@ -1,3 +1,5 @@
+// Storage for request bodies: in memory, or encrypted in a temporary file.
+
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, statfs, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,5 @@
+// Limits on connections and requests at the same time.
+
 import type { Http2Session } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';

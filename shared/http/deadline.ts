@@ -1,3 +1,5 @@
+// Signals that abort at a call's deadline.
+
 import { deadlineExceeded } from '../errors/errors.ts';
 import { cancelled } from '../errors/httpErrors.ts';
 

@@ -1,3 +1,5 @@
+// The interactive documentation and the OpenAPI document.
+
 import { readFile } from 'node:fs/promises';
 import type { StatedLimits } from '../limits.ts';
 import type { Endpoint } from '../openapi/endpoint.ts';

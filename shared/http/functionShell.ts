@@ -1,3 +1,5 @@
+// The shell that runs a function under the Functions Framework.
+
 import http from 'node:http';
 import type { Server } from 'node:net';
 import { http as registerHttp } from '@google-cloud/functions-framework';

@@ -1,3 +1,5 @@
+// The health endpoints.
+
 import { z } from 'zod';
 import { raceAbort } from '../async.ts';
 import { storeUnavailable } from '../errors/storeErrors.ts';

@@ -1,3 +1,5 @@
+// Node's requests and responses over both HTTP versions: state, abortion and client.
+
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import { isIP } from 'node:net';

@@ -1,3 +1,5 @@
+// HTTP/1 and HTTP/2 on one port.
+
 import { createServer as createHttp1Server, type Server as Http1Server } from 'node:http';
 import { createServer as createHttp2Server, type Http2Server, type Http2ServerRequest } from 'node:http2';
 import { createServer, type Server, type Socket } from 'node:net';

@@ -1,3 +1,5 @@
+// Reading of request bodies: decompression, limits and JSON.
+
 import { pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { bodyInvalid, bodyNoObject, byteOrderMark, inflatesTooMuch, requestTooLarge } from '../errors/errors.ts';

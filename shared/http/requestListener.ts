@@ -1,3 +1,5 @@
+// The listener that passes Node's requests to an application and writes its responses.
+
 import { constants, Http2ServerRequest } from 'node:http2';
 import type { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';

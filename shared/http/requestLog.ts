@@ -1,3 +1,5 @@
+// The id, the origin and the log line of each request.
+
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Origin } from '../audit/auditEvent.ts';
 import { log, type RequestLine } from '../log.ts';

@@ -1,3 +1,5 @@
+// Responses: JSON, errors, fixed content and their headers.
+
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';

@@ -1,3 +1,5 @@
+// The HTTP server: limits, drain and shutdown.
+
 import { type EventEmitter, once } from 'node:events';
 import type { Server as Http1Server } from 'node:http';
 import type { Http2Server, ServerHttp2Session } from 'node:http2';

@@ -1,3 +1,5 @@
+// The authentication client of a service account.
+
 import { hash } from 'node:crypto';
 import { type gaxios, PassThroughClient } from 'google-auth-library';
 import { type Clock, systemClock } from '../clock.ts';

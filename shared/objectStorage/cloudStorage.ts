@@ -1,3 +1,5 @@
+// Cloud Storage: reading, writing and removing objects.
+
 import { Storage } from '@google-cloud/storage';
 import { type AuthClient, GoogleAuth, JWT } from 'google-auth-library';
 import { raceAbort } from '../async.ts';

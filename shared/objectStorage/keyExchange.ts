@@ -1,3 +1,5 @@
+// Exchange of a service account's key for an access token.
+
 import { sign } from 'node:crypto';
 import { PassThroughClient } from 'google-auth-library';
 import { z } from 'zod';

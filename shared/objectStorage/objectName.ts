@@ -1,3 +1,5 @@
+// Names of buckets and objects.
+
 import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
 
 // Cloud Storage's naming rules: https://cloud.google.com/storage/docs/buckets#naming and …/docs/objects#naming

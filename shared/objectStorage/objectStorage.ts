@@ -1,3 +1,5 @@
+// The interface of an object storage.
+
 /** In place of a service account: the application default credentials of the process. */
 export const DEFAULT_CREDENTIALS = 'applicationDefault';
 

@@ -1,3 +1,5 @@
+// Conversion of Cloud Storage's errors, and the policy of retries.
+
 import { z } from 'zod';
 import { IdentityError } from '../errors/identityError.ts';
 import {

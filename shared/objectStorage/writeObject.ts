@@ -1,3 +1,5 @@
+// Resumable uploads to Cloud Storage.
+
 import { setImmediate } from 'node:timers/promises';
 import { CRC32C, type Storage } from '@google-cloud/storage';
 import { z } from 'zod';

@@ -1,3 +1,5 @@
+// The description of an endpoint for the OpenAPI document.
+
 import type { z } from 'zod';
 import type { JsonSchema } from './jsonSchema.ts';
 

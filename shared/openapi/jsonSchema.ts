@@ -1,3 +1,5 @@
+// JSON Schemas of zod schemas.
+
 import { z } from 'zod';
 
 /** A JSON Schema of draft 2020-12, as in OpenAPI 3.1. */

@@ -1,3 +1,5 @@
+// Responses to RPCs over gRPC, gRPC-Web and Connect.
+
 import type { JsonObject } from '@bufbuild/protobuf';
 import { createContextValues } from '@connectrpc/connect';
 import type { UniversalHandler, UniversalServerResponse } from '@connectrpc/connect/protocol';

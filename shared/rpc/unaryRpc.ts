@@ -1,3 +1,5 @@
+// The handler of a unary RPC, independent of its protocol.
+
 import {
   type DescMethodUnary,
   fromJson,

@@ -1,3 +1,5 @@
+// The fields of stored documents, and which of them are secrets.
+
 /**
  * The fields of a stored document. SQLite derives its columns from this table, Firestore its typed values.
  * A record is one string of canonical JSON (`body`); the other fields hold the values that the service itself reads.

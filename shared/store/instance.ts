@@ -1,3 +1,5 @@
+// The document that describes an instance, and the format of its database.
+
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { databaseFormatUnsupported } from '../errors/storeErrors.ts';

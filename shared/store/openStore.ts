@@ -1,3 +1,5 @@
+// Locations of databases, and opening the store at a location.
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { instanceMissing } from '../errors/commandErrors.ts';

@@ -1,3 +1,5 @@
+// A writable layer on a snapshot, for dry runs.
+
 import { z } from 'zod';
 import { createSerialQueue } from '../async.ts';
 import { openTemporaryDatabase } from '../collections/temporaryDatabase.ts';

@@ -1,3 +1,5 @@
+// Scans in passes, for callers that commit between batches.
+
 import type { IdRange, Store, StoredDocument } from './store.ts';
 
 /** The batches of a pass: at most some thousands of documents, which are in memory together. */

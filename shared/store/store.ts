@@ -1,3 +1,5 @@
+// The `Store` interface: documents, transactions, snapshots and the audit trail.
+
 import { hash } from 'node:crypto';
 import type { DocumentFields, FieldName } from './documentFields.ts';
 

@@ -1,3 +1,5 @@
+// Transactions on a database with document versions.
+
 import { storeContention } from '../errors/storeErrors.ts';
 import { Backoff } from '../retry.ts';
 import type { FieldName } from './documentFields.ts';

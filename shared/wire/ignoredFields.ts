@@ -1,3 +1,5 @@
+// Unknown fields of a request, and the known fields nearest to them.
+
 import { shortenedText } from '../errors/identityError.ts';
 import type { IgnoredField } from '../exportFile/manifest.ts';
 import { isJsonObject } from '../json/jsonObject.ts';

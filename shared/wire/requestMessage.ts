@@ -1,3 +1,5 @@
+// Request messages: parsing, spellings of fields, and common options.
+
 import { z } from 'zod';
 import { durationPattern } from '../duration.ts';
 import { bodyNoObject, type FieldViolation, invalidRequest } from '../errors/errors.ts';

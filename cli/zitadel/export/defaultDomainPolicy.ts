@@ -1,3 +1,5 @@
+// The domain policy of a ZITADEL instance.
+
 import { z } from 'zod';
 import type { JsonObject } from '../../../shared/json/jsonObject.ts';
 import { request, type ZitadelConnection } from '../zitadelConnection.ts';

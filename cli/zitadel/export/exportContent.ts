@@ -1,3 +1,5 @@
+// The export of a ZITADEL, organisation by organisation.
+
 import { z } from 'zod';
 import { zitadelCallFailed, zitadelCannotExport, zitadelContextMissing } from '../../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';

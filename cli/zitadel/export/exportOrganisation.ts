@@ -1,3 +1,5 @@
+// The export of one organisation of a ZITADEL.
+
 import { fromJson, type JsonValue, toJson } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { AdminService, ExportDataRequestSchema, ExportDataResponseSchema } from '@zitadel/proto/zitadel/admin_pb.js';

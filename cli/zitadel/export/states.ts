@@ -1,3 +1,5 @@
+// States of organisations and users that a ZITADEL's export omits.
+
 import { createClient } from '@connectrpc/connect';
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { UserState, UserStateSchema } from '@zitadel/proto/zitadel/user_pb.js';

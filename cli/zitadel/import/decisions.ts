@@ -1,3 +1,5 @@
+// Decisions which records of a file are sent to a ZITADEL.
+
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { activationRule, equalButForCase, invitationsAlone } from '../../../shared/exportFile/leftToDoRules.ts';

@@ -1,3 +1,5 @@
+// The order in which a ZITADEL takes sections, and what its imports change.
+
 import { zitadelSteps } from '../../../shared/organisation/section.ts';
 import { recordSections } from '../../../shared/organisation/sections.ts';
 

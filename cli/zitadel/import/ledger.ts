@@ -1,3 +1,5 @@
+// The records of an import into a ZITADEL, and their outcomes.
+
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { ImportError } from '../../../functions/import/contract.ts';

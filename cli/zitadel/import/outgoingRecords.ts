@@ -1,3 +1,5 @@
+// Records in the form in which they are sent to a ZITADEL.
+
 import { type DescMessage, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../../../shared/json/jsonObject.ts';

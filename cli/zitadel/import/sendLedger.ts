@@ -1,3 +1,5 @@
+// Sending the records of a ledger to a ZITADEL.
+
 import { fromJsonString, toJsonString } from '@bufbuild/protobuf';
 import { ConnectError } from '@connectrpc/connect';
 import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';

@@ -1,3 +1,5 @@
+// Existing records of a ZITADEL, with which those of a file are compared.
+
 import { organisationsExist } from '../../../shared/errors/errors.ts';
 import type { RecordContent } from '../../../shared/exportFile/comparedRecord.ts';
 import { Comparison } from '../../../shared/exportFile/comparison.ts';

@@ -1,3 +1,5 @@
+// Deadlines, retries and errors of calls to Firestore.
+
 import { setMaxListeners } from 'node:events';
 import { grpc } from 'google-gax';
 import { z } from 'zod';

@@ -1,3 +1,5 @@
+// The connection to a Firestore database, and the encoding of documents.
+
 import { hash } from 'node:crypto';
 import firestore from '@google-cloud/firestore';
 import { GoogleAuth, PassThroughClient } from 'google-auth-library';

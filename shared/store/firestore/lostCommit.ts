@@ -1,3 +1,5 @@
+// Recognition of commits whose responses got lost.
+
 import { grpc } from 'google-gax';
 import type { Write } from '../store.ts';
 import { attemptUntil, fromGrpcError, grpcStatus, isReadTimeRejected, transientPolicy } from './call.ts';

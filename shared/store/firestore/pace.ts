@@ -1,3 +1,5 @@
+// Rate limits of bulk writes to Firestore.
+
 import { createSerialQueue, raceAbort, type SerialQueue } from '../../async.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { Collection, Write } from '../store.ts';

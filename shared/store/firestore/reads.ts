@@ -1,3 +1,5 @@
+// Reads of Firestore documents by name.
+
 import type { CancellableStream } from 'google-gax';
 import type { FieldName } from '../documentFields.ts';
 import type { Collection, DocumentKey } from '../store.ts';

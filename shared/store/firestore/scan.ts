@@ -1,3 +1,5 @@
+// Scans of a Firestore collection.
+
 import type { CancellableStream } from 'google-gax';
 import { untilAborted } from '../../async.ts';
 import { Backoff } from '../../retry.ts';

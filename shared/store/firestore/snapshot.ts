@@ -1,3 +1,5 @@
+// Snapshots of a Firestore database.
+
 import { setTimeout } from 'node:timers/promises';
 import { IdentityError } from '../../errors/identityError.ts';
 import { documentId, type Snapshot } from '../store.ts';

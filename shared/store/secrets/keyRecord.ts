@@ -1,3 +1,5 @@
+// The record of a database's master keys, and the guards that check it.
+
 import { z } from 'zod';
 import { instanceKey, requireInstanceFormat } from '../instance.ts';
 import {

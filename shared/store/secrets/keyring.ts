@@ -1,3 +1,5 @@
+// The master keys of a process, from a file or a variable.
+
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { OWNER_ONLY, syncDirectory } from '../../durableFiles.ts';

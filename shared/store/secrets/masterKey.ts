@@ -1,3 +1,5 @@
+// Master keys, and encryption of values with them.
+
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 
 /** A key that encrypts a database's secrets. */

@@ -1,3 +1,5 @@
+// Rotation of a database's master key.
+
 import { setTimeout } from 'node:timers/promises';
 import { scanInPasses } from '../passes.ts';
 import { type Collection, type DocumentKey, type Store, type Write, WriteConflictError } from '../store.ts';

@@ -1,3 +1,5 @@
+// Encryption of secrets on their way into a store.
+
 import { type DocumentFields, type FieldName, fieldNames, secrets } from '../documentFields.ts';
 import {
   type Collection,

@@ -1,3 +1,5 @@
+// SQLite files: creation, checks and copies.
+
 import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { access, mkdtemp, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -1,3 +1,5 @@
+// Reading and writing documents in SQLite.
+
 import type { StatementResultingChanges } from 'node:sqlite';
 import { z } from 'zod';
 import {

@@ -1,3 +1,5 @@
+// The write-ahead log of a SQLite file: its size, durability and checkpoints.
+
 import { closeSync, fdatasync, openSync, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';

@@ -1,3 +1,5 @@
+// Snapshots of a SQLite database, and their scans.
+
 import { statSync } from 'node:fs';
 import { snapshotEnded } from '../../errors/storeErrors.ts';
 import { isAttended, yieldToEventLoop } from '../../turns.ts';

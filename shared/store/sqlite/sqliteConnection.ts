@@ -1,3 +1,5 @@
+// Connections to a SQLite file, and conversion of SQLite's errors.
+
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';

@@ -1,3 +1,5 @@
+// The audit trail in SQLite.
+
 import { z } from 'zod';
 import { auditUnwritable, storeFailed } from '../../errors/storeErrors.ts';
 import type { Trail, TrailEvent } from '../store.ts';

@@ -1,3 +1,5 @@
+// The writing connection to a SQLite file, which groups small changes.
+
 import { setImmediate } from 'node:timers/promises';
 import { createSerialQueue } from '../../async.ts';
 import { log } from '../../log.ts';

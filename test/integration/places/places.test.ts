@@ -233,7 +233,7 @@ describe('the secrets of a file', { timeout: 240_000 }, () => {
     ];
     for (const { args, name, ...input } of calls) {
       const { code, stderr } = await identity(args, input);
-      const remedy = 'add them to --with, or export it again with the secrets that you want; nothing is changed';
+      const remedy = 'add them to --with, or export it again with the wanted secrets; nothing is changed';
       const problem = `identity: ${name} contains ${others}, and a file is imported as it is: ${remedy}\n`;
       expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining(problem) });
     }
