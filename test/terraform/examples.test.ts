@@ -19,8 +19,9 @@ describe('the examples', () => {
     expect(listed.toSorted()).toEqual(examples.toSorted());
   });
 
-  it('begin with the one that the manual shows', async () => {
-    expect(await readTerraform(`examples/minimal/${SETTINGS}`)).toBe(await readTerraform('terraform.tfvars.example'));
+  it.each(['README.md', '../docs/deploying.md'])('include the settings that %s shows', async (page) => {
+    const [, shown] = /^```hcl\n([\s\S]*?)^```$/m.exec(await readTerraform(page)) ?? [];
+    expect(shown).toBe(await readTerraform(`examples/minimal/${SETTINGS}`));
   });
 
   it.skipIf(whyNoTerraform() !== undefined)('can be applied', { timeout: TWENTY_MINUTES }, async () => {

@@ -24,11 +24,6 @@ async function withTables(directory: string, readme: string): Promise<string> {
   return directory === '.' ? withTable(both, heading, attributesTable(variables, 'instances')) : both;
 }
 
-/** The example of a README: its only block of HCL. */
-function exampleOf(readme: string): string {
-  return /^```hcl\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? '';
-}
-
 describe.each(['.', ...modules])('the README of terraform/%s', (directory) => {
   const path = join(directory, 'README.md');
 
@@ -55,11 +50,5 @@ describe.each(modules)('the README of terraform/%s', (directory) => {
     expect(await readTerraform(join(directory, 'README.md'))).toContain(
       `It requires Terraform \`${terraform}\` and the provider${providers.length > 1 ? 's' : ''} ${providers.join(' and ')}.`,
     );
-  });
-});
-
-describe('the README of terraform', () => {
-  it('shows the example of the settings', async () => {
-    expect(exampleOf(await readTerraform('README.md'))).toBe(await readTerraform('terraform.tfvars.example'));
   });
 });

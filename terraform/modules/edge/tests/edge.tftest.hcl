@@ -49,24 +49,10 @@ run "sends_each_route_to_its_function_of_the_same_instance" {
           rule.service,
         ]
         ] == [
-        ["/v2/users/*/otp_email", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
-        ["/zitadel.user.v2.UserService/RemoveOTPEmail", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
-        ["/v2/users/*/authentication_methods", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
-        ["/zitadel.user.v2.UserService/ListAuthenticationMethodTypes", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
-        ["/v2beta/users/*/otp_email", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
-        ["/zitadel.user.v2beta.UserService/RemoveOTPEmail", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
-        ["/v2beta/users/*/authentication_methods", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
-        ["/zitadel.user.v2beta.UserService/ListAuthenticationMethodTypes", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
-        ["/admin/v1/export", google_compute_backend_service.this["${matcher.name}/export"].id],
-        ["/admin/v1/import", google_compute_backend_service.this["${matcher.name}/import"].id],
-        ["/health", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
-        ["/healthz", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
-        ["/ready", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
-        ["/readyz", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
-        ["/openapi.json", google_compute_backend_service.this["${matcher.name}/removeOtpEmail"].id],
+        for route in jsondecode(file("routes.json")) : [route.path, google_compute_backend_service.this["${matcher.name}/${route.function}"].id]
       ]
     ])
-    error_message = "Each instance must have exactly these routes, in this order."
+    error_message = "Each instance must have exactly the routes of routes.json, in their order."
   }
   assert {
     condition = alltrue(flatten([
