@@ -19,7 +19,7 @@ import { type ExportProgress, exportFacts, progressFacts } from './auditFacts.ts
 import { type ExportRequest, exportEndpoint, exportFields, exportRequest } from './contract.ts';
 import { exportOrganisations, openSnapshot } from './operation.ts';
 import { Page, pageBytes, readPageToken } from './page.ts';
-import { exportResponse } from './response.ts';
+import { createExportResponse } from './response.ts';
 
 const MAX_REQUEST_BYTES = 4_000_000;
 
@@ -87,7 +87,7 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
     }
   }
   const held = resources.move();
-  return exportResponse(startExport().bytes, limits.responseBytes, { held, signal, audited }, written);
+  return createExportResponse(startExport().bytes, limits.responseBytes, { held, signal, audited }, written);
 }
 
 function readExportRequest(body: unknown): ExportRequest {

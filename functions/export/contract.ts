@@ -30,7 +30,7 @@ export const exportOptions = {
   timeout: timeout.optional(),
 };
 
-const shape = {
+const exportRequestFields = {
   ...exportOptions,
   paged: z
     .boolean()
@@ -49,10 +49,10 @@ const shape = {
  * The export request (specification 2.4), with `with_keys`, `for_zitadel` and pages added, and ZITADEL's unsupported
  * outputs rejected.
  */
-export const exportRequest = requestMessage(shape);
+export const exportRequest = requestMessage(exportRequestFields);
 
 /** The export request's field names, by their snake_case and camelCase spellings. */
-export const exportFields: ReadonlyMap<string, string> = spellings(shape);
+export const exportFields: ReadonlyMap<string, string> = spellings(exportRequestFields);
 
 /** A parsed export request, with defaults applied. */
 export type ExportRequest = z.output<typeof exportRequest>;
@@ -84,7 +84,7 @@ const outputs: JsonSchema = {
   ],
 };
 
-const operation = (): OperationDescription => ({
+const exportOperation = (): OperationDescription => ({
   operationId: 'exportOrganisations',
   tag: 'Organisations',
   summary: 'Export organisations',
@@ -114,7 +114,11 @@ const operation = (): OperationDescription => ({
 });
 
 /** `POST /admin/v1/export` (specification 4.2). */
-export const exportEndpoint = { method: 'POST', path: '/admin/v1/export', operation } satisfies Endpoint;
+export const exportEndpoint = {
+  method: 'POST',
+  path: '/admin/v1/export',
+  operation: exportOperation,
+} satisfies Endpoint;
 
 /** The function's endpoints. */
 export const endpoints: readonly Endpoint[] = [exportEndpoint];

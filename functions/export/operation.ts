@@ -78,7 +78,7 @@ export function exportOrganisations(
   };
 }
 
-const CHUNK_BYTES = 64 * 1024;
+const EXPORT_CHUNK_BYTES = 64 * 1024;
 /** The most bytes that UTF-8 has for a UTF-16 unit. */
 const UNIT_BYTES = 3;
 
@@ -126,7 +126,7 @@ class ExportWriter {
 
   /** Yields the file's bytes in chunks of at most 64 KiB; a longer text has one of its own. */
   async *chunks(signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    let chunk = Buffer.allocUnsafeSlow(EXPORT_CHUNK_BYTES);
     let length = 0;
     for await (const texts of this.texts()) {
       signal.throwIfAborted();
@@ -135,7 +135,7 @@ class ExportWriter {
         if (length + mostBytes > chunk.length) {
           yield chunk.subarray(0, length);
           signal.throwIfAborted();
-          chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, mostBytes));
+          chunk = Buffer.allocUnsafeSlow(Math.max(EXPORT_CHUNK_BYTES, mostBytes));
           length = 0;
         }
         // Each text is encoded by itself: V8 would copy them to join them, in two bytes a character where any needs two.

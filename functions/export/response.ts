@@ -22,7 +22,7 @@ const HEADERS = { 'content-type': 'application/json' };
  * @param written the object to which the same file was written before
  * @throws IdentityError FAILED_PRECONDITION when the file is larger than `maxBytes`
  */
-export async function exportResponse(
+export async function createExportResponse(
   bytes: AsyncIterable<Uint8Array>,
   maxBytes: number,
   { held, signal, audited }: ResponseResources,

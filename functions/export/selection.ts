@@ -12,7 +12,7 @@ export interface OrganisationSelection {
 /** The most organisations that are cheaper to read one by one than by a scan of all. */
 const MAX_SEPARATE = 1_000;
 const { collection } = organisationSection;
-const organisationFields: readonly FieldName[] = ['orgId', 'partition', 'body', 'digest'];
+const organisationRowFields: readonly FieldName[] = ['orgId', 'partition', 'body', 'digest'];
 
 /** Whether the selected organisations are read one by one; else all are scanned. */
 export function isReadSeparately({ orgIds }: OrganisationSelection): boolean {
@@ -51,7 +51,7 @@ async function* scanSelected(
 ): AsyncGenerator<readonly StoredDocument[]> {
   const partitions = sectionPartitions(organisationSection, from);
   let last = '';
-  for await (const batch of snapshot.scan({ collection, partitions, fields: organisationFields })) {
+  for await (const batch of snapshot.scan({ collection, partitions, fields: organisationRowFields })) {
     for (const { orgId = '' } of batch) {
       if (compareBytes(last, orgId) > 0) throw new Error(`the organisation ${orgId} is out of order`);
       last = orgId;
@@ -63,7 +63,7 @@ async function* scanSelected(
 async function* readByIds(snapshot: Snapshot, orgIds: readonly string[]): AsyncGenerator<readonly StoredDocument[]> {
   for (let start = 0; start < orgIds.length; start += READ_BATCH) {
     const keys = orgIds.slice(start, start + READ_BATCH).map((orgId) => ({ collection, id: documentId(orgId) }));
-    const documents = await snapshot.getMany(keys, organisationFields);
+    const documents = await snapshot.getMany(keys, organisationRowFields);
     yield documents.filter((document) => document !== undefined).filter((document) => !isInRemoval(document));
   }
 }

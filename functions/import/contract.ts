@@ -51,7 +51,7 @@ export const importOptions = {
   ids: z.boolean().default(true).describe('Whether the response lists the ids of the written records.'),
 };
 
-const shape = {
+const importRequestFields = {
   ...importOptions,
   dataOrgsGcs: bucketSource,
   dataOrgsv1Gcs: bucketSource,
@@ -65,10 +65,10 @@ const shape = {
  * The import request (specification 2.5) without inline export files. ZITADEL's unsupported sources are rejected;
  * `org_ids`, `excluded_org_ids`, `new_orgs_only`, `with_keys`, `dry_run`, `on_conflict` and `ids` are additions.
  */
-export const importRequest = requestMessage(shape);
+export const importRequest = requestMessage(importRequestFields);
 
 /** The import request's field names, by their snake_case and camelCase spellings. */
-export const importFields: ReadonlyMap<string, string> = spellings(shape);
+export const importFields: ReadonlyMap<string, string> = spellings(importRequestFields);
 
 /** A parsed import request, with defaults applied. */
 export type ImportRequest = z.output<typeof importRequest>;
@@ -110,8 +110,10 @@ export const importWarning = z.strictObject({
   message: z.string(),
 });
 
-const lists = sections.flatMap(({ success }) => (success === undefined ? [] : [[success.field, successList(success)]]));
-const organisation = z.strictObject({ ...Object.fromEntries(lists), orgId: z.string() }).meta({
+const successLists = sections.flatMap(({ success }) =>
+  success === undefined ? [] : [[success.field, successList(success)]],
+);
+const organisation = z.strictObject({ ...Object.fromEntries(successLists), orgId: z.string() }).meta({
   id: 'ImportedOrganisation',
   description: 'An organisation’s id, and the ids of the records that the import wrote into it.',
 });
@@ -207,7 +209,7 @@ const inlineFile = z
 /** The inline fields, for the description only: requests are streamed and never validated as a whole. */
 const inlineFiles = requestMessage({ dataOrgs: inlineFile, dataOrgsv1: inlineFile });
 
-const operation = (): OperationDescription => ({
+const importOperation = (): OperationDescription => ({
   operationId: 'importOrganisations',
   tag: 'Organisations',
   summary: 'Import organisations',
@@ -250,7 +252,11 @@ function oneSource(): JsonSchema {
 }
 
 /** `POST /admin/v1/import` (specification 4.3). */
-export const importEndpoint = { method: 'POST', path: '/admin/v1/import', operation } satisfies Endpoint;
+export const importEndpoint = {
+  method: 'POST',
+  path: '/admin/v1/import',
+  operation: importOperation,
+} satisfies Endpoint;
 
 /** The function's endpoints. */
 export const endpoints: readonly Endpoint[] = [importEndpoint];

@@ -49,16 +49,16 @@ export async function importOrganisations(
 ): Promise<ImportResponse> {
   const run = { source, settings, base: store, stamp, signal, report: new ImportReport(settings) };
   try {
-    if (settings.dryRun !== true) return await importFile({ ...run, store });
+    if (settings.dryRun !== true) return await inspectAndWrite({ ...run, store });
     await using overlay = await openOverlay(store, inspectedCollections);
-    return await importFile({ ...run, store: overlay });
+    return await inspectAndWrite({ ...run, store: overlay });
   } finally {
     // The response, or the error, may rest on records that another import has just committed.
     await store.durable?.();
   }
 }
 
-async function importFile(run: ImportRun): Promise<ImportResponse> {
+async function inspectAndWrite(run: ImportRun): Promise<ImportResponse> {
   let inspection: Inspection | undefined;
   try {
     inspection = await inspectFile(run);

@@ -4,7 +4,7 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { bcryptCost } from '../organisation/passwordHashes.ts';
+import { costOfBcryptHash } from '../organisation/passwordHashes.ts';
 import { bcryptCosts, defaultPasswordHashing, MAX_BCRYPT_BYTES, type PasswordHashing } from '../passwordHashing.ts';
 import { WorkerPool } from '../workerPool.ts';
 import type { BcryptTask } from './bcryptWorker.ts';
@@ -110,7 +110,7 @@ export async function hashBcrypt(password: string, cost: number, signal?: AbortS
  * one of cost 31 would take days.
  */
 export async function verifyBcrypt(password: string, encoded: string, signal?: AbortSignal): Promise<boolean> {
-  const cost = bcryptCost(encoded);
+  const cost = costOfBcryptHash(encoded);
   if (cost === undefined || cost > bcryptCosts.max || Buffer.byteLength(password) > MAX_BCRYPT_BYTES) return false;
   const actual = await pool.run({ password, salt: encoded.slice(0, SALT_CHARACTERS) }, signal);
   return timingSafeEqual(Buffer.from(actual), Buffer.from(encoded.slice(0, HASH_CHARACTERS)));

@@ -36,7 +36,7 @@ export function fieldDifferences(
   const compared = ({ json }: ComparedContent) => withoutFilled(section, json, isOwnProvider);
   return [
     ...(first.json === second.json ? [] : valueDifferences(compared(first), compared(second), '')),
-    ...secretDifferences(first.secrets, second.secrets),
+    ...differingSecrets(first.secrets, second.secrets),
     ...((first.otpEmail ?? false) === (second.otpEmail ?? false)
       ? []
       : [{ path: OTP_EMAIL, first: first.otpEmail, second: second.otpEmail }]),
@@ -68,7 +68,7 @@ function valueDifferences(first: unknown, second: unknown, path: string): FieldD
 
 type Secrets = ComparedContent['secrets'];
 
-function secretDifferences(first: Secrets, second: Secrets): FieldDifference[] {
+function differingSecrets(first: Secrets, second: Secrets): FieldDifference[] {
   const paths = [...new Set([...Object.keys(first), ...Object.keys(second)])];
   return paths.flatMap((path): FieldDifference[] => {
     if (first[path] === second[path]) return [];

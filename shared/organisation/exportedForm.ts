@@ -1,6 +1,6 @@
 import { type JsonObject, parseObject, putAt } from '../json/jsonObject.ts';
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
-import { TOO_LONG } from './lengthLimits.ts';
+import { TOO_LONG_ID } from './lengthLimits.ts';
 import { InvalidRecordError, readMessage } from './message.ts';
 import { type OrganisationRecord, recordSchema } from './record.ts';
 import type { RecordIssue } from './relations.ts';
@@ -28,17 +28,17 @@ function ruleIssue({ section, json }: OrganisationRecord): RecordIssue | undefin
 
 /** Returns a record's JSON with its id where exports repeat it. */
 function withInnerId({ exported }: Section, json: JsonObject): JsonObject {
-  return exported?.innerId === undefined ? json : repeatId(exported.innerId, json);
+  return exported?.innerId === undefined ? json : withIdInside(exported.innerId, json);
 }
 
-function repeatId({ from, inner }: NonNullable<ExportForm['innerId']>, json: JsonObject): JsonObject {
+function withIdInside({ from, inner }: NonNullable<ExportForm['innerId']>, json: JsonObject): JsonObject {
   const content = json[inner];
   return { ...json, [inner]: { [from]: json[from], ...(typeof content === 'object' ? content : {}) } };
 }
 
 /** More than exports add to any record: an id, a factor, defaults. */
 const MAX_ADDED_BYTES = 3_000;
-const TOO_LARGE: RecordIssue = { id: TOO_LONG, key: `the record exceeds ${MAX_DOCUMENT_BYTES} bytes` };
+const TOO_LARGE: RecordIssue = { id: TOO_LONG_ID, key: `the record exceeds ${MAX_DOCUMENT_BYTES} bytes` };
 
 /** Finds whether a record is too large for a database, or for the reader of its export. */
 function sizeIssue(record: OrganisationRecord): RecordIssue | undefined {

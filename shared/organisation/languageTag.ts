@@ -3,7 +3,7 @@ export const UNDETERMINED = 'und';
 
 /** Tags that the registry keeps as a whole or CLDR converts otherwise, each with what ZITADEL stores for it. */
 const wholeTags: ReadonlyMap<string, string> = new Map(
-  words(`
+  splitWords(`
     en-gb-oed:en-GB-oxendict i-ami:ami i-bnn:bnn i-default:en-x-i-default i-enochian:und-x-i-enochian i-hak:hak
     i-klingon:tlh i-lux:lb i-mingo:see-x-i-mingo i-navajo:nv i-pwn:pwn i-tao:tao i-tay:tay i-tsu:tsu mo:ro-MD mol:ro-MD
     no-bok:nb no-nyn:nn sgn-be-fr:sfb sgn-be-nl:vgt sgn-ch-de:sgg zh-guoyu:cmn zh-min:nan-x-zh-min zh-min-nan:nan twi:tw
@@ -15,7 +15,7 @@ const wholeTags: ReadonlyMap<string, string> = new Map(
 
 /** Languages that ZITADEL stores as they are, and CLDR replaces by the larger one to which they belong. */
 const individualLanguages: ReadonlySet<string> = new Set(
-  words(`
+  splitWords(`
     aju als arb ayr azj bcc bcl bxk bxr cld cmn cnr cwd dgo dhd dik diq ekk emk esk fat fuc gaz gbo gno gom gug gya hdn
     hea ike khk kmr knc kng kpv lvs mhr mup npi ojg ory pbu pes plt pnb prs quz rmy spy src swc swh ttq umu uzn xpe
     xsl ydd zai zsm zyb
@@ -25,7 +25,7 @@ const individualLanguages: ReadonlySet<string> = new Set(
 const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
 /** The canonical forms of short texts so far: people share few languages. */
-const known = new Map<string, string>();
+const knownTags = new Map<string, string>();
 const MAX_KNOWN = 1_000;
 const MAX_KNOWN_LENGTH = 35;
 
@@ -36,8 +36,8 @@ const MAX_KNOWN_LENGTH = 35;
  * CLDR names few of the 8,000 languages with a code of three letters, so any three letters count as a language.
  */
 export function canonicalLanguageTag(text: string): string {
-  const tag = known.get(text) ?? toCanonicalTag(text);
-  if (known.size < MAX_KNOWN && text.length <= MAX_KNOWN_LENGTH) known.set(text, tag);
+  const tag = knownTags.get(text) ?? toCanonicalTag(text);
+  if (knownTags.size < MAX_KNOWN && text.length <= MAX_KNOWN_LENGTH) knownTags.set(text, tag);
   return tag;
 }
 
@@ -68,6 +68,6 @@ function canonicalBeginning(subtags: readonly string[]): string {
   }
 }
 
-function words(text: string): string[] {
+function splitWords(text: string): string[] {
   return text.trim().split(/\s+/);
 }

@@ -6,7 +6,7 @@ import { type OrganisationRecord, recordSchema } from './record.ts';
 import type { RecordIssue } from './relations.ts';
 
 /** The id of the issue of a record that exceeds a limit for which ZITADEL has no error. */
-export const TOO_LONG = 'IMPORT-tooLong';
+export const TOO_LONG_ID = 'IMPORT-tooLong';
 
 /** The fields that ZITADEL keeps in indexes, and those that name what is there; all others are texts of any kind. */
 const indexedFields: ReadonlySet<string> = new Set([
@@ -27,10 +27,10 @@ interface LimitedField {
   readonly inner: readonly LimitedField[];
 }
 
-const compiled = new Map<DescMessage, readonly LimitedField[]>();
+const fieldsBySchema = new Map<DescMessage, readonly LimitedField[]>();
 
 function limitedFields(schema: DescMessage): readonly LimitedField[] {
-  const cached = compiled.get(schema);
+  const cached = fieldsBySchema.get(schema);
   if (cached !== undefined) return cached;
   const fields = schema.fields
     .map((field) => ({
@@ -40,7 +40,7 @@ function limitedFields(schema: DescMessage): readonly LimitedField[] {
       inner: field.message === undefined ? [] : limitedFields(field.message),
     }))
     .filter(({ limit, isList, inner }) => limit !== undefined || isList || inner.length > 0);
-  compiled.set(schema, fields);
+  fieldsBySchema.set(schema, fields);
   return fields;
 }
 
@@ -72,7 +72,10 @@ function issueIn(fields: readonly LimitedField[], json: JsonObject, prefix: stri
     const value = json[name];
     if (value === undefined) continue;
     if (Array.isArray(value) && value.length > fixedLimits.listElements)
-      return { id: TOO_LONG, key: `${prefix}${name}: value must contain at most ${fixedLimits.listElements} item(s)` };
+      return {
+        id: TOO_LONG_ID,
+        key: `${prefix}${name}: value must contain at most ${fixedLimits.listElements} item(s)`,
+      };
     for (const [index, element] of (Array.isArray(value) ? value : [value]).entries()) {
       const path = `${prefix}${name}${Array.isArray(value) ? `[${index}]` : ''}`;
       const found = isJsonObject(element) ? issueIn(inner, element, `${path}.`) : textIssue(element, limit, path);
@@ -85,7 +88,7 @@ function issueIn(fields: readonly LimitedField[], json: JsonObject, prefix: stri
 function textIssue(value: unknown, limit: number | undefined, path: string): RecordIssue | undefined {
   if (typeof value !== 'string' || limit === undefined) return undefined;
   if (!mayExceed(value, limit) || Buffer.byteLength(value) <= limit) return undefined;
-  return { id: TOO_LONG, key: `${path}: value length must be at most ${limit} bytes` };
+  return { id: TOO_LONG_ID, key: `${path}: value length must be at most ${limit} bytes` };
 }
 
 /** Whether a text could be longer than a limit: a UTF-16 unit has up to three bytes. */

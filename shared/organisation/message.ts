@@ -95,11 +95,11 @@ function decode(schema: DescMessage, value: unknown): Message {
   try {
     return fromJson(schema, asJson(value), { ignoreUnknownFields: true });
   } catch (error) {
-    throw new InvalidRecordError([findInvalid(schema, value) ?? { path: '', reason: reasonOf(error) }]);
+    throw new InvalidRecordError([findInvalid(schema, value) ?? { path: '', reason: decodingReason(error) }]);
   }
 }
 
-function reasonOf(error: unknown): string {
+function decodingReason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -172,7 +172,7 @@ function isOmittedCredential({ credentials = [] }: CheckedSection, value: unknow
 }
 
 /** What a message's JSON has that the wire's JSON mapping would lose, or accept only in another form. */
-interface Inspection {
+interface JsonFindings {
   /** The paths of integers of 64 bits that stand as numbers which JavaScript cannot represent exactly. */
   readonly rounded: string[];
   /** The durations and bytes that ZITADEL's decoder rejects, though ours may not. */
@@ -181,7 +181,7 @@ interface Inspection {
 }
 
 /** Inspects a field's value or list element, and returns the value in the form that our decoder accepts. */
-type Inspect = (value: unknown, path: string, found: Inspection) => unknown;
+type Inspect = (value: unknown, path: string, found: JsonFindings) => unknown;
 
 interface KnownField {
   readonly jsonName: string;
@@ -190,13 +190,13 @@ interface KnownField {
 }
 
 /** Inspects the JSON of a message. Rewrites durations in place. */
-export function inspectJson(schema: DescMessage, json: unknown): Inspection {
-  const found: Inspection = { rounded: [], malformed: [], unknown: { fields: [], values: [] } };
+export function inspectJson(schema: DescMessage, json: unknown): JsonFindings {
+  const found: JsonFindings = { rounded: [], malformed: [], unknown: { fields: [], values: [] } };
   inspectMessage(schema, json, '', found);
   return found;
 }
 
-function inspectMessage(schema: DescMessage, json: unknown, prefix: string, found: Inspection): void {
+function inspectMessage(schema: DescMessage, json: unknown, prefix: string, found: JsonFindings): void {
   if (!isJsonObject(json)) return;
   const known = knownFields(schema);
   for (const name of Object.keys(json)) {
@@ -216,11 +216,11 @@ function inspectMessage(schema: DescMessage, json: unknown, prefix: string, foun
 
 const withoutPositions = (path: string) => path.replace(/\[\d+\]/g, '');
 
-const compiled = new Map<string, ReadonlyMap<string, KnownField>>();
+const fieldsByMessage = new Map<string, ReadonlyMap<string, KnownField>>();
 
 /** Returns a message's fields by both of their spellings. */
 function knownFields(schema: DescMessage): ReadonlyMap<string, KnownField> {
-  const cached = compiled.get(schema.typeName);
+  const cached = fieldsByMessage.get(schema.typeName);
   if (cached !== undefined) return cached;
   const byName = new Map(
     schema.fields.flatMap((field): [string, KnownField][] => {
@@ -228,7 +228,7 @@ function knownFields(schema: DescMessage): ReadonlyMap<string, KnownField> {
       return [field.name, field.jsonName].map((name) => [name, known]);
     }),
   );
-  compiled.set(schema.typeName, byName);
+  fieldsByMessage.set(schema.typeName, byName);
   return byName;
 }
 

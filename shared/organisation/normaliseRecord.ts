@@ -51,10 +51,10 @@ interface FieldRule {
   readonly rule: ValueRule;
 }
 
-const compiled = new WeakMap<Section, readonly FieldRule[]>();
+const rulesBySection = new WeakMap<Section, readonly FieldRule[]>();
 
 function rulesOf(section: Section): readonly FieldRule[] {
-  const known = compiled.get(section);
+  const known = rulesBySection.get(section);
   if (known !== undefined) return known;
   const rules = Object.entries(section.values ?? {}).map(([path, rule]): FieldRule => {
     const isList = path.endsWith('[]');
@@ -62,15 +62,15 @@ function rulesOf(section: Section): readonly FieldRule[] {
     const lastDot = field.lastIndexOf('.');
     return { field, isList, parent: lastDot < 0 ? undefined : field.slice(0, lastDot), rule };
   });
-  compiled.set(section, rules);
+  rulesBySection.set(section, rules);
   return rules;
 }
 
-const NONE: readonly string[] = [];
+const NO_LISTS: readonly string[] = [];
 
 /** Lists the list of records that are stored apart, if the record has it. */
 function nestedLists({ section: { nested }, json }: OrganisationRecord): readonly string[] {
-  return nested === undefined || valueAt(json, nested.list) === undefined ? NONE : [nested.list];
+  return nested === undefined || valueAt(json, nested.list) === undefined ? NO_LISTS : [nested.list];
 }
 
 /**

@@ -151,7 +151,7 @@ export function passwordHashWarning(hash: string): RecordWarning | undefined {
 }
 
 /** Finds the cost of a bcrypt hash that ZITADEL can verify; undefined for any other hash. */
-export function bcryptCost(hash: string): number | undefined {
+export function costOfBcryptHash(hash: string): number | undefined {
   const cost = bcryptHash.exec(hash)?.[1];
   return cost === undefined ? undefined : Number(cost);
 }

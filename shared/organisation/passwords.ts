@@ -42,7 +42,7 @@ export function checkComplexityPolicy(policy: JsonObject): RecordIssue | undefin
 }
 
 /** The issue of a password that bcrypt cannot hash. ZITADEL's message has no id. */
-const TOO_LONG: RecordIssue = { id: '', key: `bcrypt: password length exceeds ${MAX_BCRYPT_BYTES} bytes` };
+const PASSWORD_TOO_LONG: RecordIssue = { id: '', key: `bcrypt: password length exceeds ${MAX_BCRYPT_BYTES} bytes` };
 
 /** Checks a clear password against its organisation's policy, and against the limit of its hash. */
 export function passwordIssue(
@@ -51,7 +51,7 @@ export function passwordIssue(
   password: string,
 ): RecordIssue | undefined {
   const isTooLong = algorithm === 'bcrypt' && Buffer.byteLength(password) > MAX_BCRYPT_BYTES;
-  return complexityIssue(policy, password) ?? (isTooLong ? TOO_LONG : undefined);
+  return complexityIssue(policy, password) ?? (isTooLong ? PASSWORD_TOO_LONG : undefined);
 }
 
 /** Checks a clear password against a policy as ZITADEL does: by bytes, and by letters and digits of ASCII (zitadel 3.4). */

@@ -31,15 +31,15 @@ export interface OrganisationField {
  */
 export const organisationFields: ReadonlyMap<string, OrganisationField> = new Map(
   [...DataOrgV1Schema.fields, ...DataOrgSchema.fields].flatMap((field) => {
-    const described = describe(field);
+    const organisationField = toField(field);
     return [
-      [field.name, described],
-      [field.jsonName, described],
+      [field.name, organisationField],
+      [field.jsonName, organisationField],
     ];
   }),
 );
 
-function describe(field: DescField): OrganisationField {
+function toField(field: DescField): OrganisationField {
   return {
     name: field.jsonName,
     list: field.fieldKind === 'list',
@@ -112,10 +112,10 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   if (checked) checkState(unknown, 'state');
   const state = additionalState(section, value);
   if (state !== undefined && state !== usualState(section)) json.state = state;
-  return createRecord(section, json, orgId, {
+  return assembleRecord(section, json, orgId, {
     hasState: state !== undefined,
     otpEmail: section.additional?.otpEmail === true ? readOtpEmail(value) : undefined,
-    unknown: unknown.fields.length === 0 ? unknown : { ...unknown, fields: unexpected(section, unknown.fields) },
+    unknown: unknown.fields.length === 0 ? unknown : { ...unknown, fields: unknownToSection(section, unknown.fields) },
   });
 }
 
@@ -128,7 +128,7 @@ function withoutAdditional({ additional }: Section, value: unknown): unknown {
 }
 
 /** Lists the unknown fields that the section does not know either. */
-function unexpected({ additional }: Section, fields: readonly string[]): readonly string[] {
+function unknownToSection({ additional }: Section, fields: readonly string[]): readonly string[] {
   return fields.filter((path) => additional?.paths.includes(path) !== true);
 }
 
@@ -146,11 +146,11 @@ export function checkState({ values }: UnknownContent, path: string, issuePath =
 
 /** Creates a record from canonical JSON. Normalises `json` in place and removes its credentials. */
 export function toRecord(section: Section, json: JsonObject, orgId: string): OrganisationRecord {
-  return createRecord(section, json, orgId, { hasState: false, otpEmail: undefined, unknown: nothingUnknown });
+  return assembleRecord(section, json, orgId, { hasState: false, otpEmail: undefined, unknown: nothingUnknown });
 }
 
 /** @param beside facts of the file about the record, besides its JSON */
-function createRecord(
+function assembleRecord(
   section: Section,
   json: JsonObject,
   orgId: string,

@@ -91,7 +91,7 @@ export interface PlannedReference {
 
 /** Lists a record's references, one for each element of a list. */
 export function planReferences({ section, json, given, orgId }: OrganisationRecord): readonly PlannedReference[] {
-  if (section.references === undefined) return NONE;
+  if (section.references === undefined) return NO_REFERENCES;
   const planned: PlannedReference[] = [];
   for (const reference of section.references) {
     const { collection, permittedBy, inFile } = reference;
@@ -115,7 +115,7 @@ export function planReferences({ section, json, given, orgId }: OrganisationReco
   return planned;
 }
 
-const NONE: readonly PlannedReference[] = [];
+const NO_REFERENCES: readonly PlannedReference[] = [];
 
 /** Converts a name to the text that it has in common with all names that count as the same. */
 type Fold = (name: string) => string;

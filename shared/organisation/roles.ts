@@ -39,7 +39,7 @@ const roles: ReadonlyMap<string, readonly Permission[]> = new Map([
 ]);
 
 /** The beginnings of the roles of each scope. A member's roles all begin with the same one, as in ZITADEL. */
-const prefixes: Readonly<Record<MembershipScope, readonly string[]>> = {
+const rolePrefixes: Readonly<Record<MembershipScope, readonly string[]>> = {
   instance: ['IAM'],
   organisation: ['ORG', 'SELF_MANAGEMENT_GLOBAL'],
   project: ['PROJECT'],
@@ -55,7 +55,7 @@ export function knownRoles(scope: MembershipScope): readonly string[] {
 export function areCompatible(scope: MembershipScope, held: readonly unknown[]): boolean {
   const allBegin = (prefix: string) =>
     held.every((role) => typeof role === 'string' && roles.has(role) && role.startsWith(prefix));
-  return prefixes[scope].some(allBegin);
+  return rolePrefixes[scope].some(allBegin);
 }
 
 /** Whether any of the roles in `held` grants `permission`. */

@@ -29,7 +29,7 @@ interface FieldCheck {
 type FindReason = (value: unknown) => string | undefined;
 
 const EMBEDDED = 'embedded message failed validation';
-const compiled = new Map<string, readonly FieldCheck[]>();
+const checksByMessage = new Map<string, readonly FieldCheck[]>();
 
 /** So many issues of a file are named; a list in one record could have hundreds of thousands. */
 export const MAX_ISSUES = 100;
@@ -94,12 +94,12 @@ function checkField(
 
 /** Compiles the checks of a message's fields that have rules themselves or in nested messages. */
 function compileChecks(schema: DescMessage): readonly FieldCheck[] {
-  const cached = compiled.get(schema.typeName);
+  const cached = checksByMessage.get(schema.typeName);
   if (cached !== undefined) return cached;
   const checks = schema.fields
     .map((field) => compileCheck(schema, field))
     .filter((check) => check.findReason !== undefined || check.nested.length > 0);
-  compiled.set(schema.typeName, checks);
+  checksByMessage.set(schema.typeName, checks);
   return checks;
 }
 
@@ -133,7 +133,7 @@ export function compileRules(field: DescField): FindReason | undefined {
 function compileType(type: FieldRules['type'], field: DescField): FindReason {
   switch (type.case) {
     case 'string': {
-      const findReason = compileText(type.value);
+      const findReason = compileTextRules(type.value);
       return (value) => (typeof value === 'string' ? findReason(value) : undefined);
     }
     case 'enum':
@@ -147,7 +147,12 @@ function compileType(type: FieldRules['type'], field: DescField): FindReason {
   }
 }
 
-function compileText({ ignoreEmpty, prefix, wellKnown, ...rules }: StringRules): (value: string) => string | undefined {
+function compileTextRules({
+  ignoreEmpty,
+  prefix,
+  wellKnown,
+  ...rules
+}: StringRules): (value: string) => string | undefined {
   const [min, max, maxBytes] = [Number(rules.minLen ?? 0), Number(rules.maxLen ?? 0), Number(rules.maxBytes ?? 0)];
   return (value) => {
     if (ignoreEmpty && value === '') return undefined;

@@ -25,7 +25,7 @@ interface UsualFields {
   readonly positions: ReadonlyMap<string, number>;
 }
 
-const compiled = new Map<string, UsualFields>();
+const usualFieldsByMessage = new Map<string, UsualFields>();
 
 /**
  * Returns a message's JSON in canonical form if it is usual, as exports write it: nothing but known fields under their JSON
@@ -79,11 +79,11 @@ function inWrittenOrder(schema: DescMessage, json: JsonObject): JsonObject {
 }
 
 function usualFields(schema: DescMessage): UsualFields {
-  const known = compiled.get(schema.typeName);
+  const known = usualFieldsByMessage.get(schema.typeName);
   if (known !== undefined) return known;
   const fields = schema.fields.toSorted((a, b) => a.number - b.number).map(compileField);
   const usual = { fields, positions: new Map(fields.map(({ name }, position) => [name, position])) };
-  compiled.set(schema.typeName, usual);
+  usualFieldsByMessage.set(schema.typeName, usual);
   return usual;
 }
 

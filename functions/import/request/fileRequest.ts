@@ -15,12 +15,12 @@ export function isFileRequest({ headers }: Request): boolean {
 }
 
 /** The fields that a query may hold, by both spellings. */
-const parameters = spellings(importOptions);
-const parameterNames = [...new Set([...parameters.values()].map(snakeCase))];
+const optionsByParameter = spellings(importOptions);
+const parameterNames = [...new Set([...optionsByParameter.values()].map(snakeCase))];
 
 /** What an option's parameter is converted to before the contract reads it. */
 type ParameterKind = 'list' | 'flag' | 'text';
-const kinds = new Map(Object.entries(importOptions).map(([name, schema]) => [name, kindOf(schema)]));
+const parameterKinds = new Map(Object.entries(importOptions).map(([name, schema]) => [name, kindOf(schema)]));
 
 function kindOf(schema: z.ZodType): ParameterKind {
   const inner = schema instanceof z.ZodDefault || schema instanceof z.ZodOptional ? schema.unwrap() : schema;
@@ -41,7 +41,7 @@ export function readFileOptions({ url }: Pick<Request, 'url'>): ImportRequest {
   const fields: Record<string, unknown> = {};
   const violations: FieldViolation[] = [];
   for (const name of new Set(searchParams.keys())) {
-    const issue = readParameter(name, searchParams.getAll(name), fields);
+    const issue = addParameter(name, searchParams.getAll(name), fields);
     if (issue !== undefined) violations.push({ field: shortenedText(name, MAX_NAME_CHARACTERS), description: issue });
     if (violations.length === MAX_ISSUES) break;
   }
@@ -50,8 +50,8 @@ export function readFileOptions({ url }: Pick<Request, 'url'>): ImportRequest {
 }
 
 /** Adds a parameter to the fields, or returns its issue. */
-function readParameter(name: string, values: readonly string[], fields: Record<string, unknown>): string | undefined {
-  const kind = kinds.get(parameters.get(name) ?? '');
+function addParameter(name: string, values: readonly string[], fields: Record<string, unknown>): string | undefined {
+  const kind = parameterKinds.get(optionsByParameter.get(name) ?? '');
   if (kind === undefined) return unknownParameter(name);
   const [value] = values;
   if (kind === 'list') fields[name] = values;

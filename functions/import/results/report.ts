@@ -24,7 +24,7 @@ const MAX_LISTED_IDS = 100_000;
 export const MAX_LISTED_ISSUES = 10_000;
 
 /** Ids and messages repeat the file's texts, of which only those above their limit are as long as this. */
-const MAX_TEXT_CHARACTERS = 4_000;
+const MAX_ISSUE_CHARACTERS = 4_000;
 
 /** The warning of a file without a manifest. */
 const unproved: ImportWarning = {
@@ -139,7 +139,7 @@ export class ImportReport {
   }
 
   addError(given: ImportError): void {
-    this.errors.add(bounded(given));
+    this.errors.add(withShortTexts(given));
   }
 
   count(kind: RecordOutcome['kind'], section: string, records = 1): void {
@@ -196,12 +196,12 @@ export class ImportReport {
   }
 
   addWarning(given: ImportWarning): void {
-    this.warnings.add(bounded(given));
+    this.warnings.add(withShortTexts(given));
   }
 
   /** Adds warnings about what is written. They precede all others, so that the list's limit hides them last. */
   addWriteWarnings(warnings: readonly ImportWarning[] = []): void {
-    for (const warning of warnings) this.writeWarnings.add(bounded(warning));
+    for (const warning of warnings) this.writeWarnings.add(withShortTexts(warning));
   }
 
   private listId(record: OrganisationRecord): void {
@@ -217,11 +217,11 @@ export class ImportReport {
   }
 }
 
-function bounded<Notice extends ImportError | ImportWarning>(notice: Notice): Notice {
+function withShortTexts<Notice extends ImportError | ImportWarning>(notice: Notice): Notice {
   const { id, message } = notice;
-  if ((id?.length ?? 0) + message.length <= MAX_TEXT_CHARACTERS) return notice;
-  const shortId = id === undefined ? {} : { id: shortenedText(id, MAX_TEXT_CHARACTERS) };
-  return { ...notice, ...shortId, message: shortenedText(message, MAX_TEXT_CHARACTERS) };
+  if ((id?.length ?? 0) + message.length <= MAX_ISSUE_CHARACTERS) return notice;
+  const shortId = id === undefined ? {} : { id: shortenedText(id, MAX_ISSUE_CHARACTERS) };
+  return { ...notice, ...shortId, message: shortenedText(message, MAX_ISSUE_CHARACTERS) };
 }
 
 function hasAny(counts: Counts): boolean {

@@ -110,7 +110,7 @@ export class BatchComparison {
     if (!isSameRecord(plan, stored)) return false;
     const { record } = plan;
     if (stored.digest !== record.digest && !needsBody(plan, stored, this.onConflict)) return false;
-    const [given, found] = contents(record, stored);
+    const [given, found] = comparedContents(record, stored);
     const isOwnProvider = (idpId: string) => this.organisationOf(idpId) === record.orgId;
     const differences = fieldDifferences(record.section, given, found, isOwnProvider);
     return differences.every((difference) => isOmission(difference, given, this.onConflict === 'overwrite'));
@@ -149,14 +149,17 @@ function differingProviders(plan: RecordPlan, stored: StoredDocument | undefined
   const { section, digest, json } = plan.record;
   const list = section.exported?.providers;
   if (list === undefined || stored === undefined || stored.digest === digest || !isSameRecord(plan, stored)) return [];
-  return [...list(json), ...list(bodyOf(stored))];
+  return [...list(json), ...list(parseStoredBody(stored))];
 }
 
 /** The JSON of both records where their digests are equal. */
 const EQUAL: JsonObject = {};
 
 /** Returns what is compared of an imported record and of the stored one. */
-function contents(record: OrganisationRecord, stored: StoredDocument): readonly [ComparedContent, ComparedContent] {
+function comparedContents(
+  record: OrganisationRecord,
+  stored: StoredDocument,
+): readonly [ComparedContent, ComparedContent] {
   const { section, credentials, otpEmail } = record;
   const isEqualJson = stored.digest === record.digest;
   return [
@@ -167,7 +170,7 @@ function contents(record: OrganisationRecord, stored: StoredDocument): readonly 
       omitsState: omitsState(record),
     },
     {
-      json: isEqualJson ? EQUAL : bodyOf(stored),
+      json: isEqualJson ? EQUAL : parseStoredBody(stored),
       secrets: secretsOf(section, stored),
       otpEmail: stored.otpEmail,
       omitsState: false,
@@ -175,7 +178,7 @@ function contents(record: OrganisationRecord, stored: StoredDocument): readonly 
   ];
 }
 
-function bodyOf({ id, body }: StoredDocument): JsonObject {
+function parseStoredBody({ id, body }: StoredDocument): JsonObject {
   if (body === undefined) throw new Error(`the body of ${id} was not read`);
   return parseObject(body);
 }
@@ -196,7 +199,7 @@ export function isSameRecord({ record }: RecordPlan, stored: StoredDocument): bo
 /** Whether the stored record has the imported one's content, apart from credentials and a state that the file lacks. */
 export function hasStoredContent(plan: RecordPlan, stored: StoredDocument): boolean {
   if (!isSameRecord(plan, stored)) return false;
-  const [given, found] = contents(plan.record, stored);
+  const [given, found] = comparedContents(plan.record, stored);
   const bare = { secrets: {}, otpEmail: undefined };
   const differences = fieldDifferences(plan.record.section, { ...given, ...bare }, { ...found, ...bare }, () => false);
   return differences.every((difference) => isOmission(difference, given, true));

@@ -8,12 +8,11 @@ import {
   type DocumentKey,
   type DocumentStore,
   documentPath,
+  READ_BATCH,
   type Reader,
   type StoredDocument,
   type Transaction,
 } from '../../../shared/store/store.ts';
-
-const READ_BATCH = 500;
 
 /**
  * The removals of organisations as an import knows them. An import ends where one of its own organisations is removed, so
@@ -84,11 +83,11 @@ export class ReferenceChangedError extends Error {
 }
 
 /** Why a reference must be as it was checked until the commit. */
-type Guard = 'mayBeDeleted' | 'mayBeNarrowed';
+type ReferenceGuard = 'mayBeDeleted' | 'mayBeNarrowed';
 
 interface Guarded {
   readonly key: DocumentKey;
-  readonly guard: Guard;
+  readonly guard: ReferenceGuard;
   readonly body: string | undefined;
 }
 
@@ -145,7 +144,7 @@ export class GuardedStore implements DocumentStore {
 
   private async hold(
     transaction: Transaction,
-    guard: Guard,
+    guard: ReferenceGuard,
     fields: Parameters<DocumentStore['getMany']>[1],
   ): Promise<void> {
     const guarded = [...this.guarded.values()].filter((one) => one.guard === guard);
@@ -159,7 +158,7 @@ export class GuardedStore implements DocumentStore {
   }
 }
 
-function findGuard(document: StoredDocument | undefined): Guard | undefined {
+function findGuard(document: StoredDocument | undefined): ReferenceGuard | undefined {
   if (isInSection(document?.partition, machineUserSection)) return 'mayBeDeleted';
   if (document?.body === undefined) return undefined;
   return isInSection(document.partition, projectGrantSection) ? 'mayBeNarrowed' : undefined;

@@ -176,7 +176,7 @@ function checkPerson(record: JsonObject): RecordIssue | undefined {
   return isPlainEmailAddress(textAt(record, 'user.email.email', '')) ? undefined : emailInvalid;
 }
 
-const NONE: readonly RecordWarning[] = [];
+const NO_USER_WARNINGS: readonly RecordWarning[] = [];
 const INVALID_SEED: RecordWarning = {
   reason: 'seed_unusable',
   message: 'the TOTP seed is not base32: no authenticator app can generate its codes',
@@ -188,7 +188,7 @@ const LONG_ID: RecordWarning = {
 };
 
 function warnOfId({ json }: ImportedRecord): readonly RecordWarning[] {
-  return isLongId(textAt(json, 'userId', '')) ? [LONG_ID] : NONE;
+  return isLongId(textAt(json, 'userId', '')) ? [LONG_ID] : NO_USER_WARNINGS;
 }
 
 function warnOfPerson(record: ImportedRecord): readonly RecordWarning[] {

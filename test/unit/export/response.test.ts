@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exportResponse } from '../../../functions/export/response.ts';
+import { createExportResponse } from '../../../functions/export/response.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 
 const document = Buffer.from('{"orgs":[]}'.padEnd(300_000));
@@ -17,7 +17,7 @@ function held() {
 describe('the response of an export', () => {
   it('is streamed if there is no limit, and releases the database with its last byte', async () => {
     const { open, resources } = held();
-    const response = await exportResponse(inPieces(document), Number.POSITIVE_INFINITY, resources);
+    const response = await createExportResponse(inPieces(document), Number.POSITIVE_INFINITY, resources);
     expect(response.headers.get('content-length')).toBeNull();
     expect(open()).toBe(true);
     expect(Buffer.from(await response.arrayBuffer())).toEqual(document);
@@ -26,7 +26,7 @@ describe('the response of an export', () => {
 
   it('releases the database when its reader leaves in the middle', async () => {
     const { open, resources } = held();
-    const response = await exportResponse(inPieces(document), Number.POSITIVE_INFINITY, resources);
+    const response = await createExportResponse(inPieces(document), Number.POSITIVE_INFINITY, resources);
     const reader = response.body?.getReader();
     expect((await reader?.read())?.value).toHaveLength(64 * 1024);
     await reader?.cancel();
@@ -35,7 +35,7 @@ describe('the response of an export', () => {
 
   it('ends with the call while its body is not read, and releases the database', async () => {
     const { open, controller, resources } = held();
-    const response = await exportResponse(inPieces(document), Number.POSITIVE_INFINITY, resources);
+    const response = await createExportResponse(inPieces(document), Number.POSITIVE_INFINITY, resources);
     const reader = response.body?.getReader();
     await reader?.read();
     controller.abort(new Error('revoked'));
@@ -49,7 +49,7 @@ describe('the response of an export', () => {
       yield document;
       await new Promise<never>(() => {});
     }
-    const response = await exportResponse(neverEnding(), Number.POSITIVE_INFINITY, resources);
+    const response = await createExportResponse(neverEnding(), Number.POSITIVE_INFINITY, resources);
     const reader = response.body?.getReader();
     await reader?.read();
     const reading = reader?.read();
@@ -60,7 +60,7 @@ describe('the response of an export', () => {
 
   it('is held back if there is a limit, until it is complete and its length is known', async () => {
     const { open, resources } = held();
-    const response = await exportResponse(inPieces(document), document.length, resources);
+    const response = await createExportResponse(inPieces(document), document.length, resources);
     expect(open()).toBe(false);
     expect(response.headers.get('content-length')).toBe(String(document.length));
     expect(Buffer.from(await response.arrayBuffer())).toEqual(document);
@@ -72,13 +72,13 @@ describe('the response of an export', () => {
       yield document;
       controller.abort(new Error('revoked'));
     }
-    await expect(exportResponse(endingMeanwhile(), document.length, resources)).rejects.toThrow('revoked');
+    await expect(createExportResponse(endingMeanwhile(), document.length, resources)).rejects.toThrow('revoked');
     expect(open()).toBe(false);
   });
 
   it('above the limit is an error with a remedy, and releases the database', async () => {
     const { open, resources } = held();
-    const response = exportResponse(inPieces(document), document.length - 1, resources);
+    const response = createExportResponse(inPieces(document), document.length - 1, resources);
     await expect(response).rejects.toMatchObject({ code: 'FAILED_PRECONDITION', message: /gcs_output/ });
     expect(open()).toBe(false);
   });
@@ -89,7 +89,7 @@ describe('the response of an export', () => {
         throw new Error('the database is gone');
       },
     });
-    await expect(exportResponse(failing, Number.POSITIVE_INFINITY, held().resources)).rejects.toThrow(
+    await expect(createExportResponse(failing, Number.POSITIVE_INFINITY, held().resources)).rejects.toThrow(
       'the database is gone',
     );
   });
