@@ -1,3 +1,5 @@
+// The contracts and routes of all functions, by name.
+
 import type { Route } from '../shared/http/app.ts';
 import { withOpenApi } from '../shared/http/docs.ts';
 import { healthEndpoints, healthRoutes } from '../shared/http/health.ts';

@@ -1,3 +1,5 @@
+// Request, response and endpoint of an export.
+
 import { z } from 'zod';
 import { exportedManifest, exportFile } from '../../shared/exportFile/manifest.ts';
 import { commonAdminErrors, type Endpoint, type OperationDescription } from '../../shared/openapi/endpoint.ts';

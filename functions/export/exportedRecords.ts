@@ -1,3 +1,5 @@
+// The conversion of stored records to those of an export file.
+
 import { readRemovals } from '../../shared/accounts/organisationRemovals.ts';
 import type { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import { omittedOrganisations } from '../../shared/exportFile/leftToDoRules.ts';

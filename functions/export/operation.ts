@@ -1,3 +1,5 @@
+// The use case of an export: a snapshot written as an export file.
+
 import { formatDuration } from '../../shared/duration.ts';
 import { invalidRequest } from '../../shared/errors/errors.ts';
 import { LeftToDo } from '../../shared/exportFile/leftToDo.ts';

@@ -1,3 +1,5 @@
+// Pages of an export file that is larger than a response may be.
+
 import { z } from 'zod';
 import { invalidRequest } from '../../shared/errors/errors.ts';
 import { MAX_MANIFEST_BYTES } from '../../shared/exportFile/manifest.ts';

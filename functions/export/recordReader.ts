@@ -1,3 +1,5 @@
+// Readers of the stored records that an export contains, by organisation and section.
+
 import { type Section, sectionPartition, sectionPartitions } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';

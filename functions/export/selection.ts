@@ -1,3 +1,5 @@
+// The organisations that an export selects, read from a snapshot.
+
 import { sectionPartitions } from '../../shared/organisation/section.ts';
 import { isInRemoval, organisationSection } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';

@@ -1,3 +1,5 @@
+// Request, response, events and endpoint of an import.
+
 import { z } from 'zod';
 import { errorBody } from '../../shared/errors/identityError.ts';
 import { importedFile } from '../../shared/exportFile/manifest.ts';

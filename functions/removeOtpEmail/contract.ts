@@ -1,3 +1,5 @@
+// Requests, responses and endpoints of the removal of a factor and the list of authentication methods.
+
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { z } from 'zod';
 import { invalidRequest } from '../../shared/errors/errors.ts';

@@ -1,3 +1,5 @@
+// The use cases on a user's authentication methods: removing the OTP e-mail factor, and listing.
+
 import type { z } from 'zod';
 import type { AuditedCall } from '../../shared/audit/audit.ts';
 import { organisationFacts } from '../../shared/audit/auditEvent.ts';

@@ -1,3 +1,5 @@
+// The fields in which two records differ.
+
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { withoutFilled } from './filledFields.ts';
 import type { OwnProviders, Section } from './section.ts';
@@ -26,6 +28,9 @@ const STATES: readonly string[] = ['state', 'orgState'];
  * Lists the fields in which two records of a section differ. Records without any are equal: for an import, for a
  * comparison of two places, and for the proof of a migration.
  * @param isOwnProvider whether an identity provider is one of the records' organisation, on either side
+ * @example
+ * fieldDifferences(projects, contentOf({ project: { name: 'Shop' } }), contentOf({ project: { name: 'Store' } }), isOwn);
+ * // [{ path: 'project.name', first: 'Shop', second: 'Store' }]
  */
 export function fieldDifferences(
   section: Section,

@@ -1,3 +1,5 @@
+// The authentication methods of users, by the fields that store them.
+
 import type { FieldName } from '../store/documentFields.ts';
 import type { StoredDocument } from '../store/store.ts';
 

@@ -1,3 +1,5 @@
+// The canonical form of language tags.
+
 /** The tag of an undetermined language. */
 export const UNDETERMINED = 'und';
 
@@ -34,6 +36,9 @@ const MAX_KNOWN_LENGTH = 35;
  * what is no part of a tag is dropped. A text that is no tag, or of an unknown language, is undetermined.
  *
  * CLDR names few of the 8,000 languages with a code of three letters, so any three letters count as a language.
+ * @example
+ * canonicalLanguageTag('en_us'); // 'en-US'
+ * canonicalLanguageTag('iw'); // 'he'
  */
 export function canonicalLanguageTag(text: string): string {
   const tag = knownTags.get(text) ?? toCanonicalTag(text);

@@ -1,3 +1,5 @@
+// Limits of texts and lists for which ZITADEL's definition has none.
+
 import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf';
 import { rules } from '@zitadel/proto/validate/validate_pb.js';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';

@@ -1,3 +1,5 @@
+// The scope in which an organisation's login names are unique.
+
 import { type DocumentKey, documentId, documentPath, type Reader, type Write } from '../store/store.ts';
 import { claimKey } from './recordPlan.ts';
 import { LOGIN_NAME_SCOPE } from './sections/policies.ts';

@@ -1,3 +1,5 @@
+// The wire's JSON mapping of ZITADEL's messages: parsing, canonical form, and what is unknown.
+
 import {
   type DescEnum,
   type DescField,

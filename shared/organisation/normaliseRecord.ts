@@ -1,3 +1,5 @@
+// The conversion of a record's values to those that ZITADEL stores.
+
 import type { DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../json/jsonObject.ts';
 import { exportedFormIssue } from './exportedForm.ts';
@@ -20,6 +22,9 @@ const NUL: RecordIssue = { id: '', key: 'ERROR: unsupported Unicode escape seque
  * Converts a record's values by the rules of its section. The conversion is not part of a record's canonical form, since
  * a manifest describes the file's values.
  * @param unset the path of a field to unset
+ * @example
+ * normaliseRecord(readRecord(domainSection, { domainName: ' acme.example ' }, 'o1')).record.json;
+ * // { orgId: 'o1', domainName: 'acme.example' }
  */
 export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): NormalisedRecord {
   // Before anything else reads a value: not all of that takes linear time.

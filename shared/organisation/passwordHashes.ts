@@ -1,3 +1,5 @@
+// The formats of password hashes, and which ZITADELs verify them.
+
 import type { RecordWarning } from './warnings.ts';
 
 /** What ZITADELs do with a password hash (zitadel 5.6). */
@@ -108,7 +110,12 @@ export function optionalVerifier(hash: string): string | undefined {
   return verifier === BY_DEFAULT ? undefined : verifier;
 }
 
-/** Finds out which ZITADELs verify a hash. */
+/**
+ * Finds out which ZITADELs verify a hash.
+ * @example
+ * hashVerification('$2a$10$…'); // { format: 'bcrypt', verifier: 'bcrypt', isWithinBounds: true }
+ * hashVerification('secret'); // { format: 'unknown', isWithinBounds: false }
+ */
 export function hashVerification(hash: string): HashVerification {
   for (const { name, verifier, pattern, bounds = [], toNumber = Number } of formats) {
     const match = pattern.exec(hash);

@@ -1,3 +1,5 @@
+// Rules of clear passwords and TOTP seeds.
+
 import type { JsonObject } from '../json/jsonObject.ts';
 import { MAX_BCRYPT_BYTES, type PasswordHashing } from '../passwordHashing.ts';
 import type { RecordIssue } from './relations.ts';

@@ -1,3 +1,5 @@
+// A record of an organisation in canonical form, read from a file or a database.
+
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.js';

@@ -1,3 +1,5 @@
+// A record's canonical JSON: its digest, derived ids and the order of its fields.
+
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import type { Section } from './section.ts';

@@ -1,3 +1,5 @@
+// Where a record is stored, what it claims and what it refers to.
+
 import { textAt, textsAt, valueAt } from '../json/jsonObject.ts';
 import { foldLookAlikes } from '../lookAlikes.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
@@ -31,6 +33,9 @@ export interface RecordPlan {
  * Plans a record.
  * @param loginNamesByDomain whether the organisation's login names carry its domain; for a domain policy, whether they do
  * without it
+ * @example
+ * planRecord(readRecord(projects, { projectId: 'p1', project: { name: 'Shop' } }, 'o1'), false);
+ * // key: projects/p1, claims: [claims/project|o1|shop]
  */
 export function planRecord(record: OrganisationRecord, loginNamesByDomain: boolean): RecordPlan {
   const claims = claimedNames(record, loginNamesByDomain).map((unique) => ({
@@ -89,7 +94,12 @@ export interface PlannedReference {
   readonly permit: DocumentKey | undefined;
 }
 
-/** Lists a record's references, one for each element of a list. */
+/**
+ * Lists a record's references, one for each element of a list.
+ * @example
+ * planReferences(readRecord(userGrantSection, { userId: 'u1', projectId: 'p1', roleKeys: ['a', 'b'] }, 'o1'));
+ * // users/u1, projects/p1, projectRoles/p1|a, projectRoles/p1|b
+ */
 export function planReferences({ section, json, given, orgId }: OrganisationRecord): readonly PlannedReference[] {
   if (section.references === undefined) return NO_REFERENCES;
   const planned: PlannedReference[] = [];

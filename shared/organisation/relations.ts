@@ -1,3 +1,5 @@
+// The relations between records: unique names, reserved names and references.
+
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { Collection } from '../store/store.ts';
 import type { RecordWarning } from './warnings.ts';

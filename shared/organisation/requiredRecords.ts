@@ -1,3 +1,5 @@
+// Records that cannot exist without records of other organisations, or without a user.
+
 import { parseObject, textsAt } from '../json/jsonObject.ts';
 import {
   type DocumentKey,

@@ -1,3 +1,5 @@
+// The roles that ZITADEL defines by default, and their permissions.
+
 /** What a membership belongs to. */
 export type MembershipScope = 'instance' | 'organisation' | 'project' | 'projectGrant';
 

@@ -1,3 +1,5 @@
+// The interpreter of the validation rules in ZITADEL's message definitions.
+
 import { type DescField, type DescMessage, getOption, hasOption, type Message } from '@bufbuild/protobuf';
 import {
   type BytesRules,

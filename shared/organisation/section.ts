@@ -1,3 +1,5 @@
+// The properties of a section: one row of the tables in `sections/`.
+
 import type { DataOrg } from '@zitadel/proto/zitadel/admin_pb.js';
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { CredentialField } from '../store/documentFields.ts';

@@ -1,3 +1,5 @@
+// All sections, joined from the tables in `sections/`, and the organisation's own record.
+
 import type { StoredDocument } from '../store/store.ts';
 import type { RecordIssue } from './relations.ts';
 import { isInSection, type Section } from './section.ts';

@@ -1,3 +1,5 @@
+// Rules of values that several sections share: trimming, languages, phone numbers, e-mail addresses.
+
 import { domainToASCII } from 'node:url';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { isJsonObject } from '../json/jsonObject.ts';

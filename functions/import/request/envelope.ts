@@ -1,3 +1,5 @@
+// An import request, and the export file in it or in a bucket.
+
 import {
   bodyInvalid,
   bodyNoObject,

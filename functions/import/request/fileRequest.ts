@@ -1,3 +1,5 @@
+// An import request whose body is the export file alone, with its options in the query.
+
 import { z } from 'zod';
 import { type FieldViolation, invalidRequest } from '../../../shared/errors/errors.ts';
 import { shortenedText } from '../../../shared/errors/identityError.ts';

@@ -1,3 +1,5 @@
+// The outcomes of an import's records, and the response and warnings that are made from them.
+
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { type Counts, increase, total } from '../../../shared/collections/counts.ts';
 import { shortenedText } from '../../../shared/errors/identityError.ts';

@@ -1,3 +1,5 @@
+// The response of an import: one JSON object, or events as they come.
+
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { HttpEnv } from '../../../shared/http/nodeResponse.ts';

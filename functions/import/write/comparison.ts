@@ -1,3 +1,5 @@
+// The comparison of imported records with stored ones, and the overwriting of these.
+
 import { verifyPassword } from '../../../shared/auth/password.ts';
 import { type JsonObject, parseObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { foldLookAlikes } from '../../../shared/lookAlikes.ts';

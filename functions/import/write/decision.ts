@@ -1,3 +1,5 @@
+// The decisions of a batch whose records meet existing ones.
+
 import { createRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { isList } from '../../../shared/organisation/section.ts';

@@ -1,3 +1,5 @@
+// The store of a batch, which commits only while the targets of references are as they were checked.
+
 import { holdRemovalsVersion, type Removals, readRemovals } from '../../../shared/accounts/organisationRemovals.ts';
 import { organisationKey } from '../../../shared/auth/authorise.ts';
 import { organisationRemoved } from '../../../shared/errors/errors.ts';

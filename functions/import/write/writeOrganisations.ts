@@ -1,3 +1,5 @@
+// The first phase of an import: the organisations, into which later phases write records.
+
 import { organisationKey } from '../../../shared/auth/authorise.ts';
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';

@@ -1,3 +1,5 @@
+// The sections of project grants and user grants.
+
 import { type JsonObject, parseObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import { type DocumentKey, documentId, documentPath, type Reader, readByPath } from '../../store/store.ts';
 import { caselessClaimKey } from '../recordPlan.ts';

@@ -1,3 +1,5 @@
+// The sections of application keys and machine keys.
+
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { RecordIssue } from '../relations.ts';

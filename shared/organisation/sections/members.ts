@@ -1,3 +1,5 @@
+// The sections of members.
+
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { RecordIssue } from '../relations.ts';
 import { areCompatible, type MembershipScope } from '../roles.ts';

@@ -1,3 +1,5 @@
+// The sections of policies.
+
 import { isJsonObject, type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import { type DocumentKey, documentId } from '../../store/store.ts';
 import { fillIn } from '../filledFields.ts';

@@ -1,3 +1,5 @@
+// References and issues that several sections share.
+
 import type { RecordIssue, Reference } from '../relations.ts';
 import type { GivenPrivilege } from '../section.ts';
 

@@ -1,3 +1,5 @@
+// The sections of texts.
+
 import { isJsonObject, type JsonObject } from '../../json/jsonObject.ts';
 import type { Section, SectionName } from '../section.ts';
 import { textLanguage } from '../valueRules.ts';

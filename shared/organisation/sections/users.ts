@@ -1,3 +1,5 @@
+// The sections of people and service users, and the state of users in deletion.
+
 import { isJsonObject, type JsonObject, putAt, textAt, valueAt } from '../../json/jsonObject.ts';
 import type { PartitionRange, StoredDocument } from '../../store/store.ts';
 import { canonicalLanguageTag } from '../languageTag.ts';
