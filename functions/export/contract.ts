@@ -18,7 +18,7 @@ import {
 /** No organisation has this id: an export of it alone is a trial, which has a manifest and no records. */
 export const NO_ORGANISATION = '-';
 
-/** The options of an export: what the file contains. */
+/** The options of an export, which select the content of the file. */
 export const exportOptions = {
   orgIds: z.array(z.string()).default([]).describe('Organisations to export; an empty list exports all.'),
   excludedOrgIds: z.array(z.string()).default([]).describe('Organisations to skip.'),

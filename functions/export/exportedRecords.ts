@@ -40,7 +40,7 @@ interface Deletions {
 
 /** The conversion of stored records to those of an export file. */
 export class ExportedRecords {
-  /** The sections with records for second entries, as far as the first ones were converted. */
+  /** The sections that have records for second entries, of the entries converted so far. */
   readonly sectionsOfSecondEntries = new Set<Section>();
   private readonly snapshot: Snapshot;
   private readonly options: RecordOptions;
@@ -138,7 +138,7 @@ export class ExportedRecords {
 }
 
 /**
- * Repeats a record's id in its inner object. An import removes it again, so that the digest does not change. Ids are
+ * Repeats a record's id in its inner object. Imports remove it again, so the digest stays the same. Ids are
  * copied as text: parsing takes longer than the database read.
  */
 function repeatId({ from, inner }: NonNullable<ExportForm['innerId']>, document: StoredDocument): StoredDocument {
@@ -169,15 +169,15 @@ async function readDeletions(snapshot: Snapshot): Promise<Deletions> {
   return { userIds, orgIds };
 }
 
-/** Reads documents, and returns what is known of each by its id, until the next call. */
+/** Reads documents, and returns a lookup of their facts by id, which is valid until the next call. */
 type Finder<Fact> = (ids: readonly string[]) => Promise<(id: string) => Fact | undefined>;
 
 /** Bounds a finder's cache, which is cleared when it exceeds this size. */
 const MAX_CACHED = 10_000;
 
 /**
- * Creates a finder with a cache, since many records refer to the same few documents.
- * @param toFact extracts what is cached; documents may be large
+ * Creates a finder with a cache, because many records refer to the same few documents.
+ * @param toFact extracts the cached part of a document, which may be large
  */
 function createFinder<Fact>(
   snapshot: Snapshot,

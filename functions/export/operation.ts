@@ -25,7 +25,7 @@ import { isReadSeparately, readOrganisations, selector } from './selection.ts';
 /**
  * Opens a snapshot that can be read until the export's timeout.
  * @param timeoutMs undefined for an export that needs no longer than a snapshot lasts by itself
- * @throws IdentityError INVALID_ARGUMENT when the database keeps no snapshot for so long
+ * @throws IdentityError INVALID_ARGUMENT when the database does not keep a snapshot until the timeout
  */
 export async function openSnapshot(
   store: Store,

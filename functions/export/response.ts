@@ -19,7 +19,7 @@ const HEADERS = { 'content-type': 'application/json' };
 /**
  * Creates the response that carries the export file. Without a limit it is streamed; with one, the file is buffered,
  * so that the platform cannot truncate it. An error before the first byte is thrown; a later one closes the connection.
- * @param written the object to which the same file was written before
+ * @param written the object that already contains the same file
  * @throws IdentityError FAILED_PRECONDITION when the file is larger than `maxBytes`
  */
 export async function createExportResponse(

@@ -4,7 +4,7 @@ import type { ImportRequestOptions } from './contract.ts';
 import type { InspectedFile } from './importRun.ts';
 import type { FoundSource } from './request/envelope.ts';
 
-/** Returns the facts of an import's first event: of its request, all flags except that of the response's lists. */
+/** Returns the facts of an import's first event. It has all flags of the request except `ids`. */
 export function importFacts(
   { ids: _, onConflict, ...flags }: ImportRequestOptions,
   { location }: FoundSource,

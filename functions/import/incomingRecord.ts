@@ -6,11 +6,11 @@ import type { GivenPrivilege, Section } from '../../shared/organisation/section.
 import type { RecordWarning } from '../../shared/organisation/warnings.ts';
 import type { ImportWarning } from './contract.ts';
 
-/** A record of a batch, and what the import knows about it so far. */
+/** A record of a batch, with the results of the steps so far. */
 export interface IncomingRecord {
   /** The record with its key and claims. */
   plan: RecordPlan;
-  /** The warnings about what becomes of the record, which are listed unless it fails. */
+  /** Warnings, which are listed unless the record fails. */
   readonly warnings: RecordWarning[];
   /** The issue of a record whose name another organisation reserves: it must neither be created nor get the name. */
   reserved: RecordIssue | undefined;
@@ -21,7 +21,7 @@ export interface IncomingRecord {
   outcome: RecordOutcome | undefined;
 }
 
-/** A privilege that a record gives, and whether the record in which it does so existed before the import. */
+/** A privilege that a record gives, and whether its organisation or project existed before the import. */
 export interface Privilege {
   readonly given: GivenPrivilege;
   readonly texts: readonly string[];
@@ -37,7 +37,7 @@ export type RecordOutcome =
 interface WrittenOutcome {
   readonly kind: 'created' | 'overwritten';
   readonly warnings?: readonly RecordWarning[];
-  /** The warnings of what the record gives, changes or adds. */
+  /** The warnings about privileges, domains and states. */
   readonly writeWarnings?: readonly ImportWarning[];
 }
 
@@ -47,7 +47,7 @@ export interface Settled {
   readonly outcome: RecordOutcome;
 }
 
-/** Creates an incoming record of which nothing is known yet. */
+/** Creates an incoming record, before the first step. */
 export function toIncoming(plan: RecordPlan): IncomingRecord {
   return {
     plan,
@@ -59,7 +59,7 @@ export function toIncoming(plan: RecordPlan): IncomingRecord {
   };
 }
 
-/** Whether a record is still to be decided. */
+/** Whether a record has no outcome yet. */
 export function isUndecided({ outcome }: IncomingRecord): boolean {
   return outcome === undefined;
 }

@@ -13,7 +13,7 @@ export function organisationFilter({ orgIds = [], excludedOrgIds = [] }: ImportS
   return (orgId) => (selected.size === 0 || selected.has(orgId)) && !excluded.has(orgId);
 }
 
-/** Lists the warnings about selected organisations that the file does not have, since their ids may be mistyped. */
+/** Lists the warnings about selected organisations that the file does not have, because their ids may be mistyped. */
 export function missingWarnings({ organisations }: Inspection, { orgIds }: ImportSettings): ImportWarning[] {
   const missing = new Set(orgIds).difference(new Set(organisations.map(({ orgId }) => orgId)));
   const message = 'selected by org_ids, but not imported: the file does not have it, or excluded_org_ids leaves it out';
@@ -34,7 +34,7 @@ export function carriedSections(
   );
 }
 
-/** Returns the sections whose records hold such of other sections. */
+/** Returns the sections whose records contain records of the given sections. */
 export function parentSections(carried: ReadonlySet<Section>, inspection: Inspection): Section[] {
   const names = new Set([...carried].map(({ name }) => name).filter((name) => (inspection.nested[name] ?? 0) > 0));
   return sections.filter(({ nested }) => nested !== undefined && names.has(nested.section.name));

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { withoutFilled } from './filledFields.ts';
 import type { OwnProviders, Section } from './section.ts';
 
-/** What is compared of a record. */
+/** The compared content of a record. */
 export interface ComparedContent {
   /** The record's JSON without secrets; two records have one object where their JSON is known to be equal. */
   readonly json: JsonObject;
@@ -16,7 +16,7 @@ export interface ComparedContent {
   readonly omitsState: boolean;
 }
 
-/** A field in which two records differ. Absent values are undefined; those of secrets are never shown. */
+/** A field in which two records differ. Absent values are undefined; values of secrets are never shown. */
 export type FieldDifference =
   | { readonly path: string; readonly first?: unknown; readonly second?: unknown }
   | { readonly path: string; readonly secret: 'different' | 'onlyFirst' | 'onlySecond' };
@@ -25,7 +25,7 @@ const OTP_EMAIL = 'otpEmail';
 const STATES: readonly string[] = ['state', 'orgState'];
 
 /**
- * Lists the fields in which two records of a section differ. Records without any are equal: for an import, for a
+ * Lists the fields in which two records of a section differ. Records without differences are equal: for an import, for a
  * comparison of two places, and for the proof of a migration.
  * @param isOwnProvider whether an identity provider is one of the records' organisation, on either side
  * @example

@@ -3,7 +3,7 @@
 /** The tag of an undetermined language. */
 export const UNDETERMINED = 'und';
 
-/** Tags that the registry keeps as a whole or CLDR converts otherwise, each with what ZITADEL stores for it. */
+/** Tags that ZITADEL does not convert by subtags as CLDR does, each with its stored form. */
 const wholeTags: ReadonlyMap<string, string> = new Map(
   splitWords(`
     en-gb-oed:en-GB-oxendict i-ami:ami i-bnn:bnn i-default:en-x-i-default i-enochian:und-x-i-enochian i-hak:hak
@@ -15,7 +15,7 @@ const wholeTags: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Languages that ZITADEL stores as they are, and CLDR replaces by the larger one to which they belong. */
+/** Languages that ZITADEL stores unchanged, and CLDR replaces by their macrolanguage. */
 const individualLanguages: ReadonlySet<string> = new Set(
   splitWords(`
     aju als arb ayr azj bcc bcl bxk bxr cld cmn cnr cwd dgo dhd dik diq ekk emk esk fat fuc gaz gbo gno gom gug gya hdn
@@ -33,7 +33,7 @@ const MAX_KNOWN_LENGTH = 35;
 
 /**
  * Returns the canonical form of a language tag, as ZITADEL stores it (zitadel 2.5): deprecated subtags are replaced, and
- * what is no part of a tag is dropped. A text that is no tag, or of an unknown language, is undetermined.
+ * invalid ones are dropped. A text that is not a tag, or a tag of an unknown language, is undetermined.
  *
  * CLDR names few of the 8,000 languages with a code of three letters, so any three letters count as a language.
  * @example

@@ -10,7 +10,7 @@ import type { RecordIssue } from './relations.ts';
 /** The id of the issue of a record that exceeds a limit for which ZITADEL has no error. */
 export const TOO_LONG_ID = 'IMPORT-tooLong';
 
-/** The fields that ZITADEL keeps in indexes, and those that name what is there; all others are texts of any kind. */
+/** The fields that ZITADEL keeps in indexes: ids, names and keys. All other fields are texts of any kind. */
 const indexedFields: ReadonlySet<string> = new Set([
   ...'actionId actionIds appId grantId id idpId keyId orgId projectId resourceOwner userId'.split(' '),
   ...'clientId domainName flowType idpName providedUserId providedUserName roleKeys roles triggerType'.split(' '),

@@ -1,4 +1,4 @@
-// The wire's JSON mapping of ZITADEL's messages: parsing, canonical form, and what is unknown.
+// The wire's JSON mapping of ZITADEL's messages: parsing, canonical form, unknown content.
 
 import {
   type DescEnum,
@@ -51,7 +51,7 @@ interface CanonicalMessage {
   readonly unknown: UnknownContent;
 }
 
-/** Of messages without unknown content. */
+/** The unknown content of a message that has none. */
 export const nothingUnknown: UnknownContent = { fields: [], values: [] };
 
 /**
@@ -150,7 +150,7 @@ function expectedNumber(scalar: ScalarType | undefined): string {
   return `expected a whole number${most === undefined ? '' : ` from 0 to ${most}`}, such as 5`;
 }
 
-/** Describes what a field, or the element of a list, must hold. */
+/** Describes the value that a field, or an element of its list, must have. */
 function expectedValue({ message, enum: names, scalar }: DescField): string {
   if (message?.typeName === 'google.protobuf.Duration') return 'expected a duration, such as "20s"';
   if (message?.typeName === 'google.protobuf.Timestamp') return 'expected a time, such as "2026-01-31T12:00:00Z"';
@@ -173,7 +173,7 @@ function isOmittedCredential({ credentials = [] }: CheckedSection, value: unknow
   return (valueAt(value, path) ?? valueAt(value, protoPath) ?? undefined) === undefined;
 }
 
-/** What a message's JSON has that the wire's JSON mapping would lose, or accept only in another form. */
+/** The parts of a message's JSON that the wire's JSON mapping would lose, or accept only in another form. */
 interface JsonFindings {
   /** The paths of integers of 64 bits that stand as numbers which JavaScript cannot represent exactly. */
   readonly rounded: string[];
@@ -187,7 +187,7 @@ type Inspect = (value: unknown, path: string, found: JsonFindings) => unknown;
 
 interface KnownField {
   readonly jsonName: string;
-  /** Undefined for a field of which every value is as good as another. */
+  /** Undefined for a field whose values need no inspection. */
   readonly inspect: Inspect | undefined;
 }
 

@@ -19,7 +19,7 @@ export interface NormalisedRecord {
 const NUL: RecordIssue = { id: '', key: 'ERROR: unsupported Unicode escape sequence (SQLSTATE 22P05)' };
 
 /**
- * Converts a record's values by the rules of its section. The conversion is not part of a record's canonical form, since
+ * Converts a record's values by the rules of its section. The conversion is not part of a record's canonical form, because
  * a manifest describes the file's values.
  * @param unset the path of a field to unset
  * @example
@@ -27,7 +27,7 @@ const NUL: RecordIssue = { id: '', key: 'ERROR: unsupported Unicode escape seque
  * // { orgId: 'o1', domainName: 'acme.example' }
  */
 export function normaliseRecord(record: OrganisationRecord, unset?: FieldPath): NormalisedRecord {
-  // Before anything else reads a value: not all of that takes linear time.
+  // First, because not every later step takes linear time.
   const unfit = lengthIssue(record) ?? (hasNul(record) ? NUL : undefined);
   if (unfit !== undefined) return { record, issue: unfit };
   const changes = new Map<string, unknown>();
@@ -128,7 +128,7 @@ function containsNul(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(containsNul);
 }
 
-/** Sorts a message's fields as the canonical form has them, since a converted value may be a new field. */
+/** Sorts a message's fields as in canonical form, because a converted value may be a new field. */
 function sortFields(schema: DescMessage, json: JsonObject): void {
   const fields = [...schema.fields].sort((a, b) => a.number - b.number);
   const known = new Set(fields.map(({ jsonName }) => jsonName));

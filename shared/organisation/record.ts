@@ -121,7 +121,7 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   });
 }
 
-/** Returns a record without the fields that a section's records may have beside those of their definition. */
+/** Returns a record without the section's additional fields. */
 function withoutAdditional({ additional }: Section, value: unknown): unknown {
   if (additional === undefined || !isJsonObject(value)) return value;
   const given = additional.paths.filter((path) => Object.hasOwn(value, path));
@@ -222,12 +222,12 @@ export function storedFields(record: OrganisationRecord): DocumentFields {
   };
 }
 
-/** Returns the state to store: none where the file lacks it and it is the usual one, as that of most records. */
+/** Returns the state to store. Most records have the usual state, which is stored only if the file has it. */
 function storedState({ section, state, hasState }: OrganisationRecord): Pick<DocumentFields, 'state'> {
   return state === undefined || (!hasState && state === usualState(section)) ? {} : { state };
 }
 
-/** Reads our additional field `state` of a record whose definition has none; undefined if the file lacks it. */
+/** Reads our additional field `state`; undefined if the file lacks it. */
 function additionalState({ additional: { states } = { paths: [] } }: Section, value: unknown): string | undefined {
   if (states === undefined || !isJsonObject(value)) return undefined;
   const given = value.state ?? undefined;

@@ -44,7 +44,7 @@ export function deriveId(orgId: string, name: string): string {
     .slice(0, 18);
 }
 
-/** Puts the fields that an export has filled in at their places, without which the digest would be another. */
+/** Moves the fields that an export has filled in to their places, because the digest depends on the order. */
 export function restoreFieldOrder({ exported }: Section, json: JsonObject): void {
   if (exported?.order === undefined) return;
   const { inner, fields } = exported.order;

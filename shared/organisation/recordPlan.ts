@@ -1,4 +1,4 @@
-// Where a record is stored, what it claims and what it refers to.
+// A record's key, the names that it claims, and the keys of its references.
 
 import { textAt, textsAt, valueAt } from '../json/jsonObject.ts';
 import { foldLookAlikes } from '../lookAlikes.ts';
@@ -134,7 +134,7 @@ const lowerCase: Fold = (name) => name.toLowerCase();
 
 /**
  * Returns the key of a name's claim.
- * @param names the name's parts, in the form in which the same names are equal
+ * @param names the name's parts, converted so that names that count as the same are equal
  */
 export function claimKey(type: string, names: readonly string[], scope: readonly string[] = []): DocumentKey {
   return { collection: 'claims', id: documentId(type, ...scope, ...names) };

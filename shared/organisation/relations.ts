@@ -40,7 +40,7 @@ export interface UniqueName {
   readonly taken: RecordIssue;
   /** Whether a name is taken by all names that look alike, not only by those that differ in case. */
   readonly lookAlikes?: true;
-  /** A boolean field; only records in which it is true claim the name. */
+  /** A boolean field that is true in records that claim the name; by default all records do. */
   readonly onlyIf?: FieldPath;
   /**
    * A boolean field that decides whether login names carry the organisation's domain; only records in which it differs
@@ -72,7 +72,7 @@ export interface Reference {
   readonly missingBesideOwn?: { readonly collection: Collection; readonly issue: RecordIssue };
   /**
    * The warning with which a record is kept although its target is missing, because the target instance may get it later.
-   * An empty last part of `key` is missing all the same.
+   * A reference with an empty last part of `key` is still an error.
    */
   readonly keptIfMissing?: string;
   /** Whether the reference is optional: an empty last part of `key` refers to nothing. */

@@ -1,6 +1,6 @@
 // The roles that ZITADEL defines by default, and their permissions.
 
-/** What a membership belongs to. */
+/** The kind of record that a membership belongs to. */
 export type MembershipScope = 'instance' | 'organisation' | 'project' | 'projectGrant';
 
 /**
@@ -10,7 +10,7 @@ export type MembershipScope = 'instance' | 'organisation' | 'project' | 'project
 export type Permission = 'iam.write' | 'user.read' | 'user.write';
 
 /**
- * The roles that ZITADEL defines by default, apart from those of systems, each with its permissions on the instance or
+ * The roles that ZITADEL defines by default, except roles of systems, each with its permissions on the instance or
  * the organisation where it is held (zitadel 7.2). Roles of projects and project grants reach no users here.
  */
 const roles: ReadonlyMap<string, readonly Permission[]> = new Map([

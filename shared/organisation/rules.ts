@@ -33,7 +33,7 @@ type FindReason = (value: unknown) => string | undefined;
 const EMBEDDED = 'embedded message failed validation';
 const checksByMessage = new Map<string, readonly FieldCheck[]>();
 
-/** So many issues of a file are named; a list in one record could have hundreds of thousands. */
+/** The number of issues of a file that are reported; one list could have hundreds of thousands. */
 export const MAX_ISSUES = 100;
 
 /**
@@ -196,7 +196,7 @@ const address = /^([^\x00- \x7f()<>[\]:;@\\,"]+)@([^\x00- \x7f()<>[\]:;@\\,"]+)$
 /**
  * Finds the reason why a text is no e-mail address by the rule of ZITADEL's messages (zitadel 3.2). The rule also accepts
  * characters outside ASCII, and an address in angles after a name.
- * @returns undefined for a valid text, else ZITADEL's reason as far as it is known, or an empty text
+ * @returns undefined for a valid text, else ZITADEL's reason, or an empty text if the reason is unknown
  */
 export function emailRuleReason(text: string): string | undefined {
   const trimmed = trimSpace(text);

@@ -11,8 +11,8 @@ import type { RecordWarning } from './warnings.ts';
 export const phases = [1, 2, 3, 4] as const;
 
 /**
- * The steps of an import into a ZITADEL, in an order in which each record's references exist: ZITADEL neither sorts nor tries
- * again (zitadel 5.4).
+ * The steps of an import into ZITADEL. In this order each record's references exist: ZITADEL neither sorts nor retries
+ * (zitadel 5.4).
  */
 export const zitadelSteps = [
   'organisations',
@@ -73,9 +73,9 @@ export interface FilledField {
   readonly by: 'exports' | 'zitadel';
 }
 
-/** Fields that a record may have beside those of its definition. */
+/** Fields that a record may have in addition to those of its definition. */
 interface AdditionalFields {
-  /** Their paths, and those of fields whose absence loses nothing. */
+  /** Their paths, and the paths of fields that can be dropped without loss. */
   readonly paths: readonly FieldPath[];
   /** Whether a record may have the field `otpEmail`, exported with `withOtp`. */
   readonly otpEmail?: true;
@@ -86,7 +86,7 @@ interface AdditionalFields {
   readonly states?: readonly [usual: string, ...others: string[]];
 }
 
-/** The form of a section in v1 files, where that of v2 differs (zitadel 5.9). */
+/** The form of a section in v1 files, if it differs from v2 (zitadel 5.9). */
 interface V1Form {
   /** The field's other names. */
   readonly aliases?: readonly string[];
@@ -102,9 +102,9 @@ export interface GivenPrivilege {
   readonly type: 'privilege' | 'domain';
   /** The roles, or the domain. */
   readonly texts: ListPath;
-  /** A boolean field; only records in which it is true give privileges. */
+  /** A boolean field that is true in records that give privileges; by default all records do. */
   readonly onlyIf?: FieldPath;
-  /** The record in which it is given, by its key and as warnings call it. */
+  /** The organisation or project in which the privilege holds, by its key, and its noun in warnings. */
   readonly within: { readonly collection: Collection; readonly key: readonly FieldPath[] };
   readonly noun: string;
 }
@@ -153,7 +153,7 @@ export interface Adjustment {
   readonly warning?: RecordWarning;
 }
 
-/** An identity provider, as far as exports describe it in other records. */
+/** The part of an identity provider that exports repeat in other records. */
 export interface Provider {
   readonly orgId: string;
   readonly name: string;
@@ -164,25 +164,25 @@ export interface Provider {
 export type OwnProviders = (idpId: string) => boolean;
 
 /**
- * What exports write otherwise than it is stored (zitadel 4.3). Records are stored as files have them, and comparisons
- * disregard what exports fill in. So a file and its export are equal, and digests do not depend on this version.
+ * The differences between stored and exported records (zitadel 4.3). Records are stored as files have them, and comparisons
+ * ignore the fields that exports fill in. So a file and its export are equal, and digests do not depend on this version.
  */
 export interface ExportForm {
   /** Fills in fields in place, and returns whether that changed any. */
   readonly fill?: (json: JsonObject, orgId: string, findProvider: (id: string) => Provider | undefined) => boolean;
-  /** Removes the fields that `fill` fills in with more than a default: those about identity providers, of own ones only. */
+  /** Removes the fields about own identity providers, which `fill` derives. */
   readonly withoutFilled?: (json: JsonObject, isOwnProvider: OwnProviders) => JsonObject;
-  /** All fields of the object in which fields are filled, in the order of its definition; `inner` is its field. */
+  /** The object in which fields are filled: the field that contains it, and its own fields in the order of the definition. */
   readonly order?: { readonly inner?: string; readonly fields: readonly string[] };
   /** Lists the ids of the identity providers that a record names. */
   readonly providers?: (json: JsonObject) => readonly string[];
-  /** Leaves out the identity providers that are not kept, of which a ZITADEL cannot know. */
+  /** Removes the identity providers that a ZITADEL cannot know. */
   readonly keepProviders?: (json: JsonObject, isKept: (id: string) => boolean) => void;
   /** The type of the section's identity providers, as ZITADEL's exports have it. */
   readonly providerType?: string | number;
   /** The record's id, and the object in which exports repeat it, because ZITADEL reads it only there. */
   readonly innerId?: { readonly from: string; readonly inner: string };
-  /** The record's project. Exports for ZITADEL have the records of other organisations' projects at their end. */
+  /** The path of the record's project. Exports for ZITADEL end with the records of other organisations' projects. */
   readonly ofProject?: FieldPath;
 }
 
@@ -217,7 +217,7 @@ export interface Section {
   /** Whether the section contains keys, which are carried only on `with_keys` (specification 8.4). */
   readonly keys?: boolean;
 
-  // Hooks: what is particular to few sections, and stands in their files.
+  // Hooks: properties of few sections, whose functions stand in the section's file.
 
   readonly additional?: AdditionalFields;
   readonly v1?: V1Form;
@@ -265,7 +265,7 @@ export function usualState({ additional }: Section): string | undefined {
   return additional?.states?.[0];
 }
 
-/** The section of service users, for code that needs no more of it than this. */
+/** The name of the section of service users, for code that does not need its row. */
 export const serviceUsers = { name: 'machineUsers' } as const satisfies Pick<Section, 'name'>;
 
 /** Whether a stored document with this `partition` is a record of the section. */

@@ -3,15 +3,15 @@ import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { compileRules } from './rules.ts';
 
-/** How the fields of usual values stand: in the order in which they are written, or in a different order. */
+/** The order of the fields of usual values: as they are written, or different. */
 type Order = 'written' | 'other';
 
-/** Returns the order of a value that is as exports write it, and keeps its field's rules if they are to be checked. */
+/** Returns the order of a usual value, which keeps its field's rules if `checked`; undefined for an unusual value. */
 type FindOrder = (value: unknown, checked: boolean) => Order | undefined;
 
 interface UsualField {
   readonly name: string;
-  /** Undefined for a field of which no value is called usual. */
+  /** Undefined for a field without usual values. */
   readonly findOrder: FindOrder | undefined;
   /** The messages in the field's values. */
   readonly message: DescMessage | undefined;
@@ -30,8 +30,8 @@ const usualFieldsByMessage = new Map<string, UsualFields>();
 /**
  * Returns a message's JSON in canonical form if it is usual, as exports write it: nothing but known fields under their JSON
  * names, without defaults, each with a value of its type in its canonical form. Then decoding and writing it again would
- * return the same, and lose nothing. Only its fields may stand in another order, since exports put secrets first. What is
- * unusual may be valid all the same.
+ * return the same, and lose nothing. Only the order of its fields may differ, because exports put secrets first. An
+ * unusual message may still be valid.
  * @param checked whether the descriptor's rules must be kept (zitadel 3)
  * @returns the JSON itself where its fields stand in order; undefined for an unusual message
  */
@@ -93,14 +93,14 @@ function compileField(field: DescField): UsualField {
   return { name: field.jsonName, findOrder: compileValue(field), message: field.message, mayBeAbsent };
 }
 
-/** Returns what a decoded message has in place of an absent field, as far as rules look at it. */
+/** Returns the value that the rules see for an absent field. */
 function absentValue(field: DescField): unknown {
   if (!hasDefault(field)) return undefined;
   if (field.enum !== undefined) return field.enum.values[0]?.number;
   return field.scalar === ScalarType.BYTES ? new Uint8Array() : field.scalar === ScalarType.STRING ? '' : 0;
 }
 
-/** Whether an absent field has a default value, which therefore is not written. Elements of lists are written whatever they are. */
+/** Whether an absent field has a default value, which is not written. Elements of lists are always written. */
 function hasDefault({ fieldKind, presence }: DescField): boolean {
   return (fieldKind === 'scalar' || fieldKind === 'enum') && presence === FeatureSet_FieldPresence.IMPLICIT;
 }
@@ -140,7 +140,7 @@ function compileMessage(field: DescField, message: DescMessage): FindOrder | und
   };
 }
 
-/** Whether a value without fields is usual, and keeps the rules if they are to be checked. */
+/** Whether a value without fields is usual, and keeps its field's rules if `checked`. */
 type IsUsual = (value: unknown, checked: boolean) => boolean;
 
 function compileScalar(isUsual: IsUsual): FindOrder {

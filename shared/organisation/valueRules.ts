@@ -69,8 +69,8 @@ export const phone: ValueRule = (value) => {
 };
 
 /**
- * Converts a phone number to an E.164 form that is its own E.164 form: a conversion removes one of several national
- * prefixes, and what is stored must not change when it is imported again.
+ * Converts a phone number to E.164 until the conversion changes nothing: each conversion removes one of several national
+ * prefixes, and a stored number must not change when it is imported again.
  */
 function toStableE164(text: string): string | undefined {
   const number = toE164(text);

@@ -94,7 +94,7 @@ export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> 
   return { request: readRequest(importRequest, fields), inline, ignored: ignored.list };
 }
 
-/** Returns the error of an inline file as the file's reader places it, which enters what the request's scanner skips. */
+/** Locates an error of an inline file with the file's reader, which enters values that the request's scanner skips. */
 async function placeInFile(error: JsonError, body: RequestBytes, start: number | undefined): Promise<JsonError> {
   if (start === undefined || !inlineFields.has(String(error.path[0]))) return error;
   const reader = new ExportFileReader(() => true);

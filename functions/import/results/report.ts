@@ -25,7 +25,7 @@ const MAX_LISTED_IDS = 100_000;
 /** Limits errors and warnings, so that the response stays below the platform's limit, and memory is bounded. */
 export const MAX_LISTED_ISSUES = 10_000;
 
-/** Ids and messages repeat the file's texts, of which only those above their limit are as long as this. */
+/** Ids and messages repeat texts of the file. Only texts above their limit are longer than this. */
 const MAX_ISSUE_CHARACTERS = 4_000;
 
 /** The warning of a file without a manifest. */
@@ -42,7 +42,7 @@ function unknownStatesWarning({ organisations, people, serviceUsers }: UnknownSt
   return { type: 'state', reason: 'states_unknown', message };
 }
 
-/** Creates the warning of people who are imported as initial without a word of the file. */
+/** Creates the warning of people who become initial although the file does not state it. */
 function initialWarning(people: number): ImportWarning {
   const message = `people who become initial: ${people}; the file has no state for them, and their e-mail addresses are unverified: set \`isEmailVerified\` where the source has verified the address, or \`state\``;
   return { type: 'state', reason: 'people_initial', message };
@@ -106,7 +106,7 @@ export class ImportReport {
     notCarried: {},
   };
   private readonly warnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
-  /** The warnings about what is written, which no number of others may displace. */
+  /** The warnings about privileges, domains and states, which other warnings must not displace. */
   private readonly writeWarnings = new BoundedList<ImportWarning>(MAX_LISTED_ISSUES);
   /** The warnings about the request and the whole file. They are always listed, in addition to the limited ones. */
   private readonly fileWarnings: ImportWarning[] = [];
@@ -201,7 +201,7 @@ export class ImportReport {
     this.warnings.add(withShortTexts(given));
   }
 
-  /** Adds warnings about what is written. They precede all others, so that the list's limit hides them last. */
+  /** Adds warnings about privileges, domains and states. They precede all others, so the list's limit hides them last. */
   addWriteWarnings(warnings: readonly ImportWarning[] = []): void {
     for (const warning of warnings) this.writeWarnings.add(withShortTexts(warning));
   }

@@ -152,12 +152,12 @@ class ProgressEvents {
   }
 }
 
-/** The lists of a response that are shortened, and the counters of what they leave out. */
+/** The lists of a response that can be shortened. */
 type Lists = { readonly errors: readonly ImportError[]; readonly warnings: ImportResponse['summary']['warnings'] };
 
 /**
- * Returns a response as JSON, without what is above a size: first the lists of ids are left out, then warnings, then errors,
- * then the organisations. `summary` counts what is left out, so the outcome of a finished import is never lost.
+ * Returns a response as JSON of at most a size. First it omits the lists of ids, then warnings, then errors, then the
+ * organisations. `summary` counts the omitted entries, so the outcome of a finished import is never lost.
  * @param maxBytes infinite for no limit
  */
 export function fittedResponse(response: ImportResponse, maxBytes: number): string {
@@ -166,7 +166,7 @@ export function fittedResponse(response: ImportResponse, maxBytes: number): stri
   const shorter = withoutIds(response);
   const { errors = [], summary } = shorter;
   const bare = withLists(shorter, { errors: [], warnings: [] });
-  // The counters of what is left out take some bytes as well.
+  // The counters of omitted entries take some bytes as well.
   let room = maxBytes - Buffer.byteLength(JSON.stringify(bare)) - COUNTER_BYTES;
   const take = <Item>(items: readonly Item[]): Item[] => {
     const taken: Item[] = [];
@@ -193,7 +193,7 @@ function withoutIds({ success, summary, ...response }: ImportResponse): ImportRe
   };
 }
 
-/** Replaces the lists of errors and warnings by their beginnings. */
+/** Replaces the lists of errors and warnings by shorter ones, and counts the omitted entries. */
 function withLists(response: ImportResponse, { errors, warnings }: Lists): ImportResponse {
   const { errors: allErrors = [], summary, ...rest } = response;
   const omitted = {

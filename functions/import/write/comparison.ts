@@ -37,8 +37,8 @@ export const comparedFields: readonly FieldName[] = [
 ];
 
 /**
- * Reads what is stored under the records' keys, in their order: bodies, which may be large, only where a digest does not
- * decide.
+ * Reads the documents under the records' keys, in their order. Bodies may be large, so they are read only if the digest
+ * does not decide.
  */
 export async function readCompared(
   reader: Reader,
@@ -52,7 +52,7 @@ export async function readCompared(
   const undecided = plans.flatMap((plan, index) => (needsBody(plan, stored[index], onConflict) ? [index] : []));
   if (undecided.length === 0) return stored;
   const keys = undecided.flatMap((index) => plans[index]?.key ?? []);
-  // All of their fields anew: outside of a transaction they may have changed.
+  // All fields again, because outside of a transaction they may have changed.
   const whole = await reader.getMany(keys, [...comparedFields, 'body']);
   for (const [position, index] of undecided.entries()) stored[index] = whole[position];
   return stored;
@@ -96,8 +96,8 @@ export class BatchComparison {
   }
 
   /**
-   * Whether the stored record equals the imported one, as far as the export file has it: a credential, a factor or a
-   * state that it omits, and that overwriting would keep, is not compared. `prepare` must have seen both records.
+   * Whether the stored record equals the imported one. A credential, factor or state that the export file omits, and that
+   * an overwrite would keep, is not compared. `prepare` must have seen both records.
    */
   isEqual(plan: RecordPlan, stored: StoredDocument): boolean {
     if (!this.hasSameContent(plan, stored)) return false;
@@ -157,7 +157,7 @@ function differingProviders(plan: RecordPlan, stored: StoredDocument | undefined
 /** The JSON of both records where their digests are equal. */
 const EQUAL: JsonObject = {};
 
-/** Returns what is compared of an imported record and of the stored one. */
+/** Returns the compared content of an imported record and of the stored one. */
 function comparedContents(
   record: OrganisationRecord,
   stored: StoredDocument,
@@ -207,7 +207,7 @@ export function hasStoredContent(plan: RecordPlan, stored: StoredDocument): bool
   return differences.every((difference) => isOmission(difference, given, true));
 }
 
-/** Returns the record to store: with the stored state, if the export file has none. */
+/** Returns the record with the stored state if the export file has none. */
 function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPlan {
   const { record } = plan;
   if (record.hasState || state === undefined || record.state === undefined || state === record.state) return plan;

@@ -48,7 +48,7 @@ type Decision = RecordOutcome | 'create' | 'overwrite';
  * it.
  */
 export async function decideBatch(writing: Writing, { store, records, comparison, stamp }: Batch): Promise<void> {
-  // Kept between the attempts: one whose commit's response was lost has overwritten what the next one reads.
+  // Kept between attempts: if a commit's response was lost, the next attempt reads records that are already overwritten.
   const warnings = new Map<IncomingRecord, readonly ImportWarning[]>();
   const narrowed = new Map<IncomingRecord, NarrowedGrant>();
   const outcomes = await store.transaction(async (transaction) => {

@@ -18,7 +18,7 @@ import {
 
 /**
  * The removals of organisations as an import knows them. An import ends where one of its own organisations is removed, so
- * that it leaves no record without organisation; records of another one count as missing as soon as its removal begins.
+ * that no record is orphaned. Records of another organisation count as missing as soon as its removal begins.
  */
 export class RemovalWatch {
   /** The removals that a batch is checked against. */
@@ -94,12 +94,13 @@ interface Guarded {
 }
 
 /**
- * The store of one batch of records. It notes what is read for the batch's references, and commits only while
- * - its service users exist: what is written for a user in deletion would outlive it, and belong to the id's next holder;
- * - its project grants have the content that was checked: an overwrite may take roles from them;
- * - no removal of an organisation has begun or ended since it was checked: it deletes targets of references, and what is
- *   written into the organisation later would outlive it.
- * Nothing else deletes other targets of references, or takes from them what the batch uses.
+ * The store of one batch of records. It remembers the documents that are read for the batch's references, and commits only
+ * while
+ * - its service users exist: a record of a user in deletion would outlive the user, and belong to the id's next holder;
+ * - its project grants have the checked content: an overwrite may take roles from them;
+ * - no removal of an organisation has begun or ended since it was checked: it deletes targets of references, and
+ *   later writes into the organisation would outlive it.
+ * No other operation deletes targets of references, or takes roles from them.
  */
 export class GuardedStore implements DocumentStore {
   private readonly store: DocumentStore;

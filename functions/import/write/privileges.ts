@@ -76,7 +76,7 @@ function privilegeWarning(
   return { type: given.type, reason, message: `${gift} ${target}, which existed before` };
 }
 
-/** Returns the roles or the domain that a record adds to what the stored one gives. */
+/** Returns the roles or the domain that the record gives and the stored record does not. */
 function addedTexts({ given, texts }: Privilege, orgId: string, stored: StoredDocument | undefined): readonly string[] {
   const before = new Set(stored === undefined ? [] : givenTexts(given, parseObject(stored.body), orgId));
   return texts.filter((text) => !before.has(text));

@@ -7,8 +7,7 @@ import type { IncomingRecord } from '../incomingRecord.ts';
 import { isSameRecord, stateChange } from './comparison.ts';
 
 /**
- * Finds the records whose overwriting would change a state that an import must not change: that of an organisation, and
- * that of the caller, who could be locked out.
+ * Finds the records whose overwrite would change the state of an organisation or of the caller, who could be locked out.
  * @param documents the stored records, by `documentPath`
  * @returns the records, each with its issue
  */

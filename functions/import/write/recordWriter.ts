@@ -15,7 +15,7 @@ const MIN_BATCHES_IN_FLIGHT = 2;
 /** Bounds the memory of the batches in flight. */
 const MAX_BYTES_IN_FLIGHT = 4 * MAX_COMMIT_BYTES;
 
-/** A listener for the outcomes, in the file's order. A record that the signal leaves undecided has none. */
+/** Receives the outcomes in the file's order, except of records that the signal leaves undecided. */
 type OnSettled = (settled: Settled) => void;
 
 interface BatchInFlight {

@@ -21,12 +21,12 @@ type ByRecord = ReadonlyMap<IncomingRecord, readonly PlannedReference[]>;
 
 type Found = ReadonlyMap<string, StoredDocument | undefined>;
 
-/** So many references are checked in one turn of the event loop, and in memory at once: a batch may have 300,000. */
+/** The number of references that are checked in one turn of the event loop and held in memory: a batch may have 300,000. */
 const REFERENCES_AT_ONCE = 2_000;
 
 /**
- * Decides the records whose references are missing, foreign or invalid, with a constant number of reads for as many. Adds
- * the warnings about missing targets without which records are kept, and about records that are not carried.
+ * Decides the records whose references are missing, foreign or invalid, in a constant number of reads per 2,000 references.
+ * Adds the warnings about records that are kept without their targets, and about records that are not carried.
  * @param removed the organisations in removal, whose records count as missing
  */
 export async function checkReferences(
@@ -68,7 +68,7 @@ async function* planInTurns(records: readonly IncomingRecord[]): AsyncGenerator<
 async function readTargets(store: DocumentStore, planned: ByRecord, removed: ReadonlySet<string>): Promise<Found> {
   const all = [...planned.values()].flat();
   const isInspected = ({ reference }: PlannedReference) => reference.check !== undefined || reference.isParent === true;
-  // Bodies may be large: read only those that a check inspects, and those of parents, which are compared.
+  // Bodies may be large. Only checks and the comparison of parents need them.
   const [existing, inspected] = await Promise.all([
     read(
       store,

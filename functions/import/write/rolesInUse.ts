@@ -90,7 +90,7 @@ export async function findLackedRoles(
   return new Map([...uses].map(([incoming, use]) => [incoming, issueOf(use, LACKS)]));
 }
 
-/** Finds the user grants with roles that project grants lose. Reads those of each organisation once, in passes. */
+/** Finds the user grants with roles that project grants lose. Reads each organisation's user grants once, in passes. */
 async function findUses(
   store: Writing['base'],
   grants: readonly CheckedGrant[],
@@ -177,7 +177,7 @@ function addUse(
   uses.set(incoming, use);
 }
 
-/** What is wrong with a project grant, and what to do. */
+/** A problem of a project grant, and its remedy. */
 interface Finding {
   readonly problem: string;
   readonly remedy: string;

@@ -127,7 +127,7 @@ async function* lookUp(
   }
 }
 
-/** Loads the policies for the organisations' clear passwords and domains, by organisation: the file's, else the stored ones. */
+/** Loads the policies for clear passwords and domains, by organisation: the file's, else the stored ones. */
 async function loadTargets(
   { store, signal, loginNamesByDefault }: Writing,
   headers: readonly OrganisationHeader[],

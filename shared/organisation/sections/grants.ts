@@ -117,8 +117,8 @@ function checkUsedProjectGrant(grant: JsonObject, record: JsonObject, orgId: str
 type UserGrant = Pick<ImportedRecord, 'json' | 'orgId'>;
 
 /**
- * Completes user grants as ZITADEL does. One without a project grant gets that of its project to its organisation. One with
- * an unknown project grant loses it if the project is the organisation's own, which has no grant to it.
+ * Completes user grants as ZITADEL does. A user grant without a project grant gets the one from its project to its
+ * organisation. A user grant of the organisation's own project loses an unknown project grant, because it needs none.
  */
 async function completeProjectGrants(
   reader: Reader,

@@ -5,7 +5,7 @@ import type { RecordIssue, Reference, UniqueName } from '../relations.ts';
 import type { NestedRecords, OwnProviders, Provider, Section } from '../section.ts';
 import { identityProvider, own, taken, user } from './references.ts';
 
-/** The name of an organisation's identity provider, of whatever kind. */
+/** The name of an organisation's identity provider of any kind. */
 const providerName: UniqueName = {
   type: 'identityProvider',
   parts: ['$orgId', 'idp.name'],

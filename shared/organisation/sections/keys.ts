@@ -80,7 +80,7 @@ const supportedTypes: ReadonlyMap<string | undefined, readonly string[] | undefi
 ]);
 
 /**
- * Whether a text's first PEM block is a public key: SubjectPublicKeyInfo or PKCS #1, whatever its label is. ZITADEL
+ * Whether a text's first PEM block is a public key: SubjectPublicKeyInfo or PKCS #1, with any label. ZITADEL
  * itself labels SubjectPublicKeyInfo as `RSA PUBLIC KEY`.
  */
 export function isPublicKey(pem: string): boolean {
