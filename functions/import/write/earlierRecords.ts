@@ -33,7 +33,7 @@ export class EarlierRecords implements Disposable {
 }
 
 /**
- * Returns what identifies a record within a file: its key without a field that stored records determine. A section that takes
+ * Returns the key that identifies a record within a file, without a field that stored records determine. A section that takes
  * only its own organisation's records may have one under each organisation: ZITADEL exports the members of all projects
  * under all of them.
  */
