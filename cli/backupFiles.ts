@@ -13,7 +13,7 @@ import { embeddedDirectory } from './instanceLocation.ts';
 
 const NO_FILES = 'has no backup files: use the backups of Cloud Firestore';
 
-/** Copies a database to a new file. */
+/** Copies an embedded database to a new file. */
 export async function backUp(location: StoreLocation, file: string): Promise<void> {
   const directory = embeddedDirectory(location, NO_FILES);
   if (existsSync(file)) throw fileExists(file);
@@ -22,8 +22,8 @@ export async function backUp(location: StoreLocation, file: string): Promise<voi
 }
 
 /**
- * Copies a backup to the place of a database.
- * @param options a file with the instance's master key, and what takes warnings
+ * Creates an embedded database from a backup.
+ * @param options the file with the instance's master key, and the output for warnings
  */
 export async function restoreBackup(
   location: StoreLocation,

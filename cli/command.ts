@@ -15,7 +15,7 @@ export interface Parameter {
   readonly value: ValueName;
   readonly meaning: string;
   readonly isRequired: boolean;
-  /** Whether it may be repeated. Of the arguments only the last one may. */
+  /** Whether it may be repeated; only the last argument may. */
   readonly isRepeatable: boolean;
   readonly group?: OptionGroup | undefined;
 }
@@ -32,22 +32,22 @@ export type Option = Parameter | Flag;
 /** The options of a command, by their names after the dashes. */
 export type Options = Readonly<Record<string, Option>>;
 
-/** Describes an argument or option that a call must have. */
+/** Describes a required argument or option. */
 export function required<const Name extends ValueName>(value: Name, meaning: string, group?: OptionGroup) {
   return { value, meaning, isRequired: true, isRepeatable: false, group } as const;
 }
 
-/** Describes an argument or option that a call may omit. */
+/** Describes an optional argument or option. */
 export function optional<const Name extends ValueName>(value: Name, meaning: string, group?: OptionGroup) {
   return { value, meaning, isRequired: false, isRepeatable: false, group } as const;
 }
 
-/** Describes an argument or option that a call may have any number of times. */
+/** Describes an optional argument or option that may be repeated. */
 export function repeatable<const Name extends ValueName>(value: Name, meaning: string, group?: OptionGroup) {
   return { value, meaning, isRequired: false, isRepeatable: true, group } as const;
 }
 
-/** Describes an argument that a call must have, and may repeat. */
+/** Describes a required argument that may be repeated. */
 export function oneOrMore<const Name extends ValueName>(value: Name, meaning: string) {
   return { value, meaning, isRequired: true, isRepeatable: true } as const;
 }
@@ -57,7 +57,7 @@ export function flag(meaning: string, group?: OptionGroup): Flag {
   return { meaning, group };
 }
 
-/** The type of a described value; unknown where the description is not. */
+/** The type of a described value; unknown if the description is unknown. */
 type Given<Described extends Option> = [Parameter] extends [Described]
   ? unknown
   : Described extends Parameter
@@ -73,7 +73,7 @@ export type Values<Described> = {
   readonly [Key in keyof Described]: Described[Key] extends Option ? Given<Described[Key]> : never;
 };
 
-/** The values of a call as they were given, by the names of the options; a flag that is set has an empty list. */
+/** The unparsed values of a call, by the names of its options. The list of a flag is empty. */
 export interface GivenValues {
   readonly positionals: readonly string[];
   readonly options: Readonly<Record<string, readonly string[]>>;
@@ -88,7 +88,7 @@ export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The time of the call. */
   readonly now: Date;
-  /** Aborts when the call is to stop. */
+  /** Aborts when the call must stop. */
   readonly signal: AbortSignal;
 }
 
@@ -109,16 +109,16 @@ export interface OpenInstance {
 }
 
 interface Printed {
-  /** Says how the command ended, once its output is printed; by default it is done. */
+  /** Returns the exit status after the output was printed; `done` by default. */
   readonly exitStatus?: () => ExitStatus;
 }
 
 /** A command's output: JSON with `--json`, otherwise text. */
 export interface Output extends Printed {
   readonly json: unknown;
-  /** A line, or several: they are laid out for the stream. */
+  /** The lines, which are laid out for the stream. */
   readonly text: Line | readonly Line[];
-  /** By default standard output, unless that takes other data. */
+  /** Standard output by default; standard error if the former takes other data. */
   readonly stream?: 'stdout' | 'stderr';
 }
 
@@ -128,16 +128,16 @@ export interface Row {
   readonly cells: readonly string[];
 }
 
-/** A list as a command's output, printed while it is read: with `--json` as the field `name` of an object, else as a table. */
+/** A list that is printed while it is read: with `--json` as the field `name` of an object, otherwise as a table. */
 export interface ListOutput extends Printed {
   readonly name: string;
   readonly heads: readonly string[];
   readonly rows: AsyncIterable<Row>;
-  /** Whether only the signal ends the list. Then each row is a line of its own, with `--json` too. */
+  /** Whether only the signal ends the list. Each row is then printed as a line, also with `--json`. */
   readonly isEndless?: boolean;
 }
 
-/** Returns a list as output, with a column for each head. */
+/** Returns a list as output, with one column per head. */
 export function toList<Element>(
   name: string,
   elements: AsyncIterable<Element> | Iterable<Element>,
@@ -155,31 +155,31 @@ type CommandResult = Promise<Output | ListOutput | undefined>;
 interface CommandDescription<Arguments, Own> {
   /** The words that select the command, such as `pat create`. */
   readonly name: string;
-  /** One sentence, which fits its line of the help of all commands. */
+  /** One sentence, short enough for a line in the list of all commands. */
   readonly summary: string;
-  /** What only the help of the command itself adds to the summary. */
+  /** Further sentences, which only the command's own help contains. */
   readonly details?: string;
   readonly arguments: Arguments;
   readonly options: Own;
-  /** Calls without the word `identity`, each a whole one. */
+  /** Complete calls, without the word `identity`. */
   readonly examples: readonly [string, ...string[]];
 }
 
 /**
- * A command on an instance, which `--data` or `--firestore` names. Its functions are methods, so that commands with different
- * options are elements of one list: `parseValues` gives each the values that it describes.
+ * A command on an instance, which `--data` or `--firestore` selects. Its functions are methods, so that commands with
+ * different options fit into one list: `parseValues` returns the values that each describes.
  */
 export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options>
   extends CommandDescription<Arguments, Own> {
-  /** Whether the instance exists before, or the command creates it. */
+  /** Whether the instance must exist, or the command creates it. */
   readonly instance: 'existing' | 'created';
-  /** Whether the command changes something, or copies secrets: then each call is put on record in the audit trail. */
+  /** Whether the command changes something or copies secrets. The audit trail then records each call. */
   readonly isAudited?: true;
   /** Checks the call before the database is opened, or creates the database by other means. */
   prepare?(call: CommandCall<Arguments, Own>, location: StoreLocation): Promise<void>;
-  /** Runs a call on something else than an instance of this service; undefined for any other call. */
+  /** Runs a call on another place than `--data` or `--firestore`; returns undefined for any other call. */
   elsewhere?(call: CommandCall<Arguments, Own>): Promise<Output | undefined>;
-  /** Runs the command. It loads what it needs, so that no command waits for another command's modules. */
+  /** Runs the command. Loads its modules itself, because every call loads all definitions. */
   run(call: CommandCall<Arguments, Own> & OpenInstance): CommandResult;
 }
 
@@ -187,14 +187,25 @@ export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options
 export interface StandaloneCommand<Arguments = readonly Parameter[], Own = Options>
   extends CommandDescription<Arguments, Own> {
   readonly instance: 'none';
-  /** Runs the command, as that of an instance. */
+  /** Runs the command. Loads its modules itself. */
   run(call: CommandCall<Arguments, Own>): CommandResult;
 }
 
 /** A command of `identity`. */
 export type Command = InstanceCommand | StandaloneCommand;
 
-/** Defines a command on an instance, which exists unless it says otherwise. */
+/**
+ * Defines a command on an instance, which must exist by default.
+ * @example
+ *     export const orgListCommand = defineInstanceCommand({
+ *       name: 'org list',
+ *       summary: 'list the organisations: id, state and name',
+ *       arguments: [],
+ *       options: {},
+ *       examples: ['org list --data ./north'],
+ *       run: async ({ store }) => toList('organisations', listOrganisations(store), { id: ({ orgId }) => orgId }),
+ *     });
+ */
 export function defineInstanceCommand<const Arguments extends readonly Parameter[], const Own extends Options>(
   command: Omit<InstanceCommand<Arguments, Own>, 'instance'> & { readonly instance?: 'created' },
 ): InstanceCommand<Arguments, Own> {
@@ -213,7 +224,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** An interruption by a signal. Its message says how to continue. */
+/** An interruption by a signal. The message contains the command to continue. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
 }
@@ -234,13 +245,13 @@ export const exitCodes = {
 /** How a command ended. */
 export type ExitStatus = keyof typeof exitCodes;
 
-/** What an interrupted command says that only reads. */
+/** The message of an interrupted command that only reads. */
 export const NOTHING_CHANGED = 'interrupted: nothing was changed; repeat the command';
 
 /**
- * Does work that a signal ends.
- * @param message says how to continue
- * @throws InterruptedError when the signal has aborted, whatever the work's error is then
+ * Does work that a signal can abort.
+ * @param message of the interruption; describes how to continue
+ * @throws InterruptedError for any error of the work after the signal has aborted
  */
 export async function interruptible<Result>(
   signal: AbortSignal,

@@ -37,7 +37,7 @@ async function runWords(given: readonly string[], surroundings: Surroundings): P
   let exitStatus: ExitStatus = 'done';
   const program = createProgram(
     async (command, given) => {
-      // Help and usage errors do not wait for the modules that commands need.
+      // Loaded lazily, so that help and usage errors are fast.
       const { runCommand } = await import('./runCommand.ts');
       exitStatus = await runCommand(command, given, surroundings);
     },
@@ -60,7 +60,7 @@ async function runWords(given: readonly string[], surroundings: Surroundings): P
 }
 
 /**
- * Checks that words select a command, or several: commander's help of unknown words is that of all commands.
+ * Checks that words select a command or a family: for unknown words, commander would print the help of all commands.
  * @throws UsageError
  */
 function requireCommand(program: Commander, words: readonly string[]): void {
@@ -69,7 +69,7 @@ function requireCommand(program: Commander, words: readonly string[]): void {
     throw new UsageError(`unknown command '${words.join(' ')}': run ${name} --help`);
 }
 
-/** Explains an argument of a command that takes none, but has subcommands: commander itself only counts it. */
+/** Returns the error for an unknown subcommand, which commander reports as an excess argument. */
 async function findMistypedSubcommand(
   { code }: CommanderError,
   command: Commander,
@@ -93,13 +93,13 @@ async function printError(error: unknown, { stderr, environment }: Surroundings)
   return exitStatus;
 }
 
-/** The word before the commands that messages recommend. */
+/** Matches the program's name before a recommended command. */
 const namedCommands = new RegExp(
   `(?<![\\w./-])identity(?= (?:${[...new Set(commands.map(({ name }) => name.split(' ')[0]))].join('|')})\\b)`,
   'g',
 );
 
-/** Returns commander's error as one of ours: in one line, with the next step. */
+/** Converts an error of commander to one line with a remedy. */
 function usageError({ message }: CommanderError, command: Commander): UsageError {
   const [, problem = message, suggestion] = /^error: (.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/s.exec(message) ?? [];
   const line = problem
@@ -110,7 +110,7 @@ function usageError({ message }: CommanderError, command: Commander): UsageError
   return new UsageError(`${line}: ${startingOption(problem, command) ?? remedy}`);
 }
 
-/** Explains an unknown option that the command above has, which begins what this one continues. */
+/** Returns the remedy for an option of `migrate` on one of its subcommands. */
 function startingOption(problem: string, { parent }: Commander): string | undefined {
   const [, option] = /^unknown option '(--[a-z-]+)/.exec(problem) ?? [];
   const isAbove = option !== undefined && parent?.options.some(({ long }) => long === option) === true;
@@ -119,14 +119,14 @@ function startingOption(problem: string, { parent }: Commander): string | undefi
   return `${fullCommandName(parent)} accepts it only at the start; ${later}`;
 }
 
-/** The commit of an installed package, which its build defines. */
+/** The commit of an installed package, defined by its build. */
 declare const COMMIT: string | undefined;
 
 const version = typeof COMMIT === 'string' ? `${packageJson.version} (${COMMIT})` : packageJson.version;
 
 type RunCommand = (command: Command, given: GivenValues) => Promise<void>;
 
-/** Builds the parser of all command lines from the definitions of commands. Errors are thrown; their texts are not printed. */
+/** Builds the parser of command lines from the definitions of commands. It throws errors without printing them. */
 export function createProgram(
   run: RunCommand,
   output: Pick<OutputConfiguration, 'writeOut' | 'writeErr'> = {},
@@ -145,14 +145,14 @@ export function createProgram(
   return program;
 }
 
-/** Finds the deepest command that the words of a call name. */
+/** Finds the most specific command that words select. */
 export function namedCommand(program: Commander, words: readonly string[]): Commander {
   const [word, ...others] = words;
   const found = program.commands.find((command) => command.name() === word);
   return found === undefined ? program : namedCommand(found, others);
 }
 
-/** Returns all words that select a command, such as `identity pat create`. */
+/** Returns a command's full name, such as `identity pat create`. */
 function fullCommandName(command: Commander): string {
   return command.parent === null ? command.name() : `${fullCommandName(command.parent)} ${command.name()}`;
 }
@@ -174,7 +174,7 @@ function addCommand(program: Commander, command: Command, run: RunCommand): Comm
     .action(() => run(command, { positionals: added.args, options: givenOptions(added) }));
 }
 
-/** Finds or adds the command that only has subcommands. */
+/** Finds or adds a family: a command with subcommands only. */
 function findFamily(program: Commander, name: string): Commander {
   const found = program.commands.find((command) => command.name() === name);
   const description = families[name] ?? '';
@@ -197,7 +197,7 @@ function describeOption(name: string, option: Option): CommanderOption {
   return described.helpGroup(`${group}:`);
 }
 
-/** Collects the values of one option. Commander would silently take the last one. */
+/** Collects the values of one option. Commander would silently use the last one. */
 function collectValues(
   isRepeatable: boolean,
 ): (value: string, earlier: readonly string[] | undefined) => readonly string[] {

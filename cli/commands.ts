@@ -30,7 +30,7 @@ import {
   userUnlockCommand,
 } from './commands/user.ts';
 
-/** What the commands with a common first word are about. */
+/** The descriptions of families, the commands with a common first word. */
 export const families: Readonly<Record<string, string>> = {
   member: 'manage roles of users',
   org: 'manage organisations',
@@ -40,7 +40,7 @@ export const families: Readonly<Record<string, string>> = {
   user: 'manage people and service users',
 };
 
-/** All commands of `identity`, in the order of the help. Their definitions are light: each loads what it needs as it runs. */
+/** All commands of `identity`, in the order of the help. Definitions are light: each loads its modules when it runs. */
 export const commands: readonly Command[] = [
   initCommand,
   serveCommand,

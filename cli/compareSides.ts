@@ -13,21 +13,21 @@ import type { FileLosses } from './zitadel/fileLosses.ts';
 
 interface ComparedSide {
   readonly place: Place;
-  /** Whether it is a ZITADEL, whose exports show late what was written a moment ago. */
+  /** Whether it is a ZITADEL, whose exports omit the latest writes for a moment. */
   readonly isLagging: boolean;
 }
 
 interface Comparing {
   readonly comparison: Comparison;
   readonly first: ComparedSide & { readonly options: PlaceExportOptions };
-  /** Its options may depend on what the first side holds. */
+  /** Its options may depend on the content of the first side. */
   readonly second: ComparedSide & { readonly options: (first: PlaceInspection) => PlaceExportOptions };
-  /** They take the records of the first side, besides the comparison. */
+  /** Further visitors of the first side's records. */
   readonly visitors?: readonly RecordVisitor[];
 }
 
 /**
- * Reads and compares two sides. Where one lags, they are compared again until nothing differs, or the same as before.
+ * Reads and compares two sides. If one lags, repeats the comparison until its outcome is equal or stable.
  * @throws IdentityError for a place that cannot be read; the signal's reason
  */
 export async function compareSides(
@@ -54,12 +54,13 @@ export async function compareSides(
   }
 }
 
-/** The most organisations that are named in a request; of more, a place exports all, and the others are skipped here. */
+/** The most organisations that a request lists. For more, the place exports all, and the comparison skips the others. */
 export const MAX_REQUESTED_ORGANISATIONS = 1_000;
 
 /**
- * Returns a place with a database as a side of a comparison, with the organisations of the other side only.
- * @param options those of the other side's export
+ * Limits a side of a comparison to the organisations of the other side.
+ * @param place a place with a database
+ * @param options the options of the other side's export
  */
 export function onlyOrganisationsOf(
   place: Place,
@@ -79,9 +80,9 @@ export function onlyOrganisationsOf(
 }
 
 /**
- * Returns how a comparison explains what the ZITADELs among both sides make differ.
+ * Returns a function that explains the differences that ZITADELs cause.
  * @param facts undefined for a place without a database
- * @param losses what a ZITADEL cannot take of the first side; a visitor of its records
+ * @param losses the records of the first side that a ZITADEL cannot take
  */
 export function explainZitadels(
   facts: readonly [first: PlaceFacts | undefined, second: PlaceFacts | undefined],
@@ -93,7 +94,7 @@ export function explainZitadels(
     const side = { domains, importsStates };
     return [index === 0 ? { side: 'first', ...side } : { side: 'second', ...side, losses }];
   });
-  // Of two, the second one is the target, which has changed what it imported.
+  // The second of two is the target, which has changed the imported records.
   return (difference, first) =>
     zitadels
       .toReversed()
@@ -101,7 +102,7 @@ export function explainZitadels(
       .find((reason) => reason !== undefined);
 }
 
-/** Passes pairs on to several visitors. */
+/** Combines visitors of pairs. */
 export function combinePairs(given: readonly (PairVisitor | undefined)[]): PairVisitor {
   const visitors = given.filter((visitor) => visitor !== undefined);
   return {

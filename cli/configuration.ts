@@ -20,9 +20,8 @@ export function loadConfig({ environment }: Configured): Config {
 }
 
 /**
- * Returns the milliseconds for which a new token is valid: by default 30 days, or the longest lifetime that the
- * configuration allows.
- * @throws UsageError for a span that the configuration does not allow
+ * Returns the lifetime of a new token in milliseconds: 30 days by default, or the configured maximum if that is shorter.
+ * @throws UsageError for a lifetime above the maximum
  */
 export function tokenLifetime(expires: Span | undefined, configured: Configured): number {
   const { maxTokenLifetimeMs } = loadConfig(configured);

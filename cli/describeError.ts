@@ -11,11 +11,13 @@ interface DescribedError {
 }
 
 /**
- * Describes a fault without its stack.
- * @param logLevel at `debug`, the stack of an unexpected fault is printed
+ * Describes an error for standard error.
+ * @param logLevel at `debug`, the stack of an unexpected error is included
+ * @example
+ *     describeError(new UsageError('missing option --to')); // { message: 'missing option --to', exitStatus: 'usage' }
  */
 export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL): DescribedError {
-  // Each problem of the configuration has a line.
+  // A problem of the configuration is one line.
   if (error instanceof UsageError)
     return { message: error.message.split('\n').map(printable).join('\n'), exitStatus: 'usage' };
   if (error instanceof InterruptedError) return { message: printable(error.message), exitStatus: 'interrupted' };
@@ -27,7 +29,7 @@ export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL):
   return { message: isExpected ? printable(systemText(error)) : unexpectedText(error, logLevel), exitStatus: 'failed' };
 }
 
-/** Whether an operating system, or SQLite, has given the error its message. */
+/** Whether the operating system or SQLite created the error. */
 function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error;
 }

@@ -8,15 +8,15 @@ import { commandLine, DEFAULT_COLUMNS, layOut, section } from './terminal.ts';
 
 const bold = (text: string) => styleText('bold', text, { validateStream: false });
 
-/** The option of every command that prints one document. */
+/** The option of every command that prints a single document. */
 const jsonOption = { json: flag('print one JSON document on standard output') };
 
-/** Returns the options that a command shares with all others on an instance. */
+/** Returns the options that all commands on an instance have. */
 export function commonOptions({ instance }: Command): Options {
   return instance === 'none' ? {} : { ...instanceOptions, ...jsonOption };
 }
 
-/** Returns what follows a command's name in a call: what each call must have, and that there are options. */
+/** Returns a command's usage after its name: arguments, required options, and `[OPTIONS]`. */
 export function commandUsage(command: Command): string {
   const needed = Object.entries(command.options).flatMap(([name, option]) =>
     option.value !== undefined && option.isRequired ? [`--${name} ${option.value}`] : [],
@@ -32,8 +32,8 @@ function argumentUsage(command: Command): string[] {
 }
 
 /**
- * Returns how commander prints help: all commands on one screen, one command with all its words, options under headings,
- * values without brackets, titles in bold on a terminal.
+ * Configures commander's help: all commands on one screen, full command names, options under headings, values without
+ * brackets, and titles in bold on a terminal.
  */
 export const helpFormat = (all: readonly Command[]): HelpConfiguration => ({
   formatHelp: (command, helper) => {
@@ -48,7 +48,7 @@ export const helpFormat = (all: readonly Command[]): HelpConfiguration => ({
     };
     return Help.prototype.formatHelp.call(Object.assign(helper, changed), command, helper);
   },
-  // Narrow terminals too have wrapped meanings.
+  // Descriptions are wrapped on narrow terminals too.
   minWidthToWrap: 10,
   subcommandTerm: (command) =>
     [...subcommandWords(command), ...command.registeredArguments.map(argumentTerm)].join(' '),
@@ -56,7 +56,7 @@ export const helpFormat = (all: readonly Command[]): HelpConfiguration => ({
   styleTitle: bold,
 });
 
-/** Writes a command's examples for the end of its help. */
+/** Returns a command's examples for the end of its help. */
 export function exampleText({ examples }: Command, columns = DEFAULT_COLUMNS): string {
   const lines = examples.map((example) => commandLine(`identity ${example}`));
   return `\n${layOut(section(lines.length === 1 ? 'Example:' : 'Examples:', lines), { columns, isColoured: true })}`;
@@ -66,7 +66,7 @@ export function exampleText({ examples }: Command, columns = DEFAULT_COLUMNS): s
 const PLACE_FORMS =
   'PLACE: https://HOST (an instance or a ZITADEL), FILE.json, FILE.json.gz, gs://BUCKET/PATH, - (standard input or output), or a database without a server: sqlite:DIR, firestore:PROJECT[/DATABASE]';
 
-/** Writes the help of the whole command, which fits a screen of 80 columns and 40 lines. */
+/** Returns the help of the whole command. It fits a screen of 80 columns and 40 lines. */
 function commandOverview(all: readonly Command[], columns: number): string {
   const codes = Object.values(exitCodes).map(({ code, meaning }) => `${code} ${meaning.split(':')[0]}`);
   const widest = Math.max(...all.map(({ name }) => name.length));
@@ -81,12 +81,12 @@ function commandOverview(all: readonly Command[], columns: number): string {
   return `${layOut(lines, { columns, isColoured: true })}\n`.replace(/^(?:Usage|PLACE|Exit codes):/gm, bold);
 }
 
-/** Whether a command does something by itself, and not only its subcommands. */
+/** Whether a command can run without a subcommand. */
 function isRunnable({ options }: Commander): boolean {
   return options.length > 0;
 }
 
-/** Returns the description of a command, in which one that runs names its subcommands. */
+/** Returns a command's description, with its subcommands if it can also run by itself. */
 function commandDescription(command: Commander): string {
   const names = command.commands.map((below) => below.name());
   const isShort = names.length > 0 && isRunnable(command);
@@ -95,18 +95,18 @@ function commandDescription(command: Commander): string {
 
 const USAGE = 'Usage: ';
 
-/** Wraps a usage between its arguments and options, each of which stays whole. */
+/** Wraps a usage between its arguments and options, without breaking them. */
 function wrapUsage(usage: string, columns: number): string {
   const whole = usage.replace(/--\S+ [A-Z]\S*/g, (part) => part.replaceAll(' ', '\u00a0'));
   return layOut([whole], { columns: columns - USAGE.length, isColoured: false }).replaceAll('\u00a0', ' ');
 }
 
-/** Breaks the words of meanings that are longer than their column. */
+/** Breaks words that are longer than their column. */
 function breakWords(text: string, width: number): string {
   return text.replace(new RegExp(`\\S{${width}}(?=\\S)`, 'g'), '$& ');
 }
 
-/** Returns the words that select a command, without that of the program. */
+/** Returns the words that select a command, without the program's name. */
 function subcommandWords(command: Commander): string[] {
   return command.parent === null ? [] : [...subcommandWords(command.parent), command.name()];
 }

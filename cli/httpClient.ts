@@ -14,14 +14,14 @@ export interface HttpCall {
   readonly token?: string | undefined;
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the server is asked for the body first: a call that it rejects then costs no upload, and no reset. */
+  /** Whether to send `Expect: 100-continue`, so that a rejected call needs no upload. */
   readonly asksFirst?: boolean;
-  /** The media type of the body; by default JSON. */
+  /** The media type of the body; JSON by default. */
   readonly contentType?: string;
   readonly body?: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
-/** The response to a call, whose body is not yet read. The caller disposes of it, which ends the call on the server too. */
+/** A response whose body is not read yet. The caller disposes of it, which also ends the call on the server. */
 export interface HttpResponse extends Disposable {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
@@ -29,9 +29,8 @@ export interface HttpResponse extends Disposable {
 }
 
 /**
- * Sends a request and streams its body, of any size. Nothing limits the time until the response, as imports take theirs
- * (`fetch` ends a call after five minutes without one); redirections are not followed, so that a token stays where it was
- * sent.
+ * Sends a request and streams its body. The time until the response is unlimited, because imports take long (`fetch` ends
+ * a call after five minutes). Redirections are not followed, so that no other server gets the token.
  * @param signal ends the call, on the server too
  * @throws IdentityError when there is no response; the errors of `body`; the signal's reason
  */
@@ -47,21 +46,21 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
     ...(call.asksFirst === true ? { expect: '100-continue' } : {}),
   };
   const request = (url.protocol === 'https:' ? https : http).request(url, { method, headers, signal });
-  // Once there is a response, its body says whether the connection breaks.
+  // After the response has begun, its body reports a broken connection.
   request.on('error', () => undefined);
   let sourceFailure: unknown;
   async function* source(): AsyncGenerator<Uint8Array> {
     try {
       if (call.asksFirst !== true || (await isAskedFor(request))) yield* body;
     } catch (error) {
-      // A broken request would hide it.
+      // The error of the request would hide this one.
       sourceFailure = error;
       throw error;
     }
   }
   const responded = once(request, 'response');
-  // It fails when the response comes before the body's end, and the response then says why. A stream would throw a broken
-  // connection into the source, as a failure of that.
+  // It fails if the response arrives before the body's end; the response contains the reason then. A piped stream would
+  // throw a broken connection into the source.
   const sent = pipeline(source, request).catch(() => undefined);
   try {
     const [response]: IncomingMessage[] = await responded;
@@ -81,30 +80,30 @@ export async function callServer(origin: string, call: HttpCall, signal: AbortSi
   }
 }
 
-/** The time limit of a call that takes a server little work, in milliseconds. */
+/** The time limit of a short call. */
 const RESPONSE_LIMIT_MS = 30_000;
 
-/** The server that a call reaches, and what ends the call. */
+/** The server of a call, and the signal that ends the call. */
 export interface CallConnection {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly signal: AbortSignal;
-  /** The time limit of one attempt at a call without its own, in milliseconds; by default 30 s. */
+  /** The time limit of an attempt at a call without its own, in milliseconds; 30 s by default. */
   readonly responseLimitMs?: number;
 }
 
-/** A time limit of an attempt at a call. */
+/** The time limit of an attempt at a call. */
 interface AttemptLimit {
   /** Ends the attempt. */
   readonly signal: AbortSignal;
   /**
-   * Returns the error of an attempt that was ended; undefined for one that failed by itself.
+   * Returns the error of an attempt that exceeded the limit; undefined for one that failed otherwise.
    * @throws the reason of the connection's signal, or of the call's own time limit
    */
   readonly error: (call: string) => Error | undefined;
 }
 
-/** Limits an attempt at a call, by the call's own time limit if it has one. */
+/** Starts the time limit of an attempt: the call's own, or that of the connection. */
 export function limitAttempt(connection: CallConnection, timeoutMs?: number): AttemptLimit {
   const { baseUrl, responseLimitMs = RESPONSE_LIMIT_MS } = connection;
   const limit = AbortSignal.timeout(timeoutMs ?? responseLimitMs);
@@ -119,8 +118,8 @@ export function limitAttempt(connection: CallConnection, timeoutMs?: number): At
 }
 
 /**
- * Sends a request that takes a server little work, and reads the response, both within a time limit.
- * @throws IdentityError PLACE_TIMED_OUT; what `callServer` and `read` throw
+ * Sends a short request and reads the response, within a time limit.
+ * @throws IdentityError PLACE_TIMED_OUT; the errors of `callServer` and `read`
  */
 export async function callBriefly<Result>(
   origin: string,
@@ -137,10 +136,10 @@ export async function callBriefly<Result>(
   }
 }
 
-/** Servers that do not know the header ask for nothing (RFC 9110 10.1.1). */
+/** Some servers ignore the header, and wait for the body (RFC 9110 10.1.1). */
 const CONTINUE_MS = 1_000;
 
-/** Whether the server wants a request's body, or says nothing; false as soon as it responds without it. */
+/** Whether to send the body: the server asked for it or stayed silent. False if it responds before. */
 async function isAskedFor(request: ClientRequest): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   request.once('continue', () => resolve(true)).once('response', () => resolve(false));
@@ -153,12 +152,12 @@ async function isAskedFor(request: ClientRequest): Promise<boolean> {
   }
 }
 
-/** Reads a response of limited size as text; what exceeds it is cut off. */
+/** Reads a response as text, cut at a limit. */
 export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   return (await readBytes(body, maxBytes)).toString('utf8', 0, maxBytes);
 }
 
-/** Reads a response until it has more bytes than the limit. */
+/** Reads a response, and stops after the limit is exceeded. */
 export async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;

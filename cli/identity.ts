@@ -2,12 +2,13 @@ import { runCommandLine } from './commandLine.ts';
 
 const { stdout, stderr, env: environment } = process;
 let broken: string | undefined;
-// A command goes on where nobody takes what it prints: it may be changing something. Lists and exports end by the error.
+// Keep running when stdout is closed (EPIPE), because the command may be changing something. Lists and exports end with
+// the error.
 stdout.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
   broken ??= code;
 });
 const controller = new AbortController();
-// A second signal ends the process as usual.
+// A second signal ends the process immediately.
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort());
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   // Opened by the commands that read it.

@@ -5,7 +5,7 @@ import { shellWord } from '../shared/shellWord.ts';
 import type { StoreLocation } from '../shared/store/openStore.ts';
 import { optional, UsageError } from './command.ts';
 
-/** The options that name an instance, in every command on one. */
+/** The options that select the instance of a command. */
 export const instanceOptions = {
   data: optional('DIR', 'the directory of a self-hosted instance', 'Instance (one of)'),
   firestore: optional('PROJECT[/DATABASE]', 'the database of a cloud-hosted instance', 'Instance (one of)'),
@@ -16,13 +16,13 @@ type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 interface InstanceLocation {
   readonly location: StoreLocation;
   readonly defaultName: string;
-  /** The environment, with the variables for the same location. */
+  /** The environment, with the variables of the same location. */
   readonly environment: EnvironmentVariables;
 }
 
 /**
  * Reads the mutually exclusive options `--data DIR` and `--firestore PROJECT[/DATABASE]`.
- * @throws UsageError unless exactly one is set, and for an address as directory
+ * @throws UsageError unless exactly one is set, and for a URL instead of a directory
  */
 export function instanceLocation(
   data: string | undefined,

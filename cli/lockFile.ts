@@ -6,9 +6,9 @@ import { completeFile } from '../shared/durableFiles.ts';
 const BUSY = 5;
 
 /**
- * Locks a file until the lock is disposed of, or the process ends: the operating system releases the lock of SQLite's
- * file with the process, so a dead one's lock is free.
- * @param pidFile the file for the id of the process
+ * Locks a file until the lock is disposed of or the process ends. It is the lock of a SQLite file, which the operating
+ * system releases when the process ends.
+ * @param pidFile the file for the process id
  * @returns the lock, or the id of the process that holds it
  */
 export async function lockFile(path: string, pidFile: string): Promise<Disposable | { readonly holder: string }> {
@@ -25,7 +25,7 @@ export async function lockFile(path: string, pidFile: string): Promise<Disposabl
   return { [Symbol.dispose]: () => database.close() };
 }
 
-/** The process may not yet have written its id. */
+/** Reads the id of the process that holds the lock, which may not have written it yet. */
 async function readPid(file: string): Promise<string> {
   return existsSync(file) ? readFile(file, 'utf8') : '(starting)';
 }

@@ -9,9 +9,9 @@ import { type RunningServer, serve } from '../shared/http/server.ts';
 import { databaseFile, type StoreLocation } from '../shared/store/openStore.ts';
 import type { EveryMember, Reader, Snapshot, Store } from '../shared/store/store.ts';
 
-/** From the removal of a factor to a long import. */
+/** In seconds, from the removal of a factor to a long import. */
 const DURATION_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600];
-/** The label of requests that no route matches. Paths are no labels: they hold ids, and there are any number of them. */
+/** The label of requests without a matching route. Paths are not used as labels, because they contain ids and are unbounded. */
 const UNMATCHED = 'unmatched';
 
 /** The metrics of a process, for Prometheus. */
@@ -91,7 +91,7 @@ export function serveMetrics({ render, contentType }: Metrics, port: number): Pr
     method: 'GET',
     path: '/metrics',
     handler: async ({ req }) => {
-      // A page of a browser reaches 127.0.0.1 under any name of its own.
+      // Prevents DNS rebinding: a web page could reach 127.0.0.1 under its own host name.
       if (!['127.0.0.1', 'localhost'].includes(new URL(req.url).hostname)) throw hostNotLocal();
       return new Response(await render(), { headers: { 'content-type': contentType } });
     },
@@ -99,7 +99,7 @@ export function serveMetrics({ render, contentType }: Metrics, port: number): Pr
   return serve({ app: createApp({ routes: [route] }), host: '127.0.0.1', port, drainMs: 0 });
 }
 
-/** Is told of the documents that a store has written and read. */
+/** Counters of the documents that a store has written and read. */
 export interface DocumentCounts {
   written(documents: number): void;
   read(documents: number): void;

@@ -6,12 +6,12 @@ import { optional, type Values } from './command.ts';
 /** The option of commands that create a token. */
 export const newTokenFile = { 'token-file': optional('FILE', 'write the token to a new file instead of printing it') };
 
-/** A new token as a command shows it: in its file, or itself. */
+/** A new token as a command prints it: the token, or the file that contains it. */
 type ShownToken = Omit<NewToken, 'token'> & { readonly token?: string; readonly tokenFile?: string };
 
 /**
- * Creates a token, into the file that a call names.
- * @returns what is created, with the file's name instead of the token
+ * Creates a token, and stores it in the file of `--token-file` if that is set.
+ * @returns the created objects, with the file's name instead of a stored token
  */
 export async function createToken<Created extends NewToken>(
   { 'token-file': tokenFile }: Values<typeof newTokenFile>,
@@ -23,7 +23,7 @@ export async function createToken<Created extends NewToken>(
   return { ...created, tokenFile };
 }
 
-/** Describes a new token: itself, or its file. */
+/** Returns the text for a new token: the token, or the file that contains it. */
 export function tokenText({ token, tokenFile, tokenId, expiresAt }: ShownToken): string {
   const shown = tokenFile === undefined ? `token ${token}` : `token in ${tokenFile}`;
   return `${shown} (id ${tokenId}), valid until ${expiresAt}`;

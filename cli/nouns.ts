@@ -1,6 +1,6 @@
 // The words for records and secrets in texts.
 
-/** What people call records and secrets, where their section, type or kind has another name. */
+/** The words for records and secrets that differ from the name of their section, type or kind. */
 const nouns: ReadonlyMap<string, string> = new Map([
   ['org', 'organisations'],
   ['humanUsers', 'people'],
@@ -14,12 +14,12 @@ const nouns: ReadonlyMap<string, string> = new Map([
   ['otpEmailFactors', 'OTP e-mail factors'],
 ]);
 
-/** Returns what people call records of a section, or a kind of secrets: `project roles` for `projectRoles`. */
+/** Returns the words for a section's records, or for a kind of secrets: `project roles` for `projectRoles`. */
 export function words(name: string): string {
   return nouns.get(name) ?? name.replace(/_|(?=[A-Z])/g, ' ').toLowerCase();
 }
 
-/** Returns what people call one record of a section, or of a type of errors: `person` for `humanUsers` and `human_user`. */
+/** Returns the words for one record of a section or of an error type: `person` for `humanUsers` and `human_user`. */
 export function recordNoun(name: string): string {
   const noun = words(name);
   return noun === 'people' ? 'person' : noun.replace(/s$/, '');

@@ -40,7 +40,7 @@ export async function parseValues(command: Command, { positionals, options }: Gi
   return { arguments: parsedArguments, options: parsedOptions };
 }
 
-/** @param subject what the message calls the values */
+/** @param subject the name of the values in the error */
 async function parseAll(kind: ValueName, subject: string, texts: readonly string[]): Promise<unknown[]> {
   if (texts.length === 0) return [];
   const { schema, remedy } = valueFormat(kind);
@@ -52,7 +52,7 @@ async function parseAll(kind: ValueName, subject: string, texts: readonly string
   });
 }
 
-/** Quotes a value that would be invisible, or break the line. A token must not reach a log by way of an error. */
+/** Quotes a value that is not printable ASCII without spaces. Hides tokens, which must not reach logs. */
 function quoteValue(text: string): string {
   if (isWellFormed(text)) return '(a token)';
   return /^[\x21-\x7e]+$/.test(text) ? text : JSON.stringify(text);

@@ -3,47 +3,47 @@
 import { counted, figures, numberText } from './numberTexts.ts';
 import { DEFAULT_COLUMNS, printableJson, type TerminalStream } from './terminal.ts';
 
-/** What is known of a running phase. */
+/** The measurements of a running phase. */
 export interface Meter {
   readonly records: () => number;
-  /** How many of the records were there before: they say nothing of the speed. */
+  /** The number of records that existed before; they do not count for the speed. */
   readonly unchanged?: () => number;
   /** The share of the work that is done, from 0 to 1; undefined while it is unknown. */
   readonly fraction?: () => number | undefined;
 }
 
-/** The state of a phase, as it is shown. */
+/** The shown state of a phase. */
 export interface PhaseState {
-  /** What happens, such as `exporting`. */
+  /** The name of the phase, such as `exporting`. */
   readonly phase: string;
   readonly seconds: number;
   readonly records: number;
-  /** How many of the records were there before. */
+  /** The number of records that existed before. */
   readonly unchanged: number;
   /** The speed of the others. */
   readonly perSecond: number;
   readonly secondsLeft: number | undefined;
-  /** Whether a time left was shown, or everything has passed: the time so far would look like the time left. */
+  /** Whether a remaining time was shown, or all records have passed. The elapsed time would look like the remaining one. */
   readonly isEnding: boolean;
 }
 
-/** Where progress is shown. */
+/** An output for progress. */
 export interface ProgressOutput {
   /** Milliseconds between two states. */
   readonly intervalMs: number;
   show(state: PhaseState): void;
   /** Shows the last state of a phase, which has succeeded or failed. */
   finish(state: PhaseState, hasSucceeded: boolean): void;
-  /** Says that a connection was lost, and in how many seconds the work begins again. */
+  /** Reports a lost connection, and the seconds until the retry. */
   retry(problem: string, seconds: number): void;
 }
 
-/** Time left is guessed no earlier: a phase may start slowly. */
+/** The remaining time is not estimated earlier, because a phase may start slowly. */
 const MIN_MEASURED_SECONDS = 3;
 
 /**
- * Does the work of one phase, and shows its progress meanwhile. Its count never falls, whatever the meter says.
- * @param count returns the final counts of a result; by default what the meter says last
+ * Does the work of one phase and shows its progress. The shown counts never decrease.
+ * @param count returns the final counts of a result; by default those of the last measurement
  */
 export async function trackPhase<Result>(
   output: ProgressOutput,
@@ -55,7 +55,7 @@ export async function trackPhase<Result>(
   const startedAt = performance.now();
   const rate = new RollingRate();
   let [records, moved, isEnding, fraction]: [number, number, boolean, number?] = [0, 0, false];
-  // Rounded up, no speed is above what was measured.
+  // Rounded up, so that no shown speed exceeds the measured one.
   const elapsed = () => Math.ceil((performance.now() - startedAt) / 100) / 10;
   const measure = (): PhaseState => {
     records = Math.max(records, meter.records());
@@ -82,14 +82,14 @@ export async function trackPhase<Result>(
     for (const timer of timers) clearInterval(timer);
     const last = measure();
     const counts = final ?? { records: last.records, unchanged: last.unchanged };
-    // At the end, the speed of the whole phase says more than that of its last seconds.
+    // At the end, the speed of the whole phase is shown.
     const perSecond = pace(counts.records - counts.unchanged, last.seconds);
     output.finish({ ...last, ...counts, perSecond, secondsLeft: undefined }, hasSucceeded);
   }
 }
 
 const WINDOW_MS = 10_000;
-/** Milliseconds between two measurements: a speed must not depend on how often it is shown. */
+/** The interval of measurements, which is independent of the output's interval. */
 const SAMPLE_MS = 250;
 
 interface Sample {
@@ -98,20 +98,20 @@ interface Sample {
   readonly fraction: number | undefined;
 }
 
-/** The share of the remaining work that must be done before the time left is estimated. */
+/** The share of the work that must be done before the remaining time is estimated. */
 const MIN_MEASURED_SHARE = 0.01;
 
 /**
- * The speed of the last ten seconds, from which the time left follows: a phase may start slowly, or slow down. Where
- * progress comes in larger steps, as the answers of a ZITADEL do, it is the speed of the last step.
+ * The speed of the last ten seconds, which determines the remaining time. If progress comes in larger steps, as with a
+ * ZITADEL, it is the speed of the last step.
  */
 class RollingRate {
-  /** The first measurement, and those at which something had changed. */
+  /** The first measurement, and those with changes. */
   private readonly samples: Sample[] = [];
   private startFraction = 0;
   private nowMs = 0;
 
-  /** Adds a measurement, later than the ones before. */
+  /** Adds a measurement, in the order of time. */
   add(sample: Sample): void {
     this.nowMs = sample.atMs;
     const last = this.samples.at(-1);
@@ -126,10 +126,10 @@ class RollingRate {
     return this.slope(({ records }) => records);
   }
 
-  /** Undefined while too little is measured, nothing moves, or everything has passed. */
+  /** The remaining time; undefined before enough is measured, without progress, and after all records have passed. */
   get secondsLeft(): number | undefined {
     const { fraction, atMs = 0 } = this.samples.at(-1) ?? {};
-    // What remains once everything is passed on is not measured.
+    // The time after all records have passed cannot be measured.
     if (fraction === undefined || fraction === 1) return undefined;
     const share = (fraction - this.startFraction) / (1 - this.startFraction);
     const perSecond = this.slope((sample) => sample.fraction ?? 0);
@@ -155,7 +155,7 @@ const LINES_MS = 5_000;
 const EVENTS_MS = 1_000;
 const CLEAR_TO_END = '\u001b[K';
 
-/** Shows one line per phase, which changes in its place; where the stream is no terminal, a new line every five seconds. */
+/** Shows one line per phase, which is updated in place; prints a line every five seconds if the stream is no terminal. */
 export function progressLines(stream: TextStream): ProgressOutput {
   const isLive = stream.isTTY === true;
   const draw = (line: string, end: string) => stream.write(isLive ? `\r${line}${CLEAR_TO_END}${end}` : `${line}\n`);
@@ -170,7 +170,7 @@ export function progressLines(stream: TextStream): ProgressOutput {
   };
 }
 
-/** Writes one JSON object a line, for programs. */
+/** Writes one JSON object per line, for programs. */
 export function progressEvents(stream: TextStream): ProgressOutput {
   const write = (event: string, { isEnding: _, secondsLeft, ...state }: PhaseState, more: object = {}) => {
     const facts = { event, ...state, secondsLeft: secondsLeft && Math.ceil(secondsLeft), ...more };
@@ -184,20 +184,20 @@ export function progressEvents(stream: TextStream): ProgressOutput {
   };
 }
 
-/** Returns a number with one digit after the point. */
+/** Rounds a number to one decimal place. */
 function rounded(number: number): number {
   return Math.round(number * 10) / 10;
 }
 
 const SEPARATOR = ', ';
 
-/** Returns a line without the last parts that a terminal has no room for: half a number would be another one. */
+/** Removes the last parts of a line until it fits. Parts are removed whole, because a cut number would be wrong. */
 function fitted(line: string, width: number): string {
   const end = line.lastIndexOf(SEPARATOR);
   return line.length <= width || end < 0 ? line.slice(0, width) : fitted(line.slice(0, end), width);
 }
 
-/** Returns a state as people read it: `exporting: 12,000 records, 3,000/s, 15s left`. */
+/** Formats a state: `exporting: 12,000 records, 3,000/s, 15s left`. */
 function progressLine(state: PhaseState): string {
   const { seconds, secondsLeft, isEnding } = state;
   if (secondsLeft !== undefined) return `${amount(state)}, ${span(Math.ceil(secondsLeft))} left`;
@@ -213,12 +213,12 @@ function amount(state: PhaseState): string {
   return `${state.phase}: ${counted(state.records, 'record')}${speed(state)}`;
 }
 
-/** What a phase did; one that was stopped may not have handed on all of its records. */
+/** The figures of a phase. One that was stopped may not have passed all of its records on. */
 type Pace = Pick<PhaseState, 'seconds' | 'records' | 'unchanged' | 'perSecond'> & {
   readonly succeeded?: boolean;
 };
 
-/** Returns what a phase that is over did: `12,000 records (2,000 unchanged) in 5s, 2,000/s`. */
+/** Formats a finished phase: `12,000 records (2,000 unchanged) in 5s, 2,000/s`. */
 export function phaseText(phase: Pace): string {
   return `${settledText(phase)} in ${span(phase.seconds)}${speed(phase)}`;
 }
@@ -228,19 +228,19 @@ function settledText({ records, unchanged }: Pace): string {
   return `${counted(records, 'record')}${others.length === 0 ? '' : ` (${others.join(', ')})`}`;
 }
 
-/** Returns the speed of a phase. */
+/** Returns the speed of a phase, in records per second. */
 export function pace(records: number, seconds: number): number {
   return seconds > 0 ? rounded(records / seconds) : 0;
 }
 
-/** Returns what is said of a speed: something where it lasted a second, and most records were not there before. */
+/** Formats the speed; empty if the phase took under a second or most records already existed. */
 function speed({ seconds, records, unchanged, perSecond, succeeded = true }: Pace): string {
   const whole = Math.round(perSecond);
-  const isTelling = succeeded && seconds >= 1 && 2 * unchanged <= records && whole > 0;
-  return isTelling ? `, ${numberText(whole)}/s` : '';
+  const isMeaningful = succeeded && seconds >= 1 && 2 * unchanged <= records && whole > 0;
+  return isMeaningful ? `, ${numberText(whole)}/s` : '';
 }
 
-/** Returns a span of time such as `0.5s`, `45s`, `3m 20s` or `2h 5m`. */
+/** Formats a duration, such as `0.5s`, `45s`, `3m 20s` or `2h 5m`. */
 export function span(seconds: number): string {
   if (seconds < 60) return `${rounded(seconds)}s`;
   const whole = Math.ceil(seconds);

@@ -5,7 +5,7 @@ import { InterruptedError, type Surroundings } from './command.ts';
 import { type Line, layOut, layoutOf } from './terminal.ts';
 
 type Asked = Pick<Surroundings, 'stdin' | 'stderr' | 'signal'>;
-/** A command whose `--yes` is the answer. */
+/** A command whose `--yes` skips the question. */
 type Asking = Asked & Pick<Surroundings, 'environment'> & { readonly options: { readonly yes?: boolean } };
 
 /** Whether a person at a terminal can be asked. */
@@ -15,8 +15,8 @@ export function canAsk({ stdin, stderr }: Asked): boolean {
 
 /**
  * Asks a person at a terminal for confirmation, unless the call has it; the question goes to standard error.
- * @param about what the person reads before
- * @returns false for a no, and where there is neither `--yes` nor a terminal
+ * @param about the lines before the question
+ * @returns false for the answer no, and without `--yes` and a terminal
  * @throws InterruptedError when the person interrupts the question
  */
 export async function askConfirmation(message: string, asked: Asking, about: readonly Line[] = []): Promise<boolean> {
@@ -68,12 +68,12 @@ async function ask<Answer>(
   return answer;
 }
 
-/** Takes what was typed before a question: nobody could know what it would answer. */
+/** Discards input that was typed before the question, and returns it. */
 async function takeTyped(stdin: Asked['stdin']): Promise<string> {
-  // A line that is not complete could not be read.
+  // In raw mode, an incomplete line can be read too.
   stdin.setRawMode?.(true);
   stdin.read(0);
-  // The first one may belong to the turn that has read already.
+  // Input may arrive only in the second turn.
   for (let turns = 0; turns < 2; turns++) await setImmediate();
   const typed = String(stdin.read() ?? '');
   stdin.setRawMode?.(false);

@@ -4,22 +4,22 @@ import type { ProgressOutput } from './progress.ts';
 
 const INITIAL_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
-/** A process that was killed is back by then, where something starts it again. */
+/** By then, a supervisor has restarted a killed process. */
 const DEFAULT_LIMIT_MS = 60_000;
-/** How long a place has been waited for that did not respond in time. */
+/** The wait that a timed-out attempt counts as. */
 const TIMED_OUT_MS = 60_000;
 
 interface Reconnecting {
   readonly output: Pick<ProgressOutput, 'retry'>;
   readonly signal: AbortSignal;
-  /** The longest time to wait in all; by default a minute. */
+  /** The longest total wait; a minute by default. */
   readonly limitMs: number | undefined;
 }
 
 /**
- * Does work on places, again whenever the connection to one of them is lost: after a second, then each time later, unless
- * the work lasted. Only for work that may be repeated: reads, and imports, which resume; never for deletions.
- * @throws the last attempt's error, once the waits have taken as long as the limit; any other error at once
+ * Does work on places, and repeats it after a lost connection: after a second, then with growing delays. Only for
+ * idempotent work: reads, and imports, which resume; never for deletions.
+ * @throws the last attempt's error once the total wait reaches the limit; any other error immediately
  */
 export async function reconnecting<Result>(
   { output, signal, limitMs = DEFAULT_LIMIT_MS }: Reconnecting,
@@ -44,7 +44,7 @@ export async function reconnecting<Result>(
   }
 }
 
-/** Whether a place did not answer at all, or not to the end. What it answers with a status is its answer. */
+/** Whether a place sent no response or an incomplete one. Any other response is final. */
 function isConnectionLost(error: unknown): error is Error {
   return [placeUnreachable, placeBroke, placeLost, placeTimedOut].some((kind) => kind.is(error));
 }

@@ -55,7 +55,7 @@ export async function runCommand(
   const store = await openStore(location);
   try {
     const run = () => command.run({ ...onInstance, store, location, defaultName, print });
-    // Lists are read from the database while they are printed.
+    // Lists are read while they are printed, so the store stays open.
     if (!command.isAudited) return await print(await run());
     const audit = openAudit(store, { storeLocation: location }, surroundings.stderr);
     return await print(await runAudited(command, given, audit, run));
@@ -83,7 +83,7 @@ async function printOutput(
   const list = asJson ? jsonLines(output) : textLines(output, layoutOf(stdout, environment));
   const printing = pipeline(output.isEndless ? rowLines(output, asJson) : list, stdout, { end: false, signal });
   await interruptible(signal, 'interrupted: the list is incomplete', () => printing).catch((error: unknown) => {
-    // A list without end has no other one; a reader that has seen enough closes the pipe.
+    // The signal is the only end of an endless list. A reader may close the pipe early.
     if (!(output.isEndless && error instanceof InterruptedError) && systemCode(error) !== 'EPIPE') throw error;
   });
 }
@@ -92,7 +92,7 @@ async function* rowLines({ rows }: ListOutput, asJson: boolean): AsyncGenerator<
   for await (const { json, cells } of rows) yield `${asJson ? printableJson(json) : cells.map(printable).join('\t')}\n`;
 }
 
-/** Yields a list as JSON, which may be longer than the memory. A list that fails at once yields nothing. */
+/** Yields a list as JSON, without holding all of it. Yields nothing if the first row fails. */
 async function* jsonLines({ name, rows }: ListOutput): AsyncGenerator<string> {
   const start = `{${JSON.stringify(name)}:[`;
   let count = 0;
@@ -116,8 +116,8 @@ async function* textLines({ name, heads, rows }: ListOutput, layout: Layout): As
 }
 
 /**
- * Runs a command that changes something. It is put on record before it starts, and with its outcome at its end.
- * @throws IdentityError UNAVAILABLE, before the command starts, when it cannot be put on record
+ * Runs an audited command. The audit trail records its start, and its outcome at the end.
+ * @throws IdentityError UNAVAILABLE if the start cannot be recorded; the command does not run then
  */
 async function runAudited(
   command: InstanceCommand,
@@ -142,7 +142,7 @@ async function runAudited(
   }
 }
 
-/** Returns what the trail says of a call. Neither arguments nor options of the command hold a secret. */
+/** Returns the recorded facts of a call. Neither arguments nor options contain secrets. */
 function commandFacts(command: InstanceCommand, { positionals, options }: GivenValues): AuditFacts {
   const isAboutOrganisations = command.arguments[0]?.value === 'ORG_ID';
   const target = isAboutOrganisations ? undefined : (positionals[0] ?? options.user?.[0]);
@@ -159,18 +159,18 @@ function commandFacts(command: InstanceCommand, { positionals, options }: GivenV
 const optionalId = z.string().exactOptional();
 const created = z.object({ orgId: optionalId, userId: optionalId, tokenId: optionalId });
 
-/** Returns the ids in a command's output, and nothing else of it: it may hold a token. */
+/** Returns only the ids in a command's output, which may contain a token. */
 function createdIds(output: AnyOutput): AuditFacts {
   const { data } = created.safeParse(output !== undefined && 'json' in output ? output.json : undefined);
   return data === undefined || Object.keys(data).length === 0 ? {} : { ids: data };
 }
 
-/** The outcome of a call that only said what it would do. */
+/** Returns the outcome of a call that was not confirmed. */
 function unconfirmed(): IdentityError {
   return new IdentityError({ code: 'CANCELLED', text: 'not confirmed: nothing is changed' });
 }
 
-/** Gives the errors of a call the code with which they are on record. */
+/** Converts an error of a call to the recorded outcome. */
 function asOutcome(error: unknown): unknown {
   if (error instanceof UsageError) return new IdentityError({ code: 'INVALID_ARGUMENT', text: error.message });
   if (error instanceof InterruptedError) return new IdentityError({ code: 'CANCELLED', text: error.message });

@@ -43,7 +43,7 @@ export async function serveInstance(
   const config = loadConfig(call);
   if (config.trustedProxies === 0 && !isLoopback(host)) throw hostNeedsProxy(host);
   requireMasterKey(call.location);
-  // A database with another master key, or another format, fails now and not at the first request.
+  // Fails now, not at the first request, for another master key or format.
   const [instance] = await store.getMany([instanceKey], []);
   if (instance === undefined) throw instanceMissing(databaseName(call.location));
   configureLog(config.logLevel, stderr);
@@ -96,7 +96,7 @@ async function lockDirectory(
     warnOn(stderr)(`process ${lock.holder} already serves ${directory}: both write to its database; stop one of them`);
 }
 
-/** Starts to measure, and serves the metrics, if a port is configured. Only then does their package load. */
+/** Starts the metrics and their server if a port is configured. Only then loads their package. */
 async function startMetrics({ metricsPort, storeLocation }: Config, store: Store) {
   if (metricsPort === undefined) return undefined;
   const { countedStore, createMetrics, serveMetrics } = await import('./metrics.ts');
@@ -113,7 +113,7 @@ interface Address {
   readonly setting: string;
 }
 
-/** The errors of an address that is not available, by the codes of the operating system. */
+/** The errors of an unavailable address, by the codes of the operating system. */
 const errors: Readonly<Record<string, (address: Address) => Error>> = {
   EACCES: ({ port, setting }) => portForbidden(port, setting),
   EADDRINUSE: ({ port, setting }) => portInUse(port, setting),
@@ -123,7 +123,7 @@ const errors: Readonly<Record<string, (address: Address) => Error>> = {
 
 /**
  * Starts a server.
- * @throws IdentityError that says which setting to change, when the address is not available
+ * @throws IdentityError for an unavailable address, with the setting to change
  */
 export async function listen(address: Address, start: () => Promise<RunningServer>): Promise<RunningServer> {
   try {

@@ -5,14 +5,14 @@ import { styleText } from 'node:util';
 
 /** How text is laid out. */
 export interface Layout {
-  /** The width of the terminal; infinite where there is none. */
+  /** The width of the terminal; infinite without one. */
   readonly columns: number;
   readonly isColoured: boolean;
-  /** The words that start this command, for the commands that a person may run next. */
+  /** The words that start this program, for recommended commands. */
   readonly program?: string;
 }
 
-/** The words by which a person starts this command, other than in a clone. */
+/** The name of the installed program. */
 const INSTALLED = 'identity';
 
 /** Returns the words that started this process: the script of a clone, or the installed command. */
@@ -26,10 +26,10 @@ export interface TerminalStream {
   readonly columns?: number;
 }
 
-/** The width of a terminal that does not tell its own. */
+/** The width of a terminal that does not report its own. */
 export const DEFAULT_COLUMNS = 80;
 
-/** Returns the layout of what a stream shows: plain where it is no terminal. */
+/** Returns the layout for a stream: plain unless it is a terminal. */
 export function layoutOf({ isTTY, columns }: TerminalStream, environment: NodeJS.ProcessEnv): Layout {
   const program = startedBy(environment);
   if (isTTY !== true) return { columns: Number.POSITIVE_INFINITY, isColoured: false, program };
@@ -42,15 +42,15 @@ const styleFormats = { heading: 'bold', good: 'green', warning: 'yellow', bad: '
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Control characters and line breaks: callers can put them into ids and names, and forge what a terminal shows. */
+/** Control characters and line breaks. In ids and names, they could forge output on a terminal. */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** Escapes what is not printable. */
+/** Escapes characters that are not printable. */
 export function printable(text: string): string {
   return text.replace(unprintable, (found) => escapes[found] ?? `\\u{${found.codePointAt(0)?.toString(16)}}`);
 }
 
-/** Returns a value as JSON, which has escapes for what is not printable. */
+/** Returns a value as JSON, with escapes for characters that are not printable. */
 export function printableJson(value: unknown): string {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value).replace(unprintable, (character) => character.replace(/./gs, escaped));
@@ -62,29 +62,29 @@ interface StyledLine {
   readonly style?: keyof typeof styleFormats;
   /** The depth of the line's indentation. */
   readonly depth?: number;
-  /** Whether it is a command: what is copied from several lines still runs. */
+  /** Whether it is a command, which is wrapped so that it can be copied and run. */
   readonly isCommand?: true;
 }
 
 export type Line = string | StyledLine;
 
-/** Returns a command that a person may run, such as `identity migrate resume`. */
+/** Returns a line with a command to run, such as `identity migrate resume`. */
 export function commandLine(text: string): Line {
   return { text, isCommand: true };
 }
 
-/** Returns what warns of something on a stream. */
+/** Returns a function that prints warnings on a stream. */
 export function warnOn(stream: Writable): (warning: string) => void {
   return (warning) => void stream.write(`identity: ${printable(warning)}\n`);
 }
 
-/** Returns a heading with its lines, which are indented; nothing where there are none. */
+/** Returns a heading with its lines, indented; nothing without lines. */
 export function section(heading: string, lines: readonly Line[]): Line[] {
   const indented = lines.map(styled).map((line) => ({ ...line, depth: (line.depth ?? 0) + 1 }));
   return indented.length === 0 ? [] : [{ text: heading, style: 'heading' }, ...indented];
 }
 
-/** Lays lines out. Control characters in them are escaped. */
+/** Lays lines out, with escapes for control characters. */
 export function layOut(lines: readonly Line[], layout: Layout): string {
   return lines
     .map(styled)
@@ -113,7 +113,7 @@ function paint(format: Parameters<typeof styleText>[0], text: string): string {
   return styleText(format, text, { validateStream: false });
 }
 
-/** Wraps a line between its words. A word that is longer than the line stays whole, so that it can be copied. */
+/** Wraps a line between words. A word longer than the line is not broken, so that it can be copied. */
 function wrap(text: string, columns: number, joint: string): string[] {
   const lines: string[] = [];
   let line = '';
@@ -132,17 +132,17 @@ function wrap(text: string, columns: number, joint: string): string[] {
 const wide =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
 
-/** Returns the number of a terminal's columns that a text takes. */
+/** Returns the number of terminal columns that a text occupies. */
 function textWidth(text: string): number {
   return [...text].reduce((width, found) => width + (/\p{M}/u.test(found) ? 0 : wide.test(found) ? 2 : 1), 0);
 }
 
-/** The rows of a table that are read before they are laid out. */
+/** The number of rows that are laid out together. */
 const BATCH_ROWS = 200;
 
 /**
- * Lays rows out while they are read. At a terminal they are aligned below their heads, or one cell a line where a row is
- * too wide; elsewhere the cells are separated by tabs.
+ * Lays rows out while they are read. On a terminal they are aligned below their heads, or one cell per line if a row is too
+ * wide; elsewhere cells are separated by tabs.
  */
 export async function* layOutTable(
   heads: readonly string[],

@@ -14,7 +14,8 @@ function isCertificateError(code: string): boolean {
 let isSystemTrusted = false;
 
 /**
- * Trusts the system's authorities too, once a certificate is not trusted: they take a third of a second to load.
+ * Adds the system's certificate authorities after a certificate error. They are loaded late, because that takes a third of
+ * a second.
  * @returns whether the connection that failed may succeed now
  */
 export function trustSystem(error: unknown): boolean {
@@ -24,7 +25,7 @@ export function trustSystem(error: unknown): boolean {
   return true;
 }
 
-/** Returns the error of a connection without a response: what to do about TLS, or that nothing answers. */
+/** Returns the error of a connection without a response: a problem of TLS with its remedy, or an unreachable server. */
 export async function connectionError(origin: string, error: unknown): Promise<IdentityError> {
   const code = systemCode(error);
   if (isCertificateError(code)) return placeUntrusted(origin, code);
@@ -35,7 +36,7 @@ export async function connectionError(origin: string, error: unknown): Promise<I
   return (isRefused ? undefined : await plainToTls(origin)) ?? placeUnreachable(origin, connectionReason(error));
 }
 
-/** Returns the error of plain requests to a port that expects TLS; undefined where it does not. */
+/** Returns the error of plain requests to a port with TLS; undefined for a port without. */
 export async function plainToTls(origin: string): Promise<IdentityError | undefined> {
   const { protocol, host } = new URL(origin);
   if (protocol !== 'http:' || !(await speaksTls(origin))) return undefined;

@@ -8,15 +8,15 @@ import { knownRoles } from '../shared/organisation/roles.ts';
 
 type Zod = typeof import('zod');
 
-/** The values of an argument or option. */
+/** The format of an argument's or option's values. */
 export interface ValueFormat {
-  /** What to specify instead of an invalid value. */
+  /** The advice for an invalid value. */
   readonly remedy: string;
-  /** Returns the schema that checks and parses a value. Zod is loaded by the first call that has values, not by the help. */
+  /** Returns the schema that checks and parses a value. Zod is loaded with the first value, not for help. */
   readonly schema: (zod: Zod) => ZodType | Promise<ZodType>;
 }
 
-/** A span of time, such as `30d`, `12h`, `45m` or `90s`. */
+/** A duration, such as `30d`, `12h`, `45m` or `90s`. */
 export interface Span {
   readonly text: string;
   readonly milliseconds: number;
@@ -28,7 +28,7 @@ function parseSpan(text: string): Span {
   return { text, milliseconds: Number(text.slice(0, -1)) * (spanUnits[text.slice(-1)] ?? 0) };
 }
 
-/** The choices of the secrets that a call moves. */
+/** The choices of secrets to move. */
 export const SECRET_CHOICES = 'passwords,otp,keys, or some of them, all or none';
 
 function choice<const Choice extends string>(choices: readonly Choice[]) {
@@ -46,7 +46,7 @@ function someOf<const Choice extends string>(choices: readonly Choice[]) {
   };
 }
 
-/** Organisations have ids as users have. */
+/** Ids of organisations have the format of user ids. */
 const idFormat = {
   remedy: 'specify an id of 1 to 200 characters',
   schema: async () => (await import('../functions/removeOtpEmail/contract.ts')).userIdParameter,
@@ -55,7 +55,7 @@ const idFormat = {
 const textFormat = { remedy: '', schema: ({ z }: Zod) => z.string() };
 const pathFormat = { remedy: 'specify a path', schema: ({ z }: Zod) => z.string().min(1) };
 
-/** The kinds of values, by their names in the help. */
+/** The formats of values, by their names in the help. */
 const valueFormats = {
   CONFLICT: choice(['report', 'skip', 'overwrite']),
   COUNT: {
@@ -85,11 +85,11 @@ const valueFormats = {
     remedy: 'specify an address of this machine, such as 127.0.0.1',
     schema: ({ z }: Zod) => z.union([z.ipv4(), z.ipv6(), z.hostname()]),
   },
-  // The rules of export files decide about names: those of organisations and of service users differ.
+  // Checked later, because organisations and service users have different rules.
   NAME: textFormat,
   OPERATIONS: someOf(operations),
   ORG_ID: idFormat,
-  // The command that opens the place says what is wrong with it.
+  // Parsed later, by the command that opens the place.
   PLACE: { ...pathFormat, remedy: 'specify a place, such as https://HOST or FILE.json' },
   PORT: {
     remedy: 'specify a number from 0 to 65535 (0 picks a free port)',
@@ -118,13 +118,13 @@ const valueFormats = {
   WORD: textFormat,
 } as const satisfies Readonly<Record<string, ValueFormat>>;
 
-/** The name of a kind of values. */
+/** The name of a format. */
 export type ValueName = keyof typeof valueFormats;
 
-/** A parsed value of a kind. */
+/** A parsed value of a format. */
 export type Value<Name extends ValueName> = output<Awaited<ReturnType<(typeof valueFormats)[Name]['schema']>>>;
 
-/** Returns a kind of values by its name. */
+/** Returns the format of a name. */
 export function valueFormat(name: ValueName): ValueFormat {
   return valueFormats[name];
 }
