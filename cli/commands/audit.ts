@@ -44,7 +44,7 @@ export const auditCommand = defineInstanceCommand({
 interface EventRange {
   readonly trail: Trail;
   readonly after: string | undefined;
-  /** Where the span begins without a cursor. */
+  /** The start of the range without a cursor. */
   readonly from: Date;
   readonly onDamaged: (cursor: string) => void;
 }
@@ -56,8 +56,8 @@ async function* listEvents({ trail, after, from, onDamaged }: EventRange): Async
 }
 
 /**
- * Yields every event at least once: a time says nothing about whether an event was yielded before.
- * @param file the database; once it is another one, the trail that is open gets no further events
+ * Yields every event at least once. The cursor identifies the last yielded event, because times are not unique.
+ * @param file the database; if it is replaced, the open trail gets no further events
  */
 async function* followEvents(
   { trail, after, from, onDamaged }: EventRange,
@@ -93,7 +93,7 @@ function toRow(json: ReadEvent): Row {
   return { json, cells: [at, marked, ...others, organisations.join(',') || '-'] };
 }
 
-/** Quotes an id that could look like several, like none or like the next cell: callers choose ids. */
+/** Quotes an id that could be mistaken for several ids, for none or for the next cell, because callers choose ids. */
 function cellText(text: string): string {
   return /^(?!-$)[\w./:@-]+$/.test(text) ? text : JSON.stringify(text);
 }

@@ -66,7 +66,7 @@ export const compareCommand = defineCommand({
     }),
 });
 
-/** Returns both sides with what is read of them: beside a file, a database is compared by the file's organisations. */
+/** Returns both sides with their options. A database is compared with a file by the file's organisations only. */
 async function selectOrganisations(
   [first, second]: readonly [Place, Place],
   options: PlaceExportOptions,
@@ -123,12 +123,12 @@ function compareOutput(
   return { json, text, exitStatus: () => (isEqual ? 'done' : 'listed') };
 }
 
-/** Returns the line that stands for records that are not listed. */
+/** Returns the line with the number of records that are not listed. */
 function further(omitted: number, remedy: string): string[] {
   return omitted === 0 ? [] : [`and ${counted(omitted, 'further record')}${remedy}`];
 }
 
-/** How secrets differ, whose values are never shown. */
+/** The texts for differences of secrets, whose values are never shown. */
 const secretDifferences = {
   different: 'differs',
   onlyFirst: 'only in the first',

@@ -47,7 +47,7 @@ export const exportCommand = defineCommand({
     if (target.takes !== 'files')
       throw new UsageError(`identity export writes files and objects: use identity import, with --to ${target.name}`);
     const options = exportOptionsOf(call);
-    // Standard output may take the file.
+    // The file may be written to standard output.
     const stream = target.name === '-' ? 'stderr' : 'stdout';
     const progress = progressOutput(call, call[stream]);
     requireSelectable(source, options, given.with !== undefined);
@@ -77,7 +77,7 @@ export const exportCommand = defineCommand({
   },
 });
 
-/** A file is copied whole: only a database can select. */
+/** Requires that a file has no selecting options, because only a database can select. */
 function requireSelectable({ name, takes }: Place, options: PlaceExportOptions, selectsSecrets: boolean): void {
   const { orgIds, excludedOrgIds, forZitadel } = options;
   const isSelective = orgIds.length + excludedOrgIds.length > 0 || selectsSecrets || forZitadel;

@@ -63,7 +63,7 @@ export const importCommand = defineCommand({
       throw new UsageError(
         '--org and --exclude-org are too long for a request: specify fewer organisations per call, or export a file that contains only those',
       );
-    // Another place has selected already.
+    // A place with a database has selected already.
     const options = isFile ? given : { ...given, orgIds: [], excludedOrgIds: [] };
     return interruptible(signal, interruption(target.name, options), async () => {
       if (source.takes === 'imports') {
@@ -98,7 +98,7 @@ interface ImportedFile {
   readonly losses: readonly string[];
   readonly missingStates: readonly string[];
   readonly request: ExportedRequest;
-  /** What a person reads of the request. */
+  /** The lines of text about the request. */
   readonly requested: readonly string[];
 }
 

@@ -22,7 +22,7 @@ export const orgListCommand = defineInstanceCommand({
   },
 });
 
-/** Bounds the commits that begin and end a removal, which have all organisations. */
+/** Limits the commits that begin and end a removal, which contain all organisations. */
 const MAX_DELETED_ORGANISATIONS = 200;
 
 export const orgDeleteCommand = defineInstanceCommand({

@@ -90,15 +90,15 @@ const removalOutcomes = {
   notEnabled: 'not enabled',
 } as const;
 
-/** A person, and what became of the factor. */
+/** A person, and the outcome for the factor. */
 interface Removal extends Person {
   readonly user: string;
   readonly outcome: keyof typeof removalOutcomes;
 }
 
 /**
- * Removes the factor of each person, after all people are found.
- * @throws UsageError for a text that matches no person, or several
+ * Removes the factor of each person, after all people were found.
+ * @throws UsageError for a text that matches no person or several
  */
 async function removeFactors(people: People, users: readonly string[], call: RemovalCall): Promise<Output> {
   const { signal, options } = call;

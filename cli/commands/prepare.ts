@@ -56,7 +56,7 @@ export const migratePrepareCommand = defineInstanceCommand({
   },
 });
 
-/** Says what a person does in a ZITADEL's console: the command has no rights there yet. */
+/** Returns the steps in a ZITADEL's console, where the command does not have permissions yet. */
 function consoleSteps(origin: string, file: string): Output {
   const steps = [
     '1. Users, Service Users, New: a user in the default organisation, with the Access Token Type Bearer',

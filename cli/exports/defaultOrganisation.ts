@@ -3,9 +3,9 @@
 import type { PlaceExportOptions, PlaceFacts } from './placeInterfaces.ts';
 
 /**
- * Returns the default organisation of a source, which stays behind unless it is named: its users, such as the one whose
- * token reads the export, operate that instance.
- * @returns undefined if the organisations are named, and for a file
+ * Returns the default organisation of a source, which is not exported unless it is selected: its users, such as the user
+ * of the token, operate that instance.
+ * @returns undefined if organisations are selected, and for a file
  */
 export function stayingOrganisation(
   facts: Pick<PlaceFacts, 'defaultOrgId'> | undefined,

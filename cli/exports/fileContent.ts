@@ -9,16 +9,16 @@ import { createBodyStorage } from '../../shared/http/bodyStorage.ts';
 import { JsonError, locatedMessage } from '../../shared/json/jsonScanner.ts';
 import type { ExportFile } from './placeInterfaces.ts';
 
-/** The disposal of content that holds nothing, or whose owner disposes of it. */
+/** The disposal of content without resources, or with another owner. */
 export const undisposed = { [Symbol.asyncDispose]: async () => {} };
 
 /** Passes bytes on, and counts them as read. */
 export type CountBytes = (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
 /**
- * Returns the content of a stored file, which can be read repeatedly and tells how much of it is read.
- * @param size the bytes that `open` counts
- * @param open reads the content, decompressed, and counts the stored bytes
+ * Returns the content of a stored file, which can be read repeatedly and reports the fraction that was read.
+ * @param size the size of the stored file
+ * @param open reads the decompressed content, and counts the stored bytes
  */
 export function storedContent(
   size: number,
@@ -42,7 +42,7 @@ export function storedContent(
   };
 }
 
-/** Returns content that can be read repeatedly: the same, or a copy of what can be read once, in a temporary file where it is large. */
+/** Returns content that can be read repeatedly: the same, or a copy, which is a temporary file if it is large. */
 export async function makeRepeatable(content: ExportFile, signal: AbortSignal): Promise<ExportFile> {
   if (content.isRepeatable) return content;
   const storage = createBodyStorage({});
@@ -58,19 +58,19 @@ export async function makeRepeatable(content: ExportFile, signal: AbortSignal): 
 
 const GZIP_CHUNK_BYTES = 64 * 1024;
 
-/** Whether a file is stored compressed, by its name. */
+/** Whether a file's name means that it is stored compressed. */
 function isCompressed(name: string): boolean {
   return name.toLowerCase().endsWith('.gz');
 }
 
-/** Compresses a file's content if its name says so. */
+/** Compresses a file's content if its name ends in `.gz`. */
 export function compressFor(name: string, content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   return isCompressed(name) ? through(content, createGzip({ chunkSize: GZIP_CHUNK_BYTES })) : content;
 }
 
 /**
- * Yields the JSON of an export file, whichever form it is stored in.
- * @param place how messages call the content
+ * Yields the JSON of an export file in any stored form.
+ * @param place the content's name in messages
  * @throws IdentityError for damaged or incomplete content, and for a file of another kind
  */
 export async function* readExportJson(place: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -82,7 +82,7 @@ export async function* readExportJson(place: string, content: AsyncIterable<Uint
   }
 }
 
-/** A failure of the content destroys the transform with its error, which the iteration then throws. */
+/** Pipes content through a transform. The iteration throws the errors of both. */
 function through(
   content: AsyncIterable<Uint8Array>,
   transform: ReturnType<typeof createGzip>,

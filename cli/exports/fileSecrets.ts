@@ -8,8 +8,8 @@ import { FileFacts, inspectPlace } from './inspectPlace.ts';
 import type { ExportFile, FilePlace, PlaceExportOptions } from './placeInterfaces.ts';
 
 /**
- * Requires that a call selects every kind of secrets in a file, because a file is taken as it is.
- * @param name the file's place
+ * Requires that a call selects every kind of secrets in a file, because a file is imported as it is.
+ * @param name the file's name in messages
  * @throws UsageError
  */
 export function requireSelected(name: string, contained: SecretSelection, selected: SecretSelection): void {

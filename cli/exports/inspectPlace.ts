@@ -17,23 +17,22 @@ import { makeRepeatable } from './fileContent.ts';
 import type { Place, PlaceExportOptions } from './placeInterfaces.ts';
 import { countedContent, type ExportedRequest, RecordCounter } from './recordCounter.ts';
 
-/** What is known of an export file after it was read. */
+/** The facts about an export file that was read. */
 export interface PlaceInspection extends Inspection {
   /** The size of the file's JSON. */
   readonly bytes: number;
-  /** What its manifest says of the request for it. */
+  /** The request for the file, as its manifest describes it. */
   readonly request: ExportedRequest;
-  /** What the place leaves out of every export. */
+  /** The content that every export of the place omits. */
   readonly losses: readonly string[];
   /** The states that a ZITADEL did not return: a sentence for each organisation. */
   readonly missingStates: readonly string[];
 }
 
 /**
- * Reads and validates what a place exports, record by record.
- * @param label what progress shows
- * @throws IdentityError when it is no valid export file, or does not match its manifest; InterruptedError when the signal
- * aborts
+ * Reads and validates the export of a place, record by record.
+ * @param label the name of the phase in the progress
+ * @throws IdentityError for an invalid export file or a manifest mismatch; InterruptedError when the signal aborts
  */
 export async function inspectPlace(
   place: Place,
@@ -65,7 +64,7 @@ async function readPlace(
   return await trackPhase(output, label, meter, async () => {
     await using file = await makeRepeatable(countedContent(content, counter), signal);
     try {
-      // A file is read whole, so its organisations are selected here.
+      // A file contains all organisations, so they are selected here.
       const inspection = await inspect(file, signal, {
         isSelected: organisationFilter(options),
         ...(visitor && { visitor }),
@@ -84,19 +83,19 @@ interface SectionSize {
   bytes: number;
 }
 
-/** The kinds of secrets that credentials are, as counts have them. */
+/** The kinds of secrets in counts, by the fields of credentials. */
 const credentialKinds = {
   passwordHash: 'passwordHashes',
   totpSeed: 'totpSeeds',
   clientSecret: 'clientSecrets',
 } as const satisfies Readonly<Record<CredentialField, string>>;
 
-/** What an export file contains, collected while it is read. */
+/** The content of an export file, counted while it is read. */
 export class FileFacts implements RecordVisitor {
   readonly sections = new Map<string, SectionSize>();
-  /** The numbers of password hashes, by their formats. */
+  /** The numbers of password hashes by format. */
   hashFormats: Counts = {};
-  /** The numbers of secrets, by their kinds. */
+  /** The numbers of secrets by kind. */
   secrets: Counts = {};
   private lists = newLists();
 
@@ -124,15 +123,15 @@ export class FileFacts implements RecordVisitor {
   }
 
   /**
-   * Returns what must be done by hand after an import into an instance of this service, or into a ZITADEL.
-   * @param asked the secrets that were asked for
+   * Returns the manual steps after an import into an instance of this service or into a ZITADEL.
+   * @param asked the requested secrets
    */
   leftToDo(request: ExportedRequest, forZitadel = false, asked?: SecretSelection): readonly CountedEntry[] {
     const list = forZitadel ? this.lists.zitadel : this.lists.ours;
     return list.countedEntriesFor({ ...this.asked(request), forZitadel, ...(asked && { asked }) });
   }
 
-  /** Which secrets the file contains, or would if the source had any. */
+  /** Returns the kinds of secrets that the file contains, or would contain if the source had any. */
   private asked({ secrets }: ExportedRequest) {
     const { withPasswords, withOtp, withKeys } = this.content;
     return {
@@ -142,7 +141,7 @@ export class FileFacts implements RecordVisitor {
     };
   }
 
-  /** Which secrets the file contains. */
+  /** The kinds of secrets that the file contains. */
   get content() {
     const has = (...kinds: readonly string[]) => kinds.some((kind) => this.secrets[kind] !== undefined);
     return {
@@ -152,7 +151,7 @@ export class FileFacts implements RecordVisitor {
     };
   }
 
-  /** The kinds of secrets in the file, as an export selects them: client secrets belong to the passwords. */
+  /** The kinds of secrets in the file as an export selects them, where client secrets belong to passwords. */
   get selection(): SecretSelection {
     const { withPasswords, ...others } = this.content;
     return { withPasswords: withPasswords || this.secrets.clientSecrets !== undefined, ...others };

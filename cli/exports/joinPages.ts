@@ -3,7 +3,7 @@ import { exportedManifest, exportFileLimits, joinManifests } from '../../shared/
 import { isJsonObject, parseIfJson } from '../../shared/json/jsonObject.ts';
 import { JsonScanner } from '../../shared/json/jsonScanner.ts';
 
-/** The parts of a page's manifest that a joined file's manifest is made of. */
+/** The parts of a page's manifest that form the joined file's manifest. */
 const pageManifest = exportedManifest
   .pick({ counts: true, digest: true, leftToDo: true, nextPageToken: true })
   .partial({ leftToDo: true });
@@ -11,8 +11,8 @@ type PageManifest = z.infer<typeof pageManifest>;
 
 /**
  * Yields the pages of an export as one file: the entries of all pages, then one manifest. An organisation that continues
- * on the next page has an entry of each page.
- * @param read reads a page; its token is empty for the first one
+ * on the next page has one entry per page.
+ * @param read reads a page; the token of the first page is empty
  * @throws JsonError for a page that is no JSON
  */
 export async function* joinPages(read: (pageToken: string) => AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -37,7 +37,7 @@ export async function* joinPages(read: (pageToken: string) => AsyncIterable<Uint
   yield Buffer.from(`${start}],"manifest":${joinedManifest(text, manifests)}}\n`);
 }
 
-/** @param first the text of the first page's manifest, which is the file's if there is no other page */
+/** @param first the text of the first page's manifest, which the file gets if it has one page */
 function joinedManifest(first: string, manifests: readonly PageManifest[]): string {
   const json = parseIfJson(first);
   if (manifests.length === 1 || !isJsonObject(json)) return first;
@@ -45,7 +45,7 @@ function joinedManifest(first: string, manifests: readonly PageManifest[]): stri
   return JSON.stringify({ ...facts, ...joinManifests(manifests) });
 }
 
-/** Finds the bytes of a page's entries. */
+/** A scanner for the entries of a page, which returns their bytes. */
 class PageScanner {
   manifest = '';
   private readonly scanner = new JsonScanner((path) => {
@@ -57,7 +57,7 @@ class PageScanner {
   private isInEntry = false;
   private offset = 0;
 
-  /** Returns the parts of entries that a chunk holds. */
+  /** Returns the parts of entries in a chunk. */
   push(chunk: Uint8Array) {
     const values = this.scanner.push(chunk);
     const start = this.offset;

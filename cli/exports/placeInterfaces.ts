@@ -7,36 +7,36 @@ import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts
 import type { StatedLimits } from '../../shared/limits.ts';
 import { UsageError } from '../command.ts';
 
-/** The options of a call of a place that no request has. */
+/** The options of a call of a place that are not part of a request. */
 interface CallOptions {
-  /** Milliseconds; by default the longest that the place allows. */
+  /** In milliseconds; the limit of the place by default. */
   readonly timeoutMs?: number | undefined;
-  /** What states count as that a ZITADEL does not return; by default, the export ends with an error. */
+  /** The value for states that a ZITADEL does not return; by default, they are an error. */
   readonly unknownStates?: 'active' | undefined;
-  /** The secrets that were asked for: the source has none of those that the file lacks. */
+  /** The requested secrets. Those that the file lacks do not exist in the source. */
   readonly asked?: SecretSelection | undefined;
-  /** What becomes of password hashes for which a ZITADEL may refuse the person; by default they are sent. */
+  /** The handling of password hashes for which a ZITADEL may refuse the person; they are sent by default. */
   readonly refusedHashes?: 'omit' | undefined;
 }
 
-/** What a place with a database exports. A file is always read whole. */
+/** The options of an export. They have no effect on a file, which is always read completely. */
 export interface PlaceExportOptions extends ExportRequestOptions, CallOptions {
-  /** Takes an organisation that the place fails to export; by default, the export ends with that error. */
+  /** Called for an organisation that the place fails to export; by default, the export ends with that error. */
   readonly onUnexported?: (organisation: UnexportedOrganisation) => void;
 }
 
-/** An organisation that a place has and fails to export. */
+/** An organisation that a place fails to export. */
 export interface UnexportedOrganisation {
   readonly orgId: string;
-  /** What the place said, and what to do. */
+  /** The place's error, and the remedy. */
   readonly message: string;
 }
 
-/** How an instance or a database imports. */
+/** The options of an import into an instance or a database. */
 export interface PlaceImportOptions extends ImportRequestOptions, CallOptions {}
 
 /**
- * Requires that an import into another place than a ZITADEL has no option for ZITADELs.
+ * Requires that an import has no options for a ZITADEL.
  * @throws UsageError
  */
 export function requireNoneForZitadel({ refusedHashes }: Pick<PlaceImportOptions, 'refusedHashes'>): void {
@@ -46,22 +46,22 @@ export function requireNoneForZitadel({ refusedHashes }: Pick<PlaceImportOptions
 
 /** An export file that a place provides. The caller disposes of it. */
 export interface ExportFile extends AsyncDisposable {
-  /** Whether `open` may be called again, and then returns the same bytes. */
+  /** Whether `open` may be called repeatedly and always returns the same bytes. */
   readonly isRepeatable: boolean;
-  /** What the place leaves out of every export, where it is another service. */
+  /** The content that every export of the place omits, if it is another service. */
   readonly losses?: readonly string[];
-  /** The states that a ZITADEL did not return, as far as the file is read: a sentence for each organisation. */
+  /** The states that a ZITADEL has not returned so far: a sentence per organisation. */
   readonly missingStates?: readonly string[];
   /**
    * Reads the file's bytes, decompressed.
-   * @throws IdentityError when the place breaks off before their end
+   * @throws IdentityError if the place breaks off
    */
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** The share of the file that is read so far, from 0 to 1, where the place knows its size. */
+  /** Returns the fraction of the file that was read, from 0 to 1; undefined if the size is unknown. */
   fraction?(): number | undefined;
 }
 
-/** What a place has stored. */
+/** A file that a place has stored. */
 export interface StoredFile {
   readonly place: string;
   readonly bytes: number;
@@ -71,46 +71,46 @@ export interface StoredFile {
 }
 
 interface Source {
-  /** How messages call the place. */
+  /** The place's name in messages. */
   readonly name: string;
   /** @throws IdentityError */
   readExport(options: PlaceExportOptions, signal: AbortSignal): Promise<ExportFile>;
 }
 
-/** A place for files: it stores them as they are, and exports what it holds. */
+/** A place for a file. */
 export interface FilePlace extends Source {
   readonly takes: 'files';
   /**
    * Stores a new file, compressed if its name ends in `.gz`. It appears under its name when it is complete.
-   * @throws IdentityError when the name is taken, the place cannot be written or has no space; the errors of `content`
+   * @throws IdentityError if the name exists, or the place is not writable or full; the errors of `content`
    */
   store(content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile>;
-  /** Checks before the work that the name is free, where that is possible. */
+  /** Requires that the name is free, if that can be checked in advance. */
   requireFree?(signal: AbortSignal): Promise<void>;
   /**
-   * Removes the stored file, where it is not the person's own.
-   * @throws IdentityError when the place does not permit that
+   * Removes the stored object. Files of the user are never removed.
+   * @throws IdentityError without permission
    */
   remove?(signal: AbortSignal): Promise<void>;
 }
 
-/** How far the target of an import has come: how many records of how many it has settled. */
+/** The progress of an import's target: the settled records, and all of them. */
 export interface ImportSettled {
   readonly records: number;
-  /** How many of the records were there before. */
+  /** The number of settled records that existed before. */
   readonly unchanged: number;
   readonly total: number;
 }
 
-/** What an import reports while it runs. */
+/** Receives the progress of an import. */
 export interface ImportMeter {
-  /** Takes what happens to the content before the target writes. */
+  /** Called with the first phase, before the target writes. */
   readonly onBegun: (phase: 'sending' | 'reading' | 'comparing') => void;
-  /** Takes a function that returns how far the target has come; called once the target begins to write. */
+  /** Called when the target begins to write, with a function that returns its progress. */
   readonly onStarted: (settled: () => ImportSettled) => void;
 }
 
-/** Returns the numbers of records that an import has settled, by its counts by outcome: those that it takes at all. */
+/** Returns the number of settled records of an import, by its counts of outcomes. */
 export function countSettled({
   created = {},
   unchanged = {},
@@ -125,7 +125,7 @@ export function countSettled({
 /** A place with a database: it exports and imports organisations. */
 export interface DatabasePlace extends Source {
   readonly takes: 'imports';
-  /** Whether a server answers, of this service or another. */
+  /** Whether the place is a server. */
   readonly isRemote?: true;
   /** @throws IdentityError */
   import(
@@ -135,8 +135,8 @@ export interface DatabasePlace extends Source {
     signal: AbortSignal,
   ): Promise<ImportResponse>;
   /**
-   * Asks the place about itself, and whether its token permits some operations. Nothing is moved.
-   * @throws IdentityError for a place that cannot be reached, is another service, or rejects the token
+   * Reads facts about the place, and which operations its token permits. Changes nothing.
+   * @throws IdentityError for an unreachable place, an unknown service or a rejected token
    */
   facts(operations: readonly PlaceOperation[], signal: AbortSignal): Promise<PlaceFacts>;
 }
@@ -144,7 +144,7 @@ export interface DatabasePlace extends Source {
 /** A place: the source or the target of organisations. */
 export type Place = FilePlace | DatabasePlace;
 
-/** What a place with a database does, and its token may not permit. */
+/** An operation of a place with a database, which its token must permit. */
 export type PlaceOperation = 'export' | 'import';
 
 /** The user of a place's token. */
@@ -156,41 +156,41 @@ interface PlaceCaller {
   readonly roles: readonly string[];
 }
 
-/** What a place with a database says of itself before a migration. Its sentences begin small and end without a stop. */
+/** Facts about a place with a database, shown before a migration. Sentences are lower-case fragments without a full stop. */
 export interface PlaceFacts {
   readonly service: 'identity' | 'zitadel';
-  /** The release, where the place tells it. */
+  /** The release, if it is known. */
   readonly version: string | undefined;
-  /** The instance's name, where the place tells it. */
+  /** The instance's name, if it is known. */
   readonly instance: string | undefined;
   readonly defaultOrgId: string | undefined;
-  /** The instance's id, the same at all its addresses, where the place tells it. */
+  /** The instance's id, which is the same at all of its addresses, if it is known. */
   readonly instanceId?: string | undefined;
-  /** The default organisation's name, where the place tells it. */
+  /** The default organisation's name, if it is known. */
   readonly defaultOrgName?: string;
-  /** The domains of a ZITADEL's instance, of which it makes those of its organisations. */
+  /** The domains of a ZITADEL instance, from which it derives those of its organisations. */
   readonly domains?: readonly string[];
   /** Whether a ZITADEL imports and exports the states of organisations and users: releases 2 and 3 do not. */
   readonly importsStates?: boolean;
   /** Whether a ZITADEL may refuse people for their password hashes: releases since June 2026 do. */
   readonly refusesHashes?: boolean;
-  /** Undefined where the place does not tell it. */
+  /** Undefined if the user is unknown. */
   readonly caller?: PlaceCaller;
-  /** Those of the asked operations that the token does not permit. */
+  /** The requested operations that the token does not permit. */
   readonly denied: readonly PlaceOperation[];
-  /** How far this machine's clock is ahead of the place's; undefined where the place does not tell its time. */
+  /** The offset of this machine's clock from the place's; undefined if the place's time is unknown. */
   readonly clockAheadMs?: number | undefined;
-  /** What limits a call of the place, and how the command keeps it. */
+  /** The limits of calls of the place, and how the command observes them. */
   readonly limits?: readonly string[];
-  /** The limits that an instance of this service states. */
+  /** The limits that an instance of this service publishes. */
   readonly callLimits?: Pick<StatedLimits, 'requestBytes' | 'responseBytes'>;
-  /** What every export leaves out. */
+  /** The content that every export omits. */
   readonly exportLosses: readonly string[];
-  /** What every import does otherwise than an instance of this service. */
+  /** The differences of every import from one into an instance of this service. */
   readonly importChanges?: readonly string[];
 }
 
-/** A place, and what it says of itself. */
+/** A place with its facts. */
 export interface DescribedPlace {
   readonly place: Place;
   /** Undefined for a file or an object. */
@@ -198,7 +198,7 @@ export interface DescribedPlace {
 }
 
 /**
- * Requires that two places are not one instance with two names.
+ * Requires that two places are not the same instance under two names.
  * @throws UsageError
  */
 export function requireOtherInstance(first: DescribedPlace, second: DescribedPlace): void {
@@ -209,22 +209,22 @@ export function requireOtherInstance(first: DescribedPlace, second: DescribedPla
   throw new UsageError(`${problem}${isOurs ? copy : ''}`);
 }
 
-/** The service that answers at an address, as far as it describes itself to everybody. */
+/** The service at an address, as it describes itself without authentication. */
 export interface Recognised extends Pick<PlaceFacts, 'service' | 'version' | 'clockAheadMs' | 'callLimits'> {
   /** Whether an instance of this service takes a file as the body of an import. */
   readonly takesFiles?: boolean;
 }
 
-/** Returns how far this machine's clock is ahead of the Date header that a server has just sent; undefined without one. */
+/** Returns the offset of this machine's clock from a Date header that has just arrived; undefined without one. */
 export function clockAhead(date: string | undefined): number | undefined {
   const time = Date.parse(date ?? '');
   return Number.isNaN(time) ? undefined : Date.now() - time;
 }
 
-/** The Date header of a response has whole seconds, and the response takes its time. */
+/** The Date header has whole seconds, and the response has a delay. */
 const TOLERATED_CLOCK_MS = 5_000;
 
-/** Says how this machine's clock stands to another's. */
+/** Describes the offset between this machine's clock and another's. */
 export function compareClocks(aheadMs: number, other: string) {
   if (Math.abs(aheadMs) <= TOLERATED_CLOCK_MS)
     return { status: 'ok', message: `this machine and ${other} have the same time` } as const;

@@ -25,13 +25,13 @@ import {
   type StoredFile,
 } from './placeInterfaces.ts';
 
-/** The schema of what a manifest says of the request for the file; older ones say less. */
+/** The schema of the request in a manifest. Older manifests omit fields. */
 const exportedRequest = exportedManifest.pick({ secrets: true, ignored: true }).partial();
 
-/** What a manifest says of the request for the file. */
+/** The request for a file, as its manifest describes it. */
 export type ExportedRequest = z.infer<typeof exportedRequest>;
 
-/** Returns what a person reads of it: a typo in a request exports less than was meant. */
+/** Describes the request of an export. It shows ignored fields, because a typo can make an export incomplete. */
 export function requestLines({ secrets: kinds, ignored = [] }: ExportedRequest): readonly string[] {
   const carried = Object.entries(kinds ?? {}).flatMap(([kind, isCarried]) => (isCarried ? [kind] : []));
   const secrets = carried.length === 0 ? 'no secrets' : `the source's ${carried.join(', ')}, as far as it has them`;
@@ -46,25 +46,25 @@ export function requestLines({ secrets: kinds, ignored = [] }: ExportedRequest):
 }
 
 /**
- * Counts the records of an export file while it passes, and sees whether it is complete. Records are not read, only passed
- * over: their content is the target's matter.
+ * Counts the records of an export file that passes, and checks that it is complete. Does not decode records; the target
+ * validates them.
  */
 export class RecordCounter {
   private readonly name: string;
   private readonly isFile: boolean;
   private hasOrganisations = false;
-  /** The organisations that are named and not found yet. */
+  /** The selected organisations that were not found yet. */
   readonly missing: Set<string>;
   private readonly reader = new ExportFileReader(() => true);
   records = 0;
   bytes = 0;
   organisations = 0;
-  /** What the manifest says of the request for the file. */
+  /** The request for the file, as its manifest describes it. */
   request: ExportedRequest = {};
 
   /**
-   * @param name how messages call the source
-   * @param selection names the organisations that the file must hold
+   * @param name the source's name in messages
+   * @param selection the organisations that the file must contain
    * @param isFile whether the source is a file or an object, which must have organisations
    */
   constructor(name: string, selection?: SelectedOrganisations, isFile = false) {
@@ -75,8 +75,8 @@ export class RecordCounter {
 
   /**
    * Passes a file's bytes on.
-   * @throws IdentityError at the end of a file that is incomplete, or no export file; UsageError at the end of one that lacks
-   * a named organisation, or has none, before a target takes the file
+   * @throws IdentityError at the end of an incomplete or invalid file; UsageError at the end of one without organisations or
+   * without a selected one, before the target uses the file
    */
   async *count(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of content) {
@@ -131,9 +131,9 @@ function namedOrganisations({ orgIds, excludedOrgIds }: SelectedOrganisations): 
 }
 
 /**
- * Requires that the named organisations were found.
+ * Requires that the selected organisations were found.
  * @param lacks the beginning of the message, such as `north.json does not have`
- * @param inspections what was read; one of them must have an organisation
+ * @param inspections the read files; each organisation must be in one of them
  * @throws UsageError
  */
 export function requireOrganisations(
@@ -157,18 +157,18 @@ function requireFound(lacks: string, missing: ReadonlySet<string>): void {
 const statements = Object.keys(exportedRequest.shape);
 
 interface ReadContent {
-  /** How messages call the content. */
+  /** The content's name in messages. */
   readonly name: string;
   readonly content: ExportFile;
-  /** Counts the content's records; by default one of its own. */
+  /** Counts the content's records; a new counter by default. */
   readonly counter?: RecordCounter;
 }
 
-/** The phase in which a target settles what it is given. */
+/** The phase in which a target settles records. */
 const IMPORTING = 'importing';
 
 /**
- * Imports content into a place, and shows two phases: what the target is given, and what it has settled of that.
+ * Imports content into a place, and shows two phases: sending, and settling.
  */
 export async function trackImport(
   target: DatabasePlace,
@@ -187,7 +187,7 @@ export async function trackImport(
   const meter = { onBegun: begun.resolve, onStarted };
   const importing = target.import(countedContent(content, counter), options, meter, signal);
   const first = await Promise.race([begun.promise, importing.then(() => 'sending')]);
-  // What a comparison reads of the target, the content does not tell.
+  // The content cannot measure the reading of the target by a comparison.
   const fraction = () => (first === 'comparing' ? undefined : content.fraction?.());
   const given = { records: () => counter.records, fraction };
   await trackPhase(output, first, given, () => Promise.race([started.promise, importing]));
@@ -200,7 +200,7 @@ export async function trackImport(
   return await trackPhase(output, options.dryRun ? 'trying' : IMPORTING, taken, () => importing, count);
 }
 
-/** Stores content in a place, and shows how many records are read. */
+/** Stores content in a place, and shows the number of records. */
 export function trackStore(
   target: FilePlace,
   { name, content, counter = new RecordCounter(name) }: ReadContent,
@@ -212,7 +212,7 @@ export function trackStore(
   return trackPhase(output, phase, meter, () => target.store(counter.count(content.open(signal)), signal));
 }
 
-/** Counts the records of content when it is read for the first time. The content's owner disposes of it. */
+/** Counts the records of content in its first reading. The caller still disposes of the content. */
 export function countedContent(content: ExportFile, counter: RecordCounter): ExportFile {
   let isFirst = true;
   return {

@@ -8,7 +8,7 @@ import { parseJson } from '../../shared/json/jsonScanner.ts';
 import { isList } from '../../shared/organisation/section.ts';
 import { findSection, sections } from '../../shared/organisation/sections.ts';
 
-/** A part of an export file, which is a file of its own. */
+/** A part of an export file, which is a valid export file itself. */
 export interface FilePart {
   readonly bytes: Uint8Array;
   readonly orgIds: ReadonlySet<string>;
@@ -16,16 +16,16 @@ export interface FilePart {
 
 interface Splitting {
   readonly maxBytes: number;
-  /** Whether the parts have an organisation. */
+  /** Whether to include an organisation. */
   readonly isSelected: (orgId: string) => boolean;
-  /** The manifest of the whole file, if it has one. */
+  /** The manifest of the complete file, if it has one. */
   readonly manifest: Manifest | undefined;
 }
 
 /** Reads the file from its beginning. */
 type Read = () => AsyncIterable<Uint8Array>;
 
-/** The fields of one step of one organisation that a part holds or lacks together, or an element of a long list. */
+/** The fields of one step and organisation, which are in the same part, or an element of a long list. */
 interface Unit {
   readonly entry: number;
   readonly orgId: string;
@@ -45,9 +45,9 @@ export class UnsplittableError extends Error {
 }
 
 /**
- * Splits an export file into parts that can be imported one after the other. Each part has only records that refer to
- * earlier parts or to itself: an import of the whole file writes records in the same order, phase by phase. So the parts
- * together give what the whole file gives. Fields that this service does not know are left out.
+ * Splits an export file into parts that can be imported one after the other, with the same result as the file. The records
+ * of a part refer to records of this part or earlier ones, as the phases of an import do. Omits fields that this service
+ * does not know.
  * @param read reads the file, once for each step
  * @throws UnsplittableError, JsonError
  */
@@ -78,7 +78,7 @@ async function readOrgIds(read: Read): Promise<ReadonlyMap<number, string>> {
 
 type Step = 'settings' | 'policies' | 2 | 3 | 4;
 
-/** The order in which the records of all organisations are sent: that of an import's phases. */
+/** The order in which the records of all organisations are sent, as in the phases of an import. */
 const steps: readonly Step[] = ['settings', 'policies', 2, 3, 4];
 
 const ownerOfList = new Map(
@@ -122,7 +122,7 @@ async function* readItems(read: Read, isWanted: FieldFilter): AsyncGenerator<Exp
   reader.end();
 }
 
-/** The space for what a part has beside its entries. */
+/** The space for the manifest and the enclosing object of a part. */
 const PART_OVERHEAD_BYTES = 10_000;
 
 /** Writes the entries of a part. */
@@ -131,7 +131,7 @@ class PartWriter {
   private bytes = 0;
   readonly orgIds = new Set<string>();
   private entry: number | undefined;
-  /** The list that the last value is an element of. */
+  /** The list of the last value, if it is an element. */
   private list: string | undefined;
 
   get isEmpty(): boolean {
@@ -169,7 +169,7 @@ class PartWriter {
   }
 }
 
-/** Adds a manifest of the part, which its import is compared with. */
+/** Adds the manifest of a part, so that its import is verified. */
 async function finishPart(part: PartWriter, { manifest }: Splitting): Promise<FilePart> {
   const { text } = part;
   const bytes = Buffer.from(`${text}}`);

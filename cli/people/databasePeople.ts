@@ -8,7 +8,7 @@ import { type People, PersonSearch } from './people.ts';
 
 type OpenCall = Pick<CommandCall, 'stderr' | 'now'> & Pick<OpenInstance, 'store' | 'location'>;
 
-/** Returns the people of a database. Each removal is on record in the instance's audit trail. */
+/** Returns the people of a database. The instance's audit trail records each removal. */
 export function openDatabasePeople({ store, location, stderr, now }: OpenCall): People & AsyncDisposable {
   const audit = openAudit(store, { storeLocation: location }, stderr);
   return {

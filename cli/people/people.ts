@@ -5,24 +5,24 @@ export interface Person {
   readonly userId: string;
   readonly orgId: string;
   readonly userName: string;
-  /** Empty for a person without one. */
+  /** Empty for a person without e-mail address. */
   readonly email: string;
 }
 
 /** The people of an instance or a ZITADEL, and their OTP e-mail factors. */
 export interface People {
   /**
-   * Finds people by id, user name or e-mail address. Case matters in ids only.
-   * @returns the people whom each text matches
+   * Finds people by id, user name or e-mail address. Only ids are case-sensitive.
+   * @returns the matches of each text
    * @throws IdentityError, UsageError
    */
   find(users: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, readonly Person[]>>;
   hasOtpEmail(userId: string, signal: AbortSignal): Promise<boolean>;
-  /** @throws IdentityError if the factor cannot be removed, or is not there */
+  /** @throws IdentityError if the factor does not exist or cannot be removed */
   removeOtpEmail(userId: string, signal: AbortSignal): Promise<void>;
 }
 
-/** Collects the people whom some texts match, from all people of a place. */
+/** A search for the people that match some texts, among all people of a place. */
 export class PersonSearch {
   private readonly users: readonly string[];
   private readonly byId = new Map<string, Person>();

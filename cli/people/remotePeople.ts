@@ -14,7 +14,7 @@ import { progressLines } from '../progress.ts';
 import { request, type ZitadelConnection } from '../zitadel/zitadelConnection.ts';
 import { type People, type Person, PersonSearch } from './people.ts';
 
-/** Returns the people of an instance or a ZITADEL, which is called by the interface that both have. */
+/** Returns the people of an instance or a ZITADEL, by the interface that both implement. */
 export async function openRemotePeople(settings: InstanceSettings, call: Surroundings): Promise<People> {
   const place = openRemote(settings);
   const { service, denied } = await place.facts(['export'], call.signal);
@@ -58,7 +58,7 @@ const everythingWithoutSecrets: PlaceExportOptions = {
   timeoutMs: undefined,
 };
 
-/** Finds people in an export, because instances have no search. Without permission for that, each text is an id. */
+/** Finds people in an export, because instances have no search. Without permission to export, each text is an id. */
 async function findInExport(
   place: DatabasePlace,
   isDenied: boolean,
@@ -104,7 +104,7 @@ const foundUsers = z.looseObject({
     .default([]),
 });
 
-/** Finds people by the search of users, which every release with `/v2/users` has. */
+/** Finds people with the search of users, which every release with `/v2/users` has. */
 async function findInZitadel(
   connection: ZitadelConnection,
   users: readonly string[],

@@ -33,7 +33,7 @@ import { ownLosses } from './instancePlace.ts';
 
 /**
  * Opens an instance's database as a place: the use cases of the operations run in this process, without server and token.
- * Each call is on record in the instance's audit trail.
+ * The instance's audit trail records each call.
  */
 export function openDatabase(settings: DatabaseSettings): DatabasePlace {
   return {
@@ -60,7 +60,7 @@ async function exportFromDatabase(settings: DatabaseSettings, options: PlaceExpo
   return { isRepeatable: false, open: bytes, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
-/** Reads what the database says of its instance. Whoever may open it, may export and import. */
+/** Reads the facts about a database's instance. All operations are permitted. */
 async function readDatabaseFacts({ location }: DatabaseSettings): Promise<PlaceFacts> {
   const store = await openExistingStore(location);
   try {
@@ -111,12 +111,12 @@ async function importIntoDatabase(
   }
 }
 
-/** Returns what takes the place of a token in the audit trail. */
+/** Returns the account that the audit trail records instead of a token. */
 function account() {
   return { account: systemAccount() };
 }
 
-/** Yields an export's bytes, and puts the export on record. */
+/** Yields an export's bytes, and records the export in the audit trail. */
 async function* auditedExport(
   audit: Audit,
   exported: OrganisationExport,
@@ -128,13 +128,13 @@ async function* auditedExport(
   yield* recordEnd(exported.bytes, audited);
 }
 
-/** A database, and how it hashes clear passwords. */
+/** A database, and the hashing of clear passwords. */
 export interface DatabaseSettings extends Pick<Config, 'passwordHashing'> {
   readonly name: string;
   readonly location: StoreLocation;
 }
 
-/** Opens what a call on the database needs. */
+/** Opens the store and the audit trail of a call. */
 async function openResources({ location }: DatabaseSettings) {
   await using resources = new AsyncDisposableStack();
   const store = await openExistingStore(location);

@@ -18,16 +18,16 @@ import {
 } from '../exports/placeInterfaces.ts';
 import { type FilePart, splitFile, UnsplittableError } from '../exports/splitFile.ts';
 
-/** An instance that takes a file in several requests. */
+/** An instance that imports a file in several requests. */
 export interface PartTarget {
   readonly origin: string;
-  /** The most bytes of a request. */
+  /** The size limit of a request. */
   readonly requestBytes: number;
   /** Imports one part. */
   readonly send: (part: Uint8Array, options: PlaceImportOptions, meter: ImportMeter) => Promise<ImportResponse>;
 }
 
-/** Returns the number of bytes of content, which is read to its end: its owner may count and check what passes. */
+/** Reads content to its end, so that its owner's counts and checks run, and returns its size. */
 export async function countBytes(content: ExportFile, signal: AbortSignal): Promise<number> {
   let bytes = 0;
   for await (const chunk of content.open(signal)) bytes += chunk.byteLength;
@@ -35,8 +35,8 @@ export async function countBytes(content: ExportFile, signal: AbortSignal): Prom
 }
 
 /**
- * Imports a file that is larger than a request may be: verifies it, sends it in parts, and adds up the responses. As with one
- * request, nothing is written before the whole file is valid, and the same call continues an interrupted import.
+ * Imports a file above the size limit of a request: verifies it, sends it in parts, and adds up the responses. As with one
+ * request, nothing is written before the file is valid, and the same call continues an interrupted import.
  * @param content can be read repeatedly
  * @throws IdentityError
  */
@@ -76,7 +76,7 @@ export async function importParts(
 }
 
 /**
- * Yields the only part: a later one could not refer to what a trial has not written.
+ * Yields the only part: a later part could not refer to records that a dry run has not written.
  * @throws IdentityError for several parts
  */
 async function* onlyPart(
@@ -111,7 +111,7 @@ class PartsSum {
   constructor(inspection: Inspection, options: PlaceImportOptions) {
     this.inspection = inspection;
     this.options = options;
-    // What no part holds is counted here.
+    // Counts the content that is in no part.
     const fields = Object.entries(inspection.unknown).filter(([name]) => !name.includes('.'));
     this.summary = {
       created: {},
@@ -159,7 +159,7 @@ class PartsSum {
     };
   }
 
-  /** Returns how far the import has come, by the progress of the present part. */
+  /** Returns the progress of the import, by that of the current part. */
   progress(part: Pick<ImportSettled, 'records' | 'unchanged'> = { records: 0, unchanged: 0 }): ImportSettled {
     const { records, unchanged } = countSettled(this.summary);
     const all = total(this.inspection.counts) + this.inspection.organisations.length;

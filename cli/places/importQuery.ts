@@ -8,7 +8,7 @@ import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInt
 const MAX_QUERY_CHARACTERS = 8_000;
 
 /**
- * Returns options as the fields of a request.
+ * Converts options to the fields of a request.
  * @param shape the schemas of the request's options
  */
 export function toRequest(
@@ -20,7 +20,7 @@ export function toRequest(
   return { ...(timeoutMs === undefined ? {} : { timeout: `${timeoutMs}ms` }), ...Object.fromEntries(fields) };
 }
 
-/** Returns the options of an import as a query: the body is the file alone, so that nothing in it can set an option. */
+/** Returns the options of an import as a query. The body is the file alone, so that its content cannot set options. */
 export function importQuery(options: PlaceImportOptions): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(toRequest(options, importOptions)))
@@ -28,7 +28,7 @@ export function importQuery(options: PlaceImportOptions): string {
   return query.toString();
 }
 
-/** Whether a query may hold the options of an import. One that names many organisations is too long. */
+/** Whether a query can contain the options of an import. With many organisations it is too long. */
 export function fitsQuery(options: PlaceImportOptions): boolean {
   return importQuery(options).length <= MAX_QUERY_CHARACTERS;
 }

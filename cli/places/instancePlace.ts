@@ -29,7 +29,7 @@ import { countBytes, importParts, type PartTarget } from './importParts.ts';
 import { importQuery, toRequest } from './importQuery.ts';
 import { ACCEPT, type CalledInstance, readImportResponse, responseError } from './instanceResponses.ts';
 
-/** Opens an instance of this service as a place: it exports and imports by the interface. */
+/** Opens a running instance of this service as a place. */
 export function openInstance(
   settings: InstanceSettings,
   { takesFiles, callLimits = {}, ...recognised }: Recognised,
@@ -55,7 +55,7 @@ export function openInstance(
   };
 }
 
-// It would read a file as a request, and a file could set options.
+// An older release would parse the file as a request, whose content could set options.
 const OLDER = `its release does not take ${EXPORT_FILE}: upgrade the instance first`;
 
 async function exportFromInstance(settings: InstanceSettings, options: PlaceExportOptions): Promise<ExportFile> {
@@ -79,8 +79,8 @@ async function exportFromInstance(settings: InstanceSettings, options: PlaceExpo
 }
 
 /**
- * Yields the bytes of an export, and ends only if its manifest proves it.
- * @throws IdentityError for a response that is no export, or not a whole one
+ * Yields the bytes of an export, and ends only if its manifest matches.
+ * @throws IdentityError for a response that is no export, or incomplete
  */
 async function* proved(
   settings: InstanceSettings,
@@ -107,7 +107,7 @@ async function* received(
   }
 }
 
-/** Creates the error for a response that is no export. The page of a gateway has another content type. */
+/** Creates the error for a response that is no export. It contains a content type other than JSON, such as a gateway's. */
 function damaged({ origin }: InstanceSettings, { headers }: HttpResponse, problem: string): IdentityError {
   const type = headers['content-type'] ?? 'none';
   const isJson = /^application\/json\s*(?:;|$)/i.test(type);
@@ -157,10 +157,10 @@ export interface InstanceSettings extends CalledInstance {
   readonly token: string;
 }
 
-/** What no export of this service holds (specification 8.4). */
+/** The content that no export of this service contains (specification 8.4). */
 export const ownLosses: readonly string[] = ['sessions'];
 
-/** Asks an instance of this service about itself and the token. */
+/** Reads the facts about an instance of this service, and the permissions of the token. */
 async function readInstanceFacts(
   settings: InstanceSettings,
   recognised: Recognised,
@@ -185,7 +185,7 @@ async function readInstanceFacts(
   };
 }
 
-/** Valid requests that move nothing. */
+/** Valid requests without effect. */
 const trials: Readonly<Record<PlaceOperation, unknown>> = {
   export: { org_ids: [NO_ORGANISATION], response_output: true },
   import: { dry_run: true, data_orgs: { orgs: [] } },
@@ -195,14 +195,14 @@ const trialAnswer = z.object({
 });
 const MAX_TRIAL_BYTES = 1_000_000;
 
-/** The answer to a trial: the error of a denied call, or what an export says of the instance. */
+/** The response to a trial: the error of a denied call, or the instance in an export's manifest. */
 interface Trial extends z.output<typeof trialAnswer> {
   readonly denial?: IdentityError;
 }
 
 /**
- * Finds out whether a token permits an operation.
- * @throws IdentityError for an answer that is no export
+ * Tries whether a token permits an operation.
+ * @throws IdentityError for a response that is no export
  */
 export function tryOperation(
   settings: InstanceSettings,

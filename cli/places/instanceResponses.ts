@@ -22,15 +22,15 @@ import { countSettled, type ImportMeter, type ImportSettled } from '../exports/p
 import { type HttpResponse, readText } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
 
-/** The media types that a call of an import accepts: events, where the instance or a proxy before it knows them. */
+/** The media types that an import accepts: events if the instance supports them. */
 export const ACCEPT = `${NDJSON}, application/json;q=0.9`;
 
-/** The most of a response, or of one event, that is read: lists of 10,000 errors and warnings, and of 100,000 ids, are far below. */
+/** The limit of a response or of one event, far above lists of 10,000 errors and warnings and of 100,000 ids. */
 const MAX_RESPONSE_BYTES = 256_000_000;
 
 /**
- * Reads the response of an import: events, whose progress goes to the meter, or the result alone.
- * @throws IdentityError for an import that has failed, and for a connection that breaks before the result
+ * Reads the response of an import: events, whose progress the meter receives, or the result alone.
+ * @throws IdentityError for a failed import, and for a connection that breaks before the result
  */
 export async function readImportResponse(
   instance: CalledInstance,
@@ -49,7 +49,7 @@ export async function readImportResponse(
   throw placeLost(instance.origin, 'its last event is missing');
 }
 
-/** Reads events up to the result or the error; undefined where neither comes. */
+/** Reads events up to the result or the error; undefined without one. */
 async function readImportEvents(
   body: AsyncIterable<Uint8Array>,
   meter: ImportMeter,
@@ -64,7 +64,7 @@ async function readImportEvents(
   return undefined;
 }
 
-/** Yields complete lines. The last one may be long, so its parts are put together once. */
+/** Yields complete lines. The last one may be long, so its parts are joined only once. */
 async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let parts: Uint8Array[] = [];
   let size = 0;
@@ -82,7 +82,7 @@ async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
 
 const NEWLINE = 0x0a;
 
-/** Waits for what is read of a connection, whose faults say what a person can do. */
+/** Converts the errors of reading a connection. */
 async function guarded<Result>(
   { origin }: CalledInstance,
   reading: Promise<Result>,
@@ -100,15 +100,15 @@ const MAX_ERROR_BYTES = 1_000_000;
 const MAX_MESSAGE_CHARACTERS = 500;
 const describedError = z.looseObject({ message: z.string().optional() });
 
-/** An instance, and the option that names its token's file. */
+/** An instance, and the option of its token's file. */
 export interface CalledInstance {
   readonly origin: string;
   readonly tokenOption: string;
-  /** Undefined for a token that a person has entered. */
+  /** Undefined for a token that was entered at the terminal. */
   readonly tokenFile?: string | undefined;
 }
 
-/** The errors of an instance, by what they ask of a person. */
+/** Factories of errors, by the remedy. */
 const responseErrors = {
   token: (instance: CalledInstance, reason: string, body: unknown) =>
     placeTokenRejected(instance.origin, instance, reason, body),
@@ -121,22 +121,22 @@ type ResponseErrorKind = keyof typeof responseErrors;
 
 const errorKindOfStatus: Readonly<Record<number, ResponseErrorKind>> = { 401: 'token', 403: 'role', 429: 'repeat' };
 
-/** The faults of gRPC codes; `repeat` for cancelled, deadline, exhausted, aborted, internal and unavailable. */
+/** The kinds of errors by gRPC code; `repeat` for cancelled, deadline, exhausted, aborted, internal and unavailable. */
 const errorKindOfCode: Readonly<Record<number, ResponseErrorKind>> = {
   16: 'token',
   7: 'role',
   ...Object.fromEntries([1, 2, 4, 8, 10, 13, 14].map((code) => [code, 'repeat' as const])),
 };
 
-/** Returns the error of a response other than 200: what a person can do about it. */
+/** Returns the error of a response other than 200, with a remedy. */
 export async function responseError(instance: CalledInstance, { status, body }: HttpResponse): Promise<IdentityError> {
-  // A proxy answers with a page of its own.
+  // A proxy may return another body.
   const { data } = describedError.safeParse(parseIfJson(await readText(body, MAX_ERROR_BYTES)));
   const fault = errorKindOfStatus[status] ?? (status >= 500 ? 'repeat' : 'correct');
   return responseErrors[fault](instance, data?.message?.slice(0, MAX_MESSAGE_CHARACTERS) ?? `status ${status}`, data);
 }
 
-/** Returns the same for the error that ends an import after its first event. */
+/** Returns the error of an import that failed after its first event. */
 function eventError(instance: CalledInstance, body: ErrorBody): IdentityError {
   return responseErrors[errorKindOfCode[body.code] ?? 'correct'](
     instance,

@@ -14,7 +14,7 @@ export function openObject(location: ObjectLocation): FilePlace {
     requireFree: (signal) => requireCreatable(location, signal),
     remove: (signal) => removeObject(location, signal),
     async readExport(_, signal) {
-      // The generation that is the current one now is read, however often.
+      // All readings get the generation that is current now.
       const object = await storage.pin(location, signal);
       return storedContent(object.size, (count, readSignal) => readExportJson(name, count(object.read(readSignal))));
     },

@@ -19,7 +19,7 @@ import { type ParsedPlace, parsePlace } from './parsePlace.ts';
 import type { SecretFiles } from './placeOptions.ts';
 
 /**
- * Opens the two places of a call. Nothing is read from them yet but the files of their secrets.
+ * Opens the two places of a call. Reads only the files of their secrets.
  * @throws UsageError
  */
 export async function openPlaces(
@@ -98,7 +98,7 @@ async function openDatabasePlace(
   return openDatabase({ name, location, passwordHashing });
 }
 
-/** A side of a call with two places; a call with one has no sides. */
+/** A side of a call with two places. */
 type SideName = 'from' | 'to';
 
 /** A place of a call. */
@@ -108,21 +108,21 @@ export interface GivenPlace {
 }
 
 interface SecretFile {
-  /** Undefined for a token that a person is asked for. */
+  /** Undefined for a token to ask for at the terminal. */
   readonly file: string | undefined;
   readonly option: string;
 }
 
-/** Which option names the secret of which kind of place, and whether one option may serve two places. */
+/** The options of secrets, by kind of place, and whether one option may apply to two places. */
 const secretKinds = [
   { name: 'token-file', place: 'instance', isShared: false, needs: 'an instance' },
   { name: 'credentials-file', place: 'object', isShared: true, needs: 'a gs:// place' },
 ] as const;
 
 /**
- * Finds the file with the secret of each place that has one: `--from-token-file` and `--to-token-file`, or `--token-file`
- * where only one place needs a token.
- * @param isAsked whether a person is asked for a missing token
+ * Finds the file with the secret of each place: `--from-token-file` and `--to-token-file`, or `--token-file` if only one
+ * place needs a token.
+ * @param isAsked whether to ask for a missing token at the terminal
  * @throws UsageError for a missing, ambiguous or unused option
  */
 export function secretFiles(
@@ -157,16 +157,16 @@ export function secretFiles(
 }
 
 /**
- * Reads the token that a file holds alone.
- * @param option the option that names the file
- * @param stderr gets a warning of a file that others can read
- * @throws UsageError that does not repeat the content
+ * Reads a file that contains only a token.
+ * @param option the option of the file
+ * @param stderr receives the warning if others can read the file
+ * @throws UsageError, which does not contain the content
  */
 async function readTokenFile(file: string, option: string, stderr: Writable): Promise<string> {
   return checkToken(await readSecretFile(file, stderr), `${file} of ${option}`);
 }
 
-/** @throws UsageError that does not repeat the content */
+/** @throws UsageError, which does not contain the content */
 function checkToken(content: string, holder: string): string {
   const token = content.trim();
   if (/^[\x21-\x7e]+$/.test(token)) return token;
@@ -175,9 +175,9 @@ function checkToken(content: string, holder: string): string {
 
 /**
  * Reads a service account's key file.
- * @param option the option that names the file
- * @param stderr gets a warning of a file that others can read
- * @throws UsageError that does not repeat the content
+ * @param option the option of the file
+ * @param stderr receives the warning if others can read the file
+ * @throws UsageError, which does not contain the content
  */
 async function readAccountKey(file: string, option: string, stderr: Writable): Promise<ServiceAccount> {
   const text = await readSecretFile(file, stderr);

@@ -7,7 +7,7 @@ import { checkObjectName, objectUri } from '../../shared/objectStorage/objectNam
 import { UsageError } from '../command.ts';
 import { isLoopback } from '../loopback.ts';
 
-/** A place that a call names. All texts that name the same place have the same `name`, so compare that. */
+/** A parsed place. All texts of the same place have the same `name`, so compare that. */
 export type ParsedPlace = { readonly name: string } & PlaceParts;
 
 type PlaceParts =
@@ -31,7 +31,10 @@ const schemes: ReadonlyMap<string, (text: string) => ParsedPlace> = new Map([
 
 /**
  * Parses a place.
- * @throws UsageError that names the problem and the remedy; it never repeats a password in a URL
+ * @throws UsageError with the problem and the remedy, without a password in a URL
+ * @example
+ *     parsePlace('https://id.example.com'); // { name: 'https://id.example.com', kind: 'instance', origin: … }
+ *     parsePlace('firestore:my-project'); // { name: 'firestore:my-project/(default)', kind: 'database', firestore: … }
  */
 export function parsePlace(text: string): ParsedPlace {
   if (text === '-') return { name: text, kind: 'stream' };
@@ -46,7 +49,7 @@ export function parsePlace(text: string): ParsedPlace {
 }
 
 /**
- * Requires that no place is standard input or output, for a command that reads its places again.
+ * Requires that no place is standard input or output, for a command that reads its places repeatedly.
  * @throws UsageError
  */
 export function requireRereadable(...places: readonly string[]): void {
@@ -55,7 +58,9 @@ export function requireRereadable(...places: readonly string[]): void {
 }
 
 /**
- * Requires that the target of records is not their source, however both are written.
+ * Requires that source and target differ.
+ * @param from the name of a parsed place
+ * @param to the name of the other one
  * @throws UsageError
  */
 export function requireOther(from: string, to: string): void {

@@ -17,7 +17,7 @@ export const eventsOption = { json: flag('print events as NDJSON; the last is th
 /** The explanation of PLACE in the help of a command. */
 export const placeDetails = '`identity help` lists the forms of PLACE.';
 
-/** The options that select what a place exports, and limit its time. */
+/** The options that select the content of an export, and limit its time. */
 export const exportChoices = {
   org: repeatable('ORG_ID', 'an organisation; by default all', SELECTION),
   'exclude-org': repeatable('ORG_ID', 'an organisation to leave out, if it is there', SELECTION),
@@ -26,7 +26,7 @@ export const exportChoices = {
   'unknown-states': optional('STATE', 'active: for states that ZITADEL 2 or 3 omits', SELECTION),
 };
 
-/** The options that say how a place imports. */
+/** The options of an import. */
 export const importChoices = {
   'on-conflict': optional('CONFLICT', 'report, skip or overwrite differing records', SELECTION),
   'new-orgs-only': flag('fail if the target has one of the organisations', SELECTION),
@@ -39,7 +39,7 @@ export const secretOptions = {
   'credentials-file': optional('FILE', "key file for gs://; by default Google's ADC", CREDENTIALS),
 };
 
-/** Returns the options for the secrets of two places: each alone, or one for the only place that needs it. */
+/** Returns the options for the secrets of two places: one per place, and one for the only place that needs it. */
 export function secretsOfTwo(first: string, second: string) {
   return {
     ...secretOptions,
@@ -50,19 +50,19 @@ export function secretsOfTwo(first: string, second: string) {
   };
 }
 
-/** The names of the files with the secrets of places, by the options that name them. */
+/** The paths of files with secrets, by option. */
 export type SecretFiles = Partial<Values<ReturnType<typeof secretsOfTwo>>>;
 
-/** The option of the place to write to. */
+/** Returns the option of the target. */
 export const toOption = (meaning: string) => ({ to: required('PLACE', meaning, CREDENTIALS) });
 
 type ExportValues = Values<typeof exportChoices> & { readonly 'for-zitadel'?: boolean };
 type ImportValues = Values<typeof importChoices> & { readonly 'dry-run'?: boolean };
 
-/** The declared options that a function does not read: an option without effect does not compile. */
+/** The type of the remaining options of a function that reads all of them. An unread option does not compile. */
 type AllRead = Readonly<Record<string, never>>;
 
-/** Returns what a call exports from a place with a database. */
+/** Returns the options of a call's export. */
 export function exportOptionsOf({ options }: { readonly options: ExportValues }): PlaceExportOptions {
   const {
     org: orgIds,
@@ -86,7 +86,7 @@ export function exportOptionsOf({ options }: { readonly options: ExportValues })
   };
 }
 
-/** Returns how a call imports. */
+/** Returns the options of a call's import. */
 export function importOptionsOf(call: { readonly options: ExportValues & ImportValues }): PlaceImportOptions {
   return { ...exportOptionsOf(call), ...ofImport(call.options), ids: true };
 }
@@ -103,7 +103,7 @@ function ofImport(options: ImportValues) {
   return { onConflict, newOrgsOnly, refusedHashes, dryRun };
 }
 
-/** Returns where a call shows its progress: with `--json` beside the result, else on standard error. */
+/** Returns the output of a call's progress: with `--json` the stream of the result, otherwise standard error. */
 export function progressOutput(
   {
     options,

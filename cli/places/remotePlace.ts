@@ -21,12 +21,12 @@ const fileImport = z.object({
   post: z.object({ requestBody: z.object({ content: z.object({ [EXPORT_FILE]: z.object({}) }) }) }),
 });
 
-/** A ZITADEL that restarts answers 503, for less than this. */
+/** A restarting ZITADEL returns 503 for a shorter time. */
 const retries = { attempts: () => 6, initialDelayMs: 500, maxDelayMs: 2_000 };
 
 /**
- * Finds out which service answers at an address. Sends no token.
- * @throws IdentityError when nothing answers, or another service; the signal's reason
+ * Recognises the service at an address. Sends no token.
+ * @throws IdentityError for an unreachable server or another service; the signal's reason
  */
 async function recognise(origin: string, signal: AbortSignal): Promise<Recognised> {
   const found = await recogniseOurs(origin, signal);
@@ -37,7 +37,7 @@ async function recognise(origin: string, signal: AbortSignal): Promise<Recognise
   return { service: 'zitadel', version: undefined, ...zitadel };
 }
 
-/** @returns for another service, why it is none of ours */
+/** @returns the reason if the server is not this service */
 function recogniseOurs(origin: string, signal: AbortSignal): Promise<Recognised | string> {
   return callBriefly(origin, { method: 'GET', path: PATH }, signal, (response) => recogniseBy(origin, response));
 }
@@ -45,7 +45,7 @@ function recogniseOurs(origin: string, signal: AbortSignal): Promise<Recognised 
 async function recogniseBy(origin: string, { status, headers, body }: HttpResponse): Promise<Recognised | string> {
   if (status >= 300 && status < 400)
     throw placeNotKnown(origin, `it redirects to ${redirectOrigin(origin, headers.location)}`);
-  // Go's servers and nginx answer a plain request to a port with TLS.
+  // Go's servers and nginx respond to plain requests on a TLS port.
   const isPlain = status === 400 ? await plainToTls(origin) : undefined;
   if (isPlain !== undefined) throw isPlain;
   if (status !== 200) return `${PATH} is answered with ${status}`;
@@ -63,8 +63,8 @@ function redirectOrigin(origin: string, location: string | undefined): string {
 }
 
 /**
- * Opens what answers at an address as a place: an instance of this service, or a ZITADEL. Each call finds that out first,
- * so that no token reaches another service.
+ * Opens a server as a place: an instance of this service or a ZITADEL. Each call recognises the service first, so that no
+ * token reaches another service.
  */
 export function openRemote(settings: InstanceSettings): DatabasePlace {
   return {
@@ -78,7 +78,7 @@ export function openRemote(settings: InstanceSettings): DatabasePlace {
   };
 }
 
-/** Loads only the modules of the service that answers. */
+/** Loads only the modules of the recognised service. */
 async function openRecognised(settings: InstanceSettings, signal: AbortSignal): Promise<DatabasePlace> {
   const found = await recognise(settings.origin, signal);
   return found.service === 'identity'

@@ -29,7 +29,7 @@ const permitting: Readonly<Record<PlaceOperation, ReadonlySet<string>>> = {
 /** The releases that are known to take every hash. */
 const TAKES_EVERY_HASH = /^v?(?:[23]|4\.0)\./;
 
-/** Asks a ZITADEL about itself and the token. */
+/** Reads the facts about a ZITADEL, and the permissions of the token. */
 async function readZitadelFacts(
   connection: ZitadelConnection,
   recognised: Recognised,
@@ -39,7 +39,7 @@ async function readZitadelFacts(
   const permits = (operation: PlaceOperation) => roles.some((role) => permitting[operation].has(role));
   const { records, bytes } = requestLimits;
   const hasStates = await importsStates(connection);
-  // Others may not read the instance.
+  // Callers without these roles cannot read the instance.
   const instance = permits('export')
     ? await readInstance(connection)
     : { instance: undefined, defaultOrgId: undefined };

@@ -112,7 +112,7 @@ describe('identity audit', () => {
     expect(trail.parse(JSON.parse((await list('0')).stdout)).events).toEqual(await eventsIn(data));
     expect(await list('9'.repeat(18))).toMatchObject({
       code: 64,
-      stderr: expect.stringContaining('no event of this instance'),
+      stderr: expect.stringContaining('is later than every event of this instance'),
     });
     expect(await list('last')).toMatchObject({
       code: 64,

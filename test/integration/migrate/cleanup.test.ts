@@ -103,7 +103,7 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
       stderr: expect.stringContaining('PLACE, --data and --firestore are mutually exclusive'),
     });
     const file = await identity([...prepare, 'north.json']);
-    expect(file).toMatchObject({ code: 64, stderr: expect.stringContaining('north.json is no address') });
+    expect(file).toMatchObject({ code: 64, stderr: expect.stringContaining('north.json is not an address') });
   });
 
   it('says that records stay in the target of an import that was interrupted', async () => {
