@@ -5,7 +5,7 @@ import { normaliseRecord } from '../organisation/normaliseRecord.ts';
 import { hashVerification, isRefusedByDefault } from '../organisation/passwordHashes.ts';
 import { isTotpSeed } from '../organisation/passwords.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
-import { recordKey, reportedId } from '../organisation/recordPlan.ts';
+import { isGrantToItself, recordKey, reportedId } from '../organisation/recordPlan.ts';
 import { documentPath } from '../store/store.ts';
 import type { SecretSelection } from './secretSelection.ts';
 
@@ -37,13 +37,15 @@ export interface RecordContent {
 }
 
 /**
- * Returns what is compared of a record: its values as an import stores them, and the selected secrets.
- * @returns undefined for a key, unless keys are compared
+ * Returns what is compared of a record: its values as an import stores them, and the selected secrets. A user grant is
+ * compared without its project grant, which its project and organisation determine.
+ * @returns undefined for a record that no import carries, and for a key, unless keys are compared
  */
 export function comparedRecord(given: OrganisationRecord, selection: SecretSelection): ComparedRecord | undefined {
   const { section, orgId } = given;
   if (section.keys === true && !selection.withKeys) return undefined;
-  const { record } = normaliseRecord(given);
+  const { record } = normaliseRecord(given, section.completed?.field);
+  if (isGrantToItself(record)) return undefined;
   const id = documentPath(recordKey(record));
   const { body, otpEmail, hasState, state } = record;
   return {

@@ -125,6 +125,14 @@ export function planReferences({ section, json, given, orgId }: OrganisationReco
   return planned;
 }
 
+/** Whether a record refers to its own organisation in a way for which an import does not carry it. */
+export function isGrantToItself(record: OrganisationRecord): boolean {
+  return planReferences(record).some(
+    ({ reference: { collection, ifOwn }, targetId }) =>
+      ifOwn !== undefined && collection === 'organisations' && targetId === record.orgId,
+  );
+}
+
 const NO_REFERENCES: readonly PlannedReference[] = [];
 
 /** Converts a name to the text that it has in common with all names that count as the same. */

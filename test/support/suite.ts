@@ -23,6 +23,7 @@ export async function runSuite({
     config,
     project: [...projects],
     watch: false,
+    passWithNoTests: true,
     ...options,
   });
   const tests = vitest.state.getTestModules().flatMap((module) => [...module.children.allTests()]);

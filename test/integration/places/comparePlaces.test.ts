@@ -53,6 +53,24 @@ describe('identity compare', () => {
       });
   });
 
+  it('ends with equal for a project that its own organisation is granted, which an import does not carry', async () => {
+    const { database } = await servedPlace(sqlite);
+    const projectGrant = { projectId: 'p', grantedOrgId: 'acme', roleKeys: ['r'] };
+    const file = await fileWith(
+      'a.json',
+      organisation('acme', {
+        humanUsers: [person('ada')],
+        projects: [{ projectId: 'p', project: { name: 'P' } }],
+        projectRoles: [{ projectId: 'p', roleKey: 'r', displayName: 'R' }],
+        projectGrants: [{ grantId: 'g', projectGrant }],
+        userGrants: [{ userId: 'ada', projectId: 'p', projectGrantId: 'g', roleKeys: ['r'] }],
+      }),
+    );
+    expect(await identity(['import', file, '--to', database])).toMatchObject({ code: 0 });
+    const counts = { userGrants: { equal: 1 } };
+    expect(await identityResult(['compare', file, database])).toMatchObject({ code: 0, differences: [], counts });
+  });
+
   it('calls equal what an import calls unchanged, also where a file states that there is no factor', async () => {
     const { database } = await servedPlace(sqlite);
     const file = (ownerType: string, otpEmail: boolean) =>
