@@ -1,7 +1,7 @@
 // The scope in which an organisation's login names are unique.
 
 import { type DocumentKey, documentId, documentPath, type Reader, type Write } from '../store/store.ts';
-import { claimKey } from './recordPlan.ts';
+import { claimKey } from './claimKeys.ts';
 import { LOGIN_NAME_SCOPE } from './sections/policies.ts';
 import { organisationSection } from './sections.ts';
 

@@ -4,6 +4,7 @@ import { textAt, textsAt, valueAt } from '../json/jsonObject.ts';
 import { foldLookAlikes } from '../lookAlikes.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import { type DocumentKey, distinctKeys, documentId, documentPath, type Write } from '../store/store.ts';
+import { caselessClaimKey, claimKey, lowerCase } from './claimKeys.ts';
 import { type OrganisationRecord, storedFields } from './record.ts';
 import type { FieldPath, RecordIssue, Reference, UniqueName } from './relations.ts';
 import { targetParts } from './sections/references.ts';
@@ -134,24 +135,6 @@ export function isGrantToItself(record: OrganisationRecord): boolean {
 }
 
 const NO_REFERENCES: readonly PlannedReference[] = [];
-
-/** Converts a name to the text that it has in common with all names that count as the same. */
-type Fold = (name: string) => string;
-
-const lowerCase: Fold = (name) => name.toLowerCase();
-
-/**
- * Returns the key of a name's claim.
- * @param names the name's parts, converted so that names that count as the same are equal
- */
-export function claimKey(type: string, names: readonly string[], scope: readonly string[] = []): DocumentKey {
-  return { collection: 'claims', id: documentId(type, ...scope, ...names) };
-}
-
-/** Returns the key of the claim of a name that ZITADEL compares without regard to case. */
-export function caselessClaimKey(type: string, parts: readonly string[]): DocumentKey {
-  return claimKey(type, parts.map(lowerCase));
-}
 
 /** Lists the unique names that a record claims. */
 function claimedNames({ section, json }: OrganisationRecord, byDomain: boolean): UniqueName[] {

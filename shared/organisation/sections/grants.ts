@@ -2,7 +2,7 @@
 
 import { type JsonObject, parseObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import { type DocumentKey, documentId, documentPath, type Reader, readByPath } from '../../store/store.ts';
-import { caselessClaimKey } from '../recordPlan.ts';
+import { caselessClaimKey } from '../claimKeys.ts';
 import type { RecordIssue } from '../relations.ts';
 import { type Completion, deactivatable, type ImportedRecord, type Section } from '../section.ts';
 import type { RecordWarning } from '../warnings.ts';

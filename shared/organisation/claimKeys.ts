@@ -1,0 +1,21 @@
+// The keys of the claims on unique names. Sections need them without the descriptors of records.
+
+import { type DocumentKey, documentId } from '../store/store.ts';
+
+/** Converts a name to the text that it has in common with all names that differ in case only. */
+export function lowerCase(name: string): string {
+  return name.toLowerCase();
+}
+
+/**
+ * Returns the key of a name's claim.
+ * @param names the name's parts, converted so that names that count as the same are equal
+ */
+export function claimKey(type: string, names: readonly string[], scope: readonly string[] = []): DocumentKey {
+  return { collection: 'claims', id: documentId(type, ...scope, ...names) };
+}
+
+/** Returns the key of the claim of a name that ZITADEL compares without regard to case. */
+export function caselessClaimKey(type: string, parts: readonly string[]): DocumentKey {
+  return claimKey(type, parts.map(lowerCase));
+}
