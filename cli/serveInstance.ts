@@ -16,7 +16,7 @@ import { createApp } from '../shared/http/app.ts';
 import { docsRoutes } from '../shared/http/docs.ts';
 import { type RunningServer, serve } from '../shared/http/server.ts';
 import { configureLog } from '../shared/log.ts';
-import { createCloudStorage } from '../shared/objectStorage/cloudStorage.ts';
+import { openObjectStorage } from '../shared/objectStorage/openObjectStorage.ts';
 import { instanceKey } from '../shared/store/instance.ts';
 import { requireMasterKey, type StoreLocation } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';
@@ -57,7 +57,7 @@ export async function serveInstance(
     ...config,
     store: metrics?.store ?? store,
     audit,
-    objectStorage: createCloudStorage(),
+    objectStorage: openObjectStorage(),
     now: () => new Date(),
   });
   const app = createApp({

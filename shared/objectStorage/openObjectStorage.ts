@@ -1,0 +1,17 @@
+import type { ObjectStorage } from './objectStorage.ts';
+
+/**
+ * Opens Cloud Storage. Its client is loaded with the first object: it slows the start down and occupies memory, and few calls
+ * use a bucket.
+ */
+export function openObjectStorage(): ObjectStorage {
+  let opened: Promise<ObjectStorage> | undefined;
+  const open = () => {
+    opened ??= import('./cloudStorage.ts').then(({ createCloudStorage }) => createCloudStorage());
+    return opened;
+  };
+  return {
+    write: async (...call) => (await open()).write(...call),
+    pin: async (...call) => (await open()).pin(...call),
+  };
+}
