@@ -2,14 +2,14 @@ variable "instances" {
   description = <<-EOT
     The instances by id. A new entry creates an instance.
     The id prefixes the names of the instance's resources and is the default name of its database. It cannot change later.
-      domain         the instance's own domain
-      database       the database's name where it differs from the id, such as that of a restored backup; another one later needs Terraform's state to change first
-      database_kms_key  the key that encrypts the database, in its location, by default Google's own; it cannot change later
-      location       the database's location, by default the region; it cannot change later
-      exporters      service accounts that may create objects in the bucket for exports; requests carry their keys
-      importers      service accounts that may read objects of the bucket for imports; requests carry their keys
-      cors_origins   origins whose pages may call the functions from a browser, by default none
-      min_instances  the minimum number of removeOtpEmail processes; with 0, the first request waits for a cold start
+      domain              the instance's own domain
+      database            the database's name where it differs from the id, such as that of a restored backup; another one later needs Terraform's state to change first
+      database_kms_key    the key that encrypts the database, in its location, by default Google's own; it cannot change later
+      location            the database's location, by default the region; it cannot change later
+      exporters           service accounts that may create objects in the bucket for exports; requests carry their keys
+      importers           service accounts that may read objects of the bucket for imports; requests carry their keys
+      cors_origins        origins whose pages may call the functions from a browser, by default none
+      min_instances       the minimum number of removeOtpEmail processes; with 0, the first request waits for a cold start
       master_key_version  the version of the Secret Manager secret ID-master-key, which encrypts the database's secrets
   EOT
   type = map(object({
