@@ -5,7 +5,7 @@ import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith, readResult } from '../../support/migrations/migrating.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { sqlite } from '../../support/stores/stores.ts';
-import type { Release } from '../../support/zitadel/behaviour.ts';
+import { measured, type Release } from '../../support/zitadel/behaviour.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 
 const SALT_AND_HASH = '0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
@@ -54,8 +54,8 @@ const REFUSED = 'with a password hash for which ZITADELs since June 2026 refuse 
 describe('a migration of people whose password hashes a ZITADEL refuses', () => {
   const humanUsers = [hashed('ada'), hashed('bob', `$2b$05$${SALT_AND_HASH}`), hashed('eve', ARGON2)];
   const userMetadata = [{ id: 'bob', key: 'shoe size', value: 'NDI=' }];
-  const toZitadel = async (release: Release) =>
-    migrating(await exportFileWith(organisation('acme', { humanUsers, userMetadata })), { release });
+  const toZitadel = async (release: Release, version = measured.version) =>
+    migrating(await exportFileWith(organisation('acme', { humanUsers, userMetadata })), { release, version });
 
   it('announces in its plan what happens, and names the people in its result', async () => {
     const { zitadel, migrate } = await toZitadel('2026-07');
@@ -71,6 +71,12 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
     expect([...(zitadel.contents.organisations.get('acme')?.sections.get('humanUsers')?.keys() ?? [])]).toEqual([
       'ada',
     ]);
+  });
+
+  it.each([measured.version, 'v4.0.4'])('counts them in the plan for a ZITADEL of version %s', async (version) => {
+    const { migrate } = await toZitadel('4.0', version);
+    const { stderr } = await migrate();
+    expect(stderr).toContain(`2 ${REFUSED}`);
   });
 
   it('moves them without their hashes by --refused-hashes omit, and names them', async () => {

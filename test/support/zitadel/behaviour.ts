@@ -21,6 +21,8 @@ export interface ZitadelBehaviour {
   exportMs: number;
   /** The release of its responses. */
   release: Release;
+  /** The version that the instance returns. */
+  version: string;
   /** Whether the rules of requests reject a person, and with it the whole request. */
   rejectsPerson: (userId: string) => boolean;
   /** Whether a search finds a user. */
@@ -44,6 +46,7 @@ export const measured: Readonly<ZitadelBehaviour> = {
   deadMs: 100,
   exportMs: 0,
   release: '4.0',
+  version: '2026-11-21T21:48:54Z',
   rejectsPerson: () => false,
   findsUser: () => true,
   hidesUsers: false,

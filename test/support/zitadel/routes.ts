@@ -59,7 +59,6 @@ interface Called extends Routed {
 
 type Handler = (ports: RoutePorts, called: Called) => Reply | Promise<Reply>;
 
-const INSTANCE = { name: 'ZITADEL', version: '2026-11-21T21:48:54Z' };
 const lenient = { ignoreUnknownFields: true };
 /** The JSON form of a value. */
 const jsonValue = (value: unknown): JsonValue => z.json().parse(JSON.parse(JSON.stringify(value)));
@@ -96,8 +95,8 @@ const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/admin/v1/instances/me',
-    handler: ({ id, host }) =>
-      replies.found({ instance: { id, ...INSTANCE, domains: [{ domain: host, primary: true }] } }),
+    handler: ({ id, host, behaviour: { version } }) =>
+      replies.found({ instance: { id, name: 'ZITADEL', version, domains: [{ domain: host, primary: true }] } }),
   },
   {
     method: 'GET',
