@@ -351,9 +351,13 @@ function isConsequence({ part, path, zitadel, ours }: Difference): boolean {
   );
 }
 
-/** Returns the rows that explain a case's differences; undefined if a difference is neither deliberate nor a consequence. */
-export function deliberateReasons(recorded: RecordedCase, found: readonly Difference[]): Deliberate[] | undefined {
-  const rowOf = (difference: Difference) => deliberateDifferences.find((row) => matches(row, difference, recorded));
+/** Returns the rows that explain a case's differences; undefined if a difference is neither in a row nor a consequence. */
+export function reasonsOf(
+  rows: readonly Deliberate[],
+  recorded: RecordedCase,
+  found: readonly Difference[],
+): Deliberate[] | undefined {
+  const rowOf = (difference: Difference) => rows.find((row) => matches(row, difference, recorded));
   const explained = found.map((difference) => ({ difference, row: rowOf(difference) }));
   const hasCause = explained.some(
     ({ difference, row }) => row !== undefined && /^(?:error|status|message)/.test(difference.part),

@@ -1,4 +1,4 @@
-import { type Deliberate, deliberateReasons } from './deliberate.ts';
+import { type Deliberate, reasonsOf } from './deliberate.ts';
 import { type Difference, differences } from './differences.ts';
 import { type Answered, type Exported, exportAll, observe, type Server, send } from './observe.ts';
 import { Placeholders } from './placeholders.ts';
@@ -41,8 +41,15 @@ export async function importCallers(server: Server): Promise<void> {
   if (answer.status !== 200) throw new Error(`the callers cannot be imported: ${JSON.stringify(answer)}`);
 }
 
-/** Sends the cases to a server, and compares its responses with the recorded ones. Returns the cases by name. */
-export async function replay(server: Server, cases: readonly RecordedCase[]): Promise<Judged[]> {
+/**
+ * Sends the cases to a server, and compares its responses with the recorded ones. Returns the cases by name.
+ * @param rows the differences that are documented of the server
+ */
+export async function replay(
+  server: Server,
+  cases: readonly RecordedCase[],
+  rows: readonly Deliberate[],
+): Promise<Judged[]> {
   const answers = new Map<RecordedCase, Answered>();
   const isRunnable = ({ request: { as } }: RecordedCase) => as === undefined || server.tokens[as] !== undefined;
   const waiting = cases.filter(isRunnable).values();
@@ -52,7 +59,7 @@ export async function replay(server: Server, cases: readonly RecordedCase[]): Pr
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   const file = await exportAll(server, [...answers].flatMap(orgIdsOf));
   return cases
-    .map((recorded) => judge(recorded, answers.get(recorded), file))
+    .map((recorded) => judge(recorded, answers.get(recorded), file, rows))
     .sort((a, b) => (a.recorded.name < b.recorded.name ? -1 : 1));
 }
 
@@ -60,7 +67,12 @@ function orgIdsOf([recorded, { placeholders }]: readonly [RecordedCase, Answered
   return recorded.export?.map((orgId) => String(placeholders.fill(orgId))) ?? [];
 }
 
-function judge(recorded: RecordedCase, answered: Answered | undefined, file: Exported): Judged {
+function judge(
+  recorded: RecordedCase,
+  answered: Answered | undefined,
+  file: Exported,
+  rows: readonly Deliberate[],
+): Judged {
   if (answered === undefined) return { recorded, verdict: 'not run', found: [], reasons: [] };
   const organisations = orgIdsOf([recorded, answered]).flatMap((id) => file.get(id) ?? []);
   const exported = recorded.export === undefined ? {} : { exported: answered.placeholders.unfill(organisations) };
@@ -72,7 +84,7 @@ function judge(recorded: RecordedCase, answered: Answered | undefined, file: Exp
     differences(recording, { ...answered.seen, ...exported }).filter(isCounted),
   );
   const [found = []] = candidates.sort((a, b) => a.length - b.length);
-  const reasons = deliberateReasons(recorded, found);
+  const reasons = reasonsOf(rows, recorded, found);
   const verdict = found.length === 0 ? 'same' : reasons === undefined ? 'differs' : 'documented';
   return { recorded, verdict, found, reasons: reasons ?? [], error: errorOf(answered) };
 }
