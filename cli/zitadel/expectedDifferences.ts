@@ -95,6 +95,15 @@ const importedUserStates = new Set(['USER_STATE_ACTIVE', 'USER_STATE_INACTIVE', 
 const NOT_CARRIED = 'ZITADEL does not import, or not export, these texts';
 const textsNotCarried = new Set([...droppedSections, 'inviteUserMessages']);
 
+const NO_FLOW = 'no export of ZITADEL has flows other than external and internal authentication';
+/** Matches the ids of trigger actions of external and internal authentication. */
+const EXPORTED_FLOW = /^(?:[13]|FLOW_TYPE_EXTERNAL_AUTHENTICATION)_/;
+
+/** Whether a ZITADEL takes a record, and no export of it shows the record. */
+export function isNeverExported({ section, id }: Pick<RecordDifference, 'section' | 'id'>): boolean {
+  return section === 'triggerActions' && !EXPORTED_FLOW.test(id);
+}
+
 const NO_PROVIDER = 'the file of the import into ZITADEL has no such identity provider';
 
 /**
@@ -130,23 +139,16 @@ function addedReason({ section, id }: RecordDifference, { domains, side }: Zitad
 
 function lostReason(lost: RecordDifference, { losses }: ZitadelSide, first?: RecordContent): string | undefined {
   if (textsNotCarried.has(lost.section)) return NOT_CARRIED;
+  if (isNeverExported(lost)) return NO_FLOW;
   if (losses === undefined || lost.section !== 'userLinks' || first === undefined) return losses?.reason(lost);
   const idpId = textAt(parseObject(first.body), 'idpId', '');
   return losses.hasProvider(lost.orgId, idpId) ? undefined : NO_PROVIDER;
 }
 
-function fieldReason(
-  { section, orgId, id }: RecordDifference,
-  field: FieldDifference,
-  zitadel: ZitadelSide,
-): string | undefined {
+function fieldReason(difference: RecordDifference, field: FieldDifference, zitadel: ZitadelSide): string | undefined {
+  const { section, orgId } = difference;
   const { side, losses } = zitadel;
-  if ('secret' in field) {
-    const isOmitted =
-      field.path === personCredentials.password.path && losses?.lacksHash({ section, orgId, id }) === true;
-    if (isOmitted && isOnlyOther(field, side)) return WITHOUT_HASH;
-    return field.path === personCredentials.password.clear ? CLEAR_PASSWORD : undefined;
-  }
+  if ('secret' in field) return secretReason(difference, field, zitadel);
   const values: DifferingValues = side === 'second' ? [field.first, field.second] : [field.second, field.first];
   if (section === 'loginPolicy' && field.path === 'idps')
     return losses !== undefined && lacksOnlyMissing(values, (id) => losses.hasProvider(orgId, id))
@@ -157,9 +159,17 @@ function fieldReason(
   return fieldRules.find(isExplained)?.reason;
 }
 
-/** Whether the other side has a secret that the ZITADEL does not have. */
-function isOnlyOther({ secret }: Extract<FieldDifference, { secret: unknown }>, side: ZitadelSide['side']): boolean {
-  return secret === (side === 'second' ? 'onlyFirst' : 'onlySecond');
+function secretReason(
+  { fields = [], ...record }: RecordDifference,
+  { path, secret }: Extract<FieldDifference, { secret: unknown }>,
+  { side, losses }: ZitadelSide,
+): string | undefined {
+  const { password } = personCredentials;
+  const [onlyOther, onlyZitadel] = side === 'second' ? ['onlyFirst', 'onlySecond'] : ['onlySecond', 'onlyFirst'];
+  const isHash = path === password.path;
+  if (isHash && secret === onlyOther && losses?.lacksHash(record) === true) return WITHOUT_HASH;
+  const isMade = isHash && secret === onlyZitadel && fields.some((other) => other.path === password.clear);
+  return isMade || path === password.clear ? CLEAR_PASSWORD : undefined;
 }
 
 /** Whether a ZITADEL's login policy has all identity providers of the other side that the file has. */

@@ -13,7 +13,7 @@ import { UsageError } from '../../command.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
 import type { ExportFile, ImportMeter, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { counted } from '../../numberTexts.ts';
-import { LAG_MS } from '../expectedDifferences.ts';
+import { isNeverExported, LAG_MS } from '../expectedDifferences.ts';
 import { readDefaultDomainPolicy } from '../export/defaultDomainPolicy.ts';
 import { hasContext } from '../rpc.ts';
 import { decideAll, FileSurvey, listLeftToDo } from './decisions.ts';
@@ -85,8 +85,10 @@ async function settleExisting(importing: ZitadelImport, ledger: ImportLedger, { 
   using target = await TargetRecords.read(again, orgIds, losses);
   for await (const one of ledger.records(connection.signal, 'existing')) {
     const { found } = target.find(one.record);
+    const isHidden = isNeverExported({ section: one.record.section.name, id: one.id });
     // Of several records with one id, the first is there.
-    if (found === 'equal' && one.foreseen !== 'notCarried') ledger.enter(one, { found, outcome: 'unchanged' });
+    if ((found === 'equal' && one.foreseen !== 'notCarried') || isHidden)
+      ledger.enter(one, { found, outcome: 'unchanged' });
     else {
       const isReported = options.onConflict === 'report';
       ledger.enter(one, {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { identity } from '../../support/command.ts';
-import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { organisation, person, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { exportFileWith, readResult } from '../../support/migrations/migrating.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { sqlite } from '../../support/stores/stores.ts';
@@ -45,6 +45,19 @@ describe('a migration that is repeated after logins at the ZITADEL', () => {
       proof: { unexpected: 0 },
       credentials: { kept: 1, others: [{ reason: expect.stringContaining('with another hash in the target') }] },
     });
+  });
+});
+
+describe('a migration of every kind of record', () => {
+  it('ends with 0, and so does a second one', async () => {
+    const { migrate } = await migrating(await exportFileWith(...zitadelRequest('import-request')));
+    for (const attempt of ['first', 'second']) {
+      const { code, stdout, stderr } = await migrate('--json');
+      const { errors, proof } = readResult(stdout);
+      const unexplained = proof.differences.filter(({ reason }) => reason === undefined);
+      expect([attempt, errors, unexplained], stderr).toEqual([attempt, [], []]);
+      expect(code, stderr).toBe(0);
+    }
   });
 });
 

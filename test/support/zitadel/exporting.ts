@@ -67,6 +67,9 @@ export function exportFrom(
     for (const section of whole) organisation[section] = records(section)[0];
     for (const section of lists) organisation[section] = records(section);
     organisation.humanUsers = records('humanUsers').map((person) => withoutSecrets(person, secrets));
+    organisation.triggerActions = records('triggerActions').filter(
+      ({ flowType }) => flowType === '1' || flowType === '3',
+    );
     // The incorrect texts are read under this name.
     organisation.passwordlessRegistrationMessages = records('domainClaimedMessages');
     organisation.projectGrants = records('projectGrants').filter((grant) =>

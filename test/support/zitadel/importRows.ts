@@ -186,7 +186,8 @@ export const secondPhase: readonly Row[] = [
     section: 'triggerActions',
     type: 'trigger_action',
     id: ['flowType', 'triggerType'],
-    exists: 'ID=COMMAND-Nfh52 Message=Errors.NoChangesFound',
+    exists: 'ID=COMMAND-Nfh52 Message=Errors.Flow.NoChanges',
+    stored: ({ json }) => ({ ...json, flowType: idOfType(json.flowType), triggerType: idOfType(json.triggerType) }),
   },
   {
     section: 'projectGrants',
@@ -253,17 +254,33 @@ function withState({ release }: ImportRun, { state, ...json }: JsonObject): Json
   return hasStates(release) && state !== undefined ? { ...json, state } : json;
 }
 
+const typeIds = new Map<unknown, string>([
+  ['FLOW_TYPE_EXTERNAL_AUTHENTICATION', '1'],
+  ['TRIGGER_TYPE_POST_AUTHENTICATION', '1'],
+  ['TRIGGER_TYPE_PRE_CREATION', '2'],
+  ['TRIGGER_TYPE_POST_CREATION', '3'],
+]);
+
+/** Returns the id of a flow or a trigger, which an import may name. */
+function idOfType(type: unknown): unknown {
+  return typeIds.get(type) ?? type;
+}
+
+const HASH_OF_A_PASSWORD = `$2a$14$${'0123456789012345678901u'.padEnd(53, 'B')}`;
+
 /**
  * A person gets a display name and a language where the file has none; one without a credential becomes initial, and
  * loses the verified address. One with a password and an unverified address becomes initial too, and of the other states
- * only three are kept.
+ * only three are kept. A clear password is hashed.
  */
 function importedPerson(given: JsonObject): JsonObject {
   const json = structuredClone(given);
   fillIn(humanUserSection.filled ?? [], json, 'zitadel');
   const inner = elements(json.user)[0] ?? {};
-  const { idps: _, otpCode: _seed, ...kept } = inner;
-  const hasPassword = valueAt(json, 'user.hashedPassword.value') !== undefined || inner.password !== undefined;
+  const { idps: _, otpCode: _seed, password, ...others } = inner;
+  const hashedPassword = inner.hashedPassword ?? (password === undefined ? undefined : { value: HASH_OF_A_PASSWORD });
+  const kept = { ...others, ...(hashedPassword !== undefined && { hashedPassword }) };
+  const hasPassword = valueAt(kept, 'hashedPassword.value') !== undefined;
   const email = elements(inner.email)[0] ?? {};
   const isKept = ['USER_STATE_INACTIVE', 'USER_STATE_LOCKED'].includes(textAt(json, 'state', ''));
   const imported = email.isEmailVerified === true ? 'USER_STATE_ACTIVE' : 'USER_STATE_INITIAL';
