@@ -170,7 +170,7 @@ export type OwnProviders = (idpId: string) => boolean;
 export interface ExportForm {
   /** Fills in fields in place, and returns whether that changed any. */
   readonly fill?: (json: JsonObject, orgId: string, findProvider: (id: string) => Provider | undefined) => boolean;
-  /** Removes the fields about own identity providers, which `fill` derives. */
+  /** Returns a record in the form in which it is compared, such as without the derived fields about own identity providers. */
   readonly withoutFilled?: (json: JsonObject, isOwnProvider: OwnProviders) => JsonObject;
   /** The object in which fields are filled: the field that contains it, and its own fields in the order of the definition. */
   readonly order?: { readonly inner?: string; readonly fields: readonly string[] };
@@ -189,7 +189,10 @@ export interface ExportForm {
 /** The name of a section: a field of ZITADEL's organisation document, `org` for the organisation itself. */
 export type SectionName = Exclude<keyof DataOrg, `$${string}` | 'orgId' | 'orgState'>;
 
-/** A section of an organisation in an export file: a field with one kind of record. */
+/**
+ * A section of an organisation in an export file: a field with one kind of record. A short example is
+ * `userMetadataSection`.
+ */
 export interface Section {
   /** The field's JSON name in a v2 file, and the section's name in `summary` and `manifest`. */
   readonly name: SectionName;

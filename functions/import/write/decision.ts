@@ -47,7 +47,8 @@ type Decision = RecordOutcome | 'create' | 'overwrite';
  * Decides and writes a batch record by record, in one transaction. A name that a record gives up is free for those after
  * it.
  */
-export async function decideBatch(writing: Writing, { store, records, comparison, stamp }: Batch): Promise<void> {
+export async function decideBatch(writing: Writing, batch: Batch): Promise<void> {
+  const { store, records, comparison, stamp } = batch;
   // Kept between attempts: if a commit's response was lost, the next attempt reads records that are already overwritten.
   const warnings = new Map<IncomingRecord, readonly ImportWarning[]>();
   const narrowed = new Map<IncomingRecord, NarrowedGrant>();
@@ -72,7 +73,7 @@ export async function decideBatch(writing: Writing, { store, records, comparison
       const first = written.get(documentPath(plan.key));
       const decision =
         first === undefined
-          ? decideRecord(writing, { comparison, stamp }, record, stored, protectedRecords.get(record))
+          ? decideRecord(writing, batch, record, stored, protectedRecords.get(record))
           : decideRepetition(plan, plan.record.digest === first.record.digest);
       const outcome = typeof decision === 'object' ? decision : claimNames(ledger, plan, stored, decision);
       outcomes.set(record, outcome);
@@ -152,7 +153,7 @@ async function readStored(
  */
 function decideRecord(
   writing: Writing,
-  { comparison, stamp }: Pick<Batch, 'comparison' | 'stamp'>,
+  { comparison, stamp }: Batch,
   { plan, reserved }: IncomingRecord,
   stored: StoredDocument | undefined,
   protection: RecordIssue | undefined,
