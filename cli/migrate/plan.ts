@@ -1,7 +1,7 @@
 // The plan of a migration.
 
 import type { ImportResponse } from '../../functions/import/contract.ts';
-import { stateWarnings } from '../../functions/import/results/report.ts';
+import { stateWarnings } from '../../functions/import/results/fileWarnings.ts';
 import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
 import { Comparison } from '../../shared/exportFile/comparison.ts';

@@ -1,7 +1,8 @@
 // Imports in several requests, for files above the limit of one.
 
 import type { ImportError, ImportResponse } from '../../functions/import/contract.ts';
-import { fileWarnings, MAX_LISTED_ISSUES } from '../../functions/import/results/report.ts';
+import { fileWarnings } from '../../functions/import/results/fileWarnings.ts';
+import { MAX_LISTED_ISSUES } from '../../functions/import/results/report.ts';
 import { missingWarnings, organisationFilter } from '../../functions/import/selection.ts';
 import { newImportId } from '../../functions/import/stamp.ts';
 import { addCounts, total } from '../../shared/collections/counts.ts';

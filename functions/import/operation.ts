@@ -13,7 +13,8 @@ import { type Collection, documentPath, READ_BATCH, type Store } from '../../sha
 import { inTurns } from '../../shared/turns.ts';
 import type { ImportResponse } from './contract.ts';
 import type { ImportRun, ImportSettings, Writing } from './importRun.ts';
-import { fileWarnings, ImportReport, ignoredWarning, loginNameWarnings } from './results/report.ts';
+import { fileWarnings, ignoredWarning, loginNameWarnings } from './results/fileWarnings.ts';
+import { ImportReport } from './results/report.ts';
 import { carriedSections, countNotCarried, missingWarnings, organisationFilter, parentSections } from './selection.ts';
 import { isCreatedByImport } from './stamp.ts';
 import { RemovalWatch } from './write/guardedStore.ts';

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ImportResponse, ImportWarning } from '../../../functions/import/contract.ts';
-import { fileWarnings, loginNameWarnings } from '../../../functions/import/results/report.ts';
+import { fileWarnings, loginNameWarnings } from '../../../functions/import/results/fileWarnings.ts';
 import { organisationFilter } from '../../../functions/import/selection.ts';
 import { total } from '../../../shared/collections/counts.ts';
 import { hasCode } from '../../../shared/errors/identityError.ts';

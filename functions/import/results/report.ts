@@ -1,11 +1,8 @@
-// The outcomes of an import's records, and the response and warnings that are made from them.
+// The outcomes of an import's records, and the response that is created from them.
 
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { type Counts, increase, total } from '../../../shared/collections/counts.ts';
 import { shortenedText } from '../../../shared/errors/identityError.ts';
-import type { Inspection } from '../../../shared/exportFile/inspection.ts';
-import type { IgnoredField } from '../../../shared/exportFile/manifest.ts';
-import type { UnknownStates } from '../../../shared/exportFile/organisationDraft.ts';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
@@ -27,68 +24,6 @@ export const MAX_LISTED_ISSUES = 10_000;
 
 /** Ids and messages repeat texts of the file. Only texts above their limit are longer than this. */
 const MAX_ISSUE_CHARACTERS = 4_000;
-
-/** The warning of a file without a manifest. */
-const unproved: ImportWarning = {
-  type: 'manifest',
-  reason: 'manifest_missing',
-  message: 'the file has no manifest: its completeness cannot be verified',
-};
-
-/** Creates the warning of a file without states. */
-function unknownStatesWarning({ organisations, people, serviceUsers }: UnknownStates): ImportWarning {
-  const counts = `organisations: ${organisations}, people: ${people}, service users: ${serviceUsers}`;
-  const message = `unknown states: the file has none (${counts}); each counts as active, or as initial, even if it is deactivated or locked at the source: deactivate it in the target`;
-  return { type: 'state', reason: 'states_unknown', message };
-}
-
-/** Creates the warning of people who become initial although the file does not state it. */
-function initialWarning(people: number): ImportWarning {
-  const message = `people who become initial: ${people}; the file has no state for them, and their e-mail addresses are unverified: set \`isEmailVerified\` where the source has verified the address, or \`state\``;
-  return { type: 'state', reason: 'people_initial', message };
-}
-
-/** Returns the warnings about the states that a file lacks. */
-export function stateWarnings({
-  unknownStates,
-  initialPeople,
-}: Pick<Inspection, 'unknownStates' | 'initialPeople'>): ImportWarning[] {
-  return [
-    ...(unknownStates === undefined ? [] : [unknownStatesWarning(unknownStates)]),
-    ...(initialPeople === 0 ? [] : [initialWarning(initialPeople)]),
-  ];
-}
-
-/** Returns the warnings about a whole file. */
-export function fileWarnings(
-  inspection: Pick<Inspection, 'proved' | 'unknownStates' | 'initialPeople'>,
-): ImportWarning[] {
-  return [...(inspection.proved ? [] : [unproved]), ...stateWarnings(inspection)];
-}
-
-/**
- * Returns the warning that the exporting instance adds the organisation's domain to login names by default, and the
- * importing one does not, if the file has organisations that depend on it.
- * @param byDefault whether the importing instance adds the domain to the login names of an organisation without a policy
- */
-export function loginNameWarnings(
-  { manifest, organisations }: Pick<Inspection, 'manifest' | 'organisations'>,
-  byDefault: boolean,
-): ImportWarning[] {
-  if (manifest?.userLoginMustBeDomain !== true || byDefault) return [];
-  const { length } = organisations.filter(
-    ({ hasLoginNames, validatesDomains }) => hasLoginNames && validatesDomains === undefined,
-  );
-  const message = `organisations without a domain policy: ${length}; the default of the exporting instance is \`userLoginMustBeDomain\`, and this instance lacks it: of users of one name in several organisations, one is imported. Add a domain policy to these organisations, or import into an instance that \`identity init --user-login-must-be-domain\` created`;
-  return length === 0 ? [] : [{ type: 'domain_policy', reason: 'login_names_differ', message }];
-}
-
-/** Creates the warning of a field of the request that the service does not know. */
-export function ignoredWarning({ field, nearest }: IgnoredField): ImportWarning {
-  const remedy = nearest === undefined ? '' : `: the nearest known field is ${nearest}`;
-  const message = `unknown field of the request, ignored${remedy}`;
-  return { type: 'request', id: field, reason: 'field_ignored', message };
-}
 
 /** The outcomes of all records, from which the import response is created. */
 export class ImportReport {
