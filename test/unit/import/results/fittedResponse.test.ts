@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ImportResponse } from '../../../../functions/import/contract.ts';
 import { importResponse } from '../../../../functions/import/contract.ts';
-import { fittedResponse } from '../../../../functions/import/results/responses.ts';
+import { fittedResponse } from '../../../../functions/import/results/fittedResponse.ts';
 
 const issue = (index: number) => ({ type: 'human_user', id: `user ${index}`, message: 'ID=COMMAND-ziuna' });
 const listOf = (count: number) => Array.from({ length: count }, (_, index) => issue(index));

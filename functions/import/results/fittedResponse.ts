@@ -1,0 +1,57 @@
+import type { ImportError, ImportResponse } from '../contract.ts';
+
+/** The lists of a response that can be shortened. */
+type Lists = { readonly errors: readonly ImportError[]; readonly warnings: ImportResponse['summary']['warnings'] };
+
+/**
+ * Returns a response as JSON of at most a size. First it omits the lists of ids, then warnings, then errors, then the
+ * organisations. `summary` counts the omitted entries, so the outcome of a finished import is never lost.
+ * @param maxBytes infinite for no limit
+ */
+export function fittedResponse(response: ImportResponse, maxBytes: number): string {
+  const whole = JSON.stringify(response);
+  if (Buffer.byteLength(whole) <= maxBytes) return whole;
+  const shorter = withoutIds(response);
+  const { errors = [], summary } = shorter;
+  const bare = withLists(shorter, { errors: [], warnings: [] });
+  // The counters of omitted entries take some bytes as well.
+  let room = maxBytes - Buffer.byteLength(JSON.stringify(bare)) - COUNTER_BYTES;
+  const take = <Item>(items: readonly Item[]): Item[] => {
+    const taken: Item[] = [];
+    for (const item of items) {
+      room -= Buffer.byteLength(JSON.stringify(item)) + 1;
+      if (room < 0) break;
+      taken.push(item);
+    }
+    return taken;
+  };
+  if (room < 0) return JSON.stringify({ ...bare, success: {} });
+  const kept = { errors: take(errors), warnings: take(summary.warnings) };
+  return JSON.stringify(withLists(shorter, kept));
+}
+
+const COUNTER_BYTES = 100;
+
+function withoutIds({ success, summary, ...response }: ImportResponse): ImportResponse {
+  const { orgs } = success;
+  return {
+    ...response,
+    success: orgs === undefined ? {} : { orgs: orgs.map(({ orgId }) => ({ orgId })) },
+    summary: { ...summary, idsOmitted: true },
+  };
+}
+
+/** Replaces the lists of errors and warnings by shorter ones, and counts the omitted entries. */
+function withLists(response: ImportResponse, { errors, warnings }: Lists): ImportResponse {
+  const { errors: allErrors = [], summary, ...rest } = response;
+  const omitted = {
+    errorsOmitted: (summary.errorsOmitted ?? 0) + allErrors.length - errors.length,
+    warningsOmitted: (summary.warningsOmitted ?? 0) + summary.warnings.length - warnings.length,
+  };
+  const counters = Object.fromEntries(Object.entries(omitted).filter(([, count]) => count > 0));
+  return {
+    ...(errors.length === 0 ? {} : { errors: [...errors] }),
+    ...rest,
+    summary: { ...summary, warnings: [...warnings], ...counters },
+  };
+}
