@@ -1,14 +1,12 @@
-// The comparison of imported records with stored ones, and the overwriting of these.
+// The comparison of imported records with stored ones.
 
 import { verifyPassword } from '../../../shared/auth/password.ts';
-import { type JsonObject, parseObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
-import { foldLookAlikes } from '../../../shared/lookAlikes.ts';
+import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
 import { type ComparedContent, fieldDifferences, isOmission } from '../../../shared/organisation/equality.ts';
 import { hasFilledFields } from '../../../shared/organisation/filledFields.ts';
-import { type OrganisationRecord, storedFields, toRecord } from '../../../shared/organisation/record.ts';
-import { serialise } from '../../../shared/organisation/recordBody.ts';
-import { possibleClaimKeys, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { type Credentials, type Section, sectionPartition, usualState } from '../../../shared/organisation/section.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
+import { type Credentials, type Section, sectionPartition } from '../../../shared/organisation/section.ts';
 import { credentialFields, type FieldName } from '../../../shared/store/documentFields.ts';
 import {
   type DocumentKey,
@@ -17,7 +15,6 @@ import {
   type Reader,
   readByPath,
   type StoredDocument,
-  type Write,
 } from '../../../shared/store/store.ts';
 import type { OnConflict } from '../contract.ts';
 
@@ -205,56 +202,4 @@ export function hasStoredContent(plan: RecordPlan, stored: StoredDocument): bool
   const bare = { secrets: {}, otpEmail: undefined };
   const differences = fieldDifferences(plan.record.section, { ...given, ...bare }, { ...found, ...bare }, () => false);
   return differences.every((difference) => isOmission(difference, given, true));
-}
-
-/** Returns the record with the stored state if the export file has none. */
-function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPlan {
-  const { record } = plan;
-  if (record.hasState || state === undefined || record.state === undefined || state === record.state) return plan;
-  const json = { ...record.json, ...(record.json.orgState === undefined ? { state } : { orgState: state }) };
-  return { ...plan, record: { ...record, json, ...serialise(json), state } };
-}
-
-/** The states before and after an overwrite; undefined where the record keeps its own. */
-export function stateChange(plan: RecordPlan, stored: StoredDocument) {
-  const { section } = plan.record;
-  const { state: after = '' } = withStoredState(plan, stored).record;
-  const before = stored.state ?? usualState(section) ?? '';
-  return before === after ? undefined : { before, after };
-}
-
-/** The fields to read before a record is overwritten, in addition to the compared ones. */
-export const overwrittenFields: readonly FieldName[] = ['body', 'sequence'];
-
-/** Whether a record may be overwritten: not if that changes a field on which other stored records depend. */
-export function canOverwrite({ record }: RecordPlan, stored: StoredDocument): boolean {
-  const { fixed = [] } = record.section;
-  if (fixed.length === 0) return true;
-  const previous = parseObject(stored.body);
-  return fixed.every((path) => (valueAt(record.json, path) ?? false) === (valueAt(previous, path) ?? false));
-}
-
-/** Whether the imported record keeps the stored one's names that an organisation can reserve. */
-export function keepsReservedNames({ record }: RecordPlan, stored: StoredDocument): boolean {
-  const previous = parseObject(stored.body);
-  const nameIn = (json: JsonObject, path: string) => foldLookAlikes(textAt(json, path, record.orgId));
-  return (record.section.reserved ?? []).every(
-    ({ suffixOf }) => nameIn(previous, suffixOf) === nameIn(record.json, suffixOf),
-  );
-}
-
-/** Returns the claims that a stored record may hold. */
-export function heldClaims({ record }: RecordPlan, stored: StoredDocument | undefined): DocumentKey[] {
-  if (stored?.body === undefined) return [];
-  const previous = toRecord(record.section, parseObject(stored.body), record.orgId);
-  return possibleClaimKeys(previous);
-}
-
-/** Creates the write that overwrites a record. A state, credentials and a factor that the export file lacks are kept. */
-export function overwriteRecord(plan: RecordPlan, stored: StoredDocument, changedAt: string) {
-  const { record, key } = withStoredState(plan, stored);
-  const sequence = (stored.sequence ?? 0) + 1;
-  const factor = record.otpEmail === false ? { otpEmail: null } : {};
-  const fields = { ...storedFields(record), ...factor, sequence, changedAt };
-  return { type: 'update', key, fields } satisfies Write;
 }

@@ -16,17 +16,8 @@ import type { Writing } from '../importRun.ts';
 import { failed, type IncomingRecord, isWritten, type RecordOutcome, repetitionIssue } from '../incomingRecord.ts';
 import { isOfThisImport } from '../stamp.ts';
 import { ClaimLedger } from './claims.ts';
-import {
-  type BatchComparison,
-  canOverwrite,
-  comparedFields,
-  heldClaims,
-  isSameRecord,
-  keepsReservedNames,
-  needsBody,
-  overwriteRecord,
-  overwrittenFields,
-} from './comparison.ts';
+import { type BatchComparison, comparedFields, isSameRecord, needsBody } from './comparison.ts';
+import { canOverwrite, heldClaims, keepsReservedNames, overwriteRecord, overwrittenFields } from './overwrite.ts';
 import { writeWarnings } from './privileges.ts';
 import { findProtected } from './protectedRecords.ts';
 import { findNarrowed, findRolesInUse, type NarrowedGrant, restoreGrantsInUse } from './rolesInUse.ts';

@@ -9,7 +9,7 @@ import type { ImportWarning } from '../contract.ts';
 import type { Writing } from '../importRun.ts';
 import type { IncomingRecord, Privilege } from '../incomingRecord.ts';
 import { isCreatedByImport } from '../stamp.ts';
-import { stateChange } from './comparison.ts';
+import { stateChange } from './overwrite.ts';
 
 /** Finds the privileges that the records of a batch give. */
 export async function findPrivileges(writing: Writing, records: readonly IncomingRecord[]): Promise<void> {

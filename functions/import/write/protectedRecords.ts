@@ -4,7 +4,8 @@ import { organisationSection, organisationState } from '../../../shared/organisa
 import { documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import type { Writing } from '../importRun.ts';
 import type { IncomingRecord } from '../incomingRecord.ts';
-import { isSameRecord, stateChange } from './comparison.ts';
+import { isSameRecord } from './comparison.ts';
+import { stateChange } from './overwrite.ts';
 
 /**
  * Finds the records whose overwrite would change the state of an organisation or of the caller, who could be locked out.
