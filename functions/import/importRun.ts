@@ -9,7 +9,7 @@ import type { PasswordHashing } from '../../shared/passwordHashing.ts';
 import type { DocumentStore, Store } from '../../shared/store/store.ts';
 import type { ImportProgress, ImportRequestOptions, OnConflict } from './contract.ts';
 import type { ImportReport } from './results/report.ts';
-import type { RemovalWatch } from './write/guardedStore.ts';
+import type { RemovalWatch } from './write/removalWatch.ts';
 import type { ReservedNames } from './write/reservedNames.ts';
 
 /** The settings of an import: the options of its request, and those of its caller. */

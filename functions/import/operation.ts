@@ -17,7 +17,7 @@ import { fileWarnings, ignoredWarning, loginNameWarnings } from './results/fileW
 import { ImportReport } from './results/report.ts';
 import { carriedSections, countNotCarried, missingWarnings, organisationFilter, parentSections } from './selection.ts';
 import { isCreatedByImport } from './stamp.ts';
-import { RemovalWatch } from './write/guardedStore.ts';
+import { RemovalWatch } from './write/removalWatch.ts';
 import { ReservedNames } from './write/reservedNames.ts';
 import { settleLoginNames, type Targets, writeOrganisations } from './write/writeOrganisations.ts';
 import { writePhase } from './write/writePhase.ts';

@@ -5,7 +5,7 @@ import { type IncomingRecord, type RecordOutcome, toIncoming } from '../../../..
 import { ImportReport } from '../../../../functions/import/results/report.ts';
 import { BatchComparison } from '../../../../functions/import/write/comparison.ts';
 import { decideBatch } from '../../../../functions/import/write/decision.ts';
-import { RemovalWatch } from '../../../../functions/import/write/guardedStore.ts';
+import { RemovalWatch } from '../../../../functions/import/write/removalWatch.ts';
 import { ReservedNames } from '../../../../functions/import/write/reservedNames.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
