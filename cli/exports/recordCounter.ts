@@ -109,7 +109,7 @@ export class RecordCounter {
     const manifest = parseUnique(item);
     if (!isJsonObject(manifest)) return;
     for (const name of statements.filter((statement) => Object.hasOwn(manifest, statement))) {
-      // Does not read what another tool wrote there.
+      // Ignores fields with another type, which other tools may write.
       const { data = {} } = exportedRequest.safeParse({ [name]: manifest[name] });
       this.request = { ...this.request, ...data };
     }

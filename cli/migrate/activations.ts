@@ -7,10 +7,10 @@ import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { recordSection } from '../../shared/organisation/sections.ts';
 import { stateWord } from '../serverMessages.ts';
 
-/** Bounds the organisations and users that a result lists. */
+/** The number of organisations and users that a result lists. */
 const MAX_ACTIVATIONS = 10_000;
 
-/** Lists the organisations and users that have no access in the source, and have it in the target. */
+/** A list of the organisations and users that have access in the target, but not in the source. */
 export class Activations implements PairVisitor {
   private readonly found = new BoundedList<CountedEntry>(MAX_ACTIVATIONS);
 

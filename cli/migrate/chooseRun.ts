@@ -7,16 +7,16 @@ import { printable } from '../terminal.ts';
 import { type MigrationState, readMigrationState } from './migrationRun.ts';
 import { listRunDirectories, RUN_PREFIX, requireOwnRun } from './runDirectory.ts';
 
-/** A migration that has a run directory. */
+/** An existing migration. */
 export interface ExistingRun {
   readonly directory: string;
   readonly state: MigrationState;
 }
 
 /**
- * Returns the migration in a run directory, by default in the only one of the current directory. Reads nothing of a
- * directory that others could have written.
- * @throws UsageError if there are several; IdentityError NOT_FOUND, PERMISSION_DENIED
+ * Returns the migration in a run directory; by default in the only run directory of the current directory. Does not read a
+ * directory that others can write to.
+ * @throws UsageError for several run directories; IdentityError NOT_FOUND, PERMISSION_DENIED
  */
 export async function chooseRun(path: string | undefined): Promise<ExistingRun> {
   const directory = path === undefined ? await findOnlyRun() : resolve(path);

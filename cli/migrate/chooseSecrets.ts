@@ -16,7 +16,7 @@ import type { OpenSide } from './openSides.ts';
 import { isFilePlace, type MigrationSettings, sourceOptions } from './settings.ts';
 
 /**
- * Requires that the call selects the secrets that move, unless the source is a file or a person can be asked.
+ * Requires `--with`, unless the source is a file or a person at a terminal can be asked.
  * @throws UsageError
  */
 export function requireSecrets(call: PlanningCall): void {
@@ -25,7 +25,7 @@ export function requireSecrets(call: PlanningCall): void {
     throw new UsageError(`missing option --with: specify the secrets to move: ${SECRET_CHOICES}`);
 }
 
-/** The answers to the question which secrets move. `--with` takes any other choice. */
+/** The answers to the question about secrets. `--with` allows all combinations. */
 const answers: Readonly<Record<string, readonly SecretKind[]>> = {
   'passwords, otp and keys': ['passwords', 'otp', 'keys'],
   'passwords and otp': ['passwords', 'otp'],
@@ -34,8 +34,8 @@ const answers: Readonly<Record<string, readonly SecretKind[]>> = {
 };
 
 /**
- * Returns the settings with the secrets that move where the call does not name them: those that a file contains, or that a
- * person at the terminal chooses.
+ * Completes the settings with the secrets to move if the call has no `--with`: those in a file, or those that the user
+ * chooses at the terminal.
  */
 export async function chooseSecrets(
   call: PlanningCall,
@@ -62,12 +62,12 @@ async function readSecrets(
   return facts.selection;
 }
 
-/** A source that takes longer to count is not counted. */
+/** The time limit for counting people. */
 const COUNTING_MS = 10_000;
 
 /**
- * Counts the people who move, by an export without secrets.
- * @returns undefined where that takes longer
+ * Counts the people to move, by an export without secrets.
+ * @returns undefined after the time limit
  */
 async function countPeople(
   call: PlanningCall,

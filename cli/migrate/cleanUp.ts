@@ -15,17 +15,17 @@ import { readShownPlan } from './plan.ts';
 import { lockRunDirectory, removeExport } from './runDirectory.ts';
 import { isFilePlace, replaceSecretFiles } from './settings.ts';
 
-/** The object that a migration has read. */
+/** The object that was the source of a migration. */
 interface StagedObject {
   readonly name: string;
-  /** Why it could not be opened or deleted. */
+  /** The reason if it could not be opened or deleted. */
   readonly problem?: string;
   readonly remove?: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Deletes what a migration leaves behind, if a person confirms: its export, and the object that was its source. Its result
- * stays, and nothing stays of one given up.
+ * Deletes the remains of a migration after confirmation: its export, and the object that was its source. Keeps its result,
+ * or deletes the run directory of an unfinished migration.
  */
 export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Output> {
   const { directory } = run;
@@ -64,7 +64,7 @@ async function deleteRemainder(
   steps: readonly ManualStep[],
 ): Promise<Output> {
   const isDone = object?.problem === undefined;
-  // A finished migration keeps its evidence; an object that could not be deleted can be tried again, with another key.
+  // The result of a finished migration stays. The deletion of an object can be retried with another key.
   const isGone = isDone && state.finishedAt === undefined;
   const hadExport = await removeExport(directory);
   if (isGone) await rm(directory, { recursive: true });
@@ -86,7 +86,7 @@ function deletion({ name }: StagedObject): ManualStep {
   return { what: `delete the object ${name}`, command: `gcloud storage rm ${shellWord(name)}` };
 }
 
-/** The records that an unfinished import has left in its target. */
+/** Returns the manual step for records that an unfinished import has written. */
 function importedRecords({ confirmedAt, finishedAt, settings: { to } }: MigrationState): ManualStep[] {
   if (confirmedAt === undefined || finishedAt !== undefined || isFilePlace(to)) return [];
   return [{ what: `delete the organisations imported into ${to}, if they should not stay` }];
@@ -100,7 +100,7 @@ function keptLines(directory: string, { moved }: MigrationState): Line[] {
   ];
 }
 
-/** Opens the object that was the source; undefined for a source of another kind. */
+/** Opens the object that was the source; returns undefined for another kind of source. */
 async function openSourceObject(call: MigrationCall, { settings }: MigrationState): Promise<StagedObject | undefined> {
   const { secretFiles, from, to } = settings;
   if (parsePlace(from).kind !== 'object') return undefined;
@@ -122,13 +122,13 @@ async function removeSourceObject(
     await object?.remove?.(signal);
     return object;
   } catch (error) {
-    // An earlier clean-up may have been interrupted when the object was gone.
+    // An interrupted clean-up may have deleted the object.
     if (objectNotFound.is(error)) return object;
     return object && { ...object, problem: problemOf(error) };
   }
 }
 
-/** Returns the message of a place's error, which does not keep a clean-up from deleting the rest. */
+/** Returns the message of a place's error, so that the clean-up continues. Rethrows other errors. */
 function problemOf(error: unknown): string {
   if (error instanceof IdentityError || error instanceof UsageError) return error.message;
   throw error;

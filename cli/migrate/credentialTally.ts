@@ -11,27 +11,27 @@ import type { CredentialSummary } from './migrationDocuments.ts';
 import type { OpenSide } from './openSides.ts';
 import type { MigrationSettings } from './settings.ts';
 
-/** The people of an organisation who share a reason: their number, and the names of the first ones. */
+/** The number of people with the same reason, and the names of the first ones. */
 interface Group {
   count: number;
   readonly names: string[];
 }
 
-/** The people of one organisation who have a password in the source. */
+/** The people of an organisation with a password in the source. */
 interface OrganisationCredentials {
-  /** Why none of them counts. */
+  /** The reason if none of them counts. */
   reason?: string;
   readonly kept: Group;
 }
 
-/** What becomes of the password hashes for which a ZITADEL may refuse the person. */
+/** The handling of password hashes for which a ZITADEL may refuse the person. */
 type RefusedHashes = 'taken' | 'refused' | 'omitted';
 
 const { password, totp } = personCredentials;
 
 /**
- * Counts the people whose password, second factors and state the target has as the source has them, and names the others
- * by reason. In a ZITADEL only people count who are active, with a hash that it verifies by default.
+ * Counts the people whose password, second factors and state are equal in source and target, and lists the others by
+ * reason. In a ZITADEL, only active people count whose hash it verifies by default.
  */
 export class CredentialTally implements PairVisitor {
   private readonly isZitadel: boolean;
@@ -40,16 +40,16 @@ export class CredentialTally implements PairVisitor {
   private readonly arrives: ReadonlySet<ComparedPair['outcome']>;
   private people = 0;
   private withPassword = 0;
-  /** The number of people whom the target may refuse for their hashes. */
+  /** The number of people that the target may refuse because of their hashes. */
   refused = 0;
   private readonly organisations = new Map<string, OrganisationCredentials>();
   private readonly others = new Map<string, Group>();
 
   /**
    * @param isZitadel whether the target is a ZITADEL
-   * @param arrives the records that a planned import will make as they are in the source; none after it
+   * @param arrives the outcomes of records that a planned import will make equal to the source; none after the import
    * @param importsStates whether the target imports states
-   * @param refusedHashes what becomes of hashes that the target may refuse, in a plan
+   * @param refusedHashes the planned handling of hashes that the target may refuse
    */
   constructor(
     isZitadel: boolean,
@@ -75,7 +75,7 @@ export class CredentialTally implements PairVisitor {
     this.others.clear();
   }
 
-  /** The figures that plan, result and report show. Organisations come after their people. */
+  /** The figures for plan, result and report. Read after all records, because organisations come after their people. */
   get credentials(): Omit<CredentialSummary, 'secondFactors'> {
     const others = new Map(
       [...this.others].map(([reason, { count, names }]) => [reason, { count, names: [...names] }]),
@@ -119,13 +119,13 @@ export class CredentialTally implements PairVisitor {
     return organisation;
   }
 
-  /** Returns why a person does not count. */
+  /** Returns the reason if a person does not count. */
   private reason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target === undefined) return 'not in their organisation of the target';
     if (target === source && source.isHashRefused === true && this.refusedHashes !== 'taken')
       return this.refusedHashes === 'omitted' ? HASH_OMITTED : REFUSED;
     const states = [source, target].map(({ body }) => textAt(parseObject(body), 'state', ''));
-    // What a plan lets arrive, a ZITADEL activates, or makes initial without a verified address (zitadel 4.6).
+    // A ZITADEL activates planned people, or makes them initial without a verified address (zitadel 4.6).
     const keepsState = this.importsStates && /_(?:INACTIVE|LOCKED)$/.test(states[1] ?? '');
     if (this.isZitadel && target === source && !keepsState)
       states[1] = valueAt(parseObject(source.body), 'user.email.isEmailVerified') === true ? 'ACTIVE' : 'INITIAL';
@@ -156,10 +156,10 @@ export class CredentialTally implements PairVisitor {
     return source.otpEmail === true ? 'with an OTP e-mail factor, which ZITADEL does not import' : undefined;
   }
 
-  /** Returns the reason that lies in states such as USER_STATE_LOCKED, in the source and in the target. */
+  /** Returns the reason if the states in source and target, such as USER_STATE_LOCKED, prevent a person from counting. */
   private stateReason(states: readonly string[]): string | undefined {
     const [source, target = ''] = states.map(stateWord);
-    // A ZITADEL may activate who was initial in the source.
+    // A ZITADEL may activate people who were initial in the source.
     const isKept = this.isZitadel
       ? target === 'active' && (source === 'active' || source === 'initial')
       : source === target;
@@ -168,7 +168,7 @@ export class CredentialTally implements PairVisitor {
   }
 }
 
-/** Why people do not count, whose password hash a ZITADEL may refuse. */
+/** The reason for people with a password hash that a ZITADEL may refuse. */
 const REFUSED = 'with a password hash for which ZITADELs since June 2026 refuse the person';
 const HASH_OMITTED = 'imported without the password hash, for which the ZITADEL may refuse the person';
 
@@ -191,8 +191,8 @@ function add(group: Group, { count, names }: Group): void {
 }
 
 /**
- * Creates the tally of a migration's target. A target that is a file has no people of its own.
- * @param planned how the planned import treats records that differ; absent after the import
+ * Creates the tally of a migration's target; undefined for a file, which is not compared.
+ * @param planned the options of the planned import; absent after the import
  */
 export function credentialTally(
   { place, kind, facts }: OpenSide,
@@ -207,7 +207,7 @@ export function credentialTally(
   return new CredentialTally(isZitadel, arrives, facts?.importsStates, isZitadel ? ofRefused : 'taken');
 }
 
-/** The second factors that are compared, and what becomes of the others. */
+/** The texts for compared second factors and for the others. */
 const secondFactorTexts: Readonly<
   Record<CredentialSummary['secondFactors'], readonly [compared: string, others: string]>
 > = {
@@ -216,7 +216,7 @@ const secondFactorTexts: Readonly<
   none: ['', '; second factors do not move, and are not compared'],
 };
 
-/** Describes how many people have the same credentials in the target: a sentence, and a phrase for each reason of the others. */
+/** Describes how many people have equal credentials in the target: a sentence, and a phrase per reason for the others. */
 export function describeCredentials(
   { people, withPassword, kept, secondFactors, others }: CredentialSummary,
   targetKind: string,

@@ -19,8 +19,8 @@ import { sourceOptions, stagedOptions, targetOptions } from './settings.ts';
 const DEFAULT_ORGANISATION = 'the default organisation of the source, which moves only if --org names it';
 
 /**
- * Exports the source into the run directory: compressed, complete and valid. The default organisation of an instance stays
- * unless it is named; a file is taken as it is.
+ * Exports the source into the run directory, compressed, and validates the export. The default organisation of an instance
+ * is excluded unless it is selected; a file is copied as it is.
  * @throws UsageError for a file with secrets that are not selected, or without organisations
  */
 export async function stageExport(
@@ -63,14 +63,14 @@ export async function stageExport(
   });
 }
 
-/** Returns what a migration exports, once its first export has shown what stays. */
+/** Returns the options of exports after the first one, which has determined the excluded organisations. */
 export function currentOptions(run: MigrationRun): PlaceExportOptions {
   const { settings, leftOut = [] } = run.state;
   return { ...sourceOptions(settings), excludedOrgIds: leftOut.map(({ orgId }) => orgId) };
 }
 
 /**
- * Stores the source's export, which appears under its name when it is complete.
+ * Stores the source's export under its name when it is complete.
  * @returns the states that the source did not return
  */
 async function stageSource(run: MigrationRun, place: Place, options: PlaceExportOptions): Promise<readonly string[]> {
@@ -83,19 +83,19 @@ async function stageSource(run: MigrationRun, place: Place, options: PlaceExport
   });
 }
 
-/** Reads the export, record by record. */
+/** Reads and validates the stored export. */
 export function inspectStaged(run: MigrationRun, visitor?: RecordVisitor, read = run.export): Promise<PlaceInspection> {
   const options = stagedOptions(run.state.settings);
   return inspectPlace(read, options, visitor, run.output, run.signal, `checking ${run.export.name}`);
 }
 
-/** Imports the export into a target, or tries that. */
+/** Imports the export into a target. */
 export async function importExport(run: MigrationRun, target: DatabasePlace): Promise<ImportResponse> {
   return await run.reconnecting(async () => {
     const { importBegunAt, settings } = run.state;
     const { importId = newImportId() } = run.state;
     const options = { ...targetOptions(settings, false), importId };
-    // A later request finds the organisations that an earlier one has created.
+    // An earlier request may have created the organisations.
     if (importBegunAt !== undefined) {
       await run.change({ importRepeated: true });
       return await sendExport(run, target, { ...options, newOrgsOnly: false });

@@ -10,13 +10,13 @@ import type { MigrationPlan } from './migrationDocuments.ts';
 import type { MigrationState } from './migrationRun.ts';
 import { isFilePlace } from './settings.ts';
 
-/** Something that only a person can do after a migration. */
+/** A manual step after a migration. */
 export interface ManualStep {
   readonly what: string;
   readonly command?: string;
 }
 
-/** Returns the lines that list steps, each with its command. */
+/** Returns the lines of manual steps, each with its command. */
 export function manualSection(steps: readonly ManualStep[]): Line[] {
   const lines = steps.flatMap(({ what, command }) =>
     command === undefined ? [what] : [`${what}:`, commandLine(command)],
@@ -24,7 +24,7 @@ export function manualSection(steps: readonly ManualStep[]): Line[] {
   return section('By hand', lines);
 }
 
-/** Lists what only a person can do after a migration: about its users, and the files of its tokens and keys. */
+/** Lists the manual steps after a migration: users to delete, and files of tokens and keys. */
 export async function listManualSteps(state: MigrationState, described: PlannedSides): Promise<ManualStep[]> {
   const { settings, exported } = state;
   const files = [...new Set(Object.values(settings.secretFiles))].filter((file) => existsSync(file));
@@ -38,7 +38,7 @@ export async function listManualSteps(state: MigrationState, described: PlannedS
   ];
 }
 
-/** What is known of both sides. */
+/** The described sides of a migration. */
 type PlannedSides = Pick<MigrationPlan, 'source' | 'target'>;
 
 interface TokenUser {
@@ -48,7 +48,7 @@ interface TokenUser {
   readonly file: string | undefined;
 }
 
-/** Returns the users of a migration's tokens. */
+/** Returns the users of a migration's tokens, one per side. */
 function tokenUsers({ settings, callers = {} }: MigrationState, { source, target }: PlannedSides): TokenUser[] {
   const { from, to, secretFiles } = settings;
   const tokenFile = (side: 'from' | 'to') => secretFiles[`${side}-token-file`] ?? secretFiles['token-file'];
@@ -69,13 +69,13 @@ async function tokenUserSteps(account: TokenUser): Promise<ManualStep[]> {
   return [{ what, command: `identity pat revoke ${tokenId(token)} --data DIR` }];
 }
 
-/** The service user of the source, which has moved with its organisation. */
+/** Returns the step for the exporting user if it moved with its organisation. */
 function movedUser(userId: string | undefined, to: string): ManualStep[] {
   if (userId === undefined || isFilePlace(to)) return [];
   return [{ what: `delete the user ${userId}, who exported the source, in ${to} if it served the export only` }];
 }
 
-/** Lists the users to delete: those of `identity migrate prepare`, and those of tokens for ZITADELs. */
+/** Lists the users to delete: those of `identity migrate prepare`, and the users of tokens for ZITADELs. */
 export function listUserDeletions(state: MigrationState, described: PlannedSides): ManualStep[] {
   return tokenUsers(state, described).flatMap((account) => userDeletion(account) ?? []);
 }
@@ -89,7 +89,7 @@ function userDeletion({ place, kind, userId, file }: TokenUser): ManualStep | un
   };
 }
 
-/** A ZITADEL lets a user delete itself. */
+/** Returns the step for a ZITADEL, where users may delete themselves. */
 function zitadelUserDeletion(place: string, userId: string | undefined, file: string | undefined): ManualStep {
   const otherwise = 'if it was created for the migration; otherwise only its token, in the console';
   if (userId === undefined || file === undefined || !existsSync(file))

@@ -28,7 +28,7 @@ import { createRunDirectory, removeExport, resumeCommand } from './runDirectory.
 import { readSettings, replaceSecretFiles } from './settings.ts';
 import { sourceChanges } from './sourceChanges.ts';
 
-/** A call that begins or continues a migration. */
+/** A call that starts or continues a migration. */
 type MigratingCall = Surroundings & { readonly options: { readonly json: boolean; readonly yes?: boolean } };
 
 /** Runs `identity migrate`. */
@@ -54,7 +54,7 @@ export async function resumeMigration(call: MigrationCall): Promise<Output> {
   });
 }
 
-/** Begins a migration. Problems of a call are found before anything is left on the disk. */
+/** Starts a migration. Validates the call before it writes files. */
 async function beginMigration(
   call: PlanningCall,
   steps: (run: MigrationRun, sides: OpenSides) => Promise<Output>,
@@ -72,16 +72,16 @@ async function beginMigration(
   try {
     return await workAlone(call, directory, 'started', (run) => steps(run, sides));
   } catch (error) {
-    // The export has shown that the call is wrong: nothing has begun.
+    // The export has revealed a wrong call. Nothing has moved.
     if (error instanceof UsageError) await rm(directory, { recursive: true });
     throw error;
   }
 }
 
 /**
- * Plans, asks, moves and proves, as far as it is not done, and again with another token where a place rejects one: each step
- * that is done stays done.
- * @param opened the sides, if they are open
+ * Does the remaining steps: plan, confirmation, move and proof. Asks for another token if a place rejects one, and
+ * continues.
+ * @param opened the sides if they are already open
  */
 async function migrateBetween(call: MigratingCall, run: MigrationRun, opened?: OpenSides): Promise<Output> {
   for (let sides = opened; ; sides = undefined) {
@@ -115,8 +115,8 @@ async function doSteps(call: MigratingCall, run: MigrationRun, sides: OpenSides)
 }
 
 /**
- * Shows a plan, and asks for its confirmation.
- * @param changes how the source differs from the plan that was shown before: a `--yes` was meant for that one
+ * Shows a plan and asks for confirmation.
+ * @param changes the changes of the source since the plan was shown; `--yes` does not confirm them
  */
 async function confirm(
   call: MigratingCall,
@@ -140,7 +140,7 @@ async function plan(run: MigrationRun, { source, target }: OpenSides): Promise<M
   await run.change({ callers: { from: from ?? callers.from, to: to ?? callers.to } });
   const isPlanned = plannedAt !== undefined && run.hasExport;
   if (isPlanned || moved !== undefined) return readPlan(run.directory);
-  // A plan of another export is void, and so is its confirmation.
+  // The plan of another export, and its confirmation, are invalid.
   await run.advance({ plannedAt: undefined, confirmedAt: undefined });
   await stageExport(run, source, stayingOrganisation(source.facts, settings.orgIds));
   const made = await makePlan(run, source, target);
@@ -148,14 +148,14 @@ async function plan(run: MigrationRun, { source, target }: OpenSides): Promise<M
   return made;
 }
 
-/** Imports the export into the target, or stores it there. Both can be repeated after an interruption. */
+/** Imports the export into the target, or stores it there. Both are idempotent. */
 async function moveExport(run: MigrationRun, { place }: OpenSide): Promise<void> {
   if (place.takes === 'files') {
     await run.advance({ moved: { stored: await storeInTarget(run, place) } });
     return;
   }
   const response = await importExport(run, place);
-  // ZITADEL lists ids nevertheless.
+  // ZITADEL lists ids anyway.
   await run.advance({ moved: { response: { ...response, success: {} } } });
 }
 
@@ -169,7 +169,7 @@ async function storeInTarget(
     return await trackStore(target, { name: staged.name, content }, 'storing', output, signal);
   } catch (error) {
     if (!hasCode(error, 'ALREADY_EXISTS')) throw error;
-    // An attempt may have been interrupted when the file was complete, before that was kept.
+    // An interrupted attempt may have completed the file without recording it.
     const stored = await digest(run, target).catch((failure: unknown) => {
       throw objectForbidden.is(failure) ? error : failure;
     });
@@ -195,14 +195,14 @@ async function show(
   await keepShownPlan(directory, planned);
 }
 
-/** @param changes how the source differs from the plan that was shown before */
+/** @param changes the changes of the source since the plan was shown */
 async function planOutput(planned: MigrationPlan, run: MigrationRun, changes: readonly string[] = []): Promise<Output> {
   const { directory } = run;
   await removeExport(directory);
   await keepShownPlan(directory, planned);
   const result = { event: 'result', changed: false };
   if (isEmptyPlan(planned)) {
-    // Nobody is to resume it.
+    // Cannot be resumed.
     await run.advance({ finishedAt: new Date().toISOString() });
     return { json: { ...result, ...planned }, text: planText(planned) };
   }

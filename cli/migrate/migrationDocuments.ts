@@ -18,13 +18,13 @@ const warning = notice.extend({ reason });
 
 /** The schema of a side of a migration, as it was when the migration ended. */
 const migrationSide = z.strictObject({
-  /** The place, as the call names it. */
+  /** The place's name. */
   place: z.string(),
-  /** What the place is, such as `instance`, `zitadel`, `database`, `file` or `object`. */
+  /** The kind of the place: `instance`, `zitadel`, `database`, `file` or `object`. */
   kind: z.string(),
-  /** The release of what answers there, where it says one. */
+  /** The release of the server, if known. */
   version: z.string().optional(),
-  /** The instance's name, where it says one. */
+  /** The instance's name, if known. */
   instance: z.string().optional(),
   /** The digest of the migrated organisations' records on this side, as manifests have it. */
   digest: z.string().optional(),
@@ -37,7 +37,7 @@ const migrationSide = z.strictObject({
 
 export type MigrationSide = z.infer<typeof migrationSide>;
 
-/** Records that both sides have and that differ as they should are not among the `different` ones. */
+/** Counts of records that both sides have. Expected differences are not in `different`. */
 const ofBothSides = { equal: countSchema, different: countSchema, differentAsExpected: countSchema };
 const organisationCounts = z.strictObject({ absent: countSchema, ...ofBothSides, onlyTarget: countSchema });
 
@@ -48,22 +48,22 @@ const movedOrganisation = z.strictObject({
   name: z.string(),
   /** People among the records. */
   people: countSchema,
-  /** Records that the source has, with that of the organisation itself. */
+  /** Records in the source, including the organisation itself. */
   records: countSchema,
-  /** What the plan found on the target before. */
+  /** The comparison with the target before the migration. */
   before: organisationCounts,
-  /** What the proof found on the target afterwards. */
+  /** The comparison with the target after the migration. */
   after: organisationCounts,
 });
 
 /** The schema of a phase of a migration. */
 export const migrationPhase = z.strictObject({
-  /** What was done, such as `exporting`. Of what was repeated after an interruption, the figures are the last attempt's. */
+  /** The name, such as `exporting`. The figures of a repeated phase are those of the last attempt. */
   phase: z.string(),
   startedAt: timestamp,
   seconds: z.number(),
   records: countSchema,
-  /** How many of the records existed with equal content, also from earlier attempts. */
+  /** The records that existed with equal content, including those of earlier attempts. */
   unchanged: countSchema,
   /** The speed of the others. */
   perSecond: z.number(),
@@ -72,10 +72,10 @@ export const migrationPhase = z.strictObject({
 
 const differingField = z.strictObject({
   path: z.string(),
-  /** The values as JSON text, cut; absent where a side has none, and for secrets, which are never shown. */
+  /** The values as JSON text, cut; absent without a value, and for secrets, which are never shown. */
   source: z.string().optional(),
   target: z.string().optional(),
-  /** Of a secret: how the sides differ. */
+  /** The difference of a secret. */
   secret: z.string().optional(),
 });
 const difference = z.strictObject({
@@ -83,52 +83,52 @@ const difference = z.strictObject({
   section: z.string(),
   orgId: z.string(),
   id: z.string(),
-  /** What people call the record and its organisation, where they have names. */
+  /** The names of the record and its organisation, if any. */
   name: z.string().optional(),
   orgName: z.string().optional(),
   fields: z.array(differingField),
-  /** Present where another record of its side with the same id is compared instead. */
+  /** Present if another record of this side with the same id was compared instead. */
   isRepeat: z.literal(true).optional(),
-  /** Why this is as it should be; absent in a difference that should not be. */
+  /** The reason of an expected difference; absent for an unexpected one. */
   reason: z.string().optional(),
 });
 
 const migrationProof = z.strictObject({
-  /** Field by field; or by size and checksum, where the target's content cannot be read. */
+  /** Field by field; or by size and checksum if the target cannot be read. */
   method: z.enum(['fields', 'checksum']),
   provedAt: timestamp,
-  /** What a person reads of the method. */
+  /** The method in a sentence. */
   description: z.string(),
   /** Numbers of records by section; none after a proof by checksum. */
   sections: z.record(z.string(), z.strictObject({ ...ofBothSides, onlySource: countSchema, onlyTarget: countSchema })),
   /** Numbers of all differing records. */
   expected: countSchema,
   unexpected: countSchema,
-  /** The first of them: those that should not be before those that should. */
+  /** The first differences; unexpected ones precede expected ones. */
   differences: z.array(difference),
-  /** Whether the source is still as it was exported; absent where that cannot be known. */
+  /** Whether the source is unchanged since the export; absent if unknown. */
   sourceUnchanged: z.boolean().optional(),
 });
 
-/** Whose password and second factors the target has as the source has them; absent where it is a file or an object. */
+/** The people whose credentials are equal in source and target; absent if the target is a file or an object. */
 const credentialSummary = z.strictObject({
   people: countSchema,
   /** People with a password in the source. */
   withPassword: countSchema,
   /**
-   * Those with the same hash, the same second factors, as far as these count, and the same state, of an organisation in
-   * the same state. In a ZITADEL: those who are active, with a hash that it verifies by default.
+   * Those with the same hash, the same counted second factors and the same state, in an organisation with the same state. In
+   * a ZITADEL: active people with a hash that it verifies by default.
    */
   kept: countSchema,
-  /** The second factors that count: those of which the export tells who has them. */
+  /** The counted second factors: those that the export contains. */
   secondFactors: z.enum(['all', 'totp', 'none']),
-  /** Why the others do not count: how many they are, and the names of the first ones. */
+  /** The others by reason: their number, and the names of the first ones. */
   others: z.array(z.strictObject({ reason: z.string(), count: countSchema, names: z.array(z.string()) })),
 });
 
 export type CredentialSummary = z.infer<typeof credentialSummary>;
 
-/** The schema of a migration's result, which `result.json` holds and the report shows. */
+/** The schema of a migration's result, which `result.json` contains and the report shows. */
 export const migrationResult = z.strictObject({
   version: z.literal(1),
   /** `done` without unexpected differences and errors, otherwise `listed`. */
@@ -144,9 +144,9 @@ export const migrationResult = z.strictObject({
     /** Some of `passwords`, `otp` and `keys`. */
     secrets: z.array(z.string()),
   }),
-  /** Organisations of the source that were left out, each with the reason. */
+  /** Excluded organisations of the source, each with the reason. */
   leftOut: z.array(z.strictObject({ orgId: z.string(), reason: z.string() })),
-  /** The first organisations, and the number of further ones. */
+  /** The first organisations; `organisationsOmitted` counts the others. */
   organisations: z.array(movedOrganisation),
   organisationsOmitted: countSchema,
   moved: z.strictObject({
@@ -154,7 +154,7 @@ export const migrationResult = z.strictObject({
     records: countSchema,
     /** Numbers of exported records by section. */
     exported: countsSchema,
-    /** What an import has done with them; absent where the target is a file or an object. */
+    /** The outcomes of the import; absent if the target is a file or an object. */
     imported: z
       .strictObject({
         created: countsSchema,
@@ -167,7 +167,7 @@ export const migrationResult = z.strictObject({
       .optional(),
   }),
   phases: z.array(migrationPhase),
-  /** When the work was taken up again after an interruption. */
+  /** The times at which the migration was resumed. */
   resumedAt: z.array(timestamp),
   errors: z.array(notice),
   errorsOmitted: countSchema,
@@ -189,16 +189,16 @@ const undonePerson = z.strictObject({
   changes: z.array(z.string()),
 });
 
-/** A person whose factors, password or state in the target an overwrite replaces. */
+/** A person whose factors, password or state in the target would be overwritten. */
 export type UndonePerson = z.infer<typeof undonePerson>;
 
-/** The schema of a plan: what a migration would do, tried and measured. It is `plan.json` of the run directory. */
+/** The schema of a migration's plan, which `plan.json` contains. */
 export const migrationPlan = z.strictObject({
   source: migrationSide,
   target: migrationSide,
-  /** What was found out about the places: each a sentence without a stop. */
+  /** The checks of the places: sentences without a full stop. */
   checks: z.array(z.strictObject({ status: z.enum(['ok', 'warning']), message: z.string() })),
-  /** Organisations that do not move, each with the reason. */
+  /** Excluded organisations, each with the reason. */
   leftOut: migrationResult.shape.leftOut,
   organisations: z.array(
     movedOrganisation.omit({ after: true }).extend({
@@ -208,26 +208,26 @@ export const migrationPlan = z.strictObject({
   ),
   organisationsOmitted: countSchema,
   sections: z.record(z.string(), countSchema),
-  /** What the target has of them. */
+  /** The comparison with the target. */
   before: organisationCounts,
-  /** What becomes of records that exist with other content. */
+  /** The handling of records that exist with other content. */
   onConflict: migrationResult.shape.options.shape.onConflict,
   /** The size of the export's JSON. */
   bytes: countSchema,
-  /** The secrets that travel, and how many of each kind the export holds. */
+  /** The selected secrets, and the number of each kind in the export. */
   secrets: z.strictObject({ selected: z.array(z.string()), found: z.record(z.string(), countSchema) }),
   hashFormats: z.record(z.string(), countSchema),
-  /** Whose credentials the target will have, if all arrive. */
+  /** The people whose credentials will be equal if all records arrive. */
   credentials: credentialSummary.optional(),
-  /** The people whom an overwrite gives back what the target has changed. */
+  /** The people whose changes in the target would be overwritten. */
   undone: z.array(undonePerson),
   undoneOmitted: countSchema,
-  /** What the target's dry run refuses, and warns of. */
+  /** The errors and warnings of the target's dry run. */
   refused: z.array(notice),
   refusedOmitted: countSchema,
   warnings: z.array(warning),
   warningsOmitted: countSchema,
-  /** What does not travel, what the target does otherwise, and what remains to be done by hand. */
+  /** The content that does not move, the changes by the target, and the manual steps. */
   losses: z.array(z.string()),
   changes: z.array(z.string()),
   leftToDo: z.array(countedEntry),

@@ -11,16 +11,16 @@ import {
 } from '../places/placeOptions.ts';
 import { SECRET_CHOICES } from '../valueFormats.ts';
 
-/** The option of a migration that exists. */
+/** The option of an existing migration. */
 export const existingDirectory = {
   'run-dir': optional('DIR', 'by default the only ./identity-migration-*', RUN_AND_OUTPUT),
 };
-/** The option that confirms. */
+/** The option that skips the confirmation. */
 export const yes = { yes: flag('skip the confirmation', RUN_AND_OUTPUT) };
 /** The options for the secrets of both sides. */
 export const sideSecrets = secretsOfTwo('the source', 'the target');
 
-/** The options that say what moves, and how. */
+/** The options of a new migration. */
 export const planning = {
   from: required('PLACE', 'the source', 'Places and credentials'),
   ...toOption('the target; a file or an object is new'),
@@ -34,12 +34,12 @@ export const planning = {
   ...sideSecrets,
 };
 
-/** A call that begins a migration. */
+/** A call that starts a migration. */
 export type PlanningCall = Surroundings & {
   readonly options: Values<typeof planning & typeof eventsOption> & Partial<Values<typeof yes>>;
 };
 
-/** A call on a migration that exists. */
+/** A call on an existing migration. */
 export type MigrationCall = Surroundings & {
   readonly options: Values<typeof existingDirectory & typeof eventsOption> &
     Partial<Values<typeof yes & typeof sideSecrets>>;

@@ -24,31 +24,31 @@ import {
 } from './runDirectory.ts';
 import { migrationSettings, stagedOptions } from './settings.ts';
 
-/** What is known of the export in the run directory. */
+/** The facts about the export in the run directory. */
 const stagedExport = z.strictObject({
-  /** Of the file in the run directory. */
+  /** The size of the file in the run directory. */
   storedBytes: z.int(),
-  /** Of its JSON. */
+  /** The size of its JSON. */
   bytes: z.int(),
-  /** With those of the organisations themselves, and those that other records hold. */
+  /** Including the organisations themselves, and nested records. */
   records: z.int(),
   organisations: z.int(),
   readAt: timestamp,
   /** The digest of its records, as manifests have it. */
   digest: z.string(),
   instance: z.string().optional(),
-  /** The source's default organisation, where a file contains it. */
+  /** The source's default organisation, if a file contains it. */
   defaultOrgId: z.string().optional(),
-  /** The user who exported the source, where the export contains it. */
+  /** The user who exported the source, if the export contains it. */
   exportedBy: z.string().optional(),
-  /** The states that the source did not return, which count as active: a sentence for each organisation. */
+  /** The states that the source did not return, which count as active: a sentence per organisation. */
   missingStates: z.array(z.string()).optional(),
 });
 
 const movedContent = z.strictObject({
-  /** What the target's import responded, without lists of ids. */
+  /** The response of the target's import, without lists of ids. */
   response: importResponse.optional(),
-  /** What the target has stored. */
+  /** The file that the target has stored. */
   stored: z
     .strictObject({
       place: z.string(),
@@ -59,30 +59,30 @@ const movedContent = z.strictObject({
     .optional(),
 });
 
-/** The schema of how far a migration has come: `state.json` of the run directory. A step that is done has its field. */
+/** The schema of a migration's state, which `state.json` contains. A completed step has its field. */
 const migrationState = z.strictObject({
   version: z.literal(1),
   startedAt: timestamp,
-  /** Whether only a plan was asked for. */
+  /** Whether only a plan was requested. */
   isPlan: z.literal(true).optional(),
   settings: migrationSettings,
-  /** The organisations that the source's defaults leave out, each with the reason. */
+  /** The excluded organisations, each with the reason. */
   leftOut: z.array(z.strictObject({ orgId: z.string(), reason: z.string() })).optional(),
-  /** The users of both tokens, where the places tell them. */
+  /** The users of both tokens, if known. */
   callers: z.strictObject({ from: z.string().optional(), to: z.string().optional() }).optional(),
   exported: stagedExport.optional(),
   plannedAt: timestamp.optional(),
   confirmedAt: timestamp.optional(),
-  /** When the first request of the import was about to be sent. */
+  /** The time just before the first request of the import. */
   importBegunAt: timestamp.optional(),
-  /** What the requests of the import share. */
+  /** The id that the requests of the import share. */
   importId: z.string().optional(),
-  /** Whether the import took several requests, the earlier ones of which may have written records. */
+  /** Whether the import took several requests, of which earlier ones may have written records. */
   importRepeated: z.literal(true).optional(),
   moved: movedContent.optional(),
-  /** The phases of the steps that are done, each with the figures of its last attempt. */
+  /** The phases of completed steps, each with the figures of its last attempt. */
   phases: z.array(migrationPhase).optional(),
-  /** When the work was taken up again after an interruption. */
+  /** The times at which the migration was resumed. */
   resumedAt: z.array(timestamp).optional(),
   finishedAt: timestamp.optional(),
 });
@@ -95,12 +95,12 @@ export async function readMigrationState(directory: string): Promise<MigrationSt
   return state;
 }
 
-/** Replaces the state of a migration, durably and at once. */
+/** Replaces the state of a migration, durably and atomically. */
 export async function writeMigrationState(directory: string, state: MigrationState): Promise<void> {
   await writeJson(directory, STATE_FILE, state);
 }
 
-/** A migration at work in its run directory. */
+/** A running migration in its run directory. */
 export class MigrationRun {
   readonly directory: string;
   readonly output: ProgressOutput;
@@ -130,40 +130,40 @@ export class MigrationRun {
     return this.current;
   }
 
-  /** The file that holds what moves, as a place. */
+  /** The export in the run directory, as a place. */
   get export(): FilePlace {
     return { ...openFile(exportPath(this.directory)), name: 'the export' };
   }
 
-  /** Opens that file. */
+  /** Opens the export. */
   openExport(): Promise<ExportFile> {
     return this.export.readExport(stagedOptions(this.state.settings), this.signal);
   }
 
-  /** Whether the run directory holds the export that the state describes. */
+  /** Whether the run directory contains the export that the state describes. */
   get hasExport(): boolean {
     const { exported } = this.current;
     const stored = statSync(exportPath(this.directory), { throwIfNoEntry: false });
     return exported !== undefined && stored?.size === exported.storedBytes;
   }
 
-  /** Does what may be repeated, again where a connection is lost. */
+  /** Does idempotent work, and repeats it after a lost connection. */
   reconnecting<Result>(work: () => Promise<Result>): Promise<Result> {
     return reconnecting({ ...this, limitMs: this.state.settings.timeoutMs }, work);
   }
 
-  /** The phases so far. Of a phase that is repeated until the next step, the last attempt counts. */
+  /** The phases so far. A repeated phase has the figures of its last attempt. */
   get phases(): readonly Phase[] {
     return [...(this.current.phases ?? []), ...this.newPhases.values()];
   }
 
-  /** Keeps that a step is done, durably. */
+  /** Records a completed step, durably. */
   async advance(change: Partial<MigrationState>): Promise<void> {
     await this.change({ ...change, phases: [...this.phases] });
     this.newPhases.clear();
   }
 
-  /** Changes how the migration goes on, durably. */
+  /** Changes the state, durably. */
   async change(change: Partial<MigrationState>): Promise<void> {
     this.current = { ...this.current, ...change };
     await writeMigrationState(this.directory, this.current);
@@ -178,10 +178,10 @@ function describePhase({ phase, seconds, records, unchanged }: PhaseState, succe
 }
 
 /**
- * Works on a migration in its run directory, alone.
- * @param work may change the state, which is read when the directory is locked
- * @throws InterruptedError, or IdentityError, with the command to continue; IdentityError ABORTED while another process
- * works on it
+ * Works on a migration while its run directory is locked.
+ * @param work may change the state, which is read after locking
+ * @throws InterruptedError or IdentityError with the command to continue; IdentityError ABORTED if another process holds the
+ * lock
  */
 export async function workAlone<Result>(
   call: Surroundings & { readonly options: { readonly json: boolean } },
@@ -193,13 +193,13 @@ export async function workAlone<Result>(
   const shown = { output: progressOutput(call), signal: call.signal };
   const run = new MigrationRun(directory, await readMigrationState(directory), shown);
   if (event === 'resumed') await run.change({ resumedAt: [...(run.state.resumedAt ?? []), new Date().toISOString()] });
-  // A second signal ends the process, which then says nothing.
+  // Printed now, because a second signal ends the process immediately.
   const interrupting = () => call.stderr.write('\ninterrupting the migration\n');
   if (!call.options.json) call.signal.addEventListener('abort', interrupting);
   try {
     return await work(run);
   } catch (error) {
-    // Until somebody confirms, the export and its secrets wait for nobody.
+    // Deletes the export if the user has not confirmed yet, because it contains secrets.
     if (run.state.confirmedAt === undefined) await removeExport(directory);
     if (error instanceof UsageError) throw error;
     if (call.signal.aborted || error instanceof InterruptedError) {
@@ -207,7 +207,7 @@ export async function workAlone<Result>(
         `interrupted: ${interruptionText(run.state)}; continue with ${resumeCommand(directory)}`,
       );
     }
-    // A migration would stop at the same organisations again, since its settings do not change.
+    // Resuming would fail at the same organisations, because the settings do not change.
     if (organisationsExist.is(error)) throw error;
     const { message } = describeError(error);
     const problem = placeFailed.is(error) || placeBroke.is(error) || placeLost.is(error) ? error.text : message;
@@ -219,7 +219,7 @@ export async function workAlone<Result>(
 
 type Interrupted = Pick<MigrationState, 'confirmedAt' | 'moved'> & { readonly settings: { readonly to: string } };
 
-/** Says what an interrupted migration has done; what a target has rejected, only the proof tells. */
+/** Describes the state of an interrupted migration. */
 export function interruptionText({ confirmedAt, moved, settings: { to } }: Interrupted): string {
   if (moved !== undefined) return `all records were sent to ${to}; not verified yet`;
   return confirmedAt === undefined ? 'nothing is changed' : `records that reached ${to} remain`;

@@ -11,16 +11,16 @@ import { describeCredentials } from './credentialTally.ts';
 import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
 import { endText, equalRecords } from './resultSummary.ts';
 
-/** Whether a plan has nothing to move. */
+/** Whether a plan contains no records. */
 export function isEmptyPlan({ sections }: MigrationPlan): boolean {
   return total(sections) === 0;
 }
 
-/** Returns a plan as people read it: what matters most for the decision stands last. */
+/** Formats a plan for people. The facts that matter most for the decision come last. */
 export function planText(plan: MigrationPlan): Line[] {
   const { target, checks, leftOut, organisations, organisationsOmitted, leftToDo } = plan;
   const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
-  // Secrets that the export lacks although they were to move are a warning.
+  // Selected secrets that the export lacks are a warning.
   const isMissing = ({ reason }: Notice) => reason === 'secrets_missing';
   const byHand = leftToDo.filter((entry) => !isMissing(entry));
   const kept = conflictLines(plan);
@@ -56,7 +56,7 @@ function planHeadline({ source, sections, before, organisations, organisationsOm
   return before.absent === records ? `${what} to move` : `${what}: ${standing(before)}`;
 }
 
-/** Says how records stand to those of the target. */
+/** Formats the comparison with the target. */
 function standing({ absent, differentAsExpected, onlyTarget, ...both }: MigrationPlan['before']): string {
   const others = { 'different as expected': differentAsExpected, 'only in the target': onlyTarget };
   return figures({ 'not there': absent, ...both, ...others }).join(', ');
@@ -75,14 +75,14 @@ function planFacts(plan: MigrationPlan): string[] {
   ];
 }
 
-/** What becomes of records that exist with other content. */
+/** The handling of records that exist with other content. */
 const remedies: Readonly<Record<MigrationPlan['onConflict'], string>> = {
   report: 'they stay, and are listed as errors; --on-conflict skip or overwrite decides otherwise',
   skip: 'they stay',
   overwrite: 'they are overwritten',
 };
 
-/** Returns what becomes of conflicts, where no error of the trial says it. */
+/** Returns the line about conflicts, unless the errors of the trial list them. */
 function conflictLines({ before: { different }, onConflict, refused }: MigrationPlan): string[] {
   if (different === 0 || (onConflict === 'report' && refused.length > 0)) return [];
   const exist = different === 1 ? 'exists' : 'exist';
@@ -99,10 +99,10 @@ function credentialLines({ credentials, target }: Pick<MigrationResult, 'credent
   return [sentence, ...reasons.map((reason) => `others: ${reason}`)];
 }
 
-/** Returns a result as people read it. */
+/** Formats a result for people. */
 export function resultText(result: MigrationResult, directory: string): Line[] {
   const { source, target, moved, proof, phases } = result;
-  // Both sides are read more than once: the last time counts.
+  // Shows the last reading of each side.
   const last = phases.filter(({ phase }, index) => phases.findLastIndex((one) => one.phase === phase) === index);
   const imported = Object.entries(outcomesOf(moved)).filter(([, counts]) => total(counts) > 0);
   return [
@@ -123,7 +123,7 @@ export function resultText(result: MigrationResult, directory: string): Line[] {
   ];
 }
 
-/** Says what a migration has done, by what the target has said of each record. */
+/** Returns the headline of a result: the outcome, and the counts of the import. */
 function resultHeadline(result: MigrationResult): string {
   const { target, moved } = result;
   const { imported } = moved;
@@ -135,7 +135,7 @@ function resultHeadline(result: MigrationResult): string {
   return `${start}${isWritten ? '' : ', and nothing written'}: ${what}: ${figures(Object.fromEntries(totals)).join(', ')}`;
 }
 
-/** Returns what an import has done with the records, by words for people. */
+/** Returns the outcomes of an import, by words for people. */
 function outcomesOf({ imported }: MigrationResult['moved']): Record<string, Counts> {
   if (imported === undefined) return {};
   const { notCarried, ...outcomes } = imported;
@@ -147,7 +147,7 @@ function proofLines(result: MigrationResult): string[] {
   const { method, expected, unexpected, sourceUnchanged } = result.proof;
   if (method === 'checksum') return [];
   const equal = equalRecords(result);
-  // The digest of no record proves nothing.
+  // The digest of no records is meaningless.
   const isSame = equal > 0 && source.digest !== undefined && source.digest === target.digest;
   const changed =
     'the source has changed since it was exported: migrate again with --on-conflict overwrite to move the changes; what was deleted stays in the target';

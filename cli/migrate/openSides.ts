@@ -14,9 +14,9 @@ import { parsePlace } from '../places/parsePlace.ts';
 import type { MigrationPlan, MigrationSide } from './migrationDocuments.ts';
 import type { MigrationSettings } from './settings.ts';
 
-/** A place of a migration. */
+/** An open side of a migration. */
 export interface OpenSide extends DescribedPlace {
-  /** What it is, such as `instance`, `zitadel`, `database`, `file` or `object`. */
+  /** The kind of the place: `instance`, `zitadel`, `database`, `file` or `object`. */
   readonly kind: string;
 }
 
@@ -27,8 +27,8 @@ export interface OpenSides {
 }
 
 /**
- * Opens both places of a migration, and asks them about themselves and their tokens.
- * @throws UsageError if both are one instance, or an option is for another target; IdentityError
+ * Opens both sides of a migration, and reads their facts and the permissions of their tokens.
+ * @throws UsageError if both are the same instance, or an option does not apply to the target; IdentityError
  */
 export async function openSides(call: Surroundings, settings: MigrationSettings): Promise<OpenSides> {
   const [from, to] = await openPlaces(call, settings.secretFiles, settings.from, settings.to);
@@ -41,15 +41,15 @@ export async function openSides(call: Surroundings, settings: MigrationSettings)
   });
 }
 
-/** The time after which the command prints that it waits for a place, in milliseconds. */
+/** The time after which the command prints that it waits for a place. */
 const SILENT_MS = 5_000;
 
-/** What each side of a migration does. Both are exported at its end, to compare them. */
+/** The required permissions of each side. Both are exported for the proof. */
 const requiredOperations = { from: ['export'], to: ['export', 'import'] } as const;
 
 /**
- * Asks a place about itself and its token.
- * @throws IdentityError for a place that cannot be reached, is another service, or whose token lacks a permission
+ * Reads the facts about a place and its token.
+ * @throws IdentityError for an unreachable place, an unknown service or a missing permission
  */
 async function examine(
   side: keyof typeof requiredOperations,
@@ -76,7 +76,7 @@ export function describeSide({ place, kind, facts }: OpenSide): MigrationSide {
   };
 }
 
-/** Lists what was found out about a side. */
+/** Lists the checks of a side. */
 export function listChecks({ place: { name }, facts }: OpenSide): MigrationPlan['checks'] {
   if (facts === undefined) return [];
   const version = facts.version === undefined ? '' : `, version ${facts.version}`;

@@ -9,7 +9,7 @@ import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { MigrationPlan, OrganisationCounts } from './migrationDocuments.ts';
 
-/** Bounds the organisations that a plan or a result lists. */
+/** The number of organisations that a plan or a result lists. */
 const MAX_LISTED_ORGANISATIONS = 1_000;
 
 type CountedOrganisation = Omit<MigrationPlan['organisations'][number], 'before'>;
@@ -18,11 +18,11 @@ interface OrganisationSize {
   name: string;
   people: number;
   records: number;
-  /** Of the records; absent in an organisation that is not listed. */
+  /** The digest of the records; absent in an organisation that is not listed. */
   readonly tally?: ManifestTally;
 }
 
-/** Names, sizes and digests of the organisations that move, collected while they are read. */
+/** Names, sizes and digests of the moved organisations, collected while they are read. */
 export class OrganisationTally implements RecordVisitor {
   private readonly organisations = new Map<string, OrganisationSize>();
 
@@ -57,7 +57,7 @@ export class OrganisationTally implements RecordVisitor {
   }
 }
 
-/** The counts of an organisation that neither side has. */
+/** The counts of an organisation on neither side. */
 export const noCounts: OrganisationCounts = {
   absent: 0,
   equal: 0,
@@ -66,7 +66,7 @@ export const noCounts: OrganisationCounts = {
   onlyTarget: 0,
 };
 
-/** Returns how records on both sides stand to each other, by the outcomes of their comparison. */
+/** Returns the counts of compared records, by the outcomes of a comparison. */
 export function recordCounts({ onlyFirst: absent = 0, onlySecond: onlyTarget = 0, ...both }: Counts = {}) {
   return { ...noCounts, ...both, absent, onlyTarget };
 }

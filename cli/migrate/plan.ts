@@ -27,10 +27,10 @@ import { type MigrationSettings, stagedOptions } from './settings.ts';
 import { UndoneChanges } from './undoneChanges.ts';
 
 const PLAN_FILE = 'plan.json';
-/** The plan that the user has seen. An interrupted run may have replaced `plan.json` without showing it. */
+/** The plan that was shown. An interrupted run may have replaced `plan.json` without showing it. */
 const SHOWN_PLAN_FILE = 'shown-plan.json';
 
-/** Reads the plan that a run directory holds. */
+/** Reads the plan in a run directory. */
 export async function readPlan(directory: string): Promise<MigrationPlan> {
   const plan = await readJson(directory, PLAN_FILE, migrationPlan);
   if (plan === undefined) throw new Error(`${directory} has no plan`);
@@ -42,12 +42,12 @@ export function readShownPlan(directory: string): Promise<MigrationPlan | undefi
   return readJson(directory, SHOWN_PLAN_FILE, migrationPlan);
 }
 
-/** Keeps that a plan is shown. */
+/** Stores a shown plan. */
 export function keepShownPlan(directory: string, plan: MigrationPlan): Promise<void> {
   return writeJson(directory, SHOWN_PLAN_FILE, plan);
 }
 
-/** Compares the export with the target, tries its import, and keeps the plan in the run directory. */
+/** Compares the export with the target, tries its import, and stores the plan in the run directory. */
 export async function makePlan(run: MigrationRun, source: OpenSide, target: OpenSide): Promise<MigrationPlan> {
   const { state } = run;
   const { leftOut = [] } = state;
@@ -56,7 +56,7 @@ export async function makePlan(run: MigrationRun, source: OpenSide, target: Open
   const undone = overwrites(target, state.settings) ? new UndoneChanges() : undefined;
   const losses = new FileLosses(state.settings.refusedHashes);
   const byZitadels = explainZitadels([source.facts, target.facts], losses);
-  // Only records that both sides have can be in conflict.
+  // Only records on both sides can be in conflict.
   using comparison = new Comparison(state.settings, 0, {
     explain: (found, first) =>
       found.outcome === 'different'
@@ -67,7 +67,7 @@ export async function makePlan(run: MigrationRun, source: OpenSide, target: Open
   });
   const inspection = await readSides(run, target, comparison, [facts, organisations, losses]);
   const trial = await tryImport(run, target);
-  // A target that tries nothing does not warn.
+  // Without a trial, the target returns no warnings.
   const ofStates = stateWarnings(inspection);
   const { exported } = run.state;
   const secrets = { selected: [...selectedKinds(state.settings)], found: facts.secrets };
@@ -83,7 +83,7 @@ export async function makePlan(run: MigrationRun, source: OpenSide, target: Open
   const plan: MigrationPlan = {
     source: {
       ...describeSide(source),
-      // The digest of no record proves nothing.
+      // The digest of no records is meaningless.
       ...(exported === undefined || exported.records === 0 ? {} : { digest: exported.digest, readAt: exported.readAt }),
     },
     target: describeSide(target),
@@ -117,21 +117,21 @@ export async function makePlan(run: MigrationRun, source: OpenSide, target: Open
   return plan;
 }
 
-/** Whether the target takes the export's content for records that exist. A ZITADEL overwrites nothing. */
+/** Whether the target overwrites existing records. A ZITADEL never does. */
 function overwrites({ place, kind }: OpenSide, { onConflict }: MigrationSettings): boolean {
   return onConflict === 'overwrite' && place.takes === 'imports' && kind !== 'zitadel';
 }
 
 /**
- * Returns the second factors of which an export tells who has them. Without a manifest its records show it: an export of a
- * ZITADEL, which has none, has seeds and no OTP e-mail factors.
+ * Returns the second factors that an export contains. Without a manifest, as from a ZITADEL, its records show them: a
+ * ZITADEL exports seeds, but no OTP e-mail factors.
  */
 function secondFactors({ secrets: asked }: ExportedRequest, { secrets: found }: FileFacts, withOtp: boolean) {
   if (asked?.otp === true || found.otpEmailFactors !== undefined) return 'all';
   return found.totpSeeds !== undefined || (asked === undefined && withOtp) ? 'totp' : 'none';
 }
 
-/** Reads what moves, and how the target stands to it; a target that is a file has nothing of it yet. */
+/** Compares the export with the target. A file as target is not read, because it is new. */
 async function readSides(
   run: MigrationRun,
   target: OpenSide,
@@ -150,7 +150,7 @@ async function readSides(
   return read;
 }
 
-/** Tries the import; undefined where the target is a file, or the export is larger than what the target tries. */
+/** Tries the import; returns undefined for a file, and for an export above the limits of a dry run. */
 async function tryImport(run: MigrationRun, { place, facts }: OpenSide) {
   const { requestBytes = UNLIMITED } = facts?.callLimits ?? {};
   // A trial is one request.
@@ -173,7 +173,7 @@ function planChecks(run: MigrationRun, source: OpenSide, target: OpenSide, trial
   ];
 }
 
-/** Describes how the migration keeps the limits of requests and responses. */
+/** Describes how the migration observes the limits of requests and responses. */
 function sizeChecks(source: OpenSide, target: OpenSide, bytes: number): MigrationPlan['checks'] {
   const { responseBytes = UNLIMITED } = source.facts?.callLimits ?? {};
   const { requestBytes = UNLIMITED } = target.facts?.callLimits ?? {};
@@ -191,7 +191,7 @@ function trialChecks({ place }: OpenSide, trial: ImportResponse | undefined): Mi
   return [{ status: 'warning', message }];
 }
 
-/** Warns of the people whom the target may refuse for their password hashes, and offers what works. */
+/** Warns of people that the target may refuse because of their password hashes, with remedies. */
 function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefined): MigrationPlan['checks'] {
   const count = tally?.refused ?? 0;
   if (count === 0) return [];
@@ -200,7 +200,7 @@ function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefin
   return [{ status: 'warning', message }];
 }
 
-/** Warns of states that the source did not return, and of what an export contains that usually stays in the source. */
+/** Warns of states that the source did not return, and of the default organisation or the exporting user in the export. */
 function exportChecks({ state: { exported } }: MigrationRun, { place }: OpenSide): MigrationPlan['checks'] {
   const { missingStates = [], defaultOrgId, exportedBy } = exported ?? {};
   const withDefault = `${place.name} contains ${defaultOrgId}, the default organisation of its source: to leave that out, export again with --exclude-org ${defaultOrgId}`;

@@ -26,26 +26,26 @@ import type { OpenSides } from './openSides.ts';
 import { noCounts, OrganisationTally, recordCounts } from './organisationTally.ts';
 import type { MigrationSettings } from './settings.ts';
 
-/** What the proof adds to a result. */
+/** The parts of a result that the proof provides. */
 export interface Proved
   extends Pick<MigrationResult, 'proof' | 'credentials' | 'organisations' | 'organisationsOmitted'> {
-  /** The digests of both sides' records, where they are those of what moved. */
+  /** The digests of both sides' records; undefined if they include other organisations. */
   readonly sourceDigest: string;
   readonly targetDigest: string | undefined;
   /** The organisations and users that a ZITADEL has activated. */
   readonly activations: Pick<Activations, 'entries' | 'omitted'>;
-  /** The user of the target's token, where the target tells it. */
+  /** The user of the target's token, if known. */
   readonly targetCaller: string | undefined;
 }
 
 const MAX_LISTED_DIFFERENCES = 100;
 
-/** Exports both sides and compares them; a file that cannot be read is proved by its checksum. */
+/** Exports both sides and compares them. A target that cannot be read is verified by its checksum. */
 export async function prove(run: MigrationRun, plan: MigrationPlan, sides: OpenSides): Promise<Proved> {
   return (await isReadable(run, sides.target.place)) ? proveByFields(run, plan, sides) : proveByChecksum(run, plan);
 }
 
-/** Whether a target can be read. The credentials for a bucket may permit to create objects only. */
+/** Whether a target can be read. Credentials for a bucket may only permit the creation of objects. */
 async function isReadable(run: MigrationRun, { takes, readExport }: Place): Promise<boolean> {
   if (takes === 'imports') return true;
   try {
@@ -117,7 +117,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
 
 const differenceOutcomes = { different: 'different', onlyFirst: 'onlySource', onlySecond: 'onlyTarget' } as const;
 
-/** What differs in a secret, which is shown nowhere. */
+/** The texts for differences of secrets, whose values are never shown. */
 const secretTexts = {
   different: 'differs',
   onlyFirst: 'only in the source',
@@ -133,7 +133,7 @@ function describeDifference({ outcome, fields = [], ...record }: RecordDifferenc
   return { ...record, orgName, outcome: differenceOutcomes[outcome], fields: texts };
 }
 
-/** Proves what a target has stored that cannot be read: it has confirmed the checksum of the bytes. */
+/** Returns the proof for a target that cannot be read: it has confirmed the checksum of the stored bytes. */
 function proveByChecksum({ state: { moved, exported } }: MigrationRun, plan: MigrationPlan): Proved {
   const { place = '', bytes = 0, crc32c = '' } = moved?.stored ?? {};
   const digest = exported?.digest ?? '';
@@ -163,8 +163,8 @@ const HASHED_ANEW =
   'the ZITADEL has another hash of the password: it hashes a password anew at a login, or the password was changed there; hashes do not show which';
 
 /**
- * Explains a difference, of which another hash may be a part, if the person existed in a ZITADEL before.
- * @param mayBeHashedAnew whether that may be so
+ * Explains a difference that may include another hash, because a ZITADEL rehashes passwords at logins.
+ * @param mayBeHashedAnew whether the person may have existed in a ZITADEL before
  * @param explainOthers explains the other fields
  */
 export function explainBesideHash(
@@ -183,15 +183,15 @@ export function explainBesideHash(
   return reason === undefined ? undefined : `${reason}; ${HASHED_ANEW}`;
 }
 
-/** Whether an import has found people: the hashes of those whom it has created are the ones that it sent. */
+/** Whether an import has found existing people. The hashes of created people are those of the export. */
 function hasUnchangedPeople(response: ImportResponse | undefined): boolean {
   return (response?.summary.unchanged[humanUserSection.name] ?? 0) > 0;
 }
 
 /**
- * Returns why a record may differ after a migration; undefined for a difference that should not be.
- * @param response that of the import, if the target is not a file
- * @param first what the source has of the record, if it has it
+ * Returns the reason of an expected difference; undefined for an unexpected one.
+ * @param response the import's response; undefined if the target is a file
+ * @param first the record in the source, if it exists
  */
 export function explain(
   { outcome, section, fields = [] }: RecordDifference,

@@ -60,14 +60,14 @@ export async function makeResult(
     phases: [...run.phases],
     resumedAt: run.state.resumedAt ?? [],
     ...notices,
-    // What a plan foresees is not listed once it is seen.
+    // The observed activations replace the planned ones.
     leftToDo: [...activations.entries, ...notices.leftToDo.filter(({ reason }) => reason !== 'access_given')],
     leftToDoOmitted: notices.leftToDoOmitted + activations.omitted,
     warnings: [
-      // An earlier request may have written what the last one counts as unchanged.
+      // The last request counts records of earlier ones as unchanged.
       ...(importRepeated && total(summary?.unchanged ?? {}) > 0 ? [SEVERAL_REQUESTS] : []),
       ...(exported?.missingStates ?? []).map((one) => ({ type: 'state', message: missingStatesText(one) })),
-      // A file has no import that would warn.
+      // There is no import into a file, so the plan's warnings remain.
       ...(response === undefined ? plan.warnings : notices.warnings),
     ],
     proof,
@@ -77,7 +77,7 @@ export async function makeResult(
   return result;
 }
 
-/** The numbers of an import that a migration's result has. */
+/** Returns the counts of an import for the result. */
 function importedCounts({
   created,
   unchanged,
@@ -89,7 +89,7 @@ function importedCounts({
   return { created, unchanged, overwritten, skipped, failed, notCarried };
 }
 
-/** The warning of a migration whose import took several requests. */
+/** The warning if the import took several requests. */
 const SEVERAL_REQUESTS = {
   type: 'import',
   message: 'the import took several requests: what an interrupted one has created or overwritten counts as unchanged',
@@ -99,9 +99,9 @@ const SEVERAL_REQUESTS = {
 const generalTypes: ReadonlySet<string> = new Set(['manifest', 'secrets', 'state']);
 
 /**
- * Sorts the notices of an import into a target, or of a trial of it. The warnings of ZITADEL's import are what remains to be done
- * there, but for those of the whole file and of secrets. An instance of this service verifies the hashes that it warns of.
- * @param leftToDo what the export leaves to do in the target
+ * Sorts the notices of an import or its trial. The warnings of an import into a ZITADEL are manual steps, except those about
+ * the file and about secrets. An instance of this service verifies the hashes that it warns of.
+ * @param leftToDo the manual steps that follow from the export
  */
 export function sortNotices(
   response: ImportResponse | undefined,
@@ -110,7 +110,7 @@ export function sortNotices(
 ) {
   const { errors = [], summary } = response ?? {};
   const { warningsOmitted = 0, errorsOmitted = 0 } = summary ?? {};
-  // No export of a ZITADEL has a manifest; a migration compares the secrets that it moves.
+  // A ZITADEL's export has no manifest, and a migration compares the moved secrets.
   const isKept = ({ type }: CountedEntry) =>
     type !== 'not_compared' && (type !== 'manifest' || source.kind !== 'zitadel');
   const warnings = (summary?.warnings ?? []).filter(isKept);
@@ -130,7 +130,7 @@ export function sortNotices(
 
 type Settings = Pick<MigrationSettings, 'report'>;
 
-/** Checks before the work that a report can be written. */
+/** Requires that the report can be written. */
 export async function requireReportable({ report }: Settings): Promise<void> {
   if (report === undefined) return;
   await requireFreeFile(report);
@@ -153,7 +153,7 @@ export async function reportMigration(directory: string, file: string): Promise<
   return { json: { event: 'result', directory, report }, text: `the report of ${directory} is in ${report}` };
 }
 
-/** Writes the report of a migration where that was asked for; a resumed migration replaces its own. */
+/** Writes the requested report of a migration. A resumed migration replaces its own. */
 export async function writeReport({ report }: Settings, result: MigrationResult): Promise<void> {
   if (report === undefined) return;
   const { renderReport } = await import('../report/renderReport.ts');

@@ -3,12 +3,12 @@
 import { counted } from '../numberTexts.ts';
 import type { MigrationResult } from './migrationDocuments.ts';
 
-/** Returns the number of records that the proof has found equal on both sides. */
+/** Returns the number of records that are equal on both sides. */
 export function equalRecords({ proof }: MigrationResult): number {
   return Object.values(proof.sections).reduce((sum, { equal }) => sum + equal, 0);
 }
 
-/** Says how a migration ended, such as `Done`, or `Finished with 1 difference and 2 errors`. */
+/** Returns the outcome of a migration, such as `Done` or `Finished with 1 difference and 2 errors`. */
 export function endText({ outcome, proof, errors, errorsOmitted }: MigrationResult): string {
   if (outcome === 'done') return 'Done';
   const failures = { difference: proof.unexpected, error: errors.length + errorsOmitted };

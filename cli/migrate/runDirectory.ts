@@ -18,9 +18,8 @@ export const STATE_FILE = 'state.json';
 const OWNER_ONLY_DIRECTORY = 0o700;
 
 /**
- * The directory of a migration's state and export, which others cannot read. Without a path, its name has the
- * time of its creation, and characters that make it a new one.
- * @throws UsageError for a directory that holds something
+ * Creates a run directory that others cannot read. By default, its name contains the time and random characters.
+ * @throws UsageError for a directory that is not empty
  */
 export async function createRunDirectory(path: string | undefined, now: Date): Promise<string> {
   const time = now.toISOString().replace(/\.\d+Z$/, 'Z');
@@ -35,29 +34,29 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
     );
   if (content.length > 0) throw new UsageError(`${directory} is not empty: choose another --run-dir`);
   await chmod(directory, OWNER_ONLY_DIRECTORY);
-  // Nothing of a migration belongs into a repository.
+  // A migration must not be committed to a repository.
   await completeFile(join(directory, '.gitignore'), '*\n', 'replacing');
   return directory;
 }
 
-/** Lists the run directories in the current directory that `createRunDirectory` has named. */
+/** Lists the run directories with generated names in the current directory. */
 export async function listRunDirectories(): Promise<string[]> {
   const named = (await readdir('.')).filter((name) => name.startsWith(RUN_PREFIX));
   return named.filter((name) => existsSync(join(name, STATE_FILE))).map((name) => resolve(name));
 }
 
 /**
- * Requires that nobody else can have written what a run directory holds: its state names the places that get tokens.
+ * Requires that only the user can have written a run directory, because its state determines which places get tokens.
  * @throws IdentityError NOT_FOUND, PERMISSION_DENIED
  */
 export async function requireOwnRun(directory: string): Promise<void> {
   const names = isOwn(directory) ? await readdir(directory) : [];
   if (!names.includes(STATE_FILE)) throw migrationMissing(directory);
-  // Partial files of a process that works on the migration may be gone by now.
+  // Partial files of a running process may have disappeared.
   for (const name of names) isOwn(join(directory, name));
 }
 
-/** Whether a file of a run directory exists. Throws an error for one that others can have written. */
+/** Whether a file of a run directory exists. Throws an error if others can have written it. */
 function isOwn(path: string): boolean {
   try {
     checkOwn(path, 'run');
@@ -78,7 +77,7 @@ export async function readJson<Schema extends z.ZodType>(
   return existsSync(path) ? schema.parse(JSON.parse(await readFile(path, 'utf8'))) : undefined;
 }
 
-/** Replaces a JSON file of a run directory, durably and at once. */
+/** Replaces a JSON file of a run directory, durably and atomically. */
 export async function writeJson(directory: string, name: string, value: unknown): Promise<void> {
   await completeFile(join(directory, name), `${JSON.stringify(value)}\n`, 'replacing');
 }
@@ -88,15 +87,15 @@ export function resumeCommand(directory: string): string {
   return `identity migrate resume --run-dir ${directory}`;
 }
 
-/** Names the file of what moves, and its partial forms. */
+/** Prefix of the export's file names, including partial files. */
 const EXPORT_PREFIX = 'export.';
 
-/** Returns the path of the file that holds what moves. */
+/** Returns the path of the export in a run directory. */
 export function exportPath(directory: string): string {
   return join(directory, `${EXPORT_PREFIX}json.gz`);
 }
 
-/** Removes a run directory's export, also a partial one; returns whether there was one. */
+/** Removes a run directory's export, including partial files; returns whether it existed. */
 export async function removeExport(directory: string): Promise<boolean> {
   const names = (await readdir(directory)).filter((name) => name.startsWith(EXPORT_PREFIX));
   for (const name of names) await rm(join(directory, name), { force: true });
@@ -104,8 +103,8 @@ export async function removeExport(directory: string): Promise<boolean> {
 }
 
 /**
- * Locks a run directory until the lock is disposed of, or the process ends.
- * @throws IdentityError ABORTED while another process holds it
+ * Locks a run directory until the lock is disposed of or the process ends.
+ * @throws IdentityError ABORTED if another process holds the lock
  */
 export async function lockRunDirectory(directory: string): Promise<Disposable> {
   const lock = await lockFile(join(directory, 'lock'), join(directory, 'pid'));

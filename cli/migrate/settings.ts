@@ -12,26 +12,26 @@ import type { PlanningCall } from './migrationOptions.ts';
 
 const filePath = z.string();
 
-/** The settings of a call that no request has. */
+/** The settings of calls that are not part of a request. */
 const ofCalls = { timeoutMs: z.number().optional(), unknownStates: z.literal('active').optional() };
-/** The setting of an import into a ZITADEL, which no request has. */
+/** The setting of an import into a ZITADEL, which is not part of a request. */
 const ofZitadel = { refusedHashes: z.literal('omit').optional() };
 const exportSettings = z.object({ ...exportOptions, ...ofCalls }).omit({ timeout: true, forZitadel: true });
 const importSettings = z
   .object({ ...importOptions, ...ofCalls, ...ofZitadel })
   .omit({ timeout: true, dryRun: true, ids: true, importId: true });
 
-/** The settings of the import that a result shows, beside the secrets that moved. */
+/** The settings of the import that a result contains. */
 export const shownSettings = importSettings.omit({ withKeys: true, timeoutMs: true, unknownStates: true });
 
-/** The schema of what a migration was told to do. Files of secrets are named, never read into it. */
+/** The schema of a migration's settings. They contain paths of files with secrets, never secrets. */
 export const migrationSettings = z.strictObject({
   from: z.string(),
   to: z.string(),
   ...exportSettings.shape,
   ...importSettings.shape,
   report: filePath.optional(),
-  /** The files of tokens and keys, by the options that name them. */
+  /** The paths of files with tokens and keys, by option. */
   secretFiles: z.record(z.string(), filePath),
 });
 
@@ -40,7 +40,7 @@ export type MigrationSettings = z.infer<typeof migrationSettings>;
 const kindsOfSecrets = ['token-file', 'credentials-file'] as const;
 
 /**
- * Reads what a call of `migrate` is told to do. Paths are absolute, so that it can be resumed from elsewhere.
+ * Reads the settings from a call. Paths are absolute, so that the migration can be resumed from another directory.
  * @throws UsageError
  */
 export function readSettings(call: PlanningCall): MigrationSettings {
@@ -65,12 +65,12 @@ export function readSettings(call: PlanningCall): MigrationSettings {
   };
 }
 
-/** Whether a place is a file or an object, which is taken as it is. */
+/** Whether a place is a file or an object, which is copied as it is. */
 export function isFilePlace(place: string): boolean {
   return ['file', 'object'].includes(parsePlace(place).kind);
 }
 
-/** Replaces files of secrets by those that a call names. */
+/** Replaces files of secrets by those of a call's options. */
 export function replaceSecretFiles(settings: MigrationSettings, options: SecretFiles): MigrationSettings {
   const given = givenSecretFiles(options);
   const kept = Object.entries(settings.secretFiles).filter(
@@ -79,7 +79,7 @@ export function replaceSecretFiles(settings: MigrationSettings, options: SecretF
   return { ...settings, secretFiles: { ...Object.fromEntries(kept), ...given } };
 }
 
-/** Whether an option takes the place of an earlier one: the same, or either of them is for both sides. */
+/** Whether an option replaces an earlier one: the same option, or one of them applies to both sides. */
 function isReplaced(earlier: string, later: string): boolean {
   return earlier === later || earlier.endsWith(`-${later}`) || later.endsWith(`-${earlier}`);
 }
@@ -90,19 +90,19 @@ function givenSecretFiles(options: SecretFiles): Record<string, string> {
   return Object.fromEntries(given);
 }
 
-/** Returns what a migration exports from the source. */
+/** Returns the options of the source's export. */
 export function sourceOptions(settings: MigrationSettings): PlaceExportOptions {
   return { ...exportSettings.parse(settings), forZitadel: false };
 }
 
 const everything = { orgIds: [], excludedOrgIds: [] };
 
-/** Returns how a migration reads its export, which holds what moves and nothing else. */
+/** Returns the options for reading the export in the run directory, which contains only selected records. */
 export function stagedOptions(settings: MigrationSettings): PlaceExportOptions {
   return { ...sourceOptions(settings), ...everything };
 }
 
-/** Returns how a migration imports its export, which holds what moves and nothing else. */
+/** Returns the options of the import into the target. */
 export function targetOptions(settings: MigrationSettings, dryRun: boolean): PlaceImportOptions {
   const { withPasswords, withOtp, withKeys } = settings;
   const asked = { withPasswords, withOtp, withKeys };

@@ -4,8 +4,8 @@ import type { MigrationPlan } from './migrationDocuments.ts';
 type Organisation = MigrationPlan['organisations'][number];
 
 /**
- * Lists how the source of a plan differs from that of the plan that was shown before, organisation by organisation.
- * @returns no line if every record is the same
+ * Lists the changes of the source since a plan was shown, by organisation.
+ * @returns no lines if all records are equal
  */
 export function sourceChanges(shown: MigrationPlan, planned: MigrationPlan): string[] {
   if (shown.source.digest === planned.source.digest) return [];

@@ -9,8 +9,8 @@ const MAX_LISTED_PEOPLE = 1_000;
 const { password, totp } = personCredentials;
 
 /**
- * Lists the people whose factors, passwords and states in the target an overwrite replaces by those of the export. The
- * target may have changed them since an earlier migration: a removed factor comes back.
+ * A list of the people whose factors, passwords or states in the target an overwrite replaces. The target may have changed
+ * them since an earlier migration: for example, a removed factor comes back.
  */
 export class UndoneChanges implements PairVisitor {
   readonly people = new BoundedList<UndonePerson>(MAX_LISTED_PEOPLE);

@@ -3,10 +3,10 @@
 import { html as escaped, raw } from 'hono/html';
 import { printable } from '../terminal.ts';
 
-/** HTML that `html` has made of texts, with escapes. */
+/** Escaped HTML. */
 export type Html = ReturnType<typeof raw>;
 
-/** A value in a template: texts and numbers are escaped, undefined is absent. */
+/** A value in a template. Texts are escaped; undefined is omitted. */
 type HtmlValue = Html | string | number | undefined | readonly HtmlValue[];
 
 /** Builds HTML from a template, and escapes its values. */
@@ -16,28 +16,28 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
 
 function shown(value: HtmlValue): unknown {
   if (typeof value === 'number') return value.toLocaleString('en');
-  // Control and format characters can reverse the text that follows. HTML that is made already is an object for `typeof`.
+  // Control and format characters can reverse the following text. Escaped HTML is an object for `typeof`.
   if (typeof value === 'string') return printable(value);
   return Array.isArray(value) ? value.map(shown) : value;
 }
 
-/** Returns a moment as people read it, in UTC. */
+/** Formats a moment, in UTC. */
 export function moment(time: string): string {
   return `${time.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** Returns a definition list without the terms that have no value. */
+/** Returns a definition list of the terms with a value. */
 export function definitions(terms: Readonly<Record<string, HtmlValue>>): Html {
   const known = Object.entries(terms).filter(([, value]) => value !== undefined);
   return html`<dl>${known.map(([term, value]) => html`<dt>${term}</dt><dd>${value}</dd>\n`)}</dl>`;
 }
 
-/** More items of a list than this are counted only. */
+/** The number of items that a list shows; further ones are counted. */
 const MAX_LIST_ITEMS = 100;
 
 /**
  * Returns a section of the page with a list; undefined for an empty list.
- * @param omitted the number of further items, which the result does not hold
+ * @param omitted the number of further items, which the result does not contain
  */
 export function listSection<Item>(
   title: string,

@@ -11,7 +11,7 @@ import { definitions, type Html, html, listSection, moment } from './html.ts';
 import { style } from './style.ts';
 
 /**
- * Renders the report of a migration: one page that needs no script and no network. Its size is bounded, whatever moved.
+ * Renders the report of a migration: one page without scripts and external resources, of limited size.
  */
 export function renderReport(result: MigrationResult): string {
   const { errors, errorsOmitted, warnings, warningsOmitted, leftToDo, leftToDoOmitted, leftOut } = result;
@@ -35,14 +35,14 @@ ${listSection('Left out', leftOut, ({ orgId, reason }) => html`<code>${orgId}</c
 `.toString();
 }
 
-/** Lists notices, those that say the same as one item. */
+/** Lists notices, with one item per message. */
 function noticeList(title: string, notices: readonly Notice[], omitted: number): Html | undefined {
   const groups = groupNotices(notices, omitted);
   const item = (group: (typeof groups)[number]) => html`${groupText(group)}`;
   return listSection(title, groups, item, omitted, ({ count }) => count);
 }
 
-/** Shows what happened in a sentence, whom it concerns, whose credentials arrived, and when it was. */
+/** Shows the outcome, the people, their credentials and the times. */
 function renderOverview(result: MigrationResult): Html {
   const {
     command,
@@ -81,7 +81,7 @@ function verdictText(result: MigrationResult): string {
   return `${endText(result)}: ${numberText(equalRecords(result))} records are equal${where}${expected}.`;
 }
 
-/** The names of places' kinds, as people read them. */
+/** The names of kinds of places. */
 const kindNames: Readonly<Record<string, string>> = {
   instance: 'an instance of this service',
   zitadel: 'a ZITADEL instance',
@@ -104,15 +104,15 @@ function renderSide(title: string, shown: MigrationSide): Html {
   })}</div>`;
 }
 
-/** The records of a section or organisation, by how the target has them. */
+/** The counts of a section's or organisation's records, by the comparison with the target. */
 type Compared = Omit<MigrationResult['organisations'][number]['after'], 'onlyTarget'>;
 
-/** The counts of records that a checksum proves. */
+/** Returns the counts of records that a checksum verified. */
 function allEqual(records: number): Compared {
   return { equal: records, different: 0, differentAsExpected: 0, absent: 0 };
 }
 
-/** Shows what was to move: by section, by what the import did, and by organisation. */
+/** Shows the selected records by section, by outcome and by organisation. */
 function renderMoved(result: MigrationResult): Html {
   const { records, organisations, exported, imported } = result.moved;
   const { sections } = result.proof;
@@ -146,7 +146,7 @@ function importedOf(outcomes: MigrationResult['moved']['imported']): Html | unde
   return html`<section><h2>What the target did</h2><ul>${items}</ul></section>`;
 }
 
-/** More organisations than this are counted only. */
+/** The number of organisations that are shown; further ones are counted. */
 const MAX_SHOWN_ORGANISATIONS = 50;
 
 /** Shows the organisations with differences, then the largest ones. */
@@ -167,13 +167,13 @@ function organisationList({ organisations: all, organisationsOmitted, proof }: M
   return html`<section><h2>Organisations (${all.length + organisationsOmitted})</h2><ul>${items}</ul>${rest}</section>`;
 }
 
-/** Shows the differences that should not be; the expected ones follow the proof. */
+/** Shows the unexpected differences. The expected ones follow the proof. */
 function renderDifferences({ proof: { differences: all, unexpected } }: MigrationResult): Html | undefined {
   const odd = all.filter(({ reason }) => reason === undefined);
   return listSection('Differences', odd, differenceItem, unexpected - odd.length);
 }
 
-/** Shows how the result was proved, and the differences that were expected. */
+/** Shows the method of the proof, and the expected differences. */
 function renderProof({
   proof: found,
   options: { secrets },
@@ -194,7 +194,7 @@ ${definitions({
   ];
 }
 
-/** Shows whose password and second factors the target has as the source has them, and why the others do not count. */
+/** Shows how many people have equal credentials in the target, and the reasons for the others. */
 function credentialsOf({ credentials, target }: MigrationResult): Html | undefined {
   if (credentials === undefined || credentials.people === 0) return undefined;
   const { sentence, reasons } = describeCredentials(credentials, target.kind);
@@ -224,10 +224,10 @@ function differenceItem({
   return html`${recordNoun(section)} <code>${named(id, name)}</code> of <code>${named(orgId, orgName)}</code> ${onlyInTexts[outcome]}${why}${shown}`;
 }
 
-/** A migration that was interrupted often has many attempts; further ones are counted only. */
+/** The number of attempts that are shown; earlier ones are counted. */
 const MAX_SHOWN_PHASES = 40;
 
-/** Shows how long each phase took, and its rate. */
+/** Shows the duration and the rate of each phase. */
 function renderTimings({ phases }: MigrationResult): Html | undefined {
   if (phases.length === 0) return undefined;
   const shown = phases.slice(-MAX_SHOWN_PHASES);
