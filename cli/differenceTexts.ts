@@ -3,19 +3,19 @@
 import { recordNoun } from './nouns.ts';
 import { counted, MAX_LINES, named, numberText } from './numberTexts.ts';
 
-/** Returns the line on secrets that a comparison leaves out. */
+/** Returns the line about secrets that are not compared. */
 export function notComparedLines(kinds: readonly string[]): string[] {
   return kinds.length === 0 ? [] : [`not compared: ${kinds.join(', ')} (--with)`];
 }
 
-/** Returns the first lines of the listed records that differ, and the number of all, where the lines are more. */
+/** Returns the first lines of differing records, and a line with the total number if there are more. */
 export function firstDifferences(lines: readonly string[], listed: number, all: number): string[] {
   const which = listed === all ? 'them' : numberText(listed);
   const rest = `${counted(all, 'record')} differ; --json lists ${which}`;
   return lines.length <= MAX_LINES ? [...lines] : [...lines.slice(0, MAX_LINES), rest];
 }
 
-/** A field in which two records differ: the values as JSON text, or how secrets differ. */
+/** A differing field: the values as JSON text, or the difference of a secret. */
 interface FieldTexts {
   readonly path: string;
   readonly first?: string | undefined;
@@ -35,7 +35,7 @@ interface DifferingRecord {
 
 /**
  * Returns the lines of a record that differs.
- * @param onlyIn the side that alone has the record; undefined if both have it
+ * @param onlyIn the only side with the record; undefined if both have it
  */
 export function differenceLines(
   { section, orgId, orgName, id, name, reason, isRepeat = false }: DifferingRecord,
@@ -54,7 +54,7 @@ export function differenceLines(
 
 const MAX_VALUE_CHARACTERS = 200;
 
-/** Returns a value as JSON text, cut; undefined for an absent one. */
+/** Returns a value as JSON text, cut at a limit; undefined for an absent value. */
 export function valueText(value: unknown): string | undefined {
   const text = value === undefined ? undefined : JSON.stringify(value);
   return text === undefined || text.length <= MAX_VALUE_CHARACTERS ? text : `${text.slice(0, MAX_VALUE_CHARACTERS)}…`;

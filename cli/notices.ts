@@ -6,47 +6,47 @@ import { counted, firstLines, firstOf, MAX_EXAMPLES, MAX_LINES } from './numberT
 import { humanMessage } from './serverMessages.ts';
 import { type Line, section } from './terminal.ts';
 
-/** An error, a warning or something left to do, about a record or a whole file. */
+/** An error, a warning or a manual step, about a record or the whole file. */
 export interface Notice {
   readonly type: string;
   readonly id?: string | undefined;
   readonly message: string;
   readonly reason?: WarningReason | undefined;
-  /** How many further notices say the same, and are not listed. */
+  /** The number of further notices with the same message, which are not listed. */
   readonly further?: number | undefined;
 }
 
 const STATE_NAME = /\b([A-Z]{1,20}(?:_[A-Z]{1,20})?)_STATE_([A-Z]{1,20})\b/g;
 
-/** Returns what people call the record of a notice. One that changes a state names its kind there only. */
+/** Returns the noun for the record of a notice. For a changed state, the message contains the kind of the record. */
 function nounIn({ type, message }: Pick<Notice, 'type' | 'message'>): string {
   const [[, kind = type] = []] = type === 'state' ? message.matchAll(STATE_NAME) : [];
   return recordNoun(kind.toLowerCase());
 }
 
-/** Returns a notice with its record. */
+/** Returns a notice's message with its record. */
 export function noticeText(notice: Notice): string {
   const text = noticeMessage(notice);
   return notice.id === undefined ? text : `${nounIn(notice)} ${notice.id}: ${text}`;
 }
 
-/** Returns the message of a notice in the words of the command. */
+/** Returns a notice's message, reworded for people. */
 function noticeMessage({ reason, message }: Pick<Notice, 'reason' | 'message'>): string {
   const text = humanMessage(message);
   return reason === 'state_changed' ? text.replace(STATE_NAME, (_, __, state: string) => state.toLowerCase()) : text;
 }
 
-/** Notices with the same sentence: their number, and the ids of the first ones. */
+/** Notices with the same message: their number, and the ids of the first ones. */
 interface NoticeGroup extends Pick<Notice, 'type' | 'reason' | 'message'> {
   readonly ids: string[];
   count: number;
-  /** Whether further notices, of which nothing is known but their number, may say the same. */
+  /** Whether omitted notices may have the same message. */
   readonly isLeast: boolean;
 }
 
 /**
- * Joins the notices of records that say the same, in the order of the first ones.
- * @param omitted the number of further notices
+ * Groups notices by their message, in the order of their first occurrence.
+ * @param omitted the number of further notices, which are not listed
  */
 export function groupNotices(notices: readonly Notice[], omitted: number): NoticeGroup[] {
   const groups = new Map<string, NoticeGroup>();
@@ -60,26 +60,26 @@ export function groupNotices(notices: readonly Notice[], omitted: number): Notic
   return [...groups.values()];
 }
 
-/** Returns what a group says, with the number of its records and the ids of the first ones. */
+/** Returns a group's message with the number of its records and the ids of the first ones. */
 export function groupText({ ids, count, isLeast, ...notice }: NoticeGroup): string {
   if (count === 1 || ids.length === 0) return noticeText({ ...notice, id: ids[0] });
   const records = counted(count, nounIn(notice));
   return `${isLeast ? 'at least ' : ''}${records}: ${noticeMessage(notice)}: ${firstOf(ids, count)}`;
 }
 
-/** Returns the first warnings, or things left to do, as lines: one for those that say the same. */
+/** Returns the first warnings or manual steps, with one line per message. */
 export function noticeLines(notices: readonly Notice[], noun: string, omitted = 0): string[] {
   const groups = groupNotices(notices, omitted);
   const hidden = groups.slice(MAX_LINES).reduce((sum, { count }) => sum + count, 0);
   return firstLines(groups.slice(0, MAX_LINES).map(groupText), noun, omitted, hidden);
 }
 
-/** Returns the warning of an organisation of which a ZITADEL did not return all states. */
+/** Returns the warning about states that a ZITADEL did not return. */
 export function missingStatesText(missing: string): string {
   return `states that ZITADEL did not return count as active: ${missing}`;
 }
 
-/** Returns the first of these warnings. */
+/** Returns the first warnings about missing states. */
 export function missingStatesLines(missing: readonly string[]): string[] {
   return firstLines(missing.map(missingStatesText), 'organisation');
 }
@@ -93,7 +93,7 @@ const noticeKinds = {
 
 /**
  * Returns the first notices of a kind below their heading.
- * @param others texts of the same kind, which stand last
+ * @param others texts of the same kind, which come last
  */
 export function noticeSection(
   kind: keyof typeof noticeKinds,
@@ -102,7 +102,7 @@ export function noticeSection(
   others: readonly string[] = [],
 ): Line[] {
   const { heading, noun, style } = noticeKinds[kind];
-  // Each error is about a record that needs its own attention.
+  // Errors are not grouped, because each record needs attention.
   const shown =
     kind === 'error' ? firstLines(notices.map(noticeText), noun, omitted) : noticeLines(notices, noun, omitted);
   const lines = [...shown, ...others];

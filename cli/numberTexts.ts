@@ -3,7 +3,7 @@
 import { describeVerifiers } from '../shared/organisation/passwordHashes.ts';
 import { words } from './nouns.ts';
 
-/** Returns a number as people read it, such as `30,680`. */
+/** Formats a number, such as `30,680`. */
 export function numberText(number: number): string {
   return number.toLocaleString('en');
 }
@@ -13,36 +13,41 @@ const sizes = [
   [1e6, 'MB'],
 ] as const;
 
-/** Returns a number of bytes as people read it, such as `6.2 MB`. */
+/** Formats a number of bytes, such as `6.2 MB`. */
 export function sizeText(bytes: number): string {
   const [one, unit] = sizes.find(([least]) => bytes >= least) ?? [1e3, 'kB'];
   return `${(Math.ceil((bytes * 10) / one) / 10).toLocaleString('en')} ${unit}`;
 }
 
-/** The plurals that do not just end in an s. */
+/** The irregular plurals. */
 const plurals: Readonly<Record<string, string>> = { person: 'people', 'thing left to do': 'things left to do' };
 
 function nounOf(count: number, noun: string): string {
   return count === 1 ? noun : (plurals[noun] ?? `${noun}s`);
 }
 
-/** Returns a number with its noun, such as `1 error` or `2,000 people`. */
+/**
+ * Formats a number with its noun.
+ * @example
+ *     counted(1, 'error'); // 1 error
+ *     counted(2_000, 'person'); // 2,000 people
+ */
 export function counted(count: number, noun: string): string {
   return `${numberText(count)} ${nounOf(count, noun)}`;
 }
 
-/** Returns numbers before their names, such as `71 not there`, without zeros. */
+/** Formats numbers before their names, such as `71 not there`, without zeros. */
 export function figures(counts: Readonly<Record<string, number>>): string[] {
   return Object.entries(counts).flatMap(([name, count]) => (count === 0 ? [] : [`${numberText(count)} ${name}`]));
 }
 
-/** Returns numbers with their names, such as `organisations 2, people 30,680`. */
+/** Formats numbers after their names, such as `organisations 2, people 30,680`. */
 export function countList(counts: Readonly<Record<string, number>>): string {
   const texts = Object.entries(counts).map(([name, count]) => `${words(name)} ${numberText(count)}`);
   return texts.join(', ') || 'none';
 }
 
-/** Returns the line about password hashes, by their formats. */
+/** Returns the line about password hashes by format. */
 export function hashLine(formats: Readonly<Record<string, number>>): string {
   const texts = Object.entries(formats).map(
     ([format, count]) => `${format} ${numberText(count)} (${describeVerifiers(format)})`,
@@ -53,7 +58,7 @@ export function hashLine(formats: Readonly<Record<string, number>>): string {
 /** The number of names that a message contains as examples of many. */
 export const MAX_EXAMPLES = 3;
 
-/** Returns the first ones of several, and the number of the others, such as `ada, bob, and 20 more`. */
+/** Lists the first names and the number of the others, such as `ada, bob, and 20 more`. */
 export function firstOf(names: readonly string[], count: number): string {
   const more = count > names.length ? `, and ${numberText(count - names.length)} more` : '';
   return `${names.join(', ')}${more}`;
@@ -63,9 +68,9 @@ export function firstOf(names: readonly string[], count: number): string {
 export const MAX_LINES = 20;
 
 /**
- * Returns the first lines, and one with the number of the others, whose noun is given.
- * @param omitted the number of those that nothing lists
- * @param hidden the number of those that only programs read
+ * Returns the first lines, and a line with the number of the others.
+ * @param omitted the number of further items, which are listed nowhere
+ * @param hidden the number of items that only `--json` lists
  */
 export function firstLines(
   lines: readonly string[],
@@ -78,7 +83,7 @@ export function firstLines(
   return hidden + omitted === 0 ? [...lines] : [...lines.slice(0, MAX_LINES), `${more}${listed}`];
 }
 
-/** Returns an id, with the name that people know where there is one. */
+/** Returns an id with its name, if it has one. */
 export function named(id: string, name: string | undefined): string {
   return name === undefined || name === '' || name === id ? id : `${id} (${name})`;
 }

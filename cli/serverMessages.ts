@@ -3,7 +3,7 @@
 const EXISTS =
   'exists with other content, in another organisation, or earlier in the file: --on-conflict overwrite replaces content of the same one';
 
-/** What people read of an import's errors, by their ids or by what their keys hold; a program reads ids and keys. */
+/** Sentences for an import's errors, by their ids or keys. */
 const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
   [
     /^ID=V3-DKcYh Errors\.User\./,
@@ -28,11 +28,11 @@ const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
   [/ Errors\.AuthNKey\.ExpireBeforeNow/, 'the key has expired'],
 ];
 
-/** An error of which nothing but its key says what it is about. */
+/** An error that consists of its key. */
 const ERROR_KEY = /^ID=(\S+) (?:Message=)?Errors\.(\S+)/;
 const WORD_START = /\.|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g;
 
-/** The fields of requests, as the interface and its messages name them, by the options of the command that set them. */
+/** The command's options for the fields of requests that messages mention. */
 const fieldOptions: Readonly<Record<string, string>> = {
   with_passwords: '--with passwords',
   with_otp: '--with otp',
@@ -45,24 +45,28 @@ const fieldOptions: Readonly<Record<string, string>> = {
   dry_run: '--dry-run',
 };
 
-/** What ZITADEL's validation says of a field, from the request to the field. */
+/** A violation in ZITADEL's validation, with the path from the request to the field. */
 const VIOLATION = /invalid \w{1,100}\.\S{1,100}: embedded message failed validation \| caused by: .*/;
 
-/** Returns the path of an invalid field, as files have it, and what is wrong with it. */
+/** Returns the path of an invalid field in the file, and the problem. */
 function violationText(message: string): string {
   const names = [...message.matchAll(/invalid \w+\.(\S+): /g)].map(([, name = '']) => name);
   const path = names.map((name) => name.slice(0, 1).toLowerCase() + name.slice(1)).join('.');
   return `${path}: ${message.replace(/^.*invalid \w+\.\S+: /, '')}`;
 }
 
-/** Returns a message of a server in the words of the command: without ids of errors, with options in place of fields. */
+/**
+ * Rewords a message of a server for people: without error ids, with options instead of fields.
+ * @example
+ *     humanMessage('ID=DOMAIN-dv3t5 Message=Errors.AuthNKey.ExpireBeforeNow'); // the key has expired
+ */
 export function humanMessage(message: string): string {
   const known = importErrors.find(([error]) => error.test(message.replace(' Message=', ' ')));
-  const said = message
+  const reworded = message
     .replace(VIOLATION, violationText)
     .replace(/^ID=IMPORT-tooLong Message=/, '')
     .replace(ERROR_KEY, (_, id: string, key: string) => `${key.replace(WORD_START, ' ').toLowerCase()} (${id})`);
-  return known?.[1] ?? said.replace(/`?\b([a-z]+(?:_[a-z]+)+)\b`?/g, (text, field) => fieldOptions[field] ?? text);
+  return known?.[1] ?? reworded.replace(/`?\b([a-z]+(?:_[a-z]+)+)\b`?/g, (text, field) => fieldOptions[field] ?? text);
 }
 
 /** Returns the word for a state such as `USER_STATE_LOCKED`: `locked`. */

@@ -17,7 +17,7 @@ const errorIds = {
   noProvider: ['COMMAND-39nf2'], // 4.0
 } as const;
 
-/** What the command recognises an error as. */
+/** A meaning of errors that the command recognises. */
 type ErrorMeaning = keyof typeof errorIds;
 
 /** Whether a message has an id of a meaning: imports have it first (`ID=…`), other responses last, in parentheses. */

@@ -10,18 +10,18 @@ import type { SectionName } from '../../shared/organisation/section.ts';
 import { personCredentials } from '../../shared/organisation/sections/users.ts';
 import type { FileLosses } from './fileLosses.ts';
 
-/** Which side of a comparison is a ZITADEL, and what is known of it. */
+/** The side of a comparison that is a ZITADEL, and facts about it. */
 export interface ZitadelSide {
   readonly side: 'first' | 'second';
-  /** Its domains, of which it makes each organisation's own. */
+  /** Its domains, from which it derives those of organisations. */
   readonly domains: readonly string[];
   /** Whether its imports keep states. */
   readonly importsStates: boolean;
-  /** What it could not take of the other side, if that was imported into it. */
+  /** The records of the other side that it could not take, if they were imported into it. */
   readonly losses?: FileLosses;
 }
 
-/** A field that differs where a ZITADEL is one side: the value of the other side, and that of the ZITADEL. */
+/** The values of a differing field: of the other side, and of the ZITADEL. */
 type DifferingValues = readonly [other: unknown, zitadel: unknown];
 
 interface DifferenceRule {
@@ -33,7 +33,7 @@ interface DifferenceRule {
 }
 
 const NOT_EXPORTED = 'no export of ZITADEL has this field';
-/** A ZITADEL's exports show what was written up to 2 s before. */
+/** A ZITADEL's exports omit writes of the last 2 s. */
 export const LAG_MS = 2_000;
 const INITIAL = 'ZITADEL makes people without password hash, or with an unverified e-mail address, initial';
 
@@ -107,9 +107,9 @@ export function isNeverExported({ section, id }: Pick<RecordDifference, 'section
 const NO_PROVIDER = 'the file of the import into ZITADEL has no such identity provider';
 
 /**
- * Returns why two sides differ in a record where one of them is a ZITADEL; undefined where they should not. A record with
- * several differing fields may differ only if each of them may.
- * @param first what the first side has of the record, if it has it
+ * Returns the reason of a difference that a ZITADEL on one side causes; undefined for an unexpected difference. Every
+ * differing field must have a reason.
+ * @param first the record on the first side, if it exists
  */
 export function zitadelReason(
   difference: RecordDifference,

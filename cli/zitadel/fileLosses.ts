@@ -7,7 +7,7 @@ import { isRefusedByDefault } from '../../shared/organisation/passwordHashes.ts'
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { reportedId } from '../../shared/organisation/recordPlan.ts';
 
-/** The names that ZITADEL does not distinguish by case, by section: what they are unique in, and where they stand. */
+/** The names that ZITADEL does not distinguish by case, by section: their scope, and their path. */
 const caseless: Readonly<Record<string, readonly [kind: string, scope: string, name: string]>> = {
   projectRoles: ['role', 'projectId', 'roleKey'],
   oidcApps: ['application', 'app.projectId', 'app.name'],
@@ -18,7 +18,7 @@ const caseless: Readonly<Record<string, readonly [kind: string, scope: string, n
 export class CaselessNames {
   private readonly ids = new Map<string, string>();
 
-  /** Returns the id of the earlier record that has the same name but for its case. */
+  /** Returns the id of an earlier record whose name differs only in case. */
   earlier(record: OrganisationRecord): string | undefined {
     const { section, json, orgId } = record;
     const [kind, scope, name] = caseless[section.name] ?? [];
@@ -42,7 +42,7 @@ export function lacksSecret({
   return exported?.providerType !== undefined && credentials !== undefined && clientSecret === undefined;
 }
 
-/** The records of a file that a ZITADEL cannot take, as an import of the file says in advance. */
+/** The records of a file that a ZITADEL cannot take, known before an import. */
 export class FileLosses implements RecordVisitor {
   /** The identity providers that ZITADEL takes, with their organisations. */
   private readonly providers = new Map<string, string>();
@@ -53,7 +53,7 @@ export class FileLosses implements RecordVisitor {
   /** The people who are imported without their password hash, by `recordName`. */
   private readonly withoutHash = new Set<string>();
 
-  /** @param refusedHashes what becomes of the hashes for which a ZITADEL may refuse people */
+  /** @param refusedHashes the handling of hashes for which a ZITADEL may refuse people */
   constructor(refusedHashes?: 'omit') {
     this.omitsHashes = refusedHashes === 'omit';
   }
@@ -90,7 +90,7 @@ export class FileLosses implements RecordVisitor {
     return this.withoutHash.has(lossKey(record));
   }
 
-  /** Returns why a record of the file is not imported; undefined for one that is. */
+  /** Returns the reason if a record of the file is not imported. */
   reason(record: Pick<RecordDifference, 'section' | 'orgId' | 'id'>): string | undefined {
     return this.reasons.get(lossKey(record));
   }

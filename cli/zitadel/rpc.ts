@@ -28,7 +28,7 @@ import {
 // characters other than printable ASCII in paths, and ignores such ids in the header of the organisation, so that it
 // answers for the caller's own.
 
-/** What a call over gRPC-Web needs besides its message. */
+/** The options of a call over gRPC-Web. */
 interface RpcOptions {
   /** The organisation in whose context ZITADEL handles the call; by default that of the token's user. */
   readonly orgId?: string | undefined;
@@ -37,13 +37,13 @@ interface RpcOptions {
   readonly maxBytes?: number;
 }
 
-/** A response over gRPC-Web, and the number of attempts that it took. */
+/** A response over gRPC-Web, and the number of attempts. */
 type RpcResponse<Input extends DescMessage, Output extends DescMessage> = UnaryResponse<Input, Output> & {
   readonly attempts: number;
 };
 
 /**
- * Calls a method, again where a ZITADEL does not answer or is not ready. Only call methods that may be repeated.
+ * Calls an idempotent method, and retries it if the ZITADEL is unavailable.
  * @throws ConnectError as the ZITADEL returns it; `DOMException` TimeoutError after the call's own time limit; IdentityError
  * PLACE_TIMED_OUT, or for an organisation whose id no header can contain
  */
@@ -74,7 +74,7 @@ function callName({ parent, name }: DescMethod): string {
 
 const MEDIA_TYPE = 'application/grpc-web+proto';
 
-/** Creates a transport on the client of all other calls: that of Connect encodes a header's bytes again. */
+/** Creates a transport on the HTTP client of all other calls, because Connect's client encodes header bytes again. */
 function webTransport({ baseUrl, token, signal }: ZitadelConnection, readMaxBytes: number): Transport {
   return createTransport({
     baseUrl,
@@ -140,7 +140,7 @@ export function rpcError(connection: ZitadelConnection, method: DescMethod, erro
   return zitadelCallFailed(baseUrl, callName(method), code, message);
 }
 
-/** What all calls of a client have in common. */
+/** The options of all calls of a client. */
 interface ClientOptions extends Pick<RpcOptions, 'orgId'> {
   /** Converts the error of a call; by default to that of the ZITADEL. */
   readonly toError?: (error: unknown) => unknown;
@@ -177,7 +177,7 @@ export async function hasContext(connection: ZitadelConnection, orgId: string): 
 }
 
 /**
- * Requires that what a ZITADEL returned is of the organisation that it was asked about.
+ * Requires that a result belongs to the requested organisation.
  * @throws IdentityError ZITADEL_CONTEXT_MISSING
  */
 export function requireContext({ baseUrl }: ZitadelConnection, orgId: string, owner: string | undefined): void {

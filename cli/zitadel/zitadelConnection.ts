@@ -15,15 +15,15 @@ import { type CallConnection, callServer, limitAttempt, readBytes } from '../htt
 import { connectionReason } from '../tls.ts';
 import { hasErrorId } from './errorIds.ts';
 
-/** How to reach a ZITADEL. */
+/** The address and the credentials of a ZITADEL. */
 export interface ZitadelConnection extends CallConnection {
-  /** Undefined for calls without one. */
+  /** Undefined for calls without a token. */
   readonly token: string | undefined;
-  /** The option that names the token's file. */
+  /** The option of the token's file. */
   readonly tokenOption: string;
-  /** Undefined for a token that a person has entered. */
+  /** Undefined for a token that was entered at the terminal. */
   readonly tokenFile?: string | undefined;
-  /** The retries of calls that a ZITADEL did not answer. */
+  /** The retries of calls without a response. */
   readonly retries?: RetryPolicy;
 }
 
@@ -36,19 +36,19 @@ export interface ZitadelCall {
   readonly timeoutMs?: number;
 }
 
-/** What a ZITADEL answered. */
+/** A response of a ZITADEL. */
 export interface ZitadelAnswer {
   readonly status: number;
   readonly text: string;
   /** The value of the header Date. */
   readonly date: string | undefined;
-  /** The number of attempts; an import that took more than one may have been begun by each. */
+  /** The number of attempts; each of them may have started an import. */
   readonly attempts: number;
 }
 
-/** A ZITADEL restarts in under 5 s. Before that, its gateway answers 503 or nobody answers. */
+/** A ZITADEL restarts in under 5 s. Meanwhile its gateway returns 503, or connections are refused. */
 const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, maxDelayMs: 8_000 };
-/** Twice the time limit of a call is about as long as the retries of a lost connection take. */
+/** Two time limits of a call take about as long as the retries of a lost connection. */
 const TIMED_OUT_ATTEMPTS = 2;
 const UNAVAILABLE_STATUSES = new Set([502, 503]);
 /** An export of one organisation over REST has 4 MiB of protobuf; its JSON is larger. */
@@ -60,7 +60,7 @@ export const MESSAGE_TOO_LARGE = 'received message larger than max';
 const zitadelErrorBody = z.looseObject({ code: z.number().optional(), message: z.string() });
 
 /**
- * Sends a call, again where a ZITADEL does not answer or is not ready. Only send calls that may be repeated.
+ * Sends an idempotent call, and retries it if the ZITADEL is unavailable.
  * @throws IdentityError UNAVAILABLE, or for a response that is too large; `DOMException` TimeoutError after the call's own
  * time limit
  */
@@ -82,7 +82,7 @@ export function backoffOf({ signal, retries = defaultRetries }: ZitadelConnectio
   return new Backoff({ ...retries, attempts }, signal);
 }
 
-/** The result of one attempt: an answer, or why there is none. */
+/** The result of one attempt: a response, or the error. */
 interface AttemptResult {
   readonly answer?: Omit<ZitadelAnswer, 'attempts'>;
   readonly problem?: unknown;
@@ -107,7 +107,7 @@ async function sendOnce(connection: ZitadelConnection, call: ZitadelCall): Promi
   }
 }
 
-/** Says that a response has more bytes than the command reads into memory. */
+/** Returns the message for a response above the size limit. */
 export function excess(maxBytes: number): string {
   return `the response has more than ${maxBytes / 1_000_000} MB`;
 }
@@ -128,7 +128,7 @@ export async function request<Schema extends z.ZodType>(
   throw callError(connection, call, { ...answer, text: z.prettifyError(parsed.error) });
 }
 
-/** Creates the error for an answer that is none of the expected ones. */
+/** Creates the error for an unexpected response. */
 export function callError(
   connection: ZitadelConnection,
   { method, path }: Pick<ZitadelCall, 'method' | 'path'>,
@@ -144,12 +144,12 @@ export function callError(
 
 const SHOWN_CHARACTERS = 300;
 
-/** Returns the message of an error body; of another text its beginning. */
+/** Returns the message of an error body, or the beginning of another text. */
 export function messageIn(text: string): string {
   return plainMessage(zitadelErrorBody.safeParse(parseIfJson(text)).data?.message ?? text.slice(0, SHOWN_CHARACTERS));
 }
 
-/** Returns a message without the parentheses in which the releases of 2026 have no id. */
+/** Removes the empty parentheses that the releases of 2026 append to messages without an id. */
 export function plainMessage(message: string): string {
   return message.replace(/ \(\)$/, '');
 }
@@ -160,7 +160,7 @@ export const RESULTS_PER_PAGE = 100;
 interface Search<Result> {
   readonly path: string;
   readonly result: z.ZodType<Result>;
-  /** The field by which the results are sorted: without an order, pages can lack results. */
+  /** The field to sort by: without an order, pages can lack results. */
   readonly sortingColumn?: string;
 }
 
@@ -169,7 +169,7 @@ export async function* search<Result>(
   connection: ZitadelConnection,
   { path, result, sortingColumn }: Search<Result>,
 ): AsyncGenerator<Result, void, void> {
-  // Each of ZITADEL's lists has details, an empty one too: another server's answer is not taken for that.
+  // Requires `details`, which every list of ZITADEL has, so that another server's response is rejected.
   const page = z.looseObject({ details: z.looseObject({}), result: z.array(result).default([]) });
   for (let offset = 0; ; offset += RESULTS_PER_PAGE) {
     const body = JSON.stringify({

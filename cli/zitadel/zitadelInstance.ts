@@ -58,7 +58,7 @@ export async function importsStates(connection: ZitadelConnection): Promise<bool
   return answer.status === 400 && messageIn(answer.text).includes('orgState');
 }
 
-/** Reads what a ZITADEL says of its instance. */
+/** Reads the facts about a ZITADEL instance. */
 export async function readInstance(connection: ZitadelConnection): Promise<ZitadelInstance> {
   const { instance } = await request(connection, { method: 'GET', path: '/admin/v1/instances/me' }, instanceAnswer);
   const { org } = await request(
@@ -66,10 +66,10 @@ export async function readInstance(connection: ZitadelConnection): Promise<Zitad
     { method: 'GET', path: '/admin/v1/orgs/default' },
     defaultOrganisationAnswer,
   );
-  // The primary domain first: a ZITADEL makes each organisation's own domain of it.
+  // The primary domain first, from which a ZITADEL derives the domains of organisations.
   const domains = instance.domains.toSorted((a, b) => Number(b.primary) - Number(a.primary));
   return {
-    // Some name their build's time instead.
+    // Some builds report their build time instead.
     version: RELEASE.test(instance.version) ? instance.version : undefined,
     instance: instance.name,
     instanceId: instance.id,
@@ -79,7 +79,7 @@ export async function readInstance(connection: ZitadelConnection): Promise<Zitad
   };
 }
 
-/** Reads whose token it is, and the user's roles in the instance. */
+/** Reads the user of the token, and the user's roles in the instance. */
 export async function readCaller(connection: ZitadelConnection): Promise<NonNullable<PlaceFacts['caller']>> {
   const { user } = await request(connection, { method: 'GET', path: '/auth/v1/users/me' }, userAnswer);
   // Importers own every organisation that they imported: without the query, these fill the first pages.
@@ -95,7 +95,7 @@ export async function readCaller(connection: ZitadelConnection): Promise<NonNull
 
 const ASKED_AT_ONCE = 8;
 
-/** Returns those of some people for whom a ZITADEL does not name TOTP as a way to log in. */
+/** Returns the people without TOTP in a ZITADEL. */
 export async function withoutTotp(connection: ZitadelConnection, userIds: readonly string[]): Promise<Set<string>> {
   const found = new Set<string>();
   const remaining = userIds.values();
@@ -122,7 +122,7 @@ async function hasTotp(connection: ZitadelConnection, userId: string): Promise<b
 const PATH_ID = /^(?!\.{1,2}$)[!-.0-~]+$/;
 const methodsAnswer = z.looseObject({ authMethodTypes: z.array(z.string()).default([]) });
 
-/** A person whom REST cannot reach counts as one without TOTP: sent a second time, a ZITADEL refuses the seed. */
+/** A person whom REST cannot reach counts as without TOTP. A ZITADEL refuses a seed that is sent twice. */
 async function hasTotpOverRest(connection: ZitadelConnection, userId: string): Promise<boolean> {
   if (!PATH_ID.test(userId)) return false;
   const path = `/v2/users/${encodeURIComponent(userId)}/authentication_methods`;

@@ -14,9 +14,9 @@ import { EXPORT_PATH, exportOne, recordsIn } from './exportOrganisation.ts';
 import { addStates } from './states.ts';
 
 /**
- * Returns an export file that is made of one export per organisation while it is read, which holds one of them at a time.
- * The selection is made here: a ZITADEL dies of `excluded_org_ids` that match.
- * @param connect connects for the time of one reading
+ * Returns an export file that combines one export per organisation. Memory holds one organisation. Organisations are selected
+ * here, because matching `excluded_org_ids` crash a ZITADEL.
+ * @param connect creates the connection of one reading
  */
 export function openZitadelExport(
   connect: (signal: AbortSignal) => ZitadelConnection,
@@ -100,8 +100,8 @@ async function exportListed(
 }
 
 /**
- * Applies the options that a ZITADEL does not know: it exports keys and the secrets of identity providers to everybody
- * who may export, and service users in a form that loses their ids.
+ * Applies the options that a ZITADEL does not know: it always exports keys and the secrets of identity providers, and
+ * service users in a form that loses their ids.
  */
 function applyOptions(organisation: JsonObject, options: PlaceExportOptions): void {
   for (const { name, keys, credentials = [], exported: { innerId } = {} } of sections) {
@@ -129,7 +129,7 @@ export async function listZitadelOrganisations(
   return new Map(await Array.fromAsync(found, ({ id, state }) => [id, state] as const));
 }
 
-/** What every export of a ZITADEL leaves out or changes (zitadel 9), as a migration's plan says it. */
+/** The content that every export of a ZITADEL omits or changes (zitadel 9), as texts for plans. */
 export const exportLosses: readonly string[] = [
   'the policies, members, identity providers, texts and settings of the instance, and the metadata of organisations',
   'notification policies, password age policies, and of login policies `allowDomainDiscovery`, `disableLoginWithEmail` and `disableLoginWithPhone`',

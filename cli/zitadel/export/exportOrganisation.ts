@@ -36,7 +36,7 @@ import {
   type ZitadelConnection,
 } from '../zitadelConnection.ts';
 
-/** What an export holds beside the records. */
+/** The secrets that an export contains. */
 interface ExportedSecrets {
   readonly withPasswords: boolean;
   readonly withOtp: boolean;
@@ -116,7 +116,7 @@ async function exportByRpc(
   }
 }
 
-/** Converts an error of a call over gRPC-Web to one that names the organisation, if the others can be exported. */
+/** Converts an error of a call over gRPC-Web to one about the organisation, if the others can be exported. */
 function exportError(connection: ZitadelConnection, orgId: string, error: unknown): unknown {
   const converted = rpcError(connection, AdminService.method.exportData, error);
   if (!(error instanceof ConnectError && zitadelCallFailed.is(converted))) return converted;
@@ -134,7 +134,7 @@ function isTimeout(error: unknown): boolean {
 
 const UNKNOWN = 'it exports this organisation, but other calls do not find it';
 
-/** A result of a search, which names the organisation that it belongs to. */
+/** A result of a search, with its organisation. */
 interface Owned {
   readonly details?: { readonly resourceOwner: string } | undefined;
 }
@@ -180,7 +180,7 @@ async function addGrantsBetween(
 
 /**
  * Adds the records that a section of an export lacks, and the states that it omits.
- * @param key the fields by which records are told apart
+ * @param key the fields that identify a record
  * @param callerId the user whose records are not added
  */
 function complete(

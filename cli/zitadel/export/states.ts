@@ -16,18 +16,18 @@ import { recordsIn } from './exportOrganisation.ts';
 /** The number of users in one search. Newer releases return at most 1,000. */
 const SEARCHED_AT_ONCE = 500;
 
-/** How the states of an export are completed. */
+/** The source of an export's missing states. */
 interface StateSource {
   readonly connection: ZitadelConnection;
   /** Returns the state of an organisation; undefined if the ZITADEL does not return it. */
   readonly stateOf: (orgId: string) => Promise<string | undefined>;
-  /** What states count as that the ZITADEL does not return; undefined if they may not be unknown. */
+  /** The value for states that the ZITADEL does not return; undefined if they are an error. */
   readonly unknownStates: 'active' | undefined;
 }
 
 /**
  * Adds the states that the export of an organisation lacks.
- * @returns what stays unknown, as a sentence; undefined if every state is known
+ * @returns a sentence about states that stay unknown; undefined if all are known
  * @throws IdentityError ZITADEL_STATES_UNKNOWN
  */
 export async function addStates(organisation: JsonObject, source: StateSource): Promise<string | undefined> {
@@ -61,7 +61,7 @@ function unknownText(organisation: JsonObject): string | undefined {
   return texts.length === 0 ? undefined : texts.join(', and ');
 }
 
-/** Adds the states of users; returns why the ZITADEL does not return them. */
+/** Adds the states of users; returns the reason if the ZITADEL does not return them. */
 async function addUserStates(
   connection: ZitadelConnection,
   orgId: string,
@@ -106,7 +106,7 @@ function stateName(state: UserState): string | undefined {
 }
 
 /**
- * Requires that a ZITADEL returns the states of users, by those of one that it has.
+ * Requires that a ZITADEL returns the states of users, by the state of an existing one.
  * @throws IdentityError ZITADEL_STATES_UNKNOWN
  */
 export async function requireStates(

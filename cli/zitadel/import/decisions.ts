@@ -16,7 +16,7 @@ import { stepOf } from './importSteps.ts';
 import type { ImportLedger, LedgerEntry, LedgerRecord } from './ledger.ts';
 import type { TargetRecords } from './targetRecords.ts';
 
-/** What a whole file has, on which the decision about each of its records depends. */
+/** The facts about a whole file on which the decisions about its records depend. */
 export class FileSurvey implements RecordVisitor {
   readonly losses: FileLosses;
   /** Which secrets the file has. */
@@ -50,7 +50,7 @@ export class FileSurvey implements RecordVisitor {
   }
 }
 
-/** A file that was read, what is known of it, and what the ZITADEL has of its records. */
+/** A file that was read, its facts, and the existing records of the ZITADEL. */
 interface SurveyedFile {
   readonly ledger: ImportLedger;
   readonly survey: FileSurvey;
@@ -59,8 +59,8 @@ interface SurveyedFile {
 }
 
 /**
- * Compares each record of a file with what the ZITADEL has, and decides whether it is sent.
- * @returns the number of people whom the ZITADEL has, and of whom the file has passwords or TOTP seeds
+ * Compares each record of a file with the existing ones, and decides whether it is sent.
+ * @returns the number of existing people whose passwords or TOTP seeds are in the file
  */
 export async function decideAll(file: SurveyedFile, connection: ZitadelConnection): Promise<number> {
   const { ledger } = file;
@@ -128,14 +128,14 @@ function isLink({ section: { exported } }: OrganisationRecord): boolean {
   return exported?.providers !== undefined && exported.keepProviders === undefined;
 }
 
-/** Returns the identity providers that a record names and ZITADEL will not have. */
+/** Returns the identity providers to which a record refers and that ZITADEL will not have. */
 function providersNotTaken({ losses }: FileSurvey, { section, json, orgId }: OrganisationRecord): string[] {
   const held = section.nested === undefined ? [] : textsAt(json, `${section.nested.list}[].configId`, '');
   const named = section.exported?.providers?.(json) ?? [];
   return [...named, ...held].filter((id) => !losses.hasProvider(orgId, id));
 }
 
-/** Lists what remains to be done by hand after an import. */
+/** Lists the manual steps after an import. */
 export async function listLeftToDo(
   { ledger, survey, target, options }: SurveyedFile,
   signal: AbortSignal,

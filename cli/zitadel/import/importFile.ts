@@ -22,8 +22,8 @@ import { sendLedger } from './sendLedger.ts';
 import { TargetRecords, type ZitadelImport } from './targetRecords.ts';
 
 /**
- * Imports into a ZITADEL what it does not have. A dry run compares only. An import that was interrupted is repeated
- * without harm: what it has written is found, and not sent again.
+ * Imports the records that a ZITADEL does not have. A dry run only compares. The import is idempotent: existing records are
+ * not sent again.
  */
 export async function importIntoZitadel(
   connect: ZitadelImport['connect'],
@@ -75,7 +75,7 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
 
 const TAKEN = 'ZITADEL has the id in another organisation, with other content, earlier in the file, or deleted it';
 
-/** Settles the records that the ZITADEL has, and had not shown when the import began: it shows them 2 s later. */
+/** Settles records that exist but were not visible at the start: a ZITADEL shows writes 2 s later. */
 async function settleExisting(importing: ZitadelImport, ledger: ImportLedger, { losses }: FileSurvey): Promise<void> {
   const orgIds = ledger.organisationsOfExisting;
   if (orgIds.length === 0) return;
@@ -86,7 +86,7 @@ async function settleExisting(importing: ZitadelImport, ledger: ImportLedger, { 
   for await (const one of ledger.records(connection.signal, 'existing')) {
     const { found } = target.find(one.record);
     const isHidden = isNeverExported({ section: one.record.section.name, id: one.id });
-    // Of several records with one id, the first is there.
+    // Of several records with one id, the first one was imported.
     if ((found === 'equal' && one.foreseen !== 'notCarried') || isHidden)
       ledger.enter(one, { found, outcome: 'unchanged' });
     else {
@@ -100,18 +100,18 @@ async function settleExisting(importing: ZitadelImport, ledger: ImportLedger, { 
   }
 }
 
-/** What an import's response has besides the outcomes of records. */
+/** The parts of an import's response besides the outcomes of records. */
 interface ResponseFacts {
   readonly inspection: Inspection;
   /** The warnings about the whole file. */
   readonly warnings: readonly ImportWarning[];
   readonly leftToDo: LeftToDo;
-  /** The number of people whom the ZITADEL had, and of whom the file has passwords or TOTP seeds. */
+  /** The number of existing people whose passwords or TOTP seeds are in the file. */
   readonly withSecrets: number;
   readonly dryRun: boolean;
 }
 
-/** Returns the response that this service gives to such an import. */
+/** Returns the response of an import, in the form of this service. */
 function buildResponse(
   ledger: ImportLedger,
   { inspection, warnings, leftToDo, withSecrets, dryRun }: ResponseFacts,
@@ -140,7 +140,7 @@ function buildResponse(
   };
 }
 
-/** Says what became of the secrets of the people whom the ZITADEL had. */
+/** Returns the warnings about secrets of existing people. */
 function secretWarnings(seeds: number, existing: number, dryRun: boolean): ImportWarning[] {
   const sent = dryRun ? 'not there, and would be sent' : 'not there, and was sent';
   const missing = `overwritten: ${counted(seeds, 'person')} whose TOTP seed was ${sent}`;

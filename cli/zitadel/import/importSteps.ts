@@ -17,7 +17,7 @@ export function stepOf(section: string): number | undefined {
 /** The texts of messages, which ZITADEL writes to the organisation in whose context it handles the request. */
 export const stepInContext = zitadelSteps.indexOf('message texts');
 
-/** What a ZITADEL does otherwise with every import, as a migration's plan says it beside what is left to do. */
+/** The differences of every import into a ZITADEL, as texts for plans. */
 export const importChanges: readonly string[] = [
   'it never overwrites records: existing ones stay unchanged',
   'it refuses ids that exist in another of its organisations, or existed in a deleted one, which no plan can detect: use new ids, or another instance',

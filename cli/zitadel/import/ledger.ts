@@ -17,9 +17,9 @@ import { seal, unseal } from '../../../shared/store/secrets/masterKey.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import { stepOf } from './importSteps.ts';
 
-/** What a ZITADEL has of a record: `taken` where only another record has its id. */
+/** The existing record of a ZITADEL: `taken` if only another record has the id. */
 const found = z.enum(['missing', 'equal', 'different', 'taken']);
-/** What became of a record: `existing` where the ZITADEL has it, and had not shown it when the import began. */
+/** The outcome of a record: `existing` if it was not visible when the import began. */
 const outcome = z.enum(['created', 'unchanged', 'overwritten', 'skipped', 'failed', 'notCarried', 'existing']);
 
 export type LedgerOutcome = z.infer<typeof outcome>;
@@ -38,28 +38,28 @@ const countRow = z.object({ section: z.string(), records: z.int() });
 const errorRow = z.object({ section: z.string(), id: z.string(), type: z.string().nullable(), message: z.string() });
 const progressRow = z.object({ records: z.int(), total: z.int() });
 const organisationRow = z.object({ orgId: z.string() });
-/** A record's JSON with its credentials, and what the file has beside that. */
+/** A record's JSON with its credentials, and further facts from the file. */
 const recordContent = z.object({
   json: z.record(z.string(), z.unknown()),
   hasState: z.boolean(),
   otpEmail: z.boolean().optional(),
 });
 
-/** A record of the file, and what is known of it. */
+/** A record of the file, and its known state. */
 export interface LedgerRecord extends Pick<z.infer<typeof ledgerRow>, 'position' | 'id' | 'found' | 'foreseen'> {
   /** Whether another record of the file holds it, and is sent with it. */
   readonly isHeld: boolean;
   readonly record: OrganisationRecord;
 }
 
-/** What becomes known of a record. */
+/** The changes of a record's state. */
 export interface LedgerEntry {
   /** Identifies the record among those that are compared. */
   readonly key?: Uint8Array | undefined;
   readonly found?: LedgerRecord['found'];
   /** The outcome if the ZITADEL takes the record, which a dry run reports. */
   readonly foreseen?: LedgerOutcome;
-  /** Undefined for a record that is to be sent. */
+  /** Undefined for a record to send. */
   readonly outcome: LedgerOutcome | undefined;
   /** The message of an error. */
   readonly message?: string | undefined;
@@ -89,7 +89,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
   /** The organisations that the ZITADEL refused, with all of their records. */
   readonly refused = new Set<string>();
 
-  /** Adds a record of the file, which is to be sent. */
+  /** Adds a record of the file, to be sent. */
   add(record: OrganisationRecord, holder?: OrganisationRecord): void {
     const { section, orgId } = record;
     const position = ++this.last.position;
@@ -120,7 +120,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
     }
   }
 
-  /** Yields the records of a step that are still to be sent, those of one organisation after those of another. */
+  /** Yields the unsent records of a step, grouped by organisation. */
   *unsent(step: number): Generator<LedgerRecord, void, void> {
     const sql = `SELECT ${COLUMNS} FROM records WHERE step = ? AND parent IS NULL AND outcome IS NULL
       ORDER BY orgId, position`;
@@ -132,7 +132,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
     return this.all('SELECT 1 FROM records WHERE key = ?', key).length > 0;
   }
 
-  /** Enters what became known of a record. The records that it holds share its outcome. */
+  /** Updates a record. Nested records get the same outcome. */
   enter({ position }: Pick<LedgerRecord, 'position'>, entry: LedgerEntry): void {
     const {
       key = null,
@@ -148,7 +148,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
     this.run('UPDATE records SET outcome = ? WHERE parent = ? AND outcome IS NULL', settled, position);
   }
 
-  /** Settles each record that is to be sent as if the ZITADEL took it. */
+  /** Settles all unsent records as if the ZITADEL accepted them. */
   foresee(): void {
     this.run('UPDATE records SET outcome = foreseen WHERE outcome IS NULL');
   }

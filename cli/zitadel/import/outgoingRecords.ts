@@ -32,11 +32,11 @@ const MESSAGE_FRAME_BYTES = 8;
 /** The timeout and the envelope. */
 const ENVELOPE_BYTES = 64;
 
-/** What goes into a request. */
+/** The scope of a request. */
 interface RequestScope {
   /** The number of records, at most. */
   readonly records: number;
-  /** What the ZITADEL cannot take of the file. */
+  /** The records that the ZITADEL cannot take. */
   readonly losses: FileLosses;
   /** Whether the request may have one organisation only. */
   readonly isApart: boolean;
@@ -105,7 +105,7 @@ function encodeRecord(schema: DescMessage, json: JsonObject): { json: JsonObject
   return { json: encoded, bytes: toBinary(schema, message).byteLength + MESSAGE_FRAME_BYTES };
 }
 
-/** Writes the body of an import of some records. */
+/** Returns the body of an import of some records. */
 export function importBody(records: readonly OutgoingRecord[], timeout: string): string {
   const orgs = new Map<string, JsonObject>();
   for (const { orgId, list, json } of records) {

@@ -27,11 +27,11 @@ import type { ImportLedger, LedgerEntry } from './ledger.ts';
 import { importBody, type OutgoingRecord, requestLimits, takeRequest } from './outgoingRecords.ts';
 
 /**
- * Sends the records of a ledger to a ZITADEL, in requests that it can take and in an order that it can follow, and settles
- * them by its answers. Memory holds one request.
- * @param losses what the ZITADEL cannot take of the file
+ * Sends the records of a ledger to a ZITADEL, in requests below its limits and in the order of references, and settles them
+ * by its responses. Memory holds one request.
+ * @param losses the records that the ZITADEL cannot take
  * @param onSettled called after each request
- * @throws IdentityError for a ZITADEL that does not respond or denies the call
+ * @throws IdentityError for a ZITADEL that is unavailable or denies the call
  */
 export async function sendLedger(
   connection: ZitadelConnection,
@@ -51,29 +51,29 @@ export async function sendLedger(
 }
 
 const SEED_TYPE = 'human_user_otp';
-/** The types of errors about a part of a record, which is there without that part. */
+/** The types of errors about a part of a record, which exists without that part. */
 const parts: Readonly<Record<string, readonly string[]>> = {
   human_user: [SEED_TYPE],
   domain: ['domain_isverified', 'domain_isprimary'],
 };
 
-/** What an error of an import means for a record. */
+/** The meaning of an import's error for a record. */
 interface ReadError extends ImportError {
   /** `created` for a consequence of how ZITADEL imports: nothing is missing. */
   readonly outcome: 'created' | 'existing' | 'notCarried' | 'failed';
 }
 
-/** What the command knows of the request that an error answers. */
+/** Facts about the request of an error. */
 export interface RequestFacts {
-  /** Whether the request, or a part of it, was sent before without an answer. */
+  /** Whether the request, or a part of it, was sent before without a response. */
   readonly isRepeat: boolean;
-  /** The host of the target, of which ZITADEL makes each organisation's automatic domain. */
+  /** The host of the target, from which ZITADEL derives the automatic domains of organisations. */
   readonly host: string;
 }
 
 /**
- * Decides what an error of an import means.
- * @param record the record that the error is about; undefined if the request had none
+ * Decides the meaning of an import's error.
+ * @param record the record of the error; undefined if the request did not contain it
  */
 export function readError(
   error: ImportError,
@@ -117,8 +117,8 @@ function settleAnswer(
 }
 
 /**
- * Returns what errors mean for a record.
- * @param own the error about it
+ * Returns the ledger entry of a record by its errors.
+ * @param own the error about the record
  * @param part the error about a part of it
  */
 function entryFor({ foreseen }: OutgoingRecord, own: ReadError | undefined, part: ReadError | undefined): LedgerEntry {
@@ -139,17 +139,17 @@ const importReport = z.looseObject({
 });
 
 const call = { method: 'POST', path: '/admin/v1/import' } as const;
-/** The time limit of one request, since gateways cut off after 60 s. */
+/** The time limit of one request, because gateways cut off after 60 s. */
 const TIMEOUT_MS = 55_000;
-/** ZITADEL answers at its timeout; this is for the way. */
+/** Extra time for the response that ZITADEL sends at its timeout. */
 const ROUND_TRIP_MS = 10_000;
-/** What ZITADEL has imported, its projections show after 2 s at most. */
+/** ZITADEL's projections show imported records after at most 2 s. */
 const projected = { attempts: () => 12, initialDelayMs: 250, maxDelayMs: 2_000 };
 
 /** The response of an import, as over REST. */
 type ImportAnswer = Pick<ZitadelAnswer, 'status' | 'text' | 'attempts'>;
 
-/** A ZITADEL takes 2 s to 5 s for them. */
+/** A ZITADEL imports them in 2 s to 5 s. */
 const FIRST_RECORDS = 500;
 
 /**
@@ -157,10 +157,10 @@ const FIRST_RECORDS = 500;
  * reports the records that exist, and leaves them.
  */
 class ImportSender {
-  /** The number of records in the next request. Each full one doubles it: the first ones soon show the speed. */
+  /** The number of records in the next request. Each full request doubles it. */
   records = FIRST_RECORDS;
   private most = requestLimits.records;
-  /** The positions of records that were sent without an answer. */
+  /** The positions of records that were sent without a response. */
   private readonly begun = new Set<number>();
   private readonly connection: ZitadelConnection;
   private readonly ledger: ImportLedger;
@@ -173,7 +173,7 @@ class ImportSender {
   }
 
   /**
-   * Sends records, and settles them, or makes the next request smaller.
+   * Sends records and settles them, or reduces the size of the next request.
    * @param orgId the organisation in whose context ZITADEL handles the request
    */
   async send(records: readonly OutgoingRecord[], orgId: string | undefined): Promise<void> {
@@ -191,7 +191,7 @@ class ImportSender {
     }
     if (refusal === 'tooSlow') for (const { position } of records) this.begun.add(position);
     this.records = Math.ceil(records.length / 2);
-    // The next requests would fail like this one. A single invalid record says nothing of them.
+    // Later requests of this size would fail too, unless a single invalid record was the reason.
     if (refusal !== 'invalid') this.most = this.records;
   }
 
@@ -200,7 +200,7 @@ class ImportSender {
     if (records.length >= this.records) this.records = Math.min(2 * this.records, this.most);
   }
 
-  /** Returns a ZITADEL's answer, or undefined where it gave none in time. */
+  /** Returns a ZITADEL's response; undefined after the time limit. */
   private async attempt(
     records: readonly OutgoingRecord[],
     orgId: string | undefined,
@@ -214,14 +214,14 @@ class ImportSender {
     } catch (error) {
       this.connection.signal.throwIfAborted();
       if (!(error instanceof DOMException && error.name === 'TimeoutError')) throw error;
-      // One that does not respond at all takes no smaller request either.
+      // Throws if the ZITADEL is unavailable, because a smaller request would not help.
       await recogniseZitadel(this.connection);
       return undefined;
     }
   }
 }
 
-/** Waits until a ZITADEL handles calls in the context of an organisation that it may not show yet. */
+/** Waits until a ZITADEL handles calls in the context of a new organisation. */
 async function waitForContext(connection: ZitadelConnection, orgId: string): Promise<void> {
   const backoff = new Backoff(projected, connection.signal);
   while (!(await hasContext(connection, orgId)))
@@ -254,7 +254,7 @@ async function importInContext(
   }
 }
 
-/** Tells how an answer other than a report is to be taken. */
+/** Classifies a response that is no report. */
 function refusalBy(answer: ImportAnswer | undefined): 'tooLarge' | 'tooSlow' | 'invalid' | 'other' {
   if (answer === undefined || answer.status === 504) return 'tooSlow';
   const message = messageIn(answer.text);

@@ -17,7 +17,7 @@ import type { FileLosses } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { importsStates, readCaller, readInstance } from '../zitadelInstance.ts';
 
-/** An import on its way, with what all of its steps need. */
+/** A running import. */
 export interface ZitadelImport {
   readonly connect: (signal: AbortSignal) => ZitadelConnection;
   readonly connection: ZitadelConnection;
@@ -26,7 +26,7 @@ export interface ZitadelImport {
   readonly isSelected: (orgId: string) => boolean;
 }
 
-/** What a ZITADEL has of a record. */
+/** The existing record of a ZITADEL. */
 export interface TargetRecord {
   /** Identifies the record; undefined for one that is not compared. */
   readonly key: Uint8Array | undefined;
@@ -38,7 +38,7 @@ export interface TargetRecord {
   readonly isClosed: boolean;
 }
 
-/** The export that shows what a ZITADEL has: without secrets, which are not compared. */
+/** The options of the export of existing records: without secrets, which are not compared. */
 const withoutSecrets = { withPasswords: false, withOtp: false };
 
 /** The records of organisations in a ZITADEL, with which those of a file are compared. */
@@ -54,9 +54,9 @@ export class TargetRecords implements Disposable {
   }
 
   /**
-   * Reads what a ZITADEL has of some organisations. Secrets are left out: a ZITADEL never changes them, and exports without
-   * them are four times as fast.
-   * @param losses what the ZITADEL cannot take of the file
+   * Reads the existing records of some organisations, without secrets: a ZITADEL never changes them, and such exports are
+   * four times as fast.
+   * @param losses the records that the ZITADEL cannot take
    * @throws IdentityError if only new organisations are to be imported, and the ZITADEL has others
    */
   static async read(
@@ -69,7 +69,7 @@ export class TargetRecords implements Disposable {
     const existing = orgIds.filter((id) => inTarget.has(id));
     if (newOrgsOnly && existing.length > 0) throw organisationsExist(existing);
     const zitadel = await describeTarget(connection, existing.length > 0);
-    // Who is active after the import is known only by a search.
+    // Only a search shows who is active after the import.
     if (!zitadel.importsStates) await requireStates({ connection, unknownStates }, await readCaller(connection));
     using resources = new DisposableStack();
     const target = resources.use(new TargetRecords(zitadel, losses, withKeys));
@@ -110,7 +110,7 @@ function isWithoutAccess({ body }: RecordContent): boolean {
   return state !== '' && isClosed(state);
 }
 
-/** Describes a ZITADEL, as far as it explains what it has besides the file. */
+/** Returns the facts about a ZITADEL that explain differences. */
 async function describeTarget(connection: ZitadelConnection, hasContent: boolean): Promise<ZitadelSide> {
   const states = { importsStates: await importsStates(connection) };
   if (!hasContent) return { side: 'first', domains: [], ...states };
