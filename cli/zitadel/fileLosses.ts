@@ -47,10 +47,10 @@ export class FileLosses implements RecordVisitor {
   /** The identity providers that ZITADEL takes, with their organisations. */
   private readonly providers = new Map<string, string>();
   private readonly names = new CaselessNames();
-  /** Why records are not imported, by `recordName`. */
+  /** The reasons of records that are not imported, by `lossKey`. */
   private readonly reasons = new Map<string, string>();
   private readonly omitsHashes: boolean;
-  /** The people who are imported without their password hash, by `recordName`. */
+  /** The people who are imported without their password hash, by `lossKey`. */
   private readonly withoutHash = new Set<string>();
 
   /** @param refusedHashes the handling of hashes for which a ZITADEL may refuse people */
