@@ -44,6 +44,8 @@ export function openMergedReader(
   return {
     async *sections(orgId) {
       for (const cursor of cursors) {
+        // Most sections have no records of an organisation. To await the finding costs more than to read a small one.
+        if (cursor.isBehind(orgId)) continue;
         if (await cursor.moveTo(orgId)) yield { section: cursor.section, batches: cursor.records(orgId) };
       }
     },
@@ -160,6 +162,7 @@ class SectionCursor {
   private batches: Batches;
   private documents: readonly StoredDocument[] = [];
   private index = 0;
+  private isEnded = false;
 
   constructor(snapshot: Snapshot, { section, fields }: ExportedSection, from: string) {
     const { collection } = section;
@@ -167,6 +170,12 @@ class SectionCursor {
     this.open = (orgId) =>
       requestFirst(snapshot.scan({ collection, partitions: sectionPartitions(section, orgId), fields }));
     this.batches = this.open(from);
+  }
+
+  /** Whether the cursor is known to be behind an organisation, which therefore has no more records. */
+  isBehind(orgId: string): boolean {
+    const document = this.documents[this.index];
+    return this.isEnded || (document !== undefined && compareBytes(document.orgId ?? '', orgId) > 0);
   }
 
   /**
@@ -209,7 +218,10 @@ class SectionCursor {
   private async current(): Promise<StoredDocument | undefined> {
     while (this.isAtEnd()) {
       const { done, value } = await this.batches.next();
-      if (done === true) return undefined;
+      if (done === true) {
+        this.isEnded = true;
+        return undefined;
+      }
       this.documents = value;
       this.index = 0;
     }
