@@ -2,12 +2,7 @@
 
 import { randomInt } from 'node:crypto';
 import type { StoredDocument } from '../../shared/store/store.ts';
-
-/** The stamp of a call, and the number of batches that it has begun. */
-interface StampedCall {
-  readonly stamp: string;
-  batches: number;
-}
+import type { Writing } from './importRun.ts';
 
 const RANDOM_DIGITS = 9;
 
@@ -26,14 +21,14 @@ export function newImportId(): string {
 }
 
 /** Returns the creation and change date for a call's next batch. */
-export function nextStamp(call: StampedCall): string {
+export function nextStamp(call: Pick<Writing, 'stamp' | 'batches'>): string {
   const number = String(call.batches++).padStart(3, '0');
   return `${stampPrefix(call)}${number}Z`;
 }
 
 /** Whether a call wrote the stored record, so that the export file has another record with the same key. */
 export function isOfThisImport(
-  call: Pick<StampedCall, 'stamp'>,
+  call: Pick<Writing, 'stamp'>,
   { createdAt = '', changedAt = '' }: StoredDocument,
 ): boolean {
   const prefix = stampPrefix(call);
@@ -44,11 +39,11 @@ export function isOfThisImport(
 const TIME_LENGTH = '2026-01-02T03:04:05.678'.length;
 
 /** Whether a request of the same import created the stored record. */
-export function isCreatedByImport(call: Pick<StampedCall, 'stamp'>, { createdAt = '' }: StoredDocument): boolean {
+export function isCreatedByImport(call: Pick<Writing, 'stamp'>, { createdAt = '' }: StoredDocument): boolean {
   return createdAt.startsWith(stampPrefix(call).slice(TIME_LENGTH), TIME_LENGTH);
 }
 
 /** Returns the beginning of the creation and change dates of a call's records. */
-function stampPrefix({ stamp }: Pick<StampedCall, 'stamp'>): string {
+function stampPrefix({ stamp }: Pick<Writing, 'stamp'>): string {
   return stamp.replace(/Z$/, '');
 }

@@ -48,12 +48,12 @@ const NAME_MISSING = { id: 'COMM-deLSk', key: 'Errors.Org.Invalid' };
  */
 export async function writeOrganisations(writing: Writing): Promise<Targets> {
   const { store, signal, report, watch, inspection } = writing;
-  const candidates = inspection.organisations.map(toCandidate);
+  const organisations = inspection.organisations.map(toFileOrganisation);
   const existing = new Set<string>();
-  const uncreatable = candidates.filter(({ issue }) => issue !== undefined);
-  for await (const [candidate, isStored] of lookUp(store, uncreatable, signal)) {
-    if (isStored) existing.add(candidate.header.orgId);
-    reportUncreatable(candidate, isStored, report);
+  const uncreatable = organisations.filter(({ issue }) => issue !== undefined);
+  for await (const [organisation, isStored] of lookUp(store, uncreatable, signal)) {
+    if (isStored) existing.add(organisation.header.orgId);
+    reportUncreatable(organisation, isStored, report);
   }
   const failed = new Set<string>();
   const onSettled = ({ plan: { record }, outcome }: Settled) => {
@@ -61,42 +61,43 @@ export async function writeOrganisations(writing: Writing): Promise<Targets> {
     report.add(record, outcome);
   };
   await using writer = new RecordWriter(writing, onSettled);
-  for (let start = 0; start < candidates.length && !signal.aborted; start += READ_BATCH) {
-    await writer.add(candidates.slice(start, start + READ_BATCH).flatMap(toPlan));
+  for (let start = 0; start < organisations.length && !signal.aborted; start += READ_BATCH) {
+    await writer.add(organisations.slice(start, start + READ_BATCH).flatMap(toPlan));
     await yieldToEventLoop();
   }
   await writer.finish();
   signal.throwIfAborted();
   // An organisation that cannot take its new name still exists.
-  const kept = candidates.filter(({ header }) => failed.has(header.orgId));
+  const kept = organisations.filter(({ header }) => failed.has(header.orgId));
   for await (const [{ header }, isStored] of lookUp(store, kept, signal)) if (isStored) existing.add(header.orgId);
   const headers = inspection.organisations.filter(({ orgId }) => existing.has(orgId));
   const targets = await loadTargets(writing, headers);
   for (const orgId of targets.keys()) report.addOrganisation(orgId);
   await watch.expect([...targets.keys()]);
   return new Map(
-    inspection.entries.flatMap((organisation, entry) => {
-      const target = organisation === undefined ? undefined : targets.get(candidates[organisation]?.header.orgId ?? '');
+    inspection.entries.flatMap((position, entry) => {
+      const header = position === undefined ? undefined : inspection.organisations[position];
+      const target = header && targets.get(header.orgId);
       return target === undefined ? [] : [[entry, target]];
     }),
   );
 }
 
 /** An organisation of the file, with the record that creates it or the issue that prevents that. */
-interface Candidate {
+interface FileOrganisation {
   readonly header: OrganisationHeader;
   readonly record: OrganisationRecord | undefined;
   readonly issue: RecordIssue | undefined;
 }
 
-function toCandidate(header: OrganisationHeader): Candidate {
+function toFileOrganisation(header: OrganisationHeader): FileOrganisation {
   const { orgId, record } = header;
   if (record === undefined) return { header, record, issue: NAME_MISSING };
   if (orgId === '') return { header, record, issue: ID_MISSING };
   return { header, issue: undefined, ...normaliseRecord(record) };
 }
 
-function toPlan({ record, issue }: Candidate): RecordPlan[] {
+function toPlan({ record, issue }: FileOrganisation): RecordPlan[] {
   return record === undefined || issue !== undefined ? [] : [planRecord(record, false)];
 }
 
@@ -105,7 +106,7 @@ function existsAfter(outcome: RecordOutcome): boolean {
 }
 
 /** Reports an organisation that cannot be created: one that exists is an error only if the file would change it. */
-function reportUncreatable({ header, issue }: Candidate, isStored: boolean, report: ImportReport): void {
+function reportUncreatable({ header, issue }: FileOrganisation, isStored: boolean, report: ImportReport): void {
   const { orgId, record } = header;
   const keepsName = isStored && record === undefined;
   report.count(keepsName ? 'unchanged' : 'failed', organisationSection.name);
@@ -117,13 +118,13 @@ function reportUncreatable({ header, issue }: Candidate, isStored: boolean, repo
 /** Looks up which organisations are stored. */
 async function* lookUp(
   store: DocumentStore,
-  candidates: readonly Candidate[],
+  organisations: readonly FileOrganisation[],
   signal: AbortSignal,
-): AsyncGenerator<readonly [candidate: Candidate, isStored: boolean]> {
-  for await (const batch of inTurns(candidates, READ_BATCH, signal)) {
+): AsyncGenerator<readonly [organisation: FileOrganisation, isStored: boolean]> {
+  for await (const batch of inTurns(organisations, READ_BATCH, signal)) {
     const keys = batch.map(({ header }) => organisationKey(header.orgId));
     const documents = await store.getMany(keys, ['orgId']);
-    for (const [index, candidate] of batch.entries()) yield [candidate, documents[index] !== undefined];
+    for (const [index, organisation] of batch.entries()) yield [organisation, documents[index] !== undefined];
   }
 }
 
