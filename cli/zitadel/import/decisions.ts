@@ -8,6 +8,7 @@ import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { hasNoText } from '../../../shared/organisation/sections/texts.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
+import { claimsLoginNames } from '../../../shared/organisation/sections.ts';
 import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { CaselessNames, FileLosses, lacksSecret } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
@@ -25,6 +26,8 @@ export class FileSurvey implements RecordVisitor {
   readonly projects = new Map<string, string>();
   /** The organisations with texts of passwordless registration. */
   readonly passwordless = new Set<string>();
+  /** Whether the domain policies of organisations demand login names that are unique within the organisation. */
+  readonly loginNamesByDomain = new Map<string, boolean>();
 
   constructor({ refusedHashes }: Pick<PlaceImportOptions, 'refusedHashes'>) {
     this.losses = new FileLosses(refusedHashes);
@@ -41,12 +44,13 @@ export class FileSurvey implements RecordVisitor {
     this.losses.add(record);
     if (section.name === 'passwordlessRegistrationMessages') this.passwordless.add(orgId);
     if (section.name === 'projects') this.projects.set(textAt(json, 'projectId', orgId), orgId);
+    if (section.name === 'domainPolicy') this.loginNamesByDomain.set(orgId, json.userLoginMustBeDomain === true);
   }
 
   reset(): void {
     this.content = noSecrets;
     this.losses.reset();
-    for (const known of [this.projects, this.passwordless]) known.clear();
+    for (const known of [this.projects, this.passwordless, this.loginNamesByDomain]) known.clear();
   }
 }
 
@@ -56,6 +60,8 @@ interface SurveyedFile {
   readonly survey: FileSurvey;
   readonly target: TargetRecords;
   readonly options: Pick<PlaceImportOptions, 'withKeys' | 'onConflict' | 'asked'>;
+  /** Whether the domain policy of the ZITADEL's instance demands login names that are unique within the organisation. */
+  readonly loginNamesByDomain: boolean;
 }
 
 /**
@@ -92,6 +98,7 @@ function decide(file: SurveyedFile, { record, isHeld }: LedgerRecord, isKept: bo
   const { ledger, survey, target, options } = file;
   const { key, found, paths } = target.find(record);
   const isRepeated = key !== undefined && ledger.hasKey(key);
+  const hasLoginName = isRepeated || isLoginNameFree(file, record);
   const known = { key, found };
   if (found !== 'missing') {
     if (isRepeated) return { ...known, outcome: 'notCarried' };
@@ -103,7 +110,22 @@ function decide(file: SurveyedFile, { record, isHeld }: LedgerRecord, isKept: bo
   if (!isKept || (isHeld && lacksProvider)) return { ...known, outcome: 'notCarried' };
   // ZITADEL refuses the second record of an id, and a link to a provider that it does not have.
   const isRefused = isRepeated || (isLink(record) && lacksProvider);
+  if (!hasLoginName) return { ...known, foreseen: 'failed', outcome: undefined, message: LOGIN_NAME_TAKEN };
   return { ...known, foreseen: isRefused ? 'notCarried' : 'created', outcome: undefined };
+}
+
+/** The error of a ZITADEL, which a dry run foretells. */
+const LOGIN_NAME_TAKEN = 'ID=V3-DKcYh Message=Errors.User.AlreadyExists';
+
+/** Whether no earlier user of the file has a record's login name in the same scope; true for a record without one. */
+function isLoginNameFree(
+  { ledger, survey, loginNamesByDomain }: SurveyedFile,
+  { section, json, orgId }: OrganisationRecord,
+): boolean {
+  if (!claimsLoginNames(section)) return true;
+  const name = textAt(json, 'user.userName', orgId).toLowerCase();
+  const isScoped = survey.loginNamesByDomain.get(orgId) ?? loginNamesByDomain;
+  return ledger.claimLoginName(JSON.stringify(isScoped ? [name, orgId] : [name]));
 }
 
 /** Whether ZITADEL cannot take a record. */

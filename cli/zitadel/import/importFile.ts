@@ -56,7 +56,8 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   // Without its context, ZITADEL would write an organisation's texts into another organisation, and existing records are unreadable.
   for (const orgId of orgIds) await hasContext(connection, orgId);
   using target = await TargetRecords.read(importing, orgIds, survey.losses);
-  const read = { ledger, survey, target, options };
+  const { userLoginMustBeDomain } = await readDefaultDomainPolicy(connection);
+  const read = { ledger, survey, target, options, loginNamesByDomain: userLoginMustBeDomain };
   const withSecrets = await decideAll(read, connection);
   let progress = ledger.progress;
   const unchanged = progress.records;
@@ -68,7 +69,6 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   else await sendLedger(connection, ledger, survey.losses, onSettled);
   await settleExisting(importing, ledger, survey);
   const leftToDo = await listLeftToDo(read, signal);
-  const { userLoginMustBeDomain } = await readDefaultDomainPolicy(connection);
   const warnings = [...fileWarnings(inspection), ...loginNameWarnings(inspection, userLoginMustBeDomain)];
   return buildResponse(ledger, { inspection, warnings, leftToDo, withSecrets, dryRun: options.dryRun });
 }

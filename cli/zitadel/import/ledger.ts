@@ -1,5 +1,6 @@
 // The records of an import into a ZITADEL, and their outcomes.
 
+import { createHash } from 'node:crypto';
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { ImportError } from '../../../functions/import/contract.ts';
@@ -72,7 +73,8 @@ const TABLE = `
     key BLOB, found TEXT, foreseen TEXT, outcome TEXT, type TEXT, message TEXT, record TEXT) STRICT;
   CREATE INDEX steps ON records (step, orgId, position);
   CREATE INDEX keys ON records (key);
-  CREATE INDEX parents ON records (parent)`;
+  CREATE INDEX parents ON records (parent);
+  CREATE TABLE loginNames (digest BLOB PRIMARY KEY) STRICT, WITHOUT ROWID`;
 const COLUMNS = Object.keys(ledgerRow.shape).join(', ');
 const ROWS_PER_PAGE = 500;
 
@@ -125,6 +127,12 @@ export class ImportLedger implements RecordVisitor, Disposable {
     const sql = `SELECT ${COLUMNS} FROM records WHERE step = ? AND parent IS NULL AND outcome IS NULL
       ORDER BY orgId, position`;
     for (const columns of this.statement(sql).iterate(step)) yield this.read(columns);
+  }
+
+  /** Claims a login name in its scope. Returns whether no earlier user of the file has it. */
+  claimLoginName(name: string): boolean {
+    const sql = 'INSERT INTO loginNames (digest) VALUES (?) ON CONFLICT DO NOTHING';
+    return this.statement(sql).run(createHash('sha256').update(name).digest()).changes === 1;
   }
 
   /** Whether an entry has this key. */

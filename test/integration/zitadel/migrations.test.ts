@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { identity } from '../../support/command.ts';
 import { organisation, person, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { exportFileWith, readResult } from '../../support/migrations/migrating.ts';
@@ -7,6 +8,18 @@ import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts'
 import { sqlite } from '../../support/stores/stores.ts';
 import { measured, type Release } from '../../support/zitadel/behaviour.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
+
+const planEvent = z.looseObject({ event: z.literal('plan'), refused: z.array(z.looseObject({ id: z.string() })) });
+/** Reads the plan among the events of `--json`. */
+function readPlan(stdout: string) {
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map((line) => planEvent.safeParse(JSON.parse(line)));
+  const plan = events.find(({ success }) => success)?.data;
+  if (plan === undefined) throw new Error('there is no plan');
+  return plan;
+}
 
 const SALT_AND_HASH = '0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
 
@@ -58,6 +71,34 @@ describe('a migration of every kind of record', () => {
       expect([attempt, errors, unexplained], stderr).toEqual([attempt, [], []]);
       expect(code, stderr).toBe(0);
     }
+  });
+});
+
+describe('a migration of users with one login name in several organisations', () => {
+  const robot = { userId: 'robot', user: { userId: 'robot', userName: 'Admin', name: 'Robot' } };
+  const users = (orgId: string) => ['alice', 'admin'].map((userName) => person(`${orgId}-${userName}`, { userName }));
+  const file = () =>
+    exportFileWith(
+      organisation('one', { humanUsers: users('one') }),
+      organisation('two', { humanUsers: users('two') }),
+      organisation('three', { humanUsers: [person('three-alice', { userName: 'ALICE' })], machineUsers: [robot] }),
+    );
+
+  it('lists in its plan the users whom the ZITADEL then refuses', async () => {
+    const { migrate } = await migrating(await file());
+    const { code, stdout, stderr } = await migrate('--json');
+    const planned = readPlan(stdout);
+    const { errors } = readResult(stdout);
+    expect(planned.refused.map(({ id }) => id)).toEqual(['two-alice', 'two-admin', 'three-alice', 'robot']);
+    expect(errors.map(({ id }) => id)).toEqual(planned.refused.map(({ id }) => id));
+    expect(code, stderr).toBe(3);
+  });
+
+  it('moves all of them to a ZITADEL whose login names carry the domain', async () => {
+    const { migrate } = await migrating(await file(), { loginNamesByDomain: true });
+    const { code, stdout, stderr } = await migrate('--json');
+    expect(readPlan(stdout).refused).toEqual([]);
+    expect(code, stderr).toBe(0);
   });
 });
 

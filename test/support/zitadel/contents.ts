@@ -24,6 +24,8 @@ export class Contents {
   readonly deletedIds = new Set<string>();
   /** The organisations of users, by the users' ids. */
   readonly users = new Map<string, string>();
+  /** The ids of users by their login names; in an organisation whose domain policy demands that, with its id. */
+  private readonly loginNames = new Map<string, string>();
   /** The ids of people with the OTP e-mail factor, which imports and exports of a ZITADEL lack. */
   readonly otpEmail = new Set<string>();
   /** The longest time for which exports do not show written records. */
@@ -56,6 +58,15 @@ export class Contents {
     return records.filter(({ visibleAt }) => visibleAt <= performance.now()).map(({ json }) => json);
   }
 
+  /** @param scope the organisation in which the name is unique; empty for the instance */
+  isLoginNameTaken(name: string, scope: string): boolean {
+    return this.users.has(this.loginNames.get(loginNameKey(name, scope)) ?? '');
+  }
+
+  takeLoginName(name: string, scope: string, userId: string): void {
+    this.loginNames.set(loginNameKey(name, scope), userId);
+  }
+
   delete(orgId: string): void {
     for (const [userId, owner] of this.users) {
       if (owner !== orgId) continue;
@@ -74,6 +85,10 @@ export class Contents {
   private nextVisible(): number {
     return performance.now() + this.lagMs;
   }
+}
+
+function loginNameKey(name: string, scope: string): string {
+  return JSON.stringify([name.toLowerCase(), scope]);
 }
 
 /** Returns an id in ZITADEL's form. */

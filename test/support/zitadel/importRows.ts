@@ -13,6 +13,8 @@ export interface ImportRun {
   /** The user of the token: owner of each organisation that the import creates. Undefined for the imports of others. */
   readonly callerId?: string;
   readonly release: Release;
+  /** Whether the instance's domain policy demands login names that are unique within the organisation. */
+  readonly loginNamesByDomain: boolean;
   /** Called before each write; ends the import by throwing. */
   readonly write: () => void;
 }
@@ -100,7 +102,8 @@ export const firstPhase: readonly Row[] = [
     type: 'human_user',
     id: ['userId'],
     exists: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting',
-    refuses: ({ run, json }) => (run.release === '2026-07' ? hashRefusal(json) : undefined),
+    refuses: (given) =>
+      loginNameRefusal(given) ?? (given.run.release === '2026-07' ? hashRefusal(given.json) : undefined),
     stored: ({ run, json }) => importedPerson(withState(run, json)),
   },
   {
@@ -108,6 +111,7 @@ export const firstPhase: readonly Row[] = [
     type: 'machine_user',
     id: ['userId'],
     exists: 'ID=COMMAND-k2una Message=Errors.User.AlreadyExisting',
+    refuses: loginNameRefusal,
     // The id is read from inside only, and exported outside only.
     stored: ({ run, json }) => {
       const { userId, ...inner } = elements(json.user)[0] ?? {};
@@ -247,6 +251,18 @@ function hashRefusal(json: JsonObject): string | undefined {
   return hash.startsWith('$2')
     ? 'ID=CRYPT-5uV9n Message=Errors.User.Password.Invalid'
     : 'ID=CRYPT-2xK7d Message=Errors.Hash.NotSupported';
+}
+
+function loginNameRefusal({ run, orgId, json }: Given): string | undefined {
+  const isTaken = run.contents.isLoginNameTaken(textAt(json, 'user.userName', orgId), loginNameScope(run, orgId));
+  return isTaken ? `${ALREADY}.User.AlreadyExists` : undefined;
+}
+
+/** Returns the organisation in which its login names are unique; empty for the instance. */
+export function loginNameScope({ contents, loginNamesByDomain }: ImportRun, orgId: string): string {
+  const policy = contents.find(orgId, 'domainPolicy', orgId);
+  const isByDomain = policy === undefined ? loginNamesByDomain : policy.userLoginMustBeDomain === true;
+  return isByDomain ? orgId : '';
 }
 
 /** Returns a user as read by a release: a release that does not import states skips the field. */

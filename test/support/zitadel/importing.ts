@@ -1,7 +1,15 @@
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { hasStates, type Release } from './behaviour.ts';
 import { elements } from './contents.ts';
-import { ALREADY, firstPhase, type ImportRun, type Row, secondPhase, thirdPhase } from './importRows.ts';
+import {
+  ALREADY,
+  firstPhase,
+  type ImportRun,
+  loginNameScope,
+  type Row,
+  secondPhase,
+  thirdPhase,
+} from './importRows.ts';
 
 /** An entry of an import's `errors`. */
 interface Fault {
@@ -85,7 +93,11 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
     run.write();
     const written = stored?.(given) ?? json;
     contents.put(orgId, section, isUser ? textAt(written, 'userId', '') : named(key), written);
-    if (isUser) contents.users.set(textAt(written, 'userId', ''), orgId);
+    if (isUser) {
+      const userId = textAt(written, 'userId', '');
+      contents.users.set(userId, orgId);
+      contents.takeLoginName(textAt(json, 'user.userName', orgId), loginNameScope(run, orgId), userId);
+    }
     putHeldLinks(run, orgId, json);
     const seedFaults = importSeed(run, orgId, json);
     // With the default policy, adding a domain verifies it.

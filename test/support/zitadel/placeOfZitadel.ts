@@ -18,6 +18,7 @@ export async function filledZitadel(
     contextOrgId: '',
     host: 'localhost',
     release: '4.0',
+    loginNamesByDomain: zitadel.behaviour.loginNamesByDomain,
     write: () => {},
   };
   expect(importAll(run, elements(orgs)).errors).toEqual([]);

@@ -263,8 +263,8 @@ async function importRoute(ports: RoutePorts, { message, contextId, callerId }: 
   };
   try {
     const { contents, host } = ports;
-    const { release } = ports.behaviour;
-    const run = { contents, contextOrgId: contextId, host, callerId, release, write };
+    const { release, loginNamesByDomain } = ports.behaviour;
+    const run = { contents, contextOrgId: contextId, host, callerId, release, loginNamesByDomain, write };
     const { errors, reached } = importAll(run, orgs);
     if (ports.behaviour.stallsAtWrite <= 0) await new Promise(() => {});
     const success = reached.length === 0 ? {} : { orgs: reached.map((id) => ({ orgId: id })) };
