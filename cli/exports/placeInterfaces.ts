@@ -102,10 +102,16 @@ export interface ImportSettled {
   readonly total: number;
 }
 
+/** The progress of a comparison: the number of compared records, and of all. */
+export type ComparedRecords = Pick<ImportSettled, 'records' | 'total'>;
+
 /** Receives the progress of an import. */
 export interface ImportMeter {
-  /** Called with the first phase, before the target writes. */
-  readonly onBegun: (phase: 'sending' | 'reading' | 'comparing') => void;
+  /**
+   * Called with the first phase, before the target writes.
+   * @param compared returns the progress of the phase; by default that of reading the content
+   */
+  readonly onBegun: (phase: 'sending' | 'reading' | 'comparing', compared?: () => ComparedRecords) => void;
   /** Called when the target begins to write, with a function that returns its progress. */
   readonly onStarted: (settled: () => ImportSettled) => void;
 }

@@ -14,6 +14,7 @@ import { type ProgressOutput, trackPhase } from '../progress.ts';
 import { printable } from '../terminal.ts';
 import { undisposed } from './fileContent.ts';
 import {
+  type ComparedRecords,
   countSettled,
   type DatabasePlace,
   type ExportFile,
@@ -177,27 +178,32 @@ export async function trackImport(
   output: ProgressOutput,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  const begun = Promise.withResolvers<Parameters<ImportMeter['onBegun']>[0]>();
+  const begun = Promise.withResolvers<Parameters<ImportMeter['onBegun']>>();
   const started = Promise.withResolvers<void>();
   let settled = (): ImportSettled => ({ records: 0, unchanged: 0, total: 0 });
   const onStarted = (read: () => ImportSettled) => {
     settled = read;
     started.resolve();
   };
-  const meter = { onBegun: begun.resolve, onStarted };
-  const importing = target.import(countedContent(content, counter), options, meter, signal);
-  const first = await Promise.race([begun.promise, importing.then(() => 'sending')]);
-  // The content cannot measure the reading of the target by a comparison.
-  const fraction = () => (first === 'comparing' ? undefined : content.fraction?.());
-  const given = { records: () => counter.records, fraction };
+  const onBegun: ImportMeter['onBegun'] = (...phase) => begun.resolve(phase);
+  const importing = target.import(countedContent(content, counter), options, { onBegun, onStarted }, signal);
+  const [first, compared] = await Promise.race([begun.promise, importing.then(() => ['sending'] as const)]);
+  const given =
+    compared === undefined
+      ? { records: () => counter.records, fraction: () => content.fraction?.() }
+      : { records: () => compared().records, fraction: () => shareOf(compared()) };
   await trackPhase(output, first, given, () => Promise.race([started.promise, importing]));
   const taken = {
     records: () => settled().records,
     unchanged: () => settled().unchanged,
-    fraction: () => (settled().total === 0 ? undefined : settled().records / settled().total),
+    fraction: () => shareOf(settled()),
   };
   const count = ({ summary }: ImportResponse) => countSettled(summary);
   return await trackPhase(output, options.dryRun ? 'trying' : IMPORTING, taken, () => importing, count);
+}
+
+function shareOf({ records, total }: ComparedRecords): number | undefined {
+  return total === 0 ? undefined : records / total;
 }
 
 /** Stores content in a place, and shows the number of records. */

@@ -95,12 +95,22 @@ export async function readCaller(connection: ZitadelConnection): Promise<NonNull
 
 const ASKED_AT_ONCE = 8;
 
-/** Returns the people without TOTP in a ZITADEL. */
-export async function withoutTotp(connection: ZitadelConnection, userIds: readonly string[]): Promise<Set<string>> {
+/**
+ * Returns the people without TOTP in a ZITADEL.
+ * @param onAnswered called after each person
+ */
+export async function withoutTotp(
+  connection: ZitadelConnection,
+  userIds: readonly string[],
+  onAnswered: () => void,
+): Promise<Set<string>> {
   const found = new Set<string>();
   const remaining = userIds.values();
   const ask = async () => {
-    for (const userId of remaining) if (!(await hasTotp(connection, userId))) found.add(userId);
+    for (const userId of remaining) {
+      if (!(await hasTotp(connection, userId))) found.add(userId);
+      onAnswered();
+    }
   };
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, ask));
   return found;

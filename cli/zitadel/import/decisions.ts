@@ -66,14 +66,21 @@ interface SurveyedFile {
 
 /**
  * Compares each record of a file with the existing ones, and decides whether it is sent.
+ * @param onCompared takes the number of compared records, without people whose TOTP seeds are not looked up yet
  * @returns the number of existing people whose passwords or TOTP seeds are in the file
  */
-export async function decideAll(file: SurveyedFile, connection: ZitadelConnection): Promise<number> {
+export async function decideAll(
+  file: SurveyedFile,
+  connection: ZitadelConnection,
+  onCompared: (records: number) => void,
+): Promise<number> {
   const { ledger } = file;
   const names = new CaselessNames();
   const withSeed = new Map<string, Pick<LedgerRecord, 'position'>>();
-  let [withSecrets, isHolderTaken] = [0, false];
+  let [withSecrets, isHolderTaken, compared] = [0, false, 0];
   for await (const one of ledger.records(connection.signal)) {
+    onCompared(compared - withSeed.size);
+    compared++;
     const { position, record } = one;
     const { section, json, orgId, credentials, clearPassword } = record;
     const isKept = one.isHeld ? isHolderTaken : !withholds(file, record, names);
@@ -86,7 +93,9 @@ export async function decideAll(file: SurveyedFile, connection: ZitadelConnectio
     if (totpSeed !== undefined && entry.outcome === 'unchanged')
       withSeed.set(textAt(json, 'userId', orgId), { position });
   }
-  for (const userId of await withoutTotp(connection, [...withSeed.keys()])) {
+  compared -= withSeed.size;
+  onCompared(compared);
+  for (const userId of await withoutTotp(connection, [...withSeed.keys()], () => onCompared(++compared))) {
     const person = withSeed.get(userId);
     if (person !== undefined) ledger.enter(person, { foreseen: 'overwritten', outcome: undefined });
   }

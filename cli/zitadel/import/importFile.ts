@@ -11,7 +11,7 @@ import { callSignal } from '../../../shared/http/deadline.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { UsageError } from '../../command.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
-import type { ExportFile, ImportMeter, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
+import type { ComparedRecords, ExportFile, ImportMeter, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { counted } from '../../numberTexts.ts';
 import { isNeverExported, LAG_MS } from '../expectedDifferences.ts';
 import { readDefaultDomainPolicy } from '../export/defaultDomainPolicy.ts';
@@ -32,7 +32,11 @@ export async function importIntoZitadel(
   meter: ImportMeter,
   signal: AbortSignal,
 ): Promise<ImportResponse> {
-  meter.onBegun('comparing');
+  let compared = { records: 0, total: 0 };
+  meter.onBegun('comparing', () => compared);
+  const onCompared = (now: ComparedRecords) => {
+    compared = now;
+  };
   using call = callSignal(signal, options.timeoutMs);
   const connection = connect(call.signal);
   const { baseUrl } = connection;
@@ -40,13 +44,21 @@ export async function importIntoZitadel(
     throw new UsageError('ZITADEL never overwrites records: specify --on-conflict report or skip');
   await using file = await makeRepeatable(content, call.signal);
   try {
-    return await importFile({ connect, connection, file, options, isSelected: organisationFilter(options) }, meter);
+    return await importFile(
+      { connect, connection, file, options, isSelected: organisationFilter(options) },
+      onCompared,
+      meter,
+    );
   } catch (error) {
     throw hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(baseUrl, error.message, error) : error;
   }
 }
 
-async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise<ImportResponse> {
+async function importFile(
+  importing: ZitadelImport,
+  onCompared: (compared: ComparedRecords) => void,
+  { onStarted }: ImportMeter,
+): Promise<ImportResponse> {
   const { connection, file, options, isSelected } = importing;
   const { signal } = connection;
   using ledger = new ImportLedger();
@@ -58,10 +70,11 @@ async function importFile(importing: ZitadelImport, meter: ImportMeter): Promise
   using target = await TargetRecords.read(importing, orgIds, survey.losses);
   const { userLoginMustBeDomain } = await readDefaultDomainPolicy(connection);
   const read = { ledger, survey, target, options, loginNamesByDomain: userLoginMustBeDomain };
-  const withSecrets = await decideAll(read, connection);
+  const { total } = ledger.progress;
+  const withSecrets = await decideAll(read, connection, (records) => onCompared({ records, total }));
   let progress = ledger.progress;
   const unchanged = progress.records;
-  meter.onStarted(() => ({ ...progress, unchanged }));
+  onStarted(() => ({ ...progress, unchanged }));
   const onSettled = () => {
     progress = ledger.progress;
   };

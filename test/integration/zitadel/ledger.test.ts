@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ImportSettled } from '../../../cli/exports/placeInterfaces.ts';
+import type { ImportMeter, ImportSettled } from '../../../cli/exports/placeInterfaces.ts';
 import { organisation, person, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { people } from '../../support/zitadel/files.ts';
@@ -127,4 +127,26 @@ describe('an import into a ZITADEL', { timeout: TIMEOUT_MS }, () => {
     expect(first).toEqual({ records: 21, unchanged: 21, total: 31 });
     expect(settled()).toEqual({ records: 31, unchanged: 21, total: 31 });
   });
+});
+
+it('the progress of a comparison counts the people whose TOTP seed is looked up', async () => {
+  const compared: { readonly records: number; readonly total: number }[] = [];
+  let read = () => ({ records: 0, total: 0 });
+  const zitadel = await startZitadel({
+    lagMs: 0,
+    losesContext: (path) => {
+      if (path.endsWith('ListAuthenticationMethodTypes')) compared.push(read());
+      return false;
+    },
+  });
+  const content = [organisation('acme', { humanUsers: people(200) })];
+  await importIntoStandIn(zitadel, content);
+  const onBegun: ImportMeter['onBegun'] = (_phase, progress = read) => {
+    read = progress;
+  };
+  await importIntoStandIn(zitadel, content, { onBegun });
+  expect(compared).toHaveLength(20);
+  expect(compared[0]).toEqual({ records: 181, total: 201 });
+  expect(compared.at(-1)?.records).toBeGreaterThan(181);
+  expect(read()).toEqual({ records: 201, total: 201 });
 });

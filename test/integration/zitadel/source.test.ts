@@ -60,8 +60,8 @@ describe('an export from a ZITADEL', () => {
 
   it.each([true, false])('has the domain policy of an instance with suffixes: %s', async (loginNamesByDomain) => {
     const given = sameNames.parse(JSON.parse((await report('same-names-across-orgs.json')).toString()));
-    // An import into ZITADEL reports verified domains as errors.
-    const orgs = given.orgs.map((org) => ({ ...org, domains: [] }));
+    // Without suffixes, each name is in one organisation. An import into ZITADEL reports verified domains as errors.
+    const orgs = given.orgs.slice(0, loginNamesByDomain ? 3 : 1).map((org) => ({ ...org, domains: [] }));
     const own = { orgId: 'own', domainPolicy: { orgId: 'own', validateOrgDomains: true } };
     const { zitadel } = await filledZitadel([...orgs, organisation('own', own)], { loginNamesByDomain });
     const ids = orgs.map(({ orgId }) => orgId);

@@ -34,13 +34,19 @@ export function importIntoStandIn(
   content: Parameters<typeof fileWith>[0],
   given: Partial<Pick<PlaceImportOptions, 'onConflict' | 'newOrgsOnly' | 'dryRun'>> & {
     readonly onOpened?: () => void;
+    readonly onBegun?: ImportMeter['onBegun'];
     readonly onStarted?: ImportMeter['onStarted'];
     readonly signal?: AbortSignal;
     readonly responseLimitMs?: number;
   } = {},
 ) {
   const { onConflict = 'report', newOrgsOnly = false, dryRun = false } = given;
-  const { onOpened = () => {}, onStarted = () => {}, signal = new AbortController().signal } = given;
+  const {
+    onOpened = () => {},
+    onBegun = () => {},
+    onStarted = () => {},
+    signal = new AbortController().signal,
+  } = given;
   const { open } = fileWith(content);
   const file = {
     isRepeatable: true,
@@ -55,5 +61,5 @@ export function importIntoStandIn(
   const { responseLimitMs } = given;
   const limit = responseLimitMs === undefined ? {} : { responseLimitMs };
   const connect = (ends: AbortSignal) => ({ ...connectTo(zitadel), ...limit, signal: ends });
-  return importIntoZitadel(connect, file, options, { onBegun: () => {}, onStarted }, signal);
+  return importIntoZitadel(connect, file, options, { onBegun, onStarted }, signal);
 }
