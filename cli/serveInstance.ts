@@ -63,7 +63,7 @@ export async function serveInstance(
   const app = createApp({
     ...config,
     routes: docs ? [...routes, ...docsRoutes()] : routes,
-    ...(metrics && { observer: metrics.observer }),
+    ...(metrics === undefined ? {} : { observer: metrics.observer }),
   });
   const address = { host, port };
   const server = await listen({ ...address, setting: '--port' }, () =>
@@ -71,7 +71,7 @@ export async function serveInstance(
   );
   resources.defer(async () => void (await server.close()));
   await lockDirectory(call.location, stderr, resources);
-  const addresses = { url: server.url, ...(metrics && { metrics: `${metrics.server.url}/metrics` }) };
+  const addresses = { url: server.url, ...(metrics === undefined ? {} : { metrics: `${metrics.server.url}/metrics` }) };
   const text = [`listening on ${addresses.url}`];
   if (addresses.metrics !== undefined) text.push(`metrics at ${addresses.metrics}`);
   if (stdout.isTTY === true) text.push('Ctrl-C stops the server');

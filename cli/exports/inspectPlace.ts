@@ -67,7 +67,7 @@ async function readPlace(
       // A file contains all organisations, so they are selected here.
       const inspection = await inspect(file, signal, {
         isSelected: organisationFilter(options),
-        ...(visitor && { visitor }),
+        ...(visitor === undefined ? {} : { visitor }),
       });
       const { losses = [], missingStates = [] } = content;
       return { ...inspection, bytes: counter.bytes, request: counter.request, losses, missingStates };
@@ -128,7 +128,7 @@ export class FileFacts implements RecordVisitor {
    */
   leftToDo(request: ExportedRequest, forZitadel = false, asked?: SecretSelection): readonly CountedEntry[] {
     const list = forZitadel ? this.lists.zitadel : this.lists.ours;
-    return list.countedEntriesFor({ ...this.asked(request), forZitadel, ...(asked && { asked }) });
+    return list.countedEntriesFor({ ...this.asked(request), forZitadel, ...(asked === undefined ? {} : { asked }) });
   }
 
   /** Returns the kinds of secrets that the file contains, or would contain if the source had any. */

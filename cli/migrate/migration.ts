@@ -209,7 +209,7 @@ async function planOutput(planned: MigrationPlan, run: MigrationRun, changes: re
   const next = `${resumeCommand(directory)} --yes`;
   const offer = section('Nothing is changed: migrate with', [commandLine(next)]);
   return {
-    json: { ...result, next, ...(changes.length > 0 && { sourceChanges: changes }), ...planned },
+    json: { ...result, next, ...(changes.length === 0 ? {} : { sourceChanges: changes }), ...planned },
     text: [...planText(planned), ...changeSection(changes), ...offer],
   };
 }

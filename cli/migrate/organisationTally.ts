@@ -51,7 +51,7 @@ export class OrganisationTally implements RecordVisitor {
 
   private open(orgId: string): OrganisationSize {
     const isListed = this.organisations.size < MAX_LISTED_ORGANISATIONS;
-    const facts = { name: orgId, people: 0, records: 0, ...(isListed && { tally: new ManifestTally() }) };
+    const facts = { name: orgId, people: 0, records: 0, ...(isListed ? { tally: new ManifestTally() } : {}) };
     this.organisations.set(orgId, facts);
     return facts;
   }

@@ -73,7 +73,12 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   const selection = { ...options, ignored: ignoredFields(body, exportFields) };
   const page = options.paged ? readPage(options, limits.responseBytes) : undefined;
   const startExport = () => {
-    progress.export = exportOrganisations(snapshot, { ...selection, ...(page && { page }) }, origin, signal);
+    progress.export = exportOrganisations(
+      snapshot,
+      { ...selection, ...(page === undefined ? {} : { page }) },
+      origin,
+      signal,
+    );
     return progress.export;
   };
   let written: WrittenObject | undefined;

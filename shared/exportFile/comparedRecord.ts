@@ -56,8 +56,8 @@ export function comparedRecord(given: OrganisationRecord, selection: SecretSelec
     content: {
       body,
       secrets: secretDigests(record, selection),
-      ...(selection.withOtp && otpEmail !== undefined && { otpEmail }),
-      ...(!hasState && state !== undefined && { omitsState: true as const }),
+      ...(selection.withOtp && otpEmail !== undefined ? { otpEmail } : {}),
+      ...(hasState || state === undefined ? {} : { omitsState: true as const }),
       ...loginFacts(record, selection),
     },
   };
@@ -68,9 +68,9 @@ function loginFacts({ credentials }: OrganisationRecord, { withPasswords, withOt
   const hash = withPasswords ? passwordHash : undefined;
   const isUnusable = withOtp && totpSeed !== undefined && !isTotpSeed(totpSeed);
   return {
-    ...(hash !== undefined && { hashFormat: hashVerification(hash).format }),
-    ...(hash !== undefined && isRefusedByDefault(hash) && { isHashRefused: true as const }),
-    ...(isUnusable && { isSeedUnusable: true as const }),
+    ...(hash === undefined ? {} : { hashFormat: hashVerification(hash).format }),
+    ...(hash !== undefined && isRefusedByDefault(hash) ? { isHashRefused: true as const } : {}),
+    ...(isUnusable ? { isSeedUnusable: true as const } : {}),
   };
 }
 

@@ -138,48 +138,48 @@ interface TakenBytes {
  * The bytes that the bodies of all requests take, in memory and in temporary files.
  */
 export class BodyBudget {
-  readonly #limit: number;
-  readonly #memoryLimit: number;
-  readonly #readFreeBytes: (directory: string) => Promise<number>;
-  readonly #taken: TakenBytes = { memory: 0, file: 0 };
+  private readonly limit: number;
+  private readonly memoryLimit: number;
+  private readonly readFreeBytes: (directory: string) => Promise<number>;
+  private readonly taken: TakenBytes = { memory: 0, file: 0 };
 
   /** @param limit without one, the free space of the files is unlimited too */
   constructor(limit = Number.POSITIVE_INFINITY, memoryLimit = MEMORY_BYTES, readFreeBytes = freeBytes) {
-    this.#limit = limit;
-    this.#memoryLimit = memoryLimit;
-    this.#readFreeBytes = readFreeBytes;
+    this.limit = limit;
+    this.memoryLimit = memoryLimit;
+    this.readFreeBytes = readFreeBytes;
   }
 
   /** Whether bodies have to leave the memory. */
   get isMemoryFull(): boolean {
-    return this.#taken.memory > this.#memoryLimit;
+    return this.taken.memory > this.memoryLimit;
   }
 
   /** Takes memory for bytes. @throws IdentityError 429 above the limit */
   take(bytes: number): void {
-    const { memory, file } = this.#taken;
-    if (memory + file + bytes > this.#limit) throw tooManyBytes();
-    this.#taken.memory += bytes;
+    const { memory, file } = this.taken;
+    if (memory + file + bytes > this.limit) throw tooManyBytes();
+    this.taken.memory += bytes;
   }
 
   /** Gives the memory of bytes for space in files. @throws IdentityError 429 where less space remains than the files take */
   async moveToFile(bytes: number, directory: string): Promise<void> {
     // Taken first: other bodies move while this one waits for the answer.
-    this.#add({ memory: -bytes, file: bytes });
-    if (!Number.isFinite(this.#limit)) return;
-    if (this.#taken.file <= (await this.#readFreeBytes(directory))) return;
-    this.#add({ memory: bytes, file: -bytes });
+    this.add({ memory: -bytes, file: bytes });
+    if (!Number.isFinite(this.limit)) return;
+    if (this.taken.file <= (await this.readFreeBytes(directory))) return;
+    this.add({ memory: bytes, file: -bytes });
     throw tooManyBytes();
   }
 
   /** Gives back what a body took. */
   release({ memory, file }: TakenBytes): void {
-    this.#add({ memory: -memory, file: -file });
+    this.add({ memory: -memory, file: -file });
   }
 
-  #add({ memory, file }: TakenBytes): void {
-    this.#taken.memory += memory;
-    this.#taken.file += file;
+  private add({ memory, file }: TakenBytes): void {
+    this.taken.memory += memory;
+    this.taken.file += file;
   }
 }
 

@@ -8,33 +8,33 @@ import { closed, isHttp1, type Outgoing } from './nodeResponse.ts';
 
 /** A number of places for calls. Above it they are rejected instead of queued: their clients know whether to wait. */
 export class ConcurrencyLimit {
-  readonly #limit: number;
-  readonly #rejection: (limit: number) => IdentityError;
-  #running = 0;
+  private readonly limit: number;
+  private readonly rejection: (limit: number) => IdentityError;
+  private running = 0;
 
   /** @param rejection creates the error of a call above the limit */
   constructor(limit: number, rejection: (limit: number) => IdentityError) {
-    this.#limit = limit;
-    this.#rejection = rejection;
+    this.limit = limit;
+    this.rejection = rejection;
   }
 
   get isFull(): boolean {
-    return this.#running >= this.#limit;
+    return this.running >= this.limit;
   }
 
   /** Throws while no place is free, before the body of a call is received. Takes none, since a body may take its time. */
   check(): void {
-    if (this.isFull) throw this.#rejection(this.#limit);
+    if (this.isFull) throw this.rejection(this.limit);
   }
 
   /** Takes a place until it is disposed of, which may happen repeatedly. */
   enter(): Disposable {
     this.check();
-    this.#running++;
+    this.running++;
     let isHeld = true;
     return {
       [Symbol.dispose]: () => {
-        if (isHeld) this.#running--;
+        if (isHeld) this.running--;
         isHeld = false;
       },
     };
@@ -51,42 +51,42 @@ export function connectionOf(outgoing: Outgoing): Connection {
 
 /** The requests whose responses their clients have not yet received. */
 export class RequestsInFlight {
-  readonly #responses = new Set<Outgoing>();
-  readonly #ofConnections = new Map<Connection, Set<Outgoing>>();
-  #onEmpty: (() => void) | undefined;
+  private readonly inFlight = new Set<Outgoing>();
+  private readonly ofConnections = new Map<Connection, Set<Outgoing>>();
+  private onEmpty: (() => void) | undefined;
 
   get responses(): ReadonlySet<Outgoing> {
-    return this.#responses;
+    return this.inFlight;
   }
 
   /** Returns the responses of a connection. Over HTTP/1, the first is being written, and the others wait for it. */
   of(connection: Connection): ReadonlySet<Outgoing> {
-    return this.#ofConnections.get(connection) ?? new Set();
+    return this.ofConnections.get(connection) ?? new Set();
   }
 
   /** Handles a request. It counts until its handler has ended, even if the client resets it before, and its response is closed. */
   async run(outgoing: Outgoing, handle: () => Promise<void>): Promise<void> {
     const connection = connectionOf(outgoing);
-    const ofConnection = this.#ofConnections.get(connection) ?? new Set();
-    this.#ofConnections.set(connection, ofConnection.add(outgoing));
-    this.#responses.add(outgoing);
+    const ofConnection = this.ofConnections.get(connection) ?? new Set();
+    this.ofConnections.set(connection, ofConnection.add(outgoing));
+    this.inFlight.add(outgoing);
     const isClosed = closed(outgoing);
     try {
       await handle();
       await isClosed;
     } finally {
-      this.#responses.delete(outgoing);
+      this.inFlight.delete(outgoing);
       ofConnection.delete(outgoing);
-      if (ofConnection.size === 0) this.#ofConnections.delete(connection);
-      if (this.#responses.size === 0) this.#onEmpty?.();
+      if (ofConnection.size === 0) this.ofConnections.delete(connection);
+      if (this.inFlight.size === 0) this.onEmpty?.();
     }
   }
 
   /** Resolves when no request is in flight. */
   async emptied(): Promise<void> {
-    if (this.#responses.size === 0) return;
+    if (this.inFlight.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#onEmpty = resolve;
+    this.onEmpty = resolve;
     await promise;
   }
 }

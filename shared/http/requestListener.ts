@@ -168,7 +168,7 @@ interface ResponseBody {
 function completeBody(content: Uint8Array | undefined): ResponseBody {
   if (content === undefined) return { length: 0, chunks: [] };
   const { byteLength: length } = content;
-  return { length, chunks: [content], ...(length <= PART_BYTES && { small: content }) };
+  return { length, chunks: [content], ...(length <= PART_BYTES ? { small: content } : {}) };
 }
 
 /**

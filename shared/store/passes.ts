@@ -28,7 +28,7 @@ export async function* scanInPasses(
 async function readPass(store: Pick<Store, 'snapshot'>, range: PassRange, after: string | undefined) {
   const batches: (readonly StoredDocument[])[] = [];
   await using snapshot = await store.snapshot();
-  for await (const documents of snapshot.scan({ ...range, ...(after !== undefined && { from: after }) })) {
+  for await (const documents of snapshot.scan({ ...range, ...(after === undefined ? {} : { from: after }) })) {
     batches.push(documents.filter(({ id }) => id !== after));
     if (batches.length === PASS_BATCHES) return { batches, isLast: false };
   }

@@ -174,7 +174,7 @@ export async function listLeftToDo(
   const { importsStates } = target;
   const withKeys = options.withKeys && survey.content.withKeys;
   const content = { ...survey.content, withKeys, importsStates, forZitadel: true, inSteps: true };
-  const leftToDo = new LeftToDo({ ...content, ...(options.asked && { asked: options.asked }) });
+  const leftToDo = new LeftToDo({ ...content, ...(options.asked === undefined ? {} : { asked: options.asked }) });
   const names = new CaselessNames();
   for await (const { record, isHeld, found } of ledger.records(signal)) {
     if (isHeld || found === 'taken') continue;

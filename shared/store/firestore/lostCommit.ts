@@ -81,7 +81,7 @@ async function readState(
   name: string,
   readTime: Timestamp | undefined,
 ): Promise<DocumentMessage | undefined | 'unknown'> {
-  const request = { name, mask: { fieldPaths: [COMMIT_FIELD] }, ...(readTime !== undefined && { readTime }) };
+  const request = { name, mask: { fieldPaths: [COMMIT_FIELD] }, ...(readTime === undefined ? {} : { readTime }) };
   try {
     const [document] = await attemptUntil(deadline, transientPolicy, () => client.getDocument(request, options));
     return document;

@@ -144,8 +144,10 @@ function buildQuery(connection: FirestoreConnection, range: ScanRange, resumeAt:
   return {
     from: [{ collectionId: collection }],
     ...('partitions' in range ? selectPartitions(range.partitions) : selectIds(connection, range)),
-    ...(resumeAt !== undefined && { startAt: resumeAt }),
-    ...(fields !== undefined && { select: buildProjection('partitions' in range ? ['partition', ...fields] : fields) }),
+    ...(resumeAt === undefined ? {} : { startAt: resumeAt }),
+    ...(fields === undefined
+      ? {}
+      : { select: buildProjection('partitions' in range ? ['partition', ...fields] : fields) }),
   };
 }
 
@@ -154,10 +156,12 @@ const ascending = (fieldPath: string) => ({ field: { fieldPath }, direction: 'AS
 function selectIds(connection: FirestoreConnection, { collection, partition, from }: IdRange): Query {
   return {
     orderBy: [ascending('__name__')],
-    ...(partition !== undefined && { where: partitionFilter('EQUAL', partition) }),
-    ...(from !== undefined && {
-      startAt: { values: [{ referenceValue: documentName(connection, { collection, id: from }) }], before: true },
-    }),
+    ...(partition === undefined ? {} : { where: partitionFilter('EQUAL', partition) }),
+    ...(from === undefined
+      ? {}
+      : {
+          startAt: { values: [{ referenceValue: documentName(connection, { collection, id: from }) }], before: true },
+        }),
   };
 }
 

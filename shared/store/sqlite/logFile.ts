@@ -25,50 +25,50 @@ const SALT_BYTES = 8;
  * their locks when another descriptor of theirs is closed.
  */
 export class LogFile {
-  #descriptor: number | undefined;
-  #salt: Buffer = Buffer.alloc(SALT_BYTES);
-  #frames = 0;
+  private descriptor: number | undefined;
+  private salt: Buffer = Buffer.alloc(SALT_BYTES);
+  private frames = 0;
 
   /**
    * @param connection a connection that has read, and stays open as long as this is in use: the last one deletes the file
    * @throws Error of the file system
    */
   constructor(connection: SqliteConnection) {
-    this.#descriptor = openSync(`${connection.file}-wal`, 'r+');
+    this.descriptor = openSync(`${connection.file}-wal`, 'r+');
   }
 
   /** Waits until all that was committed so far is on the disk. SQLite itself would block this thread meanwhile. */
   readonly sync: () => Promise<void> = shareRuns(async () => {
-    if (this.#descriptor !== undefined) await syncData(this.#descriptor);
+    if (this.descriptor !== undefined) await syncData(this.descriptor);
   });
 
   /** Returns the bytes that are in use. The file is larger after its content was moved into the database. */
   usedBytes(): number {
-    const header = this.#read(0, HEADER_BYTES);
+    const header = this.read(0, HEADER_BYTES);
     if (header.byteLength < HEADER_BYTES) return 0;
     const salt = header.subarray(HEADER_SALT_OFFSET, HEADER_SALT_OFFSET + SALT_BYTES);
     const frameBytes = FRAME_HEADER_BYTES + header.readUInt32BE(PAGE_SIZE_OFFSET);
-    if (!salt.equals(this.#salt)) {
-      this.#salt = salt;
-      this.#frames = 0;
+    if (!salt.equals(this.salt)) {
+      this.salt = salt;
+      this.frames = 0;
     }
-    this.#frames = countFrom(this.#frames, (frame) => {
+    this.frames = countFrom(this.frames, (frame) => {
       const start = HEADER_BYTES + frame * frameBytes + FRAME_SALT_OFFSET;
-      return this.#read(start, SALT_BYTES).equals(salt);
+      return this.read(start, SALT_BYTES).equals(salt);
     });
-    return this.#frames === 0 ? 0 : HEADER_BYTES + this.#frames * frameBytes;
+    return this.frames === 0 ? 0 : HEADER_BYTES + this.frames * frameBytes;
   }
 
-  #read(position: number, length: number): Buffer {
+  private read(position: number, length: number): Buffer {
     const bytes = Buffer.alloc(length);
     // A snapshot may outlive its store.
-    if (this.#descriptor === undefined) return bytes.subarray(0, 0);
-    return bytes.subarray(0, readSync(this.#descriptor, bytes, 0, length, position));
+    if (this.descriptor === undefined) return bytes.subarray(0, 0);
+    return bytes.subarray(0, readSync(this.descriptor, bytes, 0, length, position));
   }
 
   close(): void {
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
-    this.#descriptor = undefined;
+    if (this.descriptor !== undefined) closeSync(this.descriptor);
+    this.descriptor = undefined;
   }
 }
 
@@ -111,17 +111,17 @@ const program = `
  * within a commit, which takes a tenth of a second then; here it remains the last resort.
  */
 export class Checkpoints {
-  readonly #file: string;
-  readonly #betweenCommits: Writer['between'];
-  readonly #workers = new WorkerPool<Mode, unknown>(() => this.#start(), 1);
-  #worker: Worker | undefined;
-  #running: Promise<void> | undefined;
-  #begunAt = 0;
+  private readonly file: string;
+  private readonly betweenCommits: Writer['between'];
+  private readonly workers = new WorkerPool<Mode, unknown>(() => this.start(), 1);
+  private worker: Worker | undefined;
+  private running: Promise<void> | undefined;
+  private begunAt = 0;
 
   /** @param betweenCommits moves the last pages while no commit adds others, so that the next one starts the log anew */
   constructor(file: string, betweenCommits: Writer['between']) {
-    this.#file = file;
-    this.#betweenCommits = betweenCommits;
+    this.file = file;
+    this.betweenCommits = betweenCommits;
   }
 
   /**
@@ -129,50 +129,50 @@ export class Checkpoints {
    * any more.
    */
   afterCommit(logBytes: number, isOverLimit: boolean): void {
-    if (logBytes < this.#begunAt) this.#begunAt = 0;
-    if (this.#running !== undefined || (!isOverLimit && logBytes < this.#begunAt + GROWTH_BYTES)) return;
-    this.#begunAt = logBytes;
-    this.#running = this.#run(isOverLimit).finally(() => {
-      this.#running = undefined;
+    if (logBytes < this.begunAt) this.begunAt = 0;
+    if (this.running !== undefined || (!isOverLimit && logBytes < this.begunAt + GROWTH_BYTES)) return;
+    this.begunAt = logBytes;
+    this.running = this.run(isOverLimit).finally(() => {
+      this.running = undefined;
     });
   }
 
-  async #run(isOverLimit: boolean): Promise<void> {
+  private async run(isOverLimit: boolean): Promise<void> {
     try {
-      if (isOverLimit) await this.#betweenCommits(() => this.#move('TRUNCATE'));
-      else if (await this.#moveMost()) await this.#betweenCommits(() => this.#move('PASSIVE'));
+      if (isOverLimit) await this.betweenCommits(() => this.move('TRUNCATE'));
+      else if (await this.moveMost()) await this.betweenCommits(() => this.move('PASSIVE'));
     } catch (error) {
       log.checkpointFailed(error);
-      await this.#stop();
+      await this.stop();
     }
   }
 
   /** Moves the log until little is left; returns false if a snapshot needs the rest. */
-  async #moveMost(): Promise<boolean> {
+  private async moveMost(): Promise<boolean> {
     for (let before = -1; ; ) {
-      const { log: pages, checkpointed } = await this.#move('PASSIVE');
+      const { log: pages, checkpointed } = await this.move('PASSIVE');
       if (pages - checkpointed <= LAST_PAGES) return true;
       if (checkpointed <= before) return false;
       before = checkpointed;
     }
   }
 
-  async #move(mode: Mode): Promise<z.infer<typeof progressSchema>> {
-    return progressSchema.parse(await this.#workers.run(mode));
+  private async move(mode: Mode): Promise<z.infer<typeof progressSchema>> {
+    return progressSchema.parse(await this.workers.run(mode));
   }
 
-  #start(): Worker {
-    this.#worker = new Worker(program, { eval: true, workerData: this.#file });
-    return this.#worker;
+  private start(): Worker {
+    this.worker = new Worker(program, { eval: true, workerData: this.file });
+    return this.worker;
   }
 
-  async #stop(): Promise<void> {
-    await this.#worker?.terminate();
-    this.#worker = undefined;
+  private async stop(): Promise<void> {
+    await this.worker?.terminate();
+    this.worker = undefined;
   }
 
   async close(): Promise<void> {
-    await this.#running;
-    await this.#stop();
+    await this.running;
+    await this.stop();
   }
 }
