@@ -79,8 +79,8 @@ export interface LocalContent {
 const TOKEN_LIFETIME_MS = 30 * DAY_MS;
 
 /**
- * Ensures that the instance is initialised and seeded, and that the file holds a valid token of its owner, which it
- * returns. The file is written last: as long as it holds no valid token, the rest may be missing too.
+ * Ensures that the instance is initialised and seeded, and that the file contains a valid token of its owner; returns the
+ * token. The file is written last: without a valid token, the rest may be missing too.
  */
 export async function prepareInstance(
   store: Store,

@@ -12,8 +12,8 @@ export const OWNER_ONLY = 0o600;
 type NewFileContent = string | Uint8Array | ((file: FileHandle, path: string) => Promise<void>);
 
 /**
- * Writes a file that only its owner can read. It appears under its name when it is complete and durable: a crash leaves
- * what was there before.
+ * Writes a file that only its owner can read. It appears under its name when it is complete and durable; after a crash,
+ * the previous file is still there.
  * @param appearance whether the file must be new, or may replace an existing file
  * @param partial the name under which it is written
  * @throws Error of the file system, EEXIST where a new file's name is taken, EPERM where others have replaced it; the errors
@@ -44,7 +44,7 @@ async function writePartial(partial: string, content: NewFileContent): Promise<v
     throw Object.assign(new Error(`EPERM: others can change ${dirname(partial)}`), { code: 'EPERM' });
 }
 
-/** Creates a directory which only its owner can open, with what is missing above it, durably. */
+/** Creates a directory that only its owner can open, and missing parent directories, durably. */
 export function makeDirectory(directory: string): void {
   const first = mkdirSync(resolve(directory), { recursive: true, mode: 0o700 });
   if (first === undefined) return;

@@ -22,8 +22,9 @@ const maxMs = 2 ** 63 / 1e6;
 
 /**
  * Parses a positive duration in the syntax of Go's `time.ParseDuration` (`300ms`, `1.5h`, `1h5m`).
- *
  * @returns milliseconds, possibly fractional; undefined if the text is not a duration, not positive or overflows
+ * @example
+ *     parseGoDuration('1h5m'); // 3_900_000
  */
 export function parseGoDuration(text: string): number | undefined {
   if (text.length > maxTextLength || !durationPattern.test(text)) return undefined;

@@ -220,7 +220,7 @@ const limitTable = {
 /** The definitions of all limits. */
 export const limitDefinitions: readonly LimitDefinition[] = Object.values(limitTable);
 
-/** The value of each limit that can be set: bytes, numbers, milliseconds; infinite where there is none. */
+/** The value of each configurable limit: bytes, numbers or milliseconds; infinite without a limit. */
 export type Limits = Readonly<Record<Exclude<keyof typeof limitTable, keyof typeof fixedLimits>, number>>;
 
 function mapLimits(value: (definition: LimitDefinition) => number): Limits {

@@ -1,10 +1,10 @@
 // Names that look alike.
 
-/** Printable ASCII without white space, which only its case distinguishes from look-alikes. */
+/** Printable ASCII without white space, whose only look-alikes differ in case. */
 const PLAIN = /^[!-~]*$/;
 /** Control characters that are not white space are invisible too. */
 const INVISIBLE = /(?:\p{Default_Ignorable_Code_Point}|[^\P{Cc}\p{White_Space}])+/gu;
-/** A dot above an `i` shows nothing, since the letter has one. The small letter of `İ` has it, but not for ZITADEL. */
+/** A dot above an `i` is invisible, because the letter has one. `İ` in lower case has it, but not in ZITADEL. */
 const DOTTED_I = /i\u0307+/g;
 
 /**

@@ -5,11 +5,11 @@ import { open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { fileNotOwn } from './errors/commandErrors.ts';
 
-/** What others than its owner and root can do with a file, and what a person does about it. */
+/** The ways in which other users can access a file, with the remedies. */
 const exposures = {
   link: (path: string) => `${path} is a symbolic link, or behind one: specify its real path`,
   foreign: (path: string, kind: string) =>
-    `${path} belongs to another user: ${kind === 'run' ? 'it is not read, since it may have been put there' : 'run the command as that user, or change it with chown'}`,
+    `${path} belongs to another user: ${kind === 'run' ? 'it is not read, because others may have created it' : 'run the command as that user, or change it with chown'}`,
   written: (path: string) => `others can change ${path}: run chmod go-w ${path}`,
   read: (path: string) => `others can read ${path}: run chmod 600 ${path}`,
 };
@@ -18,27 +18,27 @@ type ExposureRule = Readonly<Partial<Record<keyof typeof exposures, 'refused' | 
 
 const refused: ExposureRule = { link: 'refused', foreign: 'refused', written: 'refused' };
 
-/** The kinds of files that the service believes, and what becomes of those with which others can do something. */
+/** The kinds of trusted files, and the handling of those that others can access. */
 const rules = {
-  /** A run directory and each file in it. Its state names the places that get tokens. */
+  /** A run directory and each file in it. Its state determines which places get tokens. */
   run: refused,
-  /** A data directory, its database and master key. Those that others can read are mended. */
+  /** A data directory, its database and master key. If others can read them, their mode is corrected. */
   data: refused,
   /** A file with a token, a key or a backup. */
   secret: { ...refused, read: 'reported' },
-  /** A file of organisations, for which whoever imports it vouches. */
+  /** A file of organisations. The importing user is responsible for its content. */
   export: { link: 'reported', foreign: 'reported', written: 'reported' },
-  /** The same where a person asks about it. */
+  /** The same, if a user asks for checks. */
   examined: { link: 'reported', foreign: 'reported', written: 'reported', read: 'reported' },
 } as const satisfies Readonly<Record<string, ExposureRule>>;
 
-/** A kind of files that the service believes. */
+/** A kind of trusted files. */
 export type FileKind = keyof typeof rules;
 
 /**
- * Checks who else could have written or read a file or directory, before anything in it is believed.
+ * Checks whether other users could have written or read a file or directory, before its content is trusted.
  * @param report required if the kind's rule reports a problem
- * @throws IdentityError PERMISSION_DENIED; Error of the file system, ENOENT where there is none
+ * @throws IdentityError PERMISSION_DENIED; Error of the file system, ENOENT for a missing file
  */
 export function checkOwn(path: string, kind: FileKind, report?: (problem: string) => void): void {
   checkStatus(path, kind, kind === 'run' ? lstatSync(path) : statSync(path), report);
@@ -55,11 +55,11 @@ export function checkStatus(path: string, kind: FileKind, status: Stats, report?
 }
 
 /**
- * Reads a file that a call names, after a check of what was opened.
+ * Reads a file after a check of the opened descriptor.
  * @throws the errors of `checkOwn`
  */
 export async function readOwnFile(path: string, kind: FileKind, report?: (problem: string) => void): Promise<string> {
-  // To open a pipe waits for its other end.
+  // Opening a pipe waits for its other end.
   checkStatus(path, kind, await stat(path));
   await using file = await open(path);
   checkStatus(path, kind, await file.stat(), report);

@@ -5,8 +5,8 @@ import { type Clock, systemClock } from './clock.ts';
 /** The conditions and delays of retries. */
 export interface RetryPolicy {
   /**
-   * The maximum number of attempts without progress, including the first, whose last error is this one: 1 for a permanent
-   * error, infinite for one that retries should outlast.
+   * Returns the maximum number of attempts without progress, including the first one, by the last error: 1 for a permanent
+   * error, infinite for a transient one without a limit.
    */
   readonly attempts: (reason: unknown) => number;
   /** The maximum delay after the first failure; it doubles with each further one. */
@@ -57,6 +57,9 @@ export class Backoff {
 
 /**
  * Retries until an attempt succeeds; throws the last attempt's error.
+ * @example
+ *     const policy = { attempts: () => 3, initialDelayMs: 100, maxDelayMs: 1_000 };
+ *     const response = await retry(policy, () => fetch(url));
  * @param signal the call's deadline, whose reason is thrown instead of a transient error
  */
 export async function retry<Result>(
@@ -70,7 +73,7 @@ export async function retry<Result>(
     try {
       return await attempt();
     } catch (reason) {
-      // After the deadline too: a precondition's error shows what the database contains.
+      // Permanent errors are thrown even after the deadline, because a failed precondition shows the database's state.
       const isPermanent = policy.attempts(reason) <= 1;
       if (isPermanent || !(await backoff.failed(reason))) throw reason;
     }

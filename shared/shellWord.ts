@@ -1,4 +1,9 @@
-/** Returns a word of a command as shells take it, on one line. */
+/**
+ * Quotes a word of a shell command, on one line.
+ * @example
+ *     shellWord('./north'); // ./north
+ *     shellWord('my file'); // 'my file'
+ */
 export function shellWord(text: string): string {
   if (/^[\w./-]+$/.test(text)) return text;
   if (!/\p{Cc}/u.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;

@@ -5,14 +5,14 @@ import { setImmediate } from 'node:timers';
 /** For this long after a request, further ones are likely to arrive. */
 const ATTENDED_MS = 250;
 
-/** So long may bulk work keep a turn, where it can stop between two records. */
+/** The longest turn of bulk work that can stop between two records. */
 const TURN_MS = 10;
 
 let requestedAt = Number.NEGATIVE_INFINITY;
 let turnStartedAt = Number.NEGATIVE_INFINITY;
 const waiting: (() => void)[] = [];
 
-/** Takes note of a request, so that bulk work keeps its turns short for a moment. */
+/** Records a request, so that bulk work keeps its turns short for a moment. */
 export function noteRequest(): void {
   requestedAt = performance.now();
 }

@@ -82,9 +82,9 @@ async function countStoredRecords(store: Store, orgId: string, section: Section)
 }
 
 /**
- * Removes organisations with all their records, and what others have because of them. The first step marks them, the last
- * one deletes them; a removal that was interrupted continues when it is repeated. From the first step on their users'
- * tokens are invalid, exports omit them, and no import writes into them.
+ * Removes organisations with all their records, and dependent records of others. The first step marks them, the last one
+ * deletes them; repeating the call continues an interrupted removal. From the first step on, their users' tokens are
+ * invalid, exports omit them, and imports do not write into them.
  * @param signal stops between two batches, with its reason
  * @returns the number of deleted documents, without claims
  * @throws as `describeRemoval`; IdentityError ABORTED when another call removes one of them at the same time

@@ -13,9 +13,9 @@ export interface Removals {
 }
 
 /*
- * Imports commit only while the version is as it was when they checked their batch, so that nothing is written into a
- * removed organisation. The version is stored in many documents that change together, and a commit holds any one of them:
- * Firestore locks what a commit holds, and all commits of imports would take turns on a single document.
+ * Imports commit only if the version is unchanged since they checked their batch, so that nothing is written into a removed
+ * organisation. The version is stored in many documents that change together, and a commit requires one of them: Firestore
+ * locks required documents, and all commits of imports would take turns on a single document.
  */
 const COPIES = 64;
 

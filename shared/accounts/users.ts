@@ -74,8 +74,8 @@ export async function requireUser(
 export const DELETED = 'USER_STATE_DELETED';
 
 /**
- * Requires that neither a user nor its organisation is deleted, and that they do not change before the commit. Whatever is written for a user
- * needs this: a deletion finds what was written before it began, and refuses the rest.
+ * Requires that neither a user nor its organisation is deleted, and that they do not change before the commit. Every write
+ * for a user needs this: a deletion removes earlier writes, and later ones fail.
  * @throws IdentityError NOT_FOUND naming the id
  */
 export async function holdUser(transaction: Transaction, userId: string): Promise<void> {

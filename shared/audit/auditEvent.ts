@@ -26,7 +26,7 @@ const event = z.object({
   remote: z.string().optional(),
   /** The user, token or file that the operation is about. */
   target: z.string().optional(),
-  /** The organisations, the first of them where there are many. */
+  /** The first organisations. */
   orgIds: textList.optional(),
   /** The number of organisations, where `orgIds` does not list all. */
   orgCount: z.int().optional(),
@@ -38,7 +38,7 @@ const event = z.object({
   /** SHA-256 of an imported file, or the manifest's digest of an exported one. */
   digest: z.string().optional(),
   counts: z.record(z.string(), z.number()).optional(),
-  /** The ids of what a command created. */
+  /** The ids of the objects that a command created. */
   ids: z.record(z.string(), z.string()).optional(),
   requestId: z.string().optional(),
   /** The trace in Cloud Trace: 32 hexadecimal digits. */
@@ -82,7 +82,7 @@ export interface AuditTrail {
    * @throws IdentityError UNAVAILABLE when the event cannot be written
    */
   append(event: AuditEvent): Promise<void>;
-  /** Adds an event to the transaction of what it records; absent where the trail is outside of the database. */
+  /** Adds an event to the transaction that it records; absent if the trail is not in the database. */
   join?(event: AuditEvent, transaction: Transaction): void;
   /** Waits for pending events, and releases the trail. */
   close(): Promise<void>;

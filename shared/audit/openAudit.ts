@@ -13,8 +13,8 @@ import { createDatabaseTrail } from './databaseTrail.ts';
 interface AuditOptions {
   readonly storeLocation: StoreLocation;
   /**
-   * Milliseconds for which a trail in the database keeps its events; by default forever. Only a serving process has the
-   * setting, so that no command deletes what the server is to keep.
+   * Milliseconds for which a trail in the database keeps its events; forever by default. Only a serving process has the
+   * setting, so that no command deletes events that the server keeps.
    */
   readonly auditRetentionMs?: number;
 }
@@ -34,7 +34,7 @@ export function openAudit(
   return new Audit(createAuditLog(projectId, stream));
 }
 
-/** Returns the account of the operating system that runs a command: its name, or its id where it has none. */
+/** Returns the account of the operating system that runs a command: its name, or its id if it has none. */
 export function systemAccount(): string {
   try {
     return userInfo().username;

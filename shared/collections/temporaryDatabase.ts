@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Opens a database in an unnamed temporary file, which the operating system removes: for what is too much for memory.
- * Nothing of it is kept, so one transaction without a journal serves for all.
+ * Opens a database in an unnamed temporary file, which the operating system removes, for data that exceeds memory. It does
+ * not survive the process, so it needs only one transaction and no journal.
  */
 export function openTemporaryDatabase(tables: string): DatabaseSync {
   const database = new DatabaseSync('');

@@ -64,7 +64,7 @@ interface ErrorParts {
   readonly isZitadels?: boolean;
   /** Whether the name accompanies ZITADEL's id, because several errors have that id. */
   readonly isNamed?: boolean;
-  /** What the message ends with. */
+  /** The end of the message. */
   readonly advice?: string;
   readonly details?: readonly ErrorDetail[];
   /** A more exact HTTP status than the code's own, such as 413. */
@@ -145,17 +145,23 @@ type Definition<Parameters extends readonly unknown[]> = ErrorFacts &
 /** A row of the documented error table. A text with parameters is shown with example parameters. */
 export interface ErrorRow extends ErrorFacts, Required<Pick<ErrorParts, 'code' | 'reason' | 'text'>> {}
 
-/** Creates one kind of error; `row` documents it. */
+/** A factory of one kind of error; `row` documents it. */
 export interface ErrorFactory<Parameters extends readonly unknown[], Reason extends string = string> {
   (...parameters: Parameters): IdentityError;
   readonly row: ErrorRow & { readonly reason: Reason };
-  /** Whether a value is an error of this kind, or an error whose cause is one, be it the error body of an instance. */
+  /** Whether a value is an error of this kind, or its cause is one, which may be the error body of an instance. */
   readonly is: (value: unknown) => value is IdentityError;
 }
 
 /**
  * Defines a row of the error table, and returns the factory that throw sites call.
  * @param reason the error's name: clients may depend on it, so it never changes
+ * @example
+ *     export const fileExists = defineError('ALREADY_EXISTS', 'BACKUP_EXISTS', {
+ *       text: (file: string) => `${file} exists: choose another name`,
+ *       example: ['/backups/north.backup'],
+ *     });
+ *     throw fileExists('north.backup');
  */
 export function defineError<Reason extends string, Parameters extends readonly unknown[] = []>(
   code: Code,

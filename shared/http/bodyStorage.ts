@@ -125,10 +125,10 @@ async function* readFileRange(file: FileHandle, start: number, end: number, chun
   }
 }
 
-/** What all bodies may take of the memory; the rest of them is in temporary files. */
+/** The memory for all bodies; the others are in temporary files. */
 const MEMORY_BYTES = 64 * 1024 * 1024;
 
-/** The bytes that some bodies take. */
+/** The bytes that bodies occupy. */
 interface TakenBytes {
   memory: number;
   file: number;
@@ -162,7 +162,7 @@ export class BodyBudget {
     this.taken.memory += bytes;
   }
 
-  /** Gives the memory of bytes for space in files. @throws IdentityError 429 where less space remains than the files take */
+  /** Moves bytes from memory to files. @throws IdentityError 429 where less space remains than the files take */
   async moveToFile(bytes: number, directory: string): Promise<void> {
     // Taken first: other bodies move while this one waits for the answer.
     this.add({ memory: -bytes, file: bytes });
@@ -172,7 +172,7 @@ export class BodyBudget {
     throw tooManyBytes();
   }
 
-  /** Gives back what a body took. */
+  /** Releases the bytes of a body. */
   release({ memory, file }: TakenBytes): void {
     this.add({ memory: -memory, file: -file });
   }

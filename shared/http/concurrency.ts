@@ -22,7 +22,7 @@ export class ConcurrencyLimit {
     return this.running >= this.limit;
   }
 
-  /** Throws while no place is free, before the body of a call is received. Takes none, since a body may take its time. */
+  /** Throws if the limit is reached, before a body is received. Does not count the call yet, because its body may be slow. */
   check(): void {
     if (this.isFull) throw this.rejection(this.limit);
   }

@@ -90,8 +90,8 @@ export function createPort(http1: Http1Server, http2: Http2Server, limits: PortL
 const PARSED_BYTES = 1_024;
 
 /**
- * Passes a connection on, and has it parsed in parts. Node's parser goes on with what was read although the connection is
- * destroyed: 64 KB are thousands of small requests, and those of many connections exist at once.
+ * Passes a connection on, and parses it in parts. Node's parser would continue with all received bytes of a destroyed
+ * connection: 64 KB are thousands of small requests.
  */
 function passToHttp1(http1: Http1Server, socket: Socket): void {
   http1.emit('connection', socket);

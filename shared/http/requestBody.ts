@@ -94,8 +94,7 @@ function isCoding(name: string): name is Coding {
 
 /**
  * Decompresses a body with backpressure: at most one chunk is read ahead.
- * @throws IdentityError 413 where it is much larger than what was received, beyond its beginning; INVALID_ARGUMENT where it
- * is corrupt
+ * @throws IdentityError 413 for a body that decompresses to many times its size; INVALID_ARGUMENT for a corrupt one
  */
 async function* decompress(
   received: AsyncIterable<Uint8Array>,

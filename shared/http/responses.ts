@@ -27,8 +27,8 @@ export function completeContent(response: Response): Uint8Array | undefined {
 }
 
 /**
- * Creates a handler that responds with the same content to everybody. All responses share its bytes, which are loaded by
- * the first request: strangers who ask for it many times, and read none of it, cost no memory.
+ * Creates a handler that responds with fixed content. All responses share its bytes, which the first request loads, so that
+ * many slow clients need no memory.
  */
 export function fixedContent(
   headers: Readonly<Record<string, string>>,
@@ -127,7 +127,7 @@ export function encodeDetails({ details }: IdentityError) {
   });
 }
 
-/** Returns the header with an error as a `google.rpc.Status`, where it has details. */
+/** Returns the header with an error as a `google.rpc.Status`, if it has details. */
 function statusHeader(error: IdentityError): Readonly<Record<string, string>> {
   const details = encodeDetails(error);
   if (details.length === 0) return {};

@@ -79,7 +79,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
     await writeResponse(response, outgoing, { stallMs: limits.stallMs });
   };
   const handle = (rejection?: IdentityError) => async (incoming: Incoming, outgoing: Outgoing) => {
-    // Node's parser goes on with what it has read, although the connection is closed.
+    // Node's parser continues with received bytes after the connection is closed.
     if (hasLeft(incoming, outgoing)) return;
     const connection = connectionOf(outgoing);
     if (requests.of(connection).size >= maxRequests(outgoing)) connection.destroy();

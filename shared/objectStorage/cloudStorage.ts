@@ -95,8 +95,8 @@ async function createAuthClient(
 }
 
 /**
- * Begins with a token, so that the error of a failed exchange names the object. A kept token can have been revoked since
- * it was issued: the call is then repeated with a new one.
+ * Gets a token first, so that the error of a failed exchange contains the object's name. Repeats the call with a new token
+ * if a cached one was revoked.
  */
 async function startWithToken<Opened>(
   client: AccountClient,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 /** A JSON Schema of draft 2020-12, as in OpenAPI 3.1. */
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
-/** A schema inside another one. */
+/** A nested schema. */
 export type Subschema = boolean | JsonSchema;
 
 /** Returns the schema of a contract's responses. Contracts with an `id` go to `$defs`. */

@@ -2,7 +2,7 @@
 
 /**
  * The fields of a stored document. SQLite derives its columns from this table, Firestore its typed values.
- * A record is one string of canonical JSON (`body`); the other fields hold the values that the service itself reads.
+ * A record is one string of canonical JSON (`body`); the other fields contain the values that the service itself reads.
  */
 export const documentFieldTypes = {
   /** The key that a scan selects by: `<section>/<organisation id>` for a record. */
@@ -58,7 +58,7 @@ export type CredentialField = RecordCredential['name'];
 /** The names of the credentials' fields. */
 export const credentialFields: readonly CredentialField[] = credentials.map(({ name }) => name);
 
-/** The secrets that can be recovered: operations use them in clear, databases have their encrypted forms only. */
+/** The recoverable secrets: operations use them in clear, databases contain only their encrypted forms. */
 export const secrets = credentials.filter(isSecret);
 
 function isSecret(credential: RecordCredential): credential is Exclude<RecordCredential, { sealedName: undefined }> {

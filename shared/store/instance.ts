@@ -58,7 +58,7 @@ export function newInstanceBody({ name, loginNamesByDomain = false }: NewInstanc
   return JSON.stringify({ name, format: FORMAT, id: randomUUID(), userLoginMustBeDomain: loginNamesByDomain });
 }
 
-/** Creates the write that makes a copy of an instance's document that of another instance. */
+/** Creates the write that gives a copied instance a new id. */
 export function newIdWrite({ body = '{}' }: StoredDocument): Write {
   return {
     type: 'update',

@@ -33,6 +33,10 @@ export function hasDatabase({ directory }: StoreLocation): boolean {
 /**
  * Opens the database of an instance, and creates an embedded one that does not exist.
  * Loads only the implementation in use, because each one slows the start down.
+ * @example
+ *     const store = await openStore({ kind: 'sqlite', directory: './north' });
+ *     const [instance] = await store.getMany([instanceKey]);
+ *     await store.close();
  * @throws IdentityError UNAVAILABLE when another process keeps the database file locked, it has another format, or its
  * master key is missing or wrong. In Firestore, the operations throw it.
  */
@@ -82,7 +86,7 @@ export function databaseFile(directory: string): string {
 
 /**
  * Opens the database of an instance.
- * @throws IdentityError when there is none, or its master key is missing or wrong
+ * @throws IdentityError if it does not exist, or its master key is missing or wrong
  */
 export async function openExistingStore(location: StoreLocation): Promise<Store> {
   if (!hasDatabase(location)) throw instanceMissing(location.directory ?? '');

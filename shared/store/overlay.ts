@@ -23,8 +23,8 @@ import {
 export interface Overlay extends DocumentStore, AsyncDisposable {}
 
 /**
- * Opens an overlay on a snapshot of a store, as a dry run needs it. Writes go to a temporary file. Reads prefer them to
- * the snapshot.
+ * Opens an overlay on a snapshot of a store, for a dry run. Writes go to a temporary file, which reads prefer to the
+ * snapshot.
  * @param collectionsWithBody the collections whose written documents keep their `body`, the largest field
  */
 export async function openOverlay(store: Store, collectionsWithBody: ReadonlySet<Collection>): Promise<Overlay> {

@@ -2,7 +2,7 @@
 
 import type { IdRange, Store, StoredDocument } from './store.ts';
 
-/** The batches of a pass: at most some thousands of documents, which are in memory together. */
+/** The batches of a pass: at most some thousands of documents, all in memory. */
 const PASS_BATCHES = 20;
 
 /** The documents of one collection, of one partition or of all. */

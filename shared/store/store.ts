@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import type { DocumentFields, FieldName } from './documentFields.ts';
 
 /**
- * Every collection of the store, mostly one for each kind of record. `claims` holds the unique names of an instance.
+ * Every collection of the store, mostly one per kind of record. `claims` contains the unique names of an instance.
  */
 export const collections = [
   'organisations',
@@ -76,7 +76,7 @@ export interface Reader {
 export interface Transaction extends Reader {
   /** Adds writes to the commit at the end of the transaction. */
   write(writes: readonly Write[]): void;
-  /** Requires that documents which were read, and are not written, do not change before the commit. */
+  /** Requires that documents that were read but are not written do not change before the commit. */
   hold(keys: readonly DocumentKey[]): void;
   /** Adds an event to the trail of a database that has one: it is committed with the writes, or not at all. */
   record(event: TrailEvent): void;
@@ -106,7 +106,7 @@ export interface Trail {
   /** Returns the cursor of the newest event; `0` if there is none. */
   newest(): string;
   /**
-   * Deletes some hundreds of the oldest events, if they are of before `time`, but never the newest one.
+   * Deletes some hundreds of the oldest events before `time`, but never the newest event.
    * @returns the number of deleted events
    */
   deleteBefore(time: Date): Promise<number>;
@@ -116,8 +116,8 @@ export interface Trail {
 export type ScanRange = IdRange | PartitionRange;
 
 /**
- * The documents of one collection, read in the database's order of ids, which is always the same: from an id on, that
- * included, and of one partition or of all.
+ * The documents of one collection from an id on (inclusive), of one partition or of all, in the database's order of ids, which
+ * never changes.
  */
 export interface IdRange {
   readonly collection: Collection;
@@ -156,8 +156,13 @@ export interface DocumentStore extends Reader {
   /**
    * Runs `work` and commits its writes under the versions that it read. After a conflict `work` runs again, so it must
    * have no other effects.
-   * @throws WriteConflictError when a document that was not read is in the way; IdentityError ABORTED when the last
-   * retry fails
+   * @throws WriteConflictError for a conflict with a document that was not read; IdentityError ABORTED when the last retry
+   * fails
+   * @example
+   *     await store.transaction(async (transaction) => {
+   *       const [user] = await transaction.getMany([key], ['sequence']);
+   *       transaction.write([{ type: 'update', key, fields: { sequence: (user?.sequence ?? 0) + 1 } }]);
+   *     });
    */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
 }
@@ -177,32 +182,32 @@ export interface Store extends DocumentStore {
   /** Opens a snapshot of the present state, all of which is durable; later writes do not change it. */
   snapshot(): Promise<Snapshot>;
   /**
-   * Waits until everything that reads have returned so far is durable; undefined for a database that returns nothing else.
-   * A call that answers from records which others wrote waits for this first.
+   * Waits until all data that reads have returned is durable; undefined for a database that returns only durable data. A
+   * call whose response depends on records of other calls waits for this first.
    */
   readonly durable?: (() => Promise<void>) | undefined;
   /**
-   * Opens a snapshot that can be read for longer than `snapshotLifetimeMs`. It has everything that was committed before
-   * the call. May take a minute.
+   * Opens a snapshot that can be read for longer than `snapshotLifetimeMs`. It contains all earlier commits. May take a
+   * minute.
    * @returns undefined if the database does not support it
    * @throws the signal's reason
    */
   readonly lastingSnapshot?: ((signal: AbortSignal) => Promise<Snapshot | undefined>) | undefined;
   /** Returns the same database for one call, if the database can be throttled or unreachable; see `storeForCall`. */
   readonly forCall?: ((call: StoreCall) => Store) | undefined;
-  /** The number of bulk commits that the database takes at once at present; undefined for one that takes them in turn. */
+  /** The current limit of bulk commits in flight; undefined for a database that serialises commits. */
   readonly commitsInFlight?: (() => number) | undefined;
-  /** The number of records that a bulk commit has best at present; undefined where it makes no difference. */
+  /** The current optimal number of records in a bulk commit; undefined if it does not matter. */
   readonly recordsPerCommit?: (() => number) | undefined;
   /** The audit trail; undefined for a database whose trail is the platform's log. */
   readonly trail?: Trail | undefined;
   close(): Promise<void>;
 }
 
-/** Every member of a store, the optional ones included: a decorator that returns it must decide about each. */
+/** A store with every member, even optional ones. A decorator that returns it must decide about each. */
 export type EveryMember = { [Name in keyof Required<Store>]: Store[Name] };
 
-/** A database as an implementation opens it: `sealStore` makes a store of it, whose secrets are encrypted. */
+/** A database as implementations open it. `sealStore` turns it into a store that encrypts secrets. */
 export interface UnsealedStore {
   readonly unsealed: Store;
 }
@@ -225,7 +230,7 @@ export const MAX_COMMIT_BYTES = 3_000_000;
 /** The size limit of a document. Cloud Firestore accepts 1 MiB, field names included. */
 export const MAX_DOCUMENT_BYTES = 1_000_000;
 
-/** The size, in characters, above which a scan yields what it has gathered. */
+/** The number of characters above which a scan yields its batch. */
 export const SCANNED_CHARACTERS = 1_000_000;
 
 /** Returns a document's path, which identifies it in the whole database. */
@@ -236,7 +241,7 @@ export function documentPath({ collection, id }: DocumentKey): string {
 const MAX_ID_BYTES = 1_400;
 
 /**
- * Derives the document id of a natural key: its percent-encoded parts. Firestore accepts ids of at most 1,500 bytes, so a
+ * Derives the document id of a natural key: its percent-encoded parts, such as `a|b%2fc` for `a` and `b/c`. Firestore accepts ids of at most 1,500 bytes, so a
  * longer key is truncated and ends in its full hash. A truncated id is always longer than `MAX_ID_BYTES`, so no short key
  * can collide with it.
  */
@@ -259,7 +264,7 @@ export function distinctKeys(keys: readonly DocumentKey[]): DocumentKey[] {
   return [...new Map(keys.map((key) => [documentPath(key), key])).values()];
 }
 
-/** Reads documents, each of them once however often its key occurs; returns them by `documentPath`. */
+/** Reads documents by distinct keys; returns them by `documentPath`. */
 export async function readByPath(
   reader: Pick<Reader, 'getMany'>,
   keys: readonly DocumentKey[],

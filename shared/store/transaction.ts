@@ -15,7 +15,7 @@ import {
   WriteConflictError,
 } from './store.ts';
 
-/** A document's version: it changes with every change of the document, and is undefined where there is none. */
+/** A document's version, which changes with every change; undefined for a missing document. */
 export type Version = string | undefined;
 
 /** The version that each document must have for a commit to apply, by path. */
@@ -31,7 +31,7 @@ export interface VersionedDocuments {
 export interface VersionedDatabase {
   read(keys: readonly DocumentKey[], fields?: readonly FieldName[]): Promise<VersionedDocuments>;
   /**
-   * Applies all writes where every expected document still has its version, else none.
+   * Applies all writes if every expected document still has its version, otherwise none.
    * @param events are committed with them; a database without a trail gets none
    * @throws WriteConflictError
    */
@@ -44,7 +44,7 @@ const contentionPolicy = {
   maxDelayMs: 1_000,
 };
 
-/** Creates what a store needs for the latest state of a database. */
+/** Creates the part of a store that reads and writes the latest state. */
 export function createDocumentStore({ read, commit }: VersionedDatabase): DocumentStore {
   const commitChecked: VersionedDatabase['commit'] = async (writes, expected, events) => {
     if (writes.length === 0 && events.length === 0) return;
@@ -59,8 +59,8 @@ export function createDocumentStore({ read, commit }: VersionedDatabase): Docume
 }
 
 /**
- * Runs a transaction without locks: it commits under the versions that it read, and reads and decides again where another
- * writer came between. A process that ends in the middle leaves nothing behind.
+ * Runs an optimistic transaction: it commits under the versions that it read, and starts again after a conflict. A process
+ * that ends in the middle leaves no traces.
  */
 async function transact<Result>(
   database: VersionedDatabase,
@@ -80,7 +80,7 @@ async function transact<Result>(
   }
 }
 
-/** One attempt of a transaction: what it read, at which versions, and what it writes. */
+/** One attempt of a transaction: the versions of its reads, and its writes. */
 class TransactionAttempt implements Transaction {
   private readonly database: VersionedDatabase;
   private readonly read = new Map<string, { readonly key: DocumentKey; readonly version: Version }>();
@@ -96,7 +96,7 @@ class TransactionAttempt implements Transaction {
     const { documents, versions } = await this.database.read(keys, fields);
     for (const [index, key] of keys.entries()) {
       const path = documentPath(key);
-      // The first version counts: a later one shows that another writer came between, and the commit finds that out.
+      // The first version counts: the commit fails if a later read returned another one.
       if (!this.read.has(path)) this.read.set(path, { key, version: versions[index] });
     }
     return documents;
@@ -121,7 +121,7 @@ class TransactionAttempt implements Transaction {
     await this.database.commit(this.writes, expected, this.events);
   }
 
-  /** Whether a document that was read has another version by now, so that another attempt may succeed. */
+  /** Whether a document has another version than the one that was read, so that another attempt may succeed. */
   async isOutdated(): Promise<boolean> {
     const read = [...this.read.values()];
     const { versions } = await this.database.read(

@@ -5,10 +5,10 @@ import type { IgnoredField } from '../exportFile/manifest.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
 import { snakeCase } from './requestMessage.ts';
 
-/** Bounds the lists, and the time that comparisons take: a request may have any number of unknown fields. */
+/** The limit of listed fields, because a request may have any number of unknown fields. */
 const MAX_LISTED_FIELDS = 20;
 export const MAX_NAME_CHARACTERS = 64;
-/** More differences than this, or than a third of the name, make another name of it. */
+/** Names with more differences, or with more than a third of the name, are not similar. */
 const MAX_DIFFERENCES = 3;
 
 /** The unknown fields of one request, in its order, each once. */
@@ -21,7 +21,7 @@ export class IgnoredFields {
     this.known = [...new Set([...known.values()].map(snakeCase))];
   }
 
-  /** The fields that are listed: the first ones. */
+  /** The first unknown fields. */
   get list(): readonly IgnoredField[] {
     return [...this.found.values()];
   }
@@ -48,8 +48,10 @@ export function ignoredFields(body: unknown, known: ReadonlyMap<string, string>)
 }
 
 /**
- * Returns the known name that an unknown one resembles: one that is spelt almost alike, without regard to case and
- * separators, or else one that ends with it, such as `with_keys` for `keys`.
+ * Returns the known name that is similar to an unknown one, without regard to case and separators, or that ends with it.
+ * @example
+ *     nearestName('withPassword', ['with_passwords', 'with_otp']); // with_passwords
+ *     nearestName('keys', ['with_keys']); // with_keys
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_NAME_CHARACTERS) return undefined;

@@ -80,7 +80,7 @@ function issueViolation(issue: z.core.$ZodIssue): FieldViolation {
   return { field: formatPath(path), description: issue.message };
 }
 
-/** The `timeout` of a request. `parseDuration` validates it, since the maximum is the deployment's. */
+/** The `timeout` of a request. `parseDuration` validates it, because the maximum depends on the deployment. */
 export const timeout = z.string().meta({
   pattern: durationPattern.source,
   format: 'go-duration',
@@ -112,7 +112,7 @@ export const writtenObject = z
 
 /**
  * Returns an object's location and the service account that accesses it.
- * @param field the request's field that holds `request`, for error paths
+ * @param field the request's field that contains `request`, for error paths
  * @throws IdentityError INVALID_ARGUMENT that lists the issues with their paths
  */
 export function objectLocation(request: z.output<typeof bucketRequest>, field: string): ObjectLocation {

@@ -85,7 +85,7 @@ export function isOverload(reason: unknown): boolean {
 }
 
 /**
- * The policy for transient errors: retries until the call's deadline, or for 25 seconds where there is none. INTERNAL can
+ * The policy for transient errors: retries until the call's deadline, or for 25 seconds without one. INTERNAL can
  * be permanent, so it is retried for some seconds only.
  */
 export const transientPolicy: RetryPolicy = {

@@ -24,8 +24,8 @@ export function markCommit(messages: readonly WriteMessage[], id: string): void 
 }
 
 /**
- * Whether an attempt of a commit was applied, although its response got lost. Others may have changed the documents since:
- * their earlier states are read until one shows the commit, or is that on which the commit was conditional.
+ * Whether an attempt of a commit was applied although its response was lost. Because others may have changed the documents
+ * since, earlier states are read until one contains the commit's mark, or is the commit's precondition.
  * @param messages the commit's writes, one of them marked by `markCommit`
  */
 export async function isCommitted(
@@ -37,7 +37,7 @@ export async function isCommitted(
   const hasMark = (document: DocumentMessage | undefined) => document?.fields?.[COMMIT_FIELD]?.stringValue === id;
   const marked = messages.find(({ update }) => hasMark(update ?? undefined));
   if (marked !== undefined) return everWas(connection, marked, hasMark);
-  // Deletes leave no trace of their commit: the commit counts as applied where each document was missing since.
+  // Deletes leave no mark: the commit counts as applied if each document was missing at some time.
   const keys = writes.map(({ key }) => key);
   const { documents } = await getDocuments(connection, keys, []);
   const present = new Set(keys.filter((_, index) => documents[index]).map((key) => documentName(connection, key)));
@@ -46,7 +46,7 @@ export async function isCommitted(
   return true;
 }
 
-/** Whether a state of a written document since the one that the write expected is as described. */
+/** Whether a state of a document after the write's expected one meets a condition. */
 async function everWas(
   connection: FirestoreConnection,
   { update, delete: deleted, currentDocument }: WriteMessage,
@@ -61,7 +61,7 @@ async function everWas(
   return false;
 }
 
-/** Bounds the reads of earlier states. Others change a document about once a second at most. */
+/** Limits the reads of earlier states. A document changes about once a second at most. */
 const MAX_STATES = 100;
 
 /** Yields the states of a document, the present one first, back to where it was missing or the database ends. */

@@ -7,15 +7,15 @@ import { isOverload } from './call.ts';
 
 const START = 4;
 const MAX = 16;
-/** The latency of smaller commits is not that of bulk work. */
+/** Smaller commits are not measured, because their latency differs from bulk work. */
 const MEASURED_WRITES = 100;
-/** The latency of a write holds as long as it is below this multiple of the lowest. */
+/** The latency of a write is acceptable below this multiple of the lowest. */
 const TOLERANCE = 2;
 /** The lowest latency becomes outdated by this factor with each round: other records take longer. */
 const AGEING = 1.05;
 
 /**
- * A limiter of bulk commits in flight that adapts to the database: additive increase while the latency of a write holds,
+ * A limiter of bulk commits in flight that adapts to the database: additive increase while the latency of a write is stable,
  * multiplicative decrease when the database asks for less load.
  */
 export class CommitLimiter {
@@ -53,7 +53,7 @@ export class CommitLimiter {
       throw reason;
     } finally {
       this.running--;
-      // All are woken, since one that was aborted meanwhile would not pass its turn on.
+      // Wakes all waiting calls, because an aborted one would not pass its turn on.
       for (const wake of this.waiting.splice(0)) wake();
     }
   }
@@ -72,7 +72,7 @@ export class CommitLimiter {
     this.round = [];
   }
 
-  /** Takes the latency of a write, and decides after as many commits as may be in flight. */
+  /** Records the latency of a write, and adapts the limit after as many commits as may be in flight. */
   private measure(latency: number): void {
     this.round.push(latency);
     if (this.round.length < this.limit) return;
@@ -98,7 +98,7 @@ export type CountDocuments = (collection: Collection, limit: number) => Promise<
 
 /**
  * The rate limit of bulk writes to new collections, which Firestore has not divided among its servers yet. A collection
- * is looked at only after its burst is spent.
+ * is counted only after its burst is spent.
  */
 export class Ramp {
   private readonly buckets = new Map<Collection, Bucket>();
@@ -139,7 +139,7 @@ class Bucket {
     this.filledAt = clock.now();
   }
 
-  /** Takes tokens, in the order of the calls. A bucket that is not empty gives more than it has, and then owes them. */
+  /** Takes tokens, in the order of the calls. A bucket that is not empty may go into debt. */
   take(number: number, count: () => Promise<number>, signal: AbortSignal | undefined): Promise<void> {
     return this.inTurn(async () => {
       while (this.isNew) {

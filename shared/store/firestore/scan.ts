@@ -79,7 +79,7 @@ function timer(milliseconds: number, onExpired: () => void): Disposable {
   return { [Symbol.dispose]: () => clearTimeout(timeout) };
 }
 
-/** What has arrived of a query's response. */
+/** The received part of a query's response. */
 interface Inbox {
   documents: DocumentMessage[];
   characters: number;

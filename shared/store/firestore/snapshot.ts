@@ -41,8 +41,8 @@ const MINUTE_MS = 60_000;
 const PROBED_AGE_MS = 2 * 3_600_000;
 
 /**
- * Opens a snapshot that can be read for a week, which point-in-time recovery allows for whole minutes only. Waits until
- * the present minute is over, so that the snapshot has everything that was committed before the call.
+ * Opens a snapshot that can be read for a week, which point-in-time recovery supports for whole minutes only. Waits until
+ * the current minute is over, so that the snapshot contains all earlier commits.
  * @param intervalMs the interval of the moments that can be read for a week
  * @returns undefined without point-in-time recovery, and within two hours after it was enabled
  * @throws the signal's reason

@@ -15,7 +15,7 @@ import {
 import type { Keyring } from './keyring.ts';
 import type { MasterKey } from './masterKey.ts';
 
-/** The key of the document that names the database's master keys. */
+/** The key of the document with the ids of the database's master keys. */
 export const keyRecordKey: DocumentKey = { collection: 'instance', id: documentId('master keys') };
 
 const keyRecord = z.object({
@@ -68,7 +68,7 @@ export async function settleKeys(store: Store, keyring: Keyring): Promise<KeyRec
   }
 }
 
-/** What operations require of a database, and the key that encrypts new values, which `identity rekey` changes meanwhile. */
+/** The checks of a database before operations, and the key that encrypts new values, which `identity rekey` may change. */
 export interface DatabaseGuard {
   readonly keyring: Keyring;
   /**
@@ -98,7 +98,7 @@ export function embeddedGuard(keyring: Keyring): DatabaseGuard {
   };
 }
 
-/** The milliseconds for which a process relies on what it has read of the whole database: its format, and its master key. */
+/** The time for which a process relies on the database's format and master key that it has read. */
 const KEY_CHECK_INTERVAL_MS = 60_000;
 
 /** A process relies on the writing key for a minute, and may finish a commit that it has begun by then. */

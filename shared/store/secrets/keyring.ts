@@ -26,7 +26,7 @@ export class Keyring {
     this.source = source;
   }
 
-  /** Whether no key is given, as for a function that needs none. */
+  /** Whether there are no keys, as in a function that needs none. */
   get isEmpty(): boolean {
     return this.keys().length === 0;
   }
@@ -100,7 +100,7 @@ export function givenKeyring(text: string, source = 'IDENTITY_MASTER_KEY'): Keyr
   return new Keyring({ read: () => keys });
 }
 
-/** Opens a keyring with a new key that nothing else knows. */
+/** Opens a keyring with a new key that is stored nowhere. */
 export function temporaryKeyring(): Keyring {
   const keys = [generateMasterKey()];
   return new Keyring({ read: () => keys });
@@ -143,8 +143,8 @@ function readKeyText(file: string): string | undefined {
 }
 
 /**
- * Replaces the keys of a file that only its owner can read, durably and at once: a crash leaves the earlier file or the new
- * one. The file beside it, which becomes the new one, is the lock.
+ * Replaces the keys of a file that only its owner can read, durably and atomically. The partial file, which replaces it, is
+ * the lock.
  * @param change returns the new keys
  * @throws IdentityError ABORTED while another process changes the file
  */

@@ -4,9 +4,9 @@ import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyOb
 
 /** A key that encrypts a database's secrets. */
 export interface MasterKey {
-  /** Names the key beside each value that it has encrypted. Derived from the key, it is no secret and proves the key. */
+  /** The id, which is stored with each encrypted value. It is derived from the key, reveals nothing, and identifies the key. */
   readonly id: string;
-  /** The key as files and variables hold it. */
+  /** The key as in files and variables. */
   readonly text: string;
   readonly cipherKey: KeyObject;
 }
@@ -60,7 +60,7 @@ const TAG_BYTES = 16;
 
 /**
  * Encrypts a value.
- * @param place the document and field that the value is bound to: it decrypts nowhere else
+ * @param place the document and field to which the value is bound: it decrypts nowhere else
  * @returns the key's id, a dot, then nonce, ciphertext and tag in base64url
  */
 export function seal(key: MasterKey, text: string, place: string): string {

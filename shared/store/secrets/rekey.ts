@@ -11,9 +11,9 @@ import { hasOutdatedSecret, resealFields, sealedNames, secretCollections } from 
 /** The options of a rotation. */
 export interface RekeyOptions {
   readonly signal: AbortSignal;
-  /** Takes the reason for which the rotation waits. */
+  /** Called with the reason if the rotation waits. */
   readonly onStep: (name: string) => void;
-  /** The milliseconds after which no process writes with an earlier key; 0 where commits hold the key. */
+  /** The milliseconds after which no process writes with an earlier key; 0 if commits require the key. */
   readonly fenceMs: number;
 }
 
@@ -61,7 +61,7 @@ function changeRecord(store: Store, change: (record: KeyRecord) => KeyRecord['id
 
 const DOCUMENTS_PER_COMMIT = 250;
 
-/** Encrypts a collection's values with a key, and returns in how many documents. */
+/** Encrypts a collection's values with a key, and returns the number of changed documents. */
 async function reseal(
   store: Store,
   collection: Collection,

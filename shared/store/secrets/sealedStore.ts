@@ -21,12 +21,12 @@ import type { Keyring } from './keyring.ts';
 import { type MasterKey, seal, sealingKeyId, unseal } from './masterKey.ts';
 
 /**
- * Guards a database, encrypts secrets on their way into it, and decrypts them on their way out, in snapshots and
- * transactions too. Reads of other fields cost nothing. Without keys, only reads and writes of secrets fail.
+ * Encrypts secrets in writes and decrypts them in reads, also in snapshots and transactions, and checks the database. Reads
+ * of other fields have no overhead. Without keys, only reads and writes of secrets fail.
  */
 export function sealStore({ unsealed: store }: UnsealedStore, guard: DatabaseGuard): Store {
   const { keyring, check, writingKey } = guard;
-  // Reads run beside the check: their results are dropped if it fails.
+  // Reads run in parallel with the check. Their results are discarded if it fails.
   const beside = async <Result>(read: Promise<Result>): Promise<Result> =>
     (await Promise.all([read, check?.(store)]))[0];
   const transaction: Store['transaction'] = async (work) => {
@@ -105,7 +105,7 @@ async function* unsealScan(
     yield documents.map((document) => unsealFields(document, { collection, id: document.id }, keyring));
 }
 
-/** Returns the fields that a database has for these: the encrypted forms of secrets; the same list if there are none. */
+/** Returns the stored fields for some fields: encrypted forms replace secrets; the same list without secrets. */
 function sealedFieldNames(fields: readonly FieldName[]): readonly FieldName[] {
   if (!secrets.some(({ name }) => fields.includes(name))) return fields;
   return fields.map((field) => secrets.find(({ name }) => name === field)?.sealedName ?? field);
@@ -161,7 +161,7 @@ function bindingOf(document: DocumentKey, name: (typeof secrets)[number]['name']
 /** The collections whose documents have secrets. */
 export const secretCollections: readonly Collection[] = ['users', 'identityProviders'];
 
-/** The encrypted forms of all secrets. Whoever reads them gets them as they are stored. */
+/** The fields of the encrypted forms of all secrets. Reads return them as they are stored. */
 export const sealedNames: readonly FieldName[] = secrets.map(({ sealedName }) => sealedName);
 
 /** Whether a document, read as it is stored, has a secret that another key has encrypted. */

@@ -31,7 +31,7 @@ const OPEN_TIMEOUT_MS = 5_000;
 const PAUSE_MS = 10;
 
 /**
- * Creates the database file, or checks the format and the master key of an existing one, which is not written to. Only the
+ * Creates the database file, or checks the format and the master key of an existing one without writing to it. Only the
  * file's owner can read it, because it contains password hashes. SQLite gives its journal files the same permissions.
  * @throws Error of SQLite or of the file system; IdentityError UNAVAILABLE for a file of another format, or a missing or
  * wrong master key, FAILED_PRECONDITION for a read-only one
@@ -110,7 +110,7 @@ export function requireFileFormat(connection: SqliteConnection): void {
   if (format !== FORMAT) throw databaseFormatUnsupported(format === 0 ? undefined : format, FORMAT);
 }
 
-/** Whether no version has written to the file: its tables appear together with their format. */
+/** Whether the file is empty: its tables are created together with their format. */
 function isUnused(connection: SqliteConnection): boolean {
   return readFileFormat(connection) === 0 && !hasDocuments(connection);
 }
@@ -162,11 +162,11 @@ function createTables(connection: SqliteConnection, keyring: Keyring): void {
   applyWrites(connection, [keyRecordWrite(record, 'create')], nextVersion(connection));
 }
 
-/** How a database is copied. */
+/** The options of a copy. */
 export interface CopyOptions {
   /** The keys that the database must have. */
   readonly keyring: Keyring;
-  /** Changes the copy before it appears. */
+  /** Changes the copy before it appears under its name. */
   readonly complete?: (copy: SqliteConnection) => void;
   /** Whether the source is a backup: a log beside it is not its own, and is not read. */
   readonly isBackup?: boolean;
@@ -224,7 +224,7 @@ async function copyPages(source: string, target: string): Promise<void> {
   await backup(database, target);
 }
 
-/** Turns a copy into one file without a log beside it, and checks it. */
+/** Turns a copy into one file without a log, and checks it. */
 function makeSelfContained(file: string, { complete }: CopyOptions): void {
   const connection = connectSqlite({ file, busyTimeout: BUSY_TIMEOUT_MS });
   try {
@@ -236,7 +236,7 @@ function makeSelfContained(file: string, { complete }: CopyOptions): void {
   }
 }
 
-/** Gives the instance of a copied database an id of its own. */
+/** Gives the instance of a copied database a new id. */
 export function makeOtherInstance(copy: SqliteConnection): void {
   const [instance] = selectDocuments(copy, [instanceKey], ['body']).documents;
   if (instance !== undefined) applyWrites(copy, [newIdWrite(instance)], nextVersion(copy));

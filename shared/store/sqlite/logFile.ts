@@ -37,7 +37,7 @@ export class LogFile {
     this.descriptor = openSync(`${connection.file}-wal`, 'r+');
   }
 
-  /** Waits until all that was committed so far is on the disk. SQLite itself would block this thread meanwhile. */
+  /** Waits until all earlier commits are on the disk. SQLite itself would block this thread. */
   readonly sync: () => Promise<void> = shareRuns(async () => {
     if (this.descriptor !== undefined) await syncData(this.descriptor);
   });
@@ -87,13 +87,13 @@ function countFrom(known: number, isCurrent: (frame: number) => boolean): number
 
 /** The growth of the write-ahead log after which it is moved into the database. */
 const GROWTH_BYTES = 32 * 2 ** 20;
-/** So few pages that the writer can wait until they are moved, and all of the database is on the disk. */
+/** A number of pages that is small enough for the writer to wait until they are moved and on the disk. */
 const LAST_PAGES = 256;
 
 /** The pages of the log, and how many of them are in the database; -1 while another process moves it. */
 const progressSchema = z.object({ log: z.number(), checkpointed: z.number() });
 
-/** As much as readers allow; or all, after which the file is empty. */
+/** The modes of a checkpoint: as far as readers allow, or all, which empties the file. */
 type Mode = 'PASSIVE' | 'TRUNCATE';
 
 // Without imports, so that a bundle needs no file for it.
@@ -107,8 +107,8 @@ const program = `
 `;
 
 /**
- * Moves the write-ahead log of a database into it, in a thread of its own, while the writer goes on. SQLite itself does so
- * within a commit, which takes a tenth of a second then; here it remains the last resort.
+ * Moves the write-ahead log into the database in a worker thread, while the writer continues. SQLite itself would do so
+ * within a commit, which then takes a tenth of a second; here that is the last resort.
  */
 export class Checkpoints {
   private readonly file: string;
@@ -125,8 +125,8 @@ export class Checkpoints {
   }
 
   /**
-   * Begins to move the log if it has grown enough since the last time, or has exceeded its limit: then no snapshot needs it
-   * any more.
+   * Begins to move the log if it has grown enough since the last time, or has exceeded its limit, after which no snapshot
+   * needs it.
    */
   afterCommit(logBytes: number, isOverLimit: boolean): void {
     if (logBytes < this.begunAt) this.begunAt = 0;

@@ -37,7 +37,7 @@ const KEPT_LOG_BYTES = 64 * 2 ** 20;
 const CHECKPOINT_PAGES = 16_000;
 
 /**
- * Opens a connection to an existing database file. What is deleted or overwritten through it leaves nothing in free space.
+ * Opens a connection to an existing database file. Deleted and overwritten content is erased from free space.
  * @throws Error of SQLite
  */
 export function connectSqlite({ file, busyTimeout, readOnly = false }: ConnectionOptions): SqliteConnection {
@@ -73,7 +73,7 @@ const LOCK_TIMEOUT_MS = 5_000;
 const MAX_PAUSE_MS = 20;
 
 /**
- * Begins a write transaction, as soon as no other connection has one.
+ * Begins a write transaction as soon as no other connection has one.
  * @throws Error of SQLite after some seconds
  */
 export async function waitForLock(connection: SqliteConnection): Promise<void> {

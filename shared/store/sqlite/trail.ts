@@ -7,16 +7,16 @@ import { fromSqliteError, type SqliteConnection, withStoreErrors } from './sqlit
 import type { Writer } from './writer.ts';
 
 /**
- * Creates the table of the audit trail. A position is the event's time in microseconds, or the next number after the
- * newest event where that is later: positions have the order of commits whatever the clocks of several processes do, an
- * event is never before the position of its time, and a restored database goes on behind what was lost.
+ * Creates the table of the audit trail. A position is the event's time in microseconds, or the next number after the newest
+ * event if that is later. So positions are in the order of commits, regardless of the clocks of several processes, no event
+ * precedes the position of its time, and a restored database continues after lost events.
  */
 export const CREATE_TRAIL = 'CREATE TABLE trail (position INTEGER PRIMARY KEY, event TEXT NOT NULL) STRICT';
 
 const NEWEST_POSITION = 'SELECT coalesce(max(position), 0) FROM trail';
 const INSERT_EVENT = `INSERT INTO trail (position, event) VALUES (max(CAST(? AS INTEGER) * 1000, 1 + (${NEWEST_POSITION})), ?)`;
 const EVENTS_PER_STATEMENT = 500;
-// A position can exceed the integers that JavaScript has.
+// A position can exceed JavaScript's safe integers.
 const SELECT_EVENTS = `SELECT CAST(position AS TEXT), event FROM trail WHERE position > CAST(? AS INTEGER)
                 ORDER BY position LIMIT ${EVENTS_PER_STATEMENT}`;
 // Without the newest event, the next event could get the position of a deleted one.
@@ -57,7 +57,7 @@ export function openTrail(reader: SqliteConnection, writer: Writer): Trail {
   };
 }
 
-/** Converts an error of a commit that has events: what the database cannot write is not on record either. */
+/** Converts an error of a commit with events, which the database could not record either. */
 export function toTrailError(reason: unknown): unknown {
   const converted = fromSqliteError(reason);
   return storeFailed.is(converted) ? auditUnwritable(reason) : converted;

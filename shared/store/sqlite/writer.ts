@@ -6,15 +6,15 @@ import { log } from '../../log.ts';
 import { yieldToEventLoop } from '../../turns.ts';
 import { connectSqlite, type SqliteConnection, waitForLock } from './sqliteConnection.ts';
 
-/** A change within an open transaction, which gives what it writes the transaction's version. */
+/** A change within an open transaction. Written documents get the transaction's version. */
 export type Change = (connection: SqliteConnection, version: number) => void;
 
 /** This process's only writing connection. */
 export interface Writer {
   /**
-   * Applies a change in a transaction, which small changes of the same moment share: its commit takes longer than they do.
-   * A change that throws changes nothing, and fails alone. Settles after the commit, also when the change has failed: it
-   * may have met what another one has written. If the commit fails, all its changes do.
+   * Applies a change in a transaction, which simultaneous small changes share because a commit takes longer than they do. A
+   * change that throws is rolled back alone. Settles after the commit even if the change failed, because it may have read
+   * another change of the transaction. If the commit fails, all of its changes fail.
    */
   apply(change: Change, size: 'small' | 'bulk'): Promise<void>;
   /** Does some work between two transactions of this process. */
@@ -22,16 +22,16 @@ export interface Writer {
   close(): Promise<void>;
 }
 
-/** What happens around each transaction. */
+/** Functions that run around each transaction. */
 export interface WriterHooks {
-  /** Returns the version of what the transaction writes; if it throws, all changes of the transaction fail. */
+  /** Returns the version of the transaction's writes; if it throws, all changes of the transaction fail. */
   onBegin(connection: SqliteConnection): number;
   onCommit(): void;
   /** Waits until all commits so far are on the disk. */
   sync(): Promise<void>;
 }
 
-/** Bounds the time for which a group of changes occupies the event loop. */
+/** Limits the time for which a group of changes occupies the event loop. */
 const MAX_GROUP = 64;
 
 interface Member {
@@ -118,7 +118,7 @@ async function commitGroup(
   }
 }
 
-/** The changes are committed by now, so that a failure fails none of them. The next commit tries again. */
+/** Calls the hook after the commit. Its failure does not fail the committed changes; the next commit tries again. */
 function reportCommit(hooks: WriterHooks): void {
   try {
     hooks.onCommit();
@@ -128,8 +128,8 @@ function reportCommit(hooks: WriterHooks): void {
 }
 
 /**
- * Applies one of several changes, or none of it.
- * @returns why it failed
+ * Applies one of several changes, or rolls it back.
+ * @returns the error if it failed
  * @throws Error of SQLite that has ended the transaction
  */
 function applyInSavepoint(connection: SqliteConnection, change: () => void): { readonly reason: unknown } | undefined {

@@ -137,7 +137,7 @@ describe.each(names)('what others could have written: %s', { timeout: 60_000 }, 
     const call = await calls[name]();
     const isRun = name === 'runDirectory' || name === 'state';
     const advice = isRun
-      ? 'it is not read, since it may have been put there'
+      ? 'it is not read, because others may have created it'
       : 'run the command as that user, or change';
     const problem = `${call.path} belongs to another user: ${advice}`;
     expectOutcome(await callWith(call, () => chown(call.path, NOBODY, NOBODY)), problem);
