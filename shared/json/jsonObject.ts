@@ -23,6 +23,7 @@ export function parseIfJson(text: string): unknown {
 
 /** Returns the value at a record's `path` (`project.name`), or undefined. */
 export function valueAt(record: JsonObject, path: string): unknown {
+  if (!path.includes('.')) return record[path];
   let value: unknown = record;
   for (const name of path.split('.')) {
     if (!isJsonObject(value)) return undefined;
