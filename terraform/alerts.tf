@@ -1,4 +1,4 @@
-# Who is told of alerts: the given channels, and one for the address. Google sends e-mail to an address without asking it first.
+# The recipients of alerts: the given channels, and one for the address. Google sends e-mail to an address without a confirmation.
 resource "google_monitoring_notification_channel" "email" {
   count = var.alert_email == null ? 0 : 1
 
@@ -19,10 +19,10 @@ locals {
   notification_channels = setunion(var.notification_channels, google_monitoring_notification_channel.email[*].name)
 }
 
-# A warning of each plan, not an error: an instance can be tried without anybody to notify.
-check "alerts_reach_somebody" {
+# A warning of each plan, not an error: an instance can be tried without a recipient.
+check "alerts_have_a_recipient" {
   assert {
     condition     = var.alert_email != null || length(var.notification_channels) > 0
-    error_message = "Nobody is notified of alerts: set alert_email, or notification_channels."
+    error_message = "Alerts have no recipient: set alert_email or notification_channels."
   }
 }

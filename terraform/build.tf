@@ -92,7 +92,7 @@ resource "google_storage_bucket_iam_member" "build" {
 # Cloud Functions copies each archive to a bucket of its own, which exists only after the first deployment: the role is
 # granted on the project, and its condition leaves only that bucket. It must not read the transfer buckets. With a key, the
 # bucket's name ends in a hash of the key's name (https://cloud.google.com/functions/docs/building). The condition admits
-# objects, not their list: a build is told its object, and the first deployment in a project shows whether that is enough.
+# objects, not their list: a build gets the name of its object. Whether that is enough has not been tried in a project.
 locals {
   function_sources = "projects/_/buckets/gcf-v2-sources-${google_storage_bucket.source.project_number}-${var.region}${var.kms_key == null ? "/" : "-"}"
 }

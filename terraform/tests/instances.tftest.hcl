@@ -92,7 +92,7 @@ run "keeps_the_sources_private_and_without_versions" {
 
   assert {
     condition     = google_storage_bucket.source.uniform_bucket_level_access && google_storage_bucket.source.public_access_prevention == "enforced"
-    error_message = "Nobody outside the project may read the sources."
+    error_message = "The sources must not be public."
   }
   assert {
     condition     = google_storage_bucket.source.force_destroy != true
@@ -161,7 +161,7 @@ run "builds_and_encrypts_with_the_customers_key" {
   }
 }
 
-run "builds_when_the_builds_roles_hold" {
+run "builds_after_the_roles_of_the_build_take_effect" {
   assert {
     condition     = time_sleep.build_roles.create_duration == "120s" && time_sleep.build_roles.triggers.account == google_service_account.build.id
     error_message = "Roles take effect a while after they are granted, again for a new account."
@@ -190,7 +190,7 @@ run "notifies_the_address_and_the_given_channels" {
   }
 }
 
-run "warns_while_nobody_is_notified" {
+run "warns_about_alerts_without_a_recipient" {
   command = plan
   variables {
     alert_email = null
@@ -200,10 +200,10 @@ run "warns_while_nobody_is_notified" {
     condition     = length(google_monitoring_notification_channel.email) == 0
     error_message = "Without an address there must be no channel."
   }
-  expect_failures = [check.alerts_reach_somebody]
+  expect_failures = [check.alerts_have_a_recipient]
 }
 
-run "is_content_with_a_channel_instead_of_an_address" {
+run "accepts_a_channel_instead_of_an_address" {
   command = plan
   variables {
     alert_email           = null
@@ -216,7 +216,7 @@ run "is_content_with_a_channel_instead_of_an_address" {
   }
 }
 
-run "logs_who_reads_data_but_not_the_instances_own_calls" {
+run "logs_access_to_data_except_by_the_functions" {
   assert {
     condition = { for service, config in google_project_iam_audit_config.data_access : service => toset(config.audit_log_config[*].log_type) } == {
       for service in ["datastore.googleapis.com", "secretmanager.googleapis.com"] : service => toset(["DATA_READ", "DATA_WRITE"])
@@ -251,7 +251,7 @@ run "enables_every_service_that_it_uses_and_disables_none" {
   }
 }
 
-run "uses_a_service_when_it_answers" {
+run "waits_for_enabled_services" {
   command = plan
 
   assert {
@@ -338,7 +338,7 @@ run "gives_each_instance_its_own_settings" {
   }
   assert {
     condition     = [for id in ["north", "south"] : join(" ", concat(tolist(module.instance[id].settings.exporters), tolist(module.instance[id].settings.importers)))] == ["", "serviceAccount:exporter@acme-identity.iam.gserviceaccount.com serviceAccount:importer@acme-identity.iam.gserviceaccount.com"]
-    error_message = "An instance's exporters and importers must have access to its buckets, and nobody else."
+    error_message = "An instance's exporters and importers must have access to its buckets, and no other account."
   }
   assert {
     condition = alltrue([for environment in values(module.instance["south"].settings.environment) :

@@ -156,7 +156,7 @@ run "rejects_an_unknown_location" {
   expect_failures = [var.instances]
 }
 
-run "rejects_an_exporter_that_is_no_service_account" {
+run "rejects_a_user_as_an_exporter" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com", exporters = ["user:jane@example.com"] } }
@@ -180,7 +180,7 @@ run "rejects_an_origin_with_a_path" {
   expect_failures = [var.instances]
 }
 
-run "rejects_a_negative_number_of_waiting_processes" {
+run "rejects_a_negative_number_of_idle_processes" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com", min_instances = -1 } }
@@ -188,7 +188,7 @@ run "rejects_a_negative_number_of_waiting_processes" {
   expect_failures = [var.instances]
 }
 
-run "rejects_half_a_waiting_process" {
+run "rejects_a_fraction_of_an_idle_process" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com", min_instances = 0.5 } }
@@ -196,7 +196,7 @@ run "rejects_half_a_waiting_process" {
   expect_failures = [var.instances]
 }
 
-run "rejects_too_many_waiting_processes" {
+run "rejects_too_many_idle_processes" {
   command = plan
   variables {
     instances = { north = { domain = "north.example.com", min_instances = 11 } }
@@ -260,7 +260,7 @@ run "rejects_a_notification_channel_without_its_project" {
   expect_failures = [var.notification_channels]
 }
 
-run "rejects_no_requests_at_all" {
+run "rejects_zero_requests_per_minute" {
   command = plan
   variables {
     requests_per_minute = 0
@@ -268,7 +268,7 @@ run "rejects_no_requests_at_all" {
   expect_failures = [var.requests_per_minute]
 }
 
-run "rejects_part_of_a_request" {
+run "rejects_a_fraction_of_a_request" {
   command = plan
   variables {
     requests_per_minute = 1.5
@@ -276,7 +276,7 @@ run "rejects_part_of_a_request" {
   expect_failures = [var.requests_per_minute]
 }
 
-run "rejects_more_requests_than_make_a_limit" {
+run "rejects_too_many_requests_per_minute" {
   command = plan
   variables {
     requests_per_minute = 10001
@@ -284,7 +284,7 @@ run "rejects_more_requests_than_make_a_limit" {
   expect_failures = [var.requests_per_minute]
 }
 
-run "rejects_an_audit_trail_that_is_not_kept" {
+run "rejects_an_audit_trail_of_zero_days" {
   command = plan
   variables {
     audit_retention_days = 0
@@ -300,7 +300,7 @@ run "rejects_an_audit_trail_longer_than_log_buckets_keep" {
   expect_failures = [var.audit_retention_days]
 }
 
-run "rejects_part_of_a_day_of_the_audit_trail" {
+run "rejects_a_fraction_of_a_day_of_the_audit_trail" {
   command = plan
   variables {
     audit_retention_days = 1.5
@@ -380,7 +380,7 @@ run "rejects_another_kind_of_access" {
   expect_failures = [var.public_access]
 }
 
-run "rejects_no_exports_and_imports_at_all" {
+run "rejects_zero_exports_and_imports_per_minute" {
   command = plan
   variables {
     admin_requests_per_minute = 0
@@ -388,7 +388,7 @@ run "rejects_no_exports_and_imports_at_all" {
   expect_failures = [var.admin_requests_per_minute]
 }
 
-run "rejects_an_address_that_is_none" {
+run "rejects_an_invalid_address" {
   command = plan
   variables {
     alert_email = "operations"

@@ -97,7 +97,7 @@ variable "project_id" {
 }
 
 variable "public_access" {
-  description = "`allUsers` grants everyone the invoker's role on the functions; `unchecked` grants it to nobody, and expects that the check of invokers is disabled."
+  description = "`allUsers` grants everyone the invoker's role on the functions; `unchecked` grants it to no one, and expects that the check of invokers is disabled."
   type        = string
   nullable    = false
 }

@@ -18,7 +18,7 @@ variables {
   }
 }
 
-run "is_a_load_balancer_of_the_kind_that_knows_path_templates" {
+run "uses_a_load_balancer_that_supports_path_templates" {
   assert {
     condition     = alltrue([for backend in google_compute_backend_service.this : backend.load_balancing_scheme == "EXTERNAL_MANAGED"])
     error_message = "Every backend must be EXTERNAL_MANAGED: the classic load balancer rejects route rules."

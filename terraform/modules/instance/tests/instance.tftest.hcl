@@ -104,7 +104,7 @@ run "keeps_the_audit_trail" {
   }
 }
 
-run "gives_the_master_key_to_those_who_need_it" {
+run "gives_the_master_key_to_exports_and_imports_only" {
   assert {
     condition = alltrue([
       for name in ["export", "import"] : alltrue([
@@ -336,7 +336,7 @@ run "gives_each_function_an_account_with_one_role_on_one_database" {
   }
 }
 
-run "starts_functions_when_their_roles_hold" {
+run "starts_functions_after_their_roles_take_effect" {
   assert {
     condition = time_sleep.roles.create_duration == "120s" && time_sleep.roles.triggers.roles == join(" ", concat(
       values(google_project_iam_member.database)[*].id,
@@ -358,7 +358,7 @@ run "keeps_account_ids_within_thirty_characters" {
   }
 }
 
-run "runs_each_function_as_it_was_measured" {
+run "runs_each_function_with_the_documented_settings" {
   command = plan
 
   assert {
@@ -498,7 +498,7 @@ run "checks_the_domain_the_function_and_the_database_from_outside" {
   }
 }
 
-run "labels_what_takes_labels" {
+run "labels_every_resource_that_accepts_labels" {
   command = plan
 
   assert {
@@ -543,7 +543,7 @@ run "uses_the_customers_keys" {
   }
 }
 
-run "grants_nobody_the_invokers_role_where_its_check_is_disabled" {
+run "grants_no_invoker_role_if_the_check_is_disabled" {
   variables {
     public_access = "unchecked"
   }
@@ -558,7 +558,7 @@ run "grants_nobody_the_invokers_role_where_its_check_is_disabled" {
   }
 }
 
-run "needs_no_command_where_everyone_may_invoke" {
+run "outputs_no_commands_if_everyone_may_invoke" {
   assert {
     condition     = length(output.invoker_commands) == 0
     error_message = "The check of invokers stays on."

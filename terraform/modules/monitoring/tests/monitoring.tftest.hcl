@@ -90,7 +90,7 @@ run "compares_failures_with_all_requests" {
   }
 }
 
-run "notices_slowness_before_the_timeout" {
+run "raises_an_alert_for_slowness_before_the_timeout" {
   command = plan
 
   assert {
@@ -126,7 +126,7 @@ run "watches_memory_and_exhaustion_of_every_service" {
   }
 }
 
-run "reads_each_metric_as_its_kind_demands" {
+run "aggregates_each_metric_by_its_kind" {
   command = plan
 
   assert {
@@ -141,7 +141,7 @@ run "reads_each_metric_as_its_kind_demands" {
   }
 }
 
-run "notices_a_domain_that_fails_from_two_places" {
+run "raises_an_alert_for_a_domain_that_fails_from_two_locations" {
   command = plan
 
   assert {
@@ -156,7 +156,7 @@ run "notices_a_domain_that_fails_from_two_places" {
   }
 }
 
-run "needs_no_metric_for_what_the_log_says" {
+run "matches_log_lines_instead_of_a_metric" {
   command = plan
 
   assert {
