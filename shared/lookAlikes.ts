@@ -1,7 +1,7 @@
 // Names that look alike.
 
 /** Printable ASCII without white space, whose only look-alikes differ in case. */
-const PLAIN = /^[!-~]*$/;
+const PLAIN_ASCII = /^[!-~]*$/;
 /** Control characters that are not white space are invisible too. */
 const INVISIBLE = /(?:\p{Default_Ignorable_Code_Point}|[^\P{Cc}\p{White_Space}])+/gu;
 /** A dot above an `i` is invisible, because the letter has one. `İ` in lower case has it, but not in ZITADEL. */
@@ -15,7 +15,7 @@ const DOTTED_I = /i\u0307+/g;
  * The keys of stored claims depend on it: a change needs a new format of the database.
  */
 export function foldLookAlikes(name: string): string {
-  if (PLAIN.test(name)) return name.toLowerCase();
+  if (PLAIN_ASCII.test(name)) return name.toLowerCase();
   return foldCase(name.replace(INVISIBLE, '').normalize('NFKD'))
     .replace(DOTTED_I, 'i')
     .normalize('NFC')

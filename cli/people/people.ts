@@ -33,12 +33,12 @@ export class PersonSearch {
   constructor(users: readonly string[]) {
     this.users = users;
     this.ids = new Set(users);
-    this.names = new Set(users.map(foldCase));
+    this.names = new Set(users.map(searchKey));
   }
 
   add(person: Person): void {
     if (this.ids.has(person.userId)) this.byId.set(person.userId, person);
-    for (const name of new Set([foldCase(person.userName), foldCase(person.email)])) {
+    for (const name of new Set([searchKey(person.userName), searchKey(person.email)])) {
       if (!this.names.has(name)) continue;
       const found = this.byName.get(name) ?? [];
       found.push(person);
@@ -57,10 +57,10 @@ export class PersonSearch {
 
   private matches(user: string): readonly Person[] {
     const person = this.byId.get(user);
-    return person === undefined ? (this.byName.get(foldCase(user)) ?? []) : [person];
+    return person === undefined ? (this.byName.get(searchKey(user)) ?? []) : [person];
   }
 }
 
-function foldCase(name: string): string {
+function searchKey(name: string): string {
   return name.toLowerCase();
 }

@@ -92,12 +92,12 @@ function shortenedViolation({ field, description }: FieldViolation): FieldViolat
 // `message` stands in place of the first violation's text: as ZITADEL words it, or for several violations.
 export const invalidRequest = defineError('INVALID_ARGUMENT', 'INVALID_REQUEST', {
   text: ([first]: readonly FieldViolation[], message?: string) =>
-    message ?? (first === undefined ? 'invalid request' : violationText(shortenedViolation(first))),
+    message ?? (first === undefined ? 'invalid request' : describeViolation(shortenedViolation(first))),
   example: [[{ field: 'gcs_output.bucket', description: 'must not be an IP address' }]],
   carries: (violations: readonly FieldViolation[], _message?: string) => badRequest(violations),
 });
 
-function violationText({ field, description }: FieldViolation): string {
+function describeViolation({ field, description }: FieldViolation): string {
   return field === '' ? description : `${field}: ${description}`;
 }
 
