@@ -3,7 +3,7 @@
 import { basename, resolve } from 'node:path';
 import { shellWord } from '../shared/shellWord.ts';
 import type { StoreLocation } from '../shared/store/openStore.ts';
-import { optional, UsageError } from './command.ts';
+import { optional, type Surroundings, UsageError } from './command.ts';
 
 /** The options that select the instance of a command. */
 export const instanceOptions = {
@@ -11,13 +11,11 @@ export const instanceOptions = {
   firestore: optional('PROJECT[/DATABASE]', 'the database of a cloud-hosted instance', 'Instance (one of)'),
 };
 
-type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
-
 interface InstanceLocation {
   readonly location: StoreLocation;
   readonly defaultName: string;
   /** The environment, with the variables of the same location. */
-  readonly environment: EnvironmentVariables;
+  readonly environment: Surroundings['environment'];
 }
 
 /**
@@ -27,7 +25,7 @@ interface InstanceLocation {
 export function instanceLocation(
   data: string | undefined,
   firestore: string | undefined,
-  environment: EnvironmentVariables,
+  environment: Surroundings['environment'],
 ): InstanceLocation {
   const masterKey = environment.IDENTITY_MASTER_KEY || undefined;
   const variables = { DATA_DIR: undefined, FIRESTORE_PROJECT: undefined, FIRESTORE_DATABASE: undefined };

@@ -29,7 +29,7 @@ function parseSpan(text: string): Span {
 }
 
 /** The choices of secrets to move. */
-export const SECRET_CHOICES = 'passwords,otp,keys, or some of them, all or none';
+export const SECRET_CHOICES = 'some of passwords,otp,keys, or all, or none';
 
 function choice<const Choice extends string>(choices: readonly Choice[]) {
   return { remedy: `choose one of ${choices.join(', ')}`, schema: ({ z }: Zod) => z.enum(choices) };

@@ -22,7 +22,7 @@ const DEFAULT_LIMIT = 100;
 export const compareCommand = defineCommand({
   name: 'compare',
   summary: 'compare two places record by record, field by field',
-  details: `${placeDetails} Records are compared as an import would store them, with a file those of its organisations only. The exit code is 3 if they differ.`,
+  details: `${placeDetails} Records are compared as an import would store them; with a file, only those of its organisations. The exit code is 3 if they differ.`,
   arguments: [required('PLACE', 'the first place'), required('PLACE', 'the second place')],
   options: {
     ...secretsOfTwo('the first place', 'the second place'),

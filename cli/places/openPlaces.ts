@@ -98,12 +98,10 @@ async function openDatabasePlace(
   return openDatabase({ name, location, passwordHashing });
 }
 
-/** A side of a call with two places. */
-type SideName = 'from' | 'to';
-
 /** A place of a call. */
 export interface GivenPlace {
-  readonly side?: SideName;
+  /** The side of a call with two places. */
+  readonly side?: 'from' | 'to';
   readonly parsed: ParsedPlace;
 }
 

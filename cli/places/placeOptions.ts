@@ -20,15 +20,15 @@ export const placeDetails = '`identity help` lists the forms of PLACE.';
 /** The options that select the content of an export, and limit its time. */
 export const exportChoices = {
   org: repeatable('ORG_ID', 'an organisation; by default all', SELECTION),
-  'exclude-org': repeatable('ORG_ID', 'an organisation to leave out, if it is there', SELECTION),
+  'exclude-org': repeatable('ORG_ID', 'an organisation to leave out, if it exists', SELECTION),
   with: optional('SECRETS', `${SECRET_CHOICES}; by default none`, SELECTION),
-  timeout: optional('DURATION', 'such as 30m; by default what the place allows', RUN_AND_OUTPUT),
+  timeout: optional('DURATION', 'such as 30m; by default the limit of the place', RUN_AND_OUTPUT),
   'unknown-states': optional('STATE', 'active: for states that ZITADEL 2 or 3 omits', SELECTION),
 };
 
 /** The options of an import. */
 export const importChoices = {
-  'on-conflict': optional('CONFLICT', 'report, skip or overwrite differing records', SELECTION),
+  'on-conflict': optional('CONFLICT', 'report (default), skip or overwrite differences', SELECTION),
   'new-orgs-only': flag('fail if the target has one of the organisations', SELECTION),
   'refused-hashes': optional('HASHES', 'omit: hashes for which a ZITADEL refuses people', SELECTION),
 };

@@ -30,7 +30,8 @@ export interface WaitTimes {
   readonly stallMs: number;
 }
 
-type RequestListener = (incoming: Incoming, outgoing: Outgoing) => Promise<void>;
+/** A listener of Node's requests. */
+export type RequestListener = (incoming: Incoming, outgoing: Outgoing) => Promise<void>;
 
 /**
  * Creates a Node request listener that passes requests to an application, with unread bodies, and writes the responses.

@@ -20,7 +20,13 @@ import { log } from '../log.ts';
 import { ConcurrencyLimit, connectionOf, descriptorsForConnections, RequestsInFlight } from './concurrency.ts';
 import { closeAfter, continueOnDemand, hasLeft, type Incoming, isHttp1, type Outgoing } from './nodeResponse.ts';
 import { type ConnectionTimes, createHttp1, createHttp2, createPort } from './protocols.ts';
-import { type Application, requestListener, type WaitTimes, writeResponse } from './requestListener.ts';
+import {
+  type Application,
+  type RequestListener,
+  requestListener,
+  type WaitTimes,
+  writeResponse,
+} from './requestListener.ts';
 import { errorResponse, newRequestId, writeRawError } from './responses.ts';
 
 /** A server of one port that can be drained. */
@@ -108,9 +114,7 @@ function maxRequests(outgoing: Outgoing): number {
   return isHttp1(outgoing) ? fixedLimits.pipelinedRequests : 2 * fixedLimits.streamsPerConnection;
 }
 
-type Handler = (incoming: Incoming, outgoing: Outgoing) => Promise<void>;
-
-function handleRequests(server: EventEmitter, handle: (rejection?: IdentityError) => Handler): void {
+function handleRequests(server: EventEmitter, handle: (rejection?: IdentityError) => RequestListener): void {
   server.on('request', handle());
   server.on('checkContinue', (incoming: Incoming, outgoing: Outgoing) => {
     continueOnDemand(incoming, outgoing);

@@ -59,7 +59,7 @@ describe('a migration', { timeout: 120_000 }, () => {
       return { code, message: stderr };
     };
     const same = ['--from', 'sqlite:a', '--to', 'sqlite:../a'];
-    const choices = 'specify the secrets to move: passwords,otp,keys, or some of them, all or none';
+    const choices = 'specify the secrets to move: some of passwords,otp,keys, or all, or none';
     for (const more of [[], ['--yes'], ['--json']])
       for (const verb of [[], ['plan']])
         expect(await call(...verb, ...same, ...more.filter((one) => verb.length === 0 || one !== '--yes'))).toEqual({
