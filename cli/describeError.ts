@@ -41,5 +41,5 @@ function systemText(error: NodeJS.ErrnoException): string {
 function unexpectedText(error: unknown, logLevel: string | undefined): string {
   const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
   if (logLevel === 'debug') return `unexpected error: ${stack}`;
-  return `unexpected error: ${printable(message)}: run the command with LOG_LEVEL=debug, and report what it prints`;
+  return `unexpected error: ${printable(message)}: run the command with LOG_LEVEL=debug, and report its output`;
 }

@@ -23,7 +23,7 @@ import { section } from '../terminal.ts';
 export const exportCommand = defineCommand({
   name: 'export',
   summary: 'export organisations to a new file or object',
-  details: `${placeDetails} The default organisation is left out unless --org names it.`,
+  details: `${placeDetails} The default organisation is left out unless --org selects it.`,
   arguments: [required('PLACE', 'the source')],
   options: {
     ...toOption('the new file or object, or standard output'),

@@ -81,7 +81,7 @@ export const importCommand = defineCommand({
       const { losses = [], missingStates = [] } = content;
       const { humanUsers: people = 0 } = response.summary.created;
       const isWithout = !isFile && !selection.withPasswords && people > 0;
-      const lost = `not imported: the passwords of ${counted(people, 'person')}, as far as they have any (--with passwords)`;
+      const lost = `not imported: the passwords of ${counted(people, 'person')}, if any (--with passwords)`;
       const { request } = counter;
       const requested = [...requestLines(request), ...(isWithout ? [lost] : [])];
       return importOutput(response, target.name, options, { losses, missingStates, request, requested });

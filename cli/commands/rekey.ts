@@ -18,7 +18,7 @@ export const rekeyCommand = defineInstanceCommand({
     const fenceMs = keyFenceMs(location);
     return interruptible(signal, 'interrupted: repeat the command, which encrypts the rest', async () => {
       const { keyId, documents } = await rekey(store, openKeyring(location), { signal, onStep, fenceMs });
-      const text = `all secrets are encrypted with the master key ${keyId}: ${counted(documents, 'document')} had another one`;
+      const text = `all secrets are encrypted with the master key ${keyId}: ${counted(documents, 'document')} had another key`;
       return { json: { keyId, documents }, text };
     });
   },

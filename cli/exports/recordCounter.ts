@@ -35,7 +35,7 @@ export type ExportedRequest = z.infer<typeof exportedRequest>;
 /** Describes the request of an export. It shows ignored fields, because a typo can make an export incomplete. */
 export function requestLines({ secrets: kinds, ignored = [] }: ExportedRequest): readonly string[] {
   const carried = Object.entries(kinds ?? {}).flatMap(([kind, isCarried]) => (isCarried ? [kind] : []));
-  const secrets = carried.length === 0 ? 'no secrets' : `the source's ${carried.join(', ')}, as far as it has them`;
+  const secrets = carried.length === 0 ? 'no secrets' : `the source's ${carried.join(', ')}, if any`;
   const statement = `the export carries ${secrets}`;
   return [
     ...(kinds === undefined ? [] : [statement]),

@@ -68,7 +68,7 @@ async function deleteRemainder(
   const isGone = isDone && state.finishedAt === undefined;
   const hadExport = await removeExport(directory);
   if (isGone) await rm(directory, { recursive: true });
-  const again = `kept: the run directory ${directory}, to try again; it holds no secrets`;
+  const again = `kept: the run directory ${directory}, to try again; it contains no secrets`;
   const text = [
     ...(object !== undefined && isDone ? [`deleted: the object ${object.name}`] : []),
     ...(isGone ? [`deleted: the run directory ${directory}`] : isDone ? keptLines(directory, state) : [again]),

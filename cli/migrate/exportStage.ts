@@ -16,7 +16,7 @@ import type { OpenSide } from './openSides.ts';
 import { exportPath, removeExport } from './runDirectory.ts';
 import { sourceOptions, stagedOptions, targetOptions } from './settings.ts';
 
-const DEFAULT_ORGANISATION = 'the default organisation of the source, which moves only if --org names it';
+const DEFAULT_ORGANISATION = 'the default organisation of the source, which moves only if --org selects it';
 
 /**
  * Exports the source into the run directory, compressed, and validates the export. The default organisation of an instance

@@ -66,7 +66,7 @@ function planFacts(plan: MigrationPlan): string[] {
   const { source, target, sections, secrets } = plan;
   const places = [`from ${source.place}`, `to   ${target.place}`];
   if (isEmptyPlan(plan)) return places;
-  const found = Object.keys(secrets.found).length === 0 ? '' : ` (the export holds ${countList(secrets.found)})`;
+  const found = Object.keys(secrets.found).length === 0 ? '' : ` (the export contains ${countList(secrets.found)})`;
   return [
     ...places,
     `records: ${countList(sections)}`,
@@ -107,7 +107,7 @@ export function resultText(result: MigrationResult, directory: string): Line[] {
   const imported = Object.entries(outcomesOf(moved)).filter(([, counts]) => total(counts) > 0);
   return [
     { text: resultHeadline(result), style: result.outcome === 'done' ? 'good' : 'bad' },
-    ...section('What was done', [
+    ...section('Summary', [
       `from ${source.place}`,
       `to   ${target.place}`,
       ...imported.map(([outcome, counts]) => `${outcome}: ${countList(counts)}`),
@@ -150,7 +150,7 @@ function proofLines(result: MigrationResult): string[] {
   // The digest of no records is meaningless.
   const isSame = equal > 0 && source.digest !== undefined && source.digest === target.digest;
   const changed =
-    'the source has changed since it was exported: migrate again with --on-conflict overwrite to move the changes; what was deleted stays in the target';
+    'the source has changed since it was exported: migrate again with --on-conflict overwrite to move the changes; deleted records stay in the target';
   return [
     `${counted(equal, 'record')} equal, ${numberText(expected)} differ as expected, ${numberText(unexpected)} differ`,
     ...notComparedLines(secretNames.filter((name) => !options.secrets.includes(name))),

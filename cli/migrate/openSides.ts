@@ -81,7 +81,7 @@ export function listChecks({ place: { name }, facts }: OpenSide): MigrationPlan[
   if (facts === undefined) return [];
   const version = facts.version === undefined ? '' : `, version ${facts.version}`;
   const service = facts.service === 'zitadel' ? 'a ZITADEL instance' : 'an instance of this service';
-  const found = `${name} is ${service}${version}, and permits what the migration does there`;
+  const found = `${name} is ${service}${version}; the token permits the migration`;
   return [
     { status: 'ok', message: found },
     ...(facts.clockAheadMs === undefined ? [] : [compareClocks(facts.clockAheadMs, name)]),

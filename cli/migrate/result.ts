@@ -92,7 +92,7 @@ function importedCounts({
 /** The warning if the import took several requests. */
 const SEVERAL_REQUESTS = {
   type: 'import',
-  message: 'the import took several requests: what an interrupted one has created or overwritten counts as unchanged',
+  message: 'the import took several requests: records that an interrupted one created or overwrote count as unchanged',
 };
 
 /** The types of warnings that are not about a record. */

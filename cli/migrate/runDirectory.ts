@@ -30,7 +30,7 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
   const content = await readdir(directory);
   if (content.includes(STATE_FILE))
     throw new UsageError(
-      `${directory} holds a migration: choose another --run-dir, or continue that one with ${resumeCommand(directory)}`,
+      `${directory} contains a migration: choose another --run-dir, or continue that one with ${resumeCommand(directory)}`,
     );
   if (content.length > 0) throw new UsageError(`${directory} is not empty: choose another --run-dir`);
   await chmod(directory, OWNER_ONLY_DIRECTORY);

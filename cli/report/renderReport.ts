@@ -123,7 +123,7 @@ function renderMoved(result: MigrationResult): Html {
     const counts = found === undefined ? allEqual(all) : { ...found, absent: found.onlySource };
     return { all, line: comparedItem(html`${words(section)}`, all, counts) };
   });
-  return html`<section><h2>What was to move</h2>
+  return html`<section><h2>Selected records</h2>
 <p>${counted(records, 'record')} of ${counted(organisations, 'organisation')}.</p>
 <ul>${rows.toSorted((a, b) => b.all - a.all).map(({ line }) => line)}</ul></section>${importedOf(imported)}${organisationList(result)}`;
 }
@@ -143,7 +143,7 @@ function importedOf(outcomes: MigrationResult['moved']['imported']): Html | unde
       ? undefined
       : html`<li>${total(counts)} ${words(outcome)}: ${sections.join(', ')}</li>\n`;
   });
-  return html`<section><h2>What the target did</h2><ul>${items}</ul></section>`;
+  return html`<section><h2>Outcomes in the target</h2><ul>${items}</ul></section>`;
 }
 
 /** The number of organisations that are shown; further ones are counted. */
@@ -183,7 +183,7 @@ function renderProof({
   const { description, provedAt, expected, sourceUnchanged } = found;
   const known = found.differences.filter(({ reason }) => reason !== undefined);
   return [
-    html`<section><h2>How it was proved</h2><p>At ${moment(provedAt)}, ${description}.</p>
+    html`<section><h2>Proof</h2><p>At ${moment(provedAt)}, ${description}.</p>
 ${definitions({
   'Not compared': secretNames.filter((name) => !secrets.includes(name)).join(', ') || undefined,
   Digests: source.digest !== undefined && source.digest === target.digest ? 'equal on both sides' : undefined,

@@ -131,7 +131,7 @@ function isOnlyIn({ side }: ZitadelSide, outcome: 'onlyFirst' | 'onlySecond'): b
 
 function addedReason({ section, id }: RecordDifference, { domains, side }: ZitadelSide): string | undefined {
   if (section === 'domainPolicy' && side === 'second')
-    return "the domain policy of the ZITADEL's instance holds there, as the organisation has none";
+    return "the domain policy of the ZITADEL's instance applies, because the organisation has none";
   if (section === 'domains' && domains.some((domain) => id.endsWith(`.${domain}`)))
     return 'ZITADEL adds a domain to each organisation';
   return undefined;

@@ -67,7 +67,7 @@ export class FileLosses implements RecordVisitor {
     else if (section.exported?.providerType !== undefined) this.providers.set(textAt(json, 'idpId', orgId), orgId);
     const earlier = this.names.earlier(record);
     if (earlier !== undefined && earlier !== id)
-      this.reasons.set(name, 'ZITADEL does not distinguish this record from another one by case');
+      this.reasons.set(name, 'ZITADEL does not distinguish this record from another record by case');
   }
 
   reset(): void {

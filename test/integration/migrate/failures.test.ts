@@ -157,7 +157,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(untouched.stderr).toContain('does not have acme: correct --org');
     expect(await identity(args)).toMatchObject({
       code: 64,
-      stderr: expect.stringContaining('holds a migration: choose another --run-dir, or continue that one'),
+      stderr: expect.stringContaining('contains a migration: choose another --run-dir, or continue that one'),
     });
     const resumed = await identity(next.split(' ').slice(1));
     expect(resumed, resumed.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('\n  3 records equal') });

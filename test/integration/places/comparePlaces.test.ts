@@ -279,7 +279,7 @@ describe('identity import and identity compare', () => {
     expect(await stdout('import', file, '--to', north.database)).not.toContain('without');
     const between = ['import', north.database, '--to', south.database, '--org', 'acme'];
     expect(await stdout(...between)).toContain(
-      '\nnot imported: the passwords of 1 person, as far as they have any (--with passwords)\n',
+      '\nnot imported: the passwords of 1 person, if any (--with passwords)\n',
     );
     expect(await stdout(...between)).toMatch(/^nothing to import: all its records exist in sqlite:/);
     await identity(['user', 'lock', 'ada', '--data', south.database.slice('sqlite:'.length)]);

@@ -173,7 +173,7 @@ describe('a fault', () => {
 
   it('that is unexpected has no stack trace, unless LOG_LEVEL is debug', () => {
     const fault = new TypeError('x is not a function');
-    const advice = 'run the command with LOG_LEVEL=debug, and report what it prints';
+    const advice = 'run the command with LOG_LEVEL=debug, and report its output';
     expect(describeError(fault)).toEqual({
       message: `unexpected error: x is not a function: ${advice}`,
       exitStatus: 'failed',

@@ -61,7 +61,7 @@ describe('the report of a migration', () => {
       'Left to do (',
       'Differences (',
       'From and to',
-      'What was to move',
+      'Selected records',
     ];
     const places = parts.map((part) => text.lastIndexOf(part));
     expect(places).toEqual(places.toSorted((a, b) => a - b));
