@@ -24,3 +24,11 @@ it('the lists of a policy do not count as records', async () => {
   const loginPolicy = { secondFactors: [1, 2], multiFactors: [1] };
   expect(await counts([{ orgId: 'o', org: { name: 'O' }, loginPolicy }])).toMatchObject({ records: 2 });
 });
+
+it.each([
+  ['records that are no list', [{ orgId: 'o', humanUsers: {} }], 'orgs[0].humanUsers: expected a list'],
+  ['an organisation that is no object', [[]], 'orgs[0]: expected an object'],
+  ['two spellings of a field', [{ orgId: 'o', org_id: 'o' }], 'orgs[0].org_id: duplicate field "orgId"'],
+])('a file with %s is rejected with the error of an import before it is sent', async (_, orgs, problem) => {
+  await expect(counts(orgs)).rejects.toThrow(problem);
+});
