@@ -7,7 +7,7 @@ const EXISTS =
 const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
   [
     /^ID=V3-DKcYh Errors\.User\./,
-    'another user has this login name: users of several organisations share one only where `userLoginMustBeDomain` holds in their domain policies',
+    'another user has this login name: users of several organisations share one only if `userLoginMustBeDomain` is set in their domain policies',
   ],
   [/^ID=V3-DKcYh /, 'another record has this login name, or another organisation this verified domain'],
   [

@@ -116,7 +116,7 @@ export async function withoutTotp(
   return found;
 }
 
-/** Whether a ZITADEL returns TOTP for a person: over gRPC-Web, which takes every id, or over REST where it has no such call. */
+/** Whether a person has TOTP in a ZITADEL: over gRPC-Web, which accepts every id, or over REST in older releases. */
 async function hasTotp(connection: ZitadelConnection, userId: string): Promise<boolean> {
   const { listAuthenticationMethodTypes } = UserService.method;
   try {

@@ -1,4 +1,4 @@
-// Password hashes: argon2id and bcrypt, computed in worker threads.
+// Password hashes: argon2id and bcrypt, computed off the main thread.
 
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';

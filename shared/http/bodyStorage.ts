@@ -1,4 +1,4 @@
-// Storage for request bodies: in memory, or encrypted in a temporary file.
+// Storage for request bodies: in memory, or in an unnamed temporary file.
 
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, statfs, unlink } from 'node:fs/promises';
@@ -31,13 +31,13 @@ export interface BodyStorage extends Pick<ReceivedBody, 'close'> {
   finish(): Promise<ReceivedBody>;
 }
 
-/** Where bodies are stored. */
+/** The options of a storage. */
 export interface StorageOptions {
-  /** The size up to which a body is in memory, unless those of other requests take it all. */
+  /** The size up to which a body is in memory, unless other bodies occupy all of it. */
   readonly memoryBytes?: number;
   /** The directory of temporary files; default the system's. */
   readonly directory?: string;
-  /** What all bodies together may take; by default unlimited. */
+  /** The budget of all bodies together; unlimited by default. */
   readonly budget?: BodyBudget;
 }
 

@@ -13,7 +13,7 @@ const policyAnswer = z.looseObject({
   }),
 });
 
-/** The domain policy of a ZITADEL's instance, which holds for organisations without their own. */
+/** The domain policy of a ZITADEL's instance, which applies to organisations without their own. */
 type DomainPolicy = z.infer<typeof policyAnswer>['policy'];
 
 /** Reads the domain policy of the instance. */

@@ -44,7 +44,7 @@ interface ExportedSecrets {
 
 /** The gateways before a ZITADEL cut off longer calls. */
 const MAX_EXPORT_MS = 60_000;
-/** More than an organisation with which a ZITADEL is done in time. Memory holds several times as much. */
+/** Above the size of an organisation that a ZITADEL exports in time. Memory holds several times as much. */
 const MAX_MESSAGE_BYTES = 128_000_000;
 
 export const EXPORT_PATH = '/admin/v1/export';
@@ -59,7 +59,7 @@ const exportAnswer = z.looseObject({ orgs: z.array(z.record(z.string(), z.unknow
  * organisation that it has created by an import
  * @returns undefined if the response does not have the organisation
  * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`; ZITADEL_CANNOT_EXPORT where the ZITADEL fails to export it;
- * ZITADEL_CONTEXT_MISSING where it answers for another organisation
+ * ZITADEL_CONTEXT_MISSING if it responds for another organisation
  */
 export async function exportOne(
   connection: ZitadelConnection,
@@ -129,7 +129,7 @@ function isTimeout(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'TimeoutError';
 }
 
-// ZITADEL exports grants and members only where everything that they name is in the same export. An export of one
+// ZITADEL exports grants and members only if all of their references are in the same export. An export of one
 // organisation therefore lacks its grants to other organisations, and the members and grants of their users.
 
 const UNKNOWN = 'it exports this organisation, but other calls do not find it';

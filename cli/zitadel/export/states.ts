@@ -85,7 +85,7 @@ async function addUserStates(
 }
 
 /**
- * Returns the states of an organisation's users, as far as the ZITADEL returns them.
+ * Returns the known states of an organisation's users.
  * @throws IdentityError
  */
 async function searchStates(

@@ -48,7 +48,7 @@ const recordContent = z.object({
 
 /** A record of the file, and its known state. */
 export interface LedgerRecord extends Pick<z.infer<typeof ledgerRow>, 'position' | 'id' | 'found' | 'foreseen'> {
-  /** Whether another record of the file holds it, and is sent with it. */
+  /** Whether it is nested in another record of the file, and is sent with it. */
   readonly isHeld: boolean;
   readonly record: OrganisationRecord;
 }
@@ -86,7 +86,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
   private readonly keyring = temporaryKeyring();
   private readonly database = openTemporaryDatabase(TABLE);
   private readonly statements = new Map<string, StatementSync>();
-  /** The positions of the last record, and of the last one that no other holds. */
+  /** The positions of the last record, and of the last record that is not nested. */
   private readonly last = { position: 0, holder: 0 };
   /** The organisations that the ZITADEL refused, with all of their records. */
   readonly refused = new Set<string>();

@@ -14,7 +14,7 @@ export interface OutgoingRecord extends Omit<LedgerRecord, 'record'> {
   readonly orgId: string;
   /** The type by which ZITADEL reports it. */
   readonly type: string;
-  /** The list of the organisation document that holds the record; undefined where `json` holds the document's fields. */
+  /** The list of the organisation document that contains the record; undefined if `json` contains the document's fields. */
   readonly list: string | undefined;
   readonly json: JsonObject;
   /** The size in the protobuf message, at most. */

@@ -84,12 +84,12 @@ export function readError(
   const as = (outcome: ReadError['outcome']) => ({ ...error, outcome });
   // With the default policy, adding a domain verifies it, and verifying it once more fails.
   if (type === 'domain_isverified' && hasErrorId(message, 'taken')) return as('created');
-  // The file lacks the identity provider, which is listed in what is left to do.
+  // The file lacks the identity provider, which the manual steps list.
   if (type === 'user_link' && hasErrorId(message, 'noProvider') && record?.foreseen === 'notCarried')
     return as('notCarried');
   if (!reportsExisting(error)) return as('failed');
   const isAutomaticDomain = type === 'domain' && id.endsWith(`.${host}`);
-  // An organisation that the request was not to create exists, which is an error as well.
+  // ZITADEL also reports organisations that the request did not create as existing.
   return as(isRepeat || isAutomaticDomain || (type === 'org' && record === undefined) ? 'created' : 'existing');
 }
 
@@ -122,7 +122,7 @@ function settleAnswer(
  * @param part the error about a part of it
  */
 function entryFor({ foreseen }: OutgoingRecord, own: ReadError | undefined, part: ReadError | undefined): LedgerEntry {
-  // Only the seed of this person was to be added: ZITADEL reports each person as existing.
+  // Only the seed of this person was sent. ZITADEL reports each person as existing.
   if (foreseen === 'overwritten') {
     const error = [own, part].find((one) => one?.outcome === 'failed');
     return error ?? { outcome: part?.outcome === 'existing' ? 'unchanged' : 'overwritten' };

@@ -30,7 +30,7 @@ export interface ZitadelImport {
 export interface TargetRecord {
   /** Identifies the record; undefined for one that is not compared. */
   readonly key: Uint8Array | undefined;
-  /** Whether its content is equal, as far as the ZITADEL's exports show that. */
+  /** Whether its content is equal, according to the ZITADEL's exports. */
   readonly found: 'missing' | 'equal' | 'different';
   /** The paths of the fields that should not differ. */
   readonly paths: readonly string[];
@@ -57,7 +57,7 @@ export class TargetRecords implements Disposable {
    * Reads the existing records of some organisations, without secrets: a ZITADEL never changes them, and such exports are
    * four times as fast.
    * @param losses the records that the ZITADEL cannot take
-   * @throws IdentityError if only new organisations are to be imported, and the ZITADEL has others
+   * @throws IdentityError if an organisation exists, and only new ones may be imported
    */
   static async read(
     { connect, connection, options }: ZitadelImport,
