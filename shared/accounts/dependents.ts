@@ -132,9 +132,9 @@ export function refersTo({ key: { collection, id }, stored }: Stored, userId: st
 }
 
 /**
- * Yields what other organisations and the instance have because of some organisations, and cannot keep without them: the
- * tokens and roles of their users, and records that refer to theirs. Records precede those that they refer to, so that a
- * deletion in this order, interrupted anywhere, finds the rest when it is repeated.
+ * Yields the dependent documents in other organisations and the instance: the tokens and roles of the organisations' users,
+ * and records that refer to theirs. Records precede the targets of their references, so that a repeated deletion in this
+ * order finds the rest.
  */
 export async function* findDependents(store: Store, orgIds: ReadonlySet<string>): AsyncGenerator<readonly Stored[]> {
   for (const collection of new Set(foreignSections.map((section) => section.collection)))

@@ -6,7 +6,7 @@ import { type DocumentKey, documentId, type Reader, type Transaction } from '../
 
 /** The removals of organisations at one moment. */
 export interface Removals {
-  /** Unique to the moment: every removal changes it when it begins and when it ends. Empty before the first one. */
+  /** Changes whenever a removal begins or ends. Empty before the first removal. */
   readonly version: string;
   /** The organisations whose removal has begun and not ended. */
   readonly orgIds: ReadonlySet<string>;
@@ -48,7 +48,7 @@ export async function holdRemovalsVersion(transaction: Transaction): Promise<str
   return stored?.digest ?? '';
 }
 
-/** Changes which removals have begun and not ended, and with them the version. */
+/** Changes the list of unfinished removals, and the version. */
 export async function changeRemovals(
   transaction: Transaction,
   change: (orgIds: ReadonlySet<string>) => Iterable<string>,

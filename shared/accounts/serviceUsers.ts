@@ -35,7 +35,7 @@ export function createServiceUser(store: Store, name: string, orgId: string | un
   });
 }
 
-/** The ids of service users for migrations begin so: the clean-up of a migration recognises them. */
+/** Prefix of the ids of service users for migrations, by which the clean-up recognises them. */
 const MIGRATION_USER = 'migration-';
 
 /** Whether a user was created for a migration. */
@@ -45,7 +45,7 @@ export function isMigrationUser(userId: string): boolean {
 
 /**
  * Creates a service user for a migration in the default organisation, with the role IAM_OWNER and a token, in one commit.
- * @param operations what the token permits
+ * @param operations the operations that the token permits
  */
 export function createMigrationUser(
   store: Store,
@@ -62,7 +62,7 @@ export function createMigrationUser(
   });
 }
 
-/** @param user whose organisation is by default the default organisation */
+/** @param user the user to create; its organisation is the default one if it has none */
 async function addServiceUser(
   transaction: Transaction,
   user: Omit<NewServiceUser, 'orgId'> & { readonly orgId: string | undefined },
@@ -79,7 +79,7 @@ async function addServiceUser(
   transaction.write(createWrites(plan, now.toISOString()));
 }
 
-/** Reads whether an organisation's login names carry its domain (zitadel 3.4), and settles it if it is open. */
+/** Reads whether an organisation's login names include its domain (zitadel 3.4), and fixes it if it is undecided. */
 async function claimLoginNames(transaction: Transaction, orgId: string): Promise<boolean> {
   const { loginNamesByDomain: byDefault } = await describeInstance(transaction);
   const [byDomain] = await readLoginNameScopes(transaction, [orgId], byDefault);

@@ -9,17 +9,17 @@ import type { Store, StoredDocument } from '../store/store.ts';
 import { holdOtherOwner } from './members.ts';
 import { DELETED, requireUser } from './users.ts';
 
-/** The changes between being locked and not: the states they start from, and the one they end in. */
+/** The changes of a lock: the permitted states before, and the state after. */
 const lockChanges = {
   lock: { from: ['USER_STATE_ACTIVE', 'USER_STATE_INITIAL'], to: 'USER_STATE_LOCKED' },
   unlock: { from: ['USER_STATE_LOCKED'], to: 'USER_STATE_ACTIVE' },
 } as const satisfies Readonly<Record<string, { readonly from: readonly string[]; readonly to: string }>>;
 
-/** A change between being locked and not. */
+/** A change of a lock. */
 export type LockChange = keyof typeof lockChanges;
 
 /**
- * Locks a user, which suspends the user's tokens, or unlocks it (zitadel 6.5). Does nothing if it is done already.
+ * Locks a user, which suspends the user's tokens, or unlocks it (zitadel 6.5). Idempotent.
  * @param force whether to lock the last IAM_OWNER, too
  * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION in other states and for the last IAM_OWNER
  */

@@ -45,7 +45,7 @@ export function planServiceUser({ userId, orgId, name }: NewServiceUser, byDomai
   return planRecord(record, byDomain);
 }
 
-/** Reads a record with a name, which must be good for an import, and for the lines of a list. */
+/** Reads a record with a name, which must be valid in an import and in lists. */
 function checkName<Result>(name: string, read: () => Result): Result {
   if (name !== '' && name.trim() === '') throw nameInvalid('it is blank');
   if (/\p{Cc}/u.test(name)) throw nameInvalid('it contains control characters');

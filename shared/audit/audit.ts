@@ -10,15 +10,15 @@ import type { AuditEvent, AuditFacts, AuditTrail, Identity, Origin } from './aud
 interface CallEvents {
   /** The event before the call's first effect. */
   readonly begun: string;
-  /** The outcome in that event: of a call whose success has no event of its own, it is `ok`. */
+  /** The outcome in that event; `ok` for a call without an event of its success. */
   readonly begunOutcome: 'started' | 'ok';
-  /** The event at the end; an error's only, if the success is on record already. */
+  /** The event at the end; only for errors if the success is already recorded. */
   readonly ended: string;
-  /** The event of a call that is denied before it begins, to a caller whom a token proves. */
+  /** The event of an authenticated call that is denied before it begins. */
   readonly denied?: string;
 }
 
-/** The events of the operations. A removal has one: its success is on record with its commit, or before. */
+/** The events of the operations. A removal has one, which is recorded with its commit or before. */
 const operationEvents = {
   export: { begun: 'export.started', begunOutcome: 'started', ended: 'export.finished', denied: 'export.denied' },
   import: { begun: 'import.started', begunOutcome: 'started', ended: 'import.finished', denied: 'import.denied' },
@@ -30,7 +30,7 @@ const operationEvents = {
   },
 } as const satisfies Readonly<Record<string, CallEvents>>;
 
-/** Puts calls on record in a trail. */
+/** A recorder of calls in an audit trail. */
 export class Audit {
   /** The calls that have begun and not ended. */
   readonly open = new Set<AuditedCall>();
@@ -42,12 +42,12 @@ export class Audit {
     this.now = now;
   }
 
-  /** Creates the record of an operation's call, which begins later. */
+  /** Creates the audited call of an operation, which begins later. */
   call(operation: keyof typeof operationEvents, origin: Origin): AuditedCall {
     return new AuditedCall(this, operationEvents[operation], origin);
   }
 
-  /** Creates the record of a command, such as `pat create`. */
+  /** Creates the audited call of a command, such as `pat create`. */
   command(name: string): AuditedCall {
     const event = commandEvent(name);
     return new AuditedCall(this, { begun: event, begunOutcome: 'started', ended: event }, {});
@@ -79,7 +79,7 @@ export function commandEvent(name: string): string {
 /** Facts that are known only at the end. `isComplete` is whether the call succeeded. */
 type LateFacts = (isComplete: boolean) => AuditFacts;
 
-/** One call on record: an event before its first effect, and one at its end, whatever ends it. */
+/** An audited call: an event before its first effect, and one at its end. */
 export class AuditedCall {
   private readonly audit: Audit;
   private readonly events: CallEvents;
@@ -97,13 +97,13 @@ export class AuditedCall {
     this.origin = origin;
   }
 
-  /** Takes note of the caller, as soon as a token proves who it is. */
+  /** Records the caller after authentication. */
   readonly identify = ({ userId, tokenId }: Identity): void => {
     this.who = { userId, tokenId };
   };
 
   /**
-   * Does some of the call's work, and puts an error on record.
+   * Does a part of the call's work, and records an error.
    * @throws the error of the work
    */
   async watch<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -115,7 +115,7 @@ export class AuditedCall {
     }
   }
 
-  /** Does the rest of the call's work, and puts its end on record. */
+  /** Does the rest of the call's work, and records its end. */
   run<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.watch(async () => {
       const result = await work();
@@ -124,13 +124,13 @@ export class AuditedCall {
     });
   }
 
-  /** Takes note of what the call is about, in case it is denied. */
+  /** Sets the facts of the call, in case it is denied. */
   describe(facts: AuditFacts): void {
     this.facts = facts;
   }
 
   /**
-   * Puts the call on record, once. Call it after all checks, and wait for it before the first effect.
+   * Records the call, once. Call it after all checks, and wait for it before the first effect.
    * @throws IdentityError UNAVAILABLE when the event cannot be written: the call must have no effect
    */
   begin(facts: AuditFacts, late: LateFacts = () => ({})): Promise<void> {
@@ -139,8 +139,8 @@ export class AuditedCall {
   }
 
   /**
-   * Puts a call on record whose only effect is the commit of a transaction: with that commit, or once before it where the
-   * trail is outside of the database. Call it in each attempt of the transaction, after all checks.
+   * Records a call whose only effect is the commit of a transaction: with that commit, or once before it if the
+   * trail is not in the database. Call it in each attempt of the transaction, after all checks.
    * @throws IdentityError UNAVAILABLE, as `begin` does; the transaction, if it cannot be written with the event
    */
   async beginIn(transaction: Transaction, facts: AuditFacts): Promise<void> {
@@ -159,9 +159,9 @@ export class AuditedCall {
   }
 
   /**
-   * Puts the end on record, once. A call that fails before it begins had no effect, and has an event only if it is denied
-   * and a token proves the caller: strangers can cause any number, and each of their calls is a line of the log.
-   * @param error what ended the call; undefined for a success
+   * Records the end, once. A call that fails before it begins has an event only if its caller is authenticated, because
+   * others can cause any number of failures; the log has a line for each.
+   * @param error the call's error; undefined for a success
    */
   end(error?: unknown): Promise<void> {
     this.ending ??= this.appendEnd(error === undefined ? undefined : IdentityError.from(error));
@@ -179,7 +179,7 @@ export class AuditedCall {
       return;
     }
     if (outcome === begunOutcome) return;
-    // The call has had its effects by now: that its end could not be written is in the log.
+    // The call has already had its effects. The failure to record its end is logged.
     await this.audit.append(this.event(ended, outcome, this.late(error === undefined))).catch(() => {});
   }
 

@@ -28,11 +28,11 @@ const event = z.object({
   target: z.string().optional(),
   /** The first organisations. */
   orgIds: textList.optional(),
-  /** The number of organisations, where `orgIds` does not list all. */
+  /** The number of organisations if `orgIds` does not list all. */
   orgCount: z.int().optional(),
   /** The options of the request or the command. */
   flags: textList.optional(),
-  /** Present for a trial, which moves nothing: a dry run, or an export of no organisation. */
+  /** Present for a trial without effect: a dry run, or an export without organisations. */
   trial: z.literal(true).optional(),
   object: auditedObject.optional(),
   /** SHA-256 of an imported file, or the manifest's digest of an exported one. */
@@ -45,7 +45,7 @@ const event = z.object({
   trace: z.string().optional(),
 });
 
-/** An event of the audit trail. Nothing in it is a secret. */
+/** An event of the audit trail. It contains no secrets. */
 export type AuditEvent = Readonly<z.output<typeof event>>;
 
 /** The facts of an audit event. */
@@ -75,7 +75,7 @@ export function recordedObject(object: AuditFacts['object']): AuditFacts['object
   return object && { bucket: object.bucket, path: object.path, generation: object.generation };
 }
 
-/** The record of who did what: a table of the database, or the platform's log. */
+/** An audit trail: a table of the database, or the platform's log. */
 export interface AuditTrail {
   /**
    * Appends an event; resolves when it is durable.

@@ -49,7 +49,7 @@ const AUDIT_LABEL = { log_type: 'audit' };
 
 /**
  * Creates a trail of log lines in Cloud Logging's format. The platform's agent collects them; they are independent of the
- * log level. A line is on record when the operating system has taken it.
+ * log level. A line is recorded when the operating system has accepted it.
  * @param projectId the Google Cloud project of the traces
  */
 export function createAuditLog(projectId: string, stream: Writable): AuditTrail {

@@ -9,7 +9,7 @@ import { type Store, storeForCall } from '../store/store.ts';
 import type { Route } from './app.ts';
 import { jsonResponse } from './responses.ts';
 
-/** However often readiness is asked for, the database is asked once in this time. */
+/** The time for which the result of a readiness check is reused. */
 const CACHE_MS = 1_000;
 /** Probes give up after some seconds. */
 const LIMIT_MS = 2_000;
@@ -73,7 +73,7 @@ async function checkDatabase(store: Store): Promise<void> {
   }
 }
 
-/** Returns the last result, also a failure, for some milliseconds since its computation began. */
+/** Caches a result, or a failure, for some milliseconds from the start of its computation. */
 function cachedFor<Result>(milliseconds: number, compute: () => Promise<Result>): () => Promise<Result> {
   let last: { readonly startedAt: number; readonly result: Promise<Result> } | undefined;
   return () => {

@@ -59,7 +59,7 @@ export function closed(outgoing: Outgoing): Promise<void> {
   return promise;
 }
 
-/** Waits for an event of a response, or its end. Aborts a response whose client takes nothing for some time. */
+/** Waits for an event of a response, or its end. Aborts a response whose client does not read for some time. */
 export async function untilTaken(outgoing: Outgoing, event: 'drain' | 'close', stallMs: number): Promise<void> {
   if (isResponseClosed(outgoing)) return;
   const { promise, resolve } = Promise.withResolvers<void>();

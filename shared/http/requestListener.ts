@@ -24,9 +24,9 @@ export interface Application {
   fetch(request: Request, env: HttpBindings | Http2Bindings): Response | Promise<Response>;
 }
 
-/** How long the server waits for clients. */
+/** The times for which the server waits for clients. */
 export interface WaitTimes {
-  /** For a client that takes nothing of a response. */
+  /** The time for a client that does not read a response. */
   readonly stallMs: number;
 }
 
@@ -56,15 +56,15 @@ export function requestListener(app: Application, times: WaitTimes, places: Conc
   );
 }
 
-/** How a response is written. */
+/** The options of writing a response. */
 export interface WriteOptions {
-  /** Aborts the response when its client takes nothing for this time. */
+  /** Aborts the response if its client does not read for this time. */
   readonly stallMs: number;
   /** Called as soon as the whole response only waits for its client. */
   readonly onComplete?: () => void;
 }
 
-/** What is written at once: a connection must take each part within the time for a stalled response. */
+/** The size of a write. A connection must accept each within the time for a stalled response. */
 const PART_BYTES = 64 * 1024;
 
 /**

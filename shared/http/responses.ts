@@ -179,7 +179,7 @@ export function isGrpc(type: string): boolean {
   return grpcType.test(type);
 }
 
-/** Encodes a `grpc-message`: only the characters that require it, since some clients decode no others. */
+/** Encodes a `grpc-message`: only the characters that require it, because some clients decode no others. */
 export function encodeGrpcMessage(text: string): string {
   return text.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/g, encodeURIComponent);
 }

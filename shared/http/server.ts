@@ -129,7 +129,7 @@ function hasLargeHeaders({ httpVersionMajor, rawHeaders }: Incoming): boolean {
   return rawHeaders.reduce((bytes, text) => bytes + text.length, 0) > fixedLimits.headerBytes;
 }
 
-/** Whether a proxy could take it for another request: by another `Host`, or since HTTP/1.0 knows no chunks (RFC 9112, 3.2 and 6.1). */
+/** Whether a proxy could take it for another request: by another `Host`, or because HTTP/1.0 has no chunks (RFC 9112, 3.2 and 6.1). */
 function isAmbiguous({ httpVersion, headers, rawHeaders }: Incoming): boolean {
   const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
   return hosts.length > 1 || (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined);
