@@ -9,7 +9,7 @@ export const HOUR_MS = 3_600 * SECOND_MS;
 /** A day. */
 export const DAY_MS = 24 * HOUR_MS;
 
-/** The time as retries and rate limits see it; tests replace it. */
+/** The clock of retries and rate limits, which tests replace. */
 export interface Clock {
   /** Milliseconds since an arbitrary moment. */
   now(): number;

@@ -149,7 +149,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
   SHUTDOWN_SECONDS: ['seconds that running requests get to finish after SIGTERM', '10'],
 };
 
-/** Every variable that `readConfig` reads, but those of limits. Tests compare the documentation and Terraform with it. */
+/** Every variable that `readConfig` reads, except those of limits. Tests compare the documentation and Terraform with it. */
 export const configVariables: readonly ConfigVariable[] = Object.entries(descriptions).map(
   ([name, [meaning, fallback]]) => ({ name, meaning, default: fallback }),
 );

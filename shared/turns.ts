@@ -44,7 +44,7 @@ export function isTurnOver(): boolean {
   return performance.now() - turnStartedAt > TURN_MS;
 }
 
-/** Takes a millisecond or two to parse, check and plan. */
+/** The size of a part, which takes a millisecond or two to parse, check and plan. */
 const ATTENDED_BYTES = 16 * 1024;
 
 /** Yields the chunks of a file, each after a turn of the event loop, and in smaller parts while requests arrive. */

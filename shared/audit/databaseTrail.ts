@@ -41,7 +41,7 @@ export function createDatabaseTrail(trail: Trail, retentionMs?: number): AuditTr
 /** A stored event, with the cursor after which a later call continues. */
 export type ReadEvent = AuditEvent & { readonly cursor: string };
 
-/** Returns the cursor that precedes all events since a moment. Earlier events may follow it too, after a clock was set back. */
+/** Returns a cursor before all events since a moment. Earlier events may follow it, after a clock was set back. */
 export function cursorBefore(since: Date): string {
   return String(BigInt(since.getTime()) * 1_000n - 1n);
 }

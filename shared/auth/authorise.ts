@@ -50,7 +50,7 @@ const callerFields: readonly FieldName[] = ['state', 'orgId', 'partition'];
 const readOrganisationFields: readonly FieldName[] = ['state'];
 const readMemberFields: readonly FieldName[] = ['body'];
 
-/** Takes note of a caller as soon as the token proves who it is, although the call may be denied still. */
+/** Called after authentication, before the permission is checked. */
 export type OnIdentified = (who: Pick<Caller, 'userId' | 'tokenId'>) => void;
 
 /**

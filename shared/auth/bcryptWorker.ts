@@ -7,5 +7,5 @@ export interface BcryptTask {
   readonly salt: number | string;
 }
 
-// The program of a worker thread: it answers each task with the hash.
+// The program of a worker thread, which returns the hash of each task.
 parentPort?.on('message', ({ password, salt }: BcryptTask) => parentPort?.postMessage(hashSync(password, salt)));

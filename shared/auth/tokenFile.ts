@@ -28,7 +28,7 @@ export async function storeNewToken<Created extends { readonly token: string }>(
 
 /**
  * Checks that a token can be stored in a file, before anything is created.
- * @throws IdentityError INVALID_ARGUMENT for what exists, be it a link, and where the directory lacks
+ * @throws IdentityError INVALID_ARGUMENT for an existing file or link, and a missing directory
  */
 export function requireNewFile(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) throw tokenFileUnusable(file, 'exists');

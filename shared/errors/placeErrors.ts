@@ -33,7 +33,7 @@ export const placeNotKnown = defineError('FAILED_PRECONDITION', 'PLACE_NOT_RECOG
   example: ['https://www.example.com', '/openapi.json is answered with 404'],
 });
 
-/** A token's option, and the file that it names; undefined for a token that a person has entered. */
+/** A token's option and file; without a file if the token was entered at the terminal. */
 interface TokenSource {
   readonly tokenOption: string;
   readonly tokenFile?: string | undefined;

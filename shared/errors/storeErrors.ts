@@ -7,7 +7,7 @@ export const storeUnavailable = defineError('UNAVAILABLE', 'STORE_UNAVAILABLE', 
   carries: (cause: unknown) => ({ cause }),
 });
 
-// Self-hosted where the disk is full; in the cloud where the platform no longer takes log lines.
+// If a self-hosted instance's disk is full, or the platform no longer accepts log lines.
 export const auditUnwritable = defineError('UNAVAILABLE', 'AUDIT_UNWRITABLE', {
   text: 'the audit trail cannot be written, so the operation was not performed: free disk space, or correct the permissions of the data directory',
   carries: (cause: unknown) => ({ cause }),

@@ -116,8 +116,8 @@ export interface Trail {
 export type ScanRange = IdRange | PartitionRange;
 
 /**
- * The documents of one collection from an id on (inclusive), of one partition or of all, in the database's order of ids, which
- * never changes.
+ * The documents of one collection from an id on (inclusive), of one partition or of all, in the database's order of ids,
+ * which never changes.
  */
 export interface IdRange {
   readonly collection: Collection;
@@ -241,9 +241,11 @@ export function documentPath({ collection, id }: DocumentKey): string {
 const MAX_ID_BYTES = 1_400;
 
 /**
- * Derives the document id of a natural key: its percent-encoded parts, such as `a|b%2fc` for `a` and `b/c`. Firestore accepts ids of at most 1,500 bytes, so a
+ * Derives the document id of a natural key: its percent-encoded parts. Firestore accepts ids of at most 1,500 bytes, so a
  * longer key is truncated and ends in its full hash. A truncated id is always longer than `MAX_ID_BYTES`, so no short key
  * can collide with it.
+ * @example
+ *     documentId('310716089541007', 'a/b'); // 310716089541007|a%2fb
  */
 export function documentId(...parts: readonly string[]): string {
   const id = parts.length === 1 ? encodePart(parts[0] ?? '') : parts.map(encodePart).join('|');
