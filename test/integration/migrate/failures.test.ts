@@ -100,7 +100,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect((await call('--from', '-', '--to', 'sqlite:a', ...none)).message).toContain(unreadable);
     expect(await call('resume')).toMatchObject({
       code: 1,
-      message: expect.stringMatching(/no migration in \S+\/identity-migration-\*: name its/),
+      message: expect.stringMatching(/no migration in \S+\/identity-migration-\*: specify its/),
     });
     expect((await call(...same, ...none)).message).toMatch(/no instance in .*: create one with identity init/);
     expect(await readdir(cwd)).toEqual([]);
