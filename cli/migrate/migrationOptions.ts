@@ -25,7 +25,7 @@ export const planning = {
   from: required('PLACE', 'the source', 'Places and credentials'),
   ...toOption('the target; a file or an object is new'),
   ...exportChoices,
-  org: { ...exportChoices.org, meaning: 'by default all but the default organisation' },
+  org: { ...exportChoices.org, meaning: 'repeatable; by default all but the default organisation' },
   timeout: optional('DURATION', 'limit of each call and reconnection, such as 30m', RUN_AND_OUTPUT),
   with: { ...exportChoices.with, meaning: `${SECRET_CHOICES}; of a file by default all` },
   ...importChoices,

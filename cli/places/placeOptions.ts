@@ -19,8 +19,8 @@ export const placeDetails = '`identity help` lists the forms of PLACE.';
 
 /** The options that select the content of an export, and limit its time. */
 export const exportChoices = {
-  org: repeatable('ORG_ID', 'an organisation; by default all', SELECTION),
-  'exclude-org': repeatable('ORG_ID', 'an organisation to leave out, if it exists', SELECTION),
+  org: repeatable('ORG_ID', 'an organisation, repeatable; by default all', SELECTION),
+  'exclude-org': repeatable('ORG_ID', 'an organisation to leave out, if it exists; repeatable', SELECTION),
   with: optional('SECRETS', `${SECRET_CHOICES}; by default none`, SELECTION),
   timeout: optional('DURATION', 'such as 30m; by default the limit of the place', RUN_AND_OUTPUT),
   'unknown-states': optional('STATE', 'active: for states that ZITADEL 2 or 3 omits', SELECTION),
