@@ -18,6 +18,10 @@ const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
     /^ID=CRYPT-(?:2xK7d|r8Qm2) /,
     'the ZITADEL has no verifier for the password hash: add it to SystemDefaults.PasswordHasher.Verifiers there, or migrate with --refused-hashes omit',
   ],
+  [
+    /^ID=PROJECT-msNebo /,
+    'the ZITADEL refuses the host in `backChannelLogoutUri`, which is unknown there or private: change HTTPClient.DenyList there, or import the application without this field',
+  ],
   [/^ID=IMPORT-orgState /, 'an import does not change the state of an existing organisation'],
   [/^ID=IMPORT-ownState /, 'an import does not change the state of its caller'],
   [/^ID=IMPORT-rolesInUse /, 'the project grant would lose roles that user grants still use'],

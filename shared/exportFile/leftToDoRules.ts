@@ -133,6 +133,12 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
     'ZITADEL gives applications new client ids and client secrets: configure the applications with them',
   ),
   {
+    sections: ['oidcApps'],
+    message:
+      'a ZITADEL of July 2026 refuses an application whose `backChannelLogoutUri` has an unknown or a private host: change its HTTPClient.DenyList, or import the application without this field',
+    applies: ({ body }) => valueAt(parseObject(body), 'app.backChannelLogoutUri') !== undefined,
+  },
+  {
     sections: ['oidcIdps'],
     message:
       'ZITADEL rejects an identity provider without client secret, and the whole request: export with `with_passwords`, or write `clientSecret` into the file',

@@ -74,6 +74,19 @@ describe('a migration of every kind of record', () => {
   });
 });
 
+describe('a migration of an application with a back-channel logout URI', () => {
+  const app = { projectId: '5', name: 'Portal', backChannelLogoutUri: 'https://portal.internal.example/logout' };
+  const shop = { projects: [{ projectId: '5', project: { name: 'Shop' } }], oidcApps: [{ appId: '6', app }] };
+
+  it('warns in its plan that a ZITADEL of July 2026 may refuse the application, and explains the error', async () => {
+    const { migrate } = await migrating(await exportFileWith(organisation('acme', shop)), { release: '2026-07' });
+    const { code, stdout, stderr } = await migrate();
+    expect(stderr).toContain('oidc app 6: a ZITADEL of July 2026 refuses an application whose `backChannelLogoutUri`');
+    expect(stdout).toContain('oidc app 6: the ZITADEL refuses the host in `backChannelLogoutUri`');
+    expect(code, stderr).toBe(3);
+  });
+});
+
 describe('a migration of users with one login name in several organisations', () => {
   const robot = { userId: 'robot', user: { userId: 'robot', userName: 'Admin', name: 'Robot' } };
   const users = (orgId: string) => ['alice', 'admin'].map((userName) => person(`${orgId}-${userName}`, { userName }));

@@ -154,7 +154,10 @@ export const firstPhase: readonly Row[] = [
     type: 'oidc_app',
     id: ['appId'],
     exists: 'ID=PROJECT-lxowmp Message=Errors.Project.App.AlreadyExisting',
-    refuses: lacks('projects', 'app.projectId', 'ID=COMMAND-EbFMN Message=Errors.Project.NotFound'),
+    refuses: (given) =>
+      given.run.release === '2026-07' && valueAt(given.json, 'app.backChannelLogoutUri') !== undefined
+        ? 'ID=PROJECT-msNebo Message=Errors.Project.App.Blocked.BackchannelLogoutURL'
+        : lacks('projects', 'app.projectId', 'ID=COMMAND-EbFMN Message=Errors.Project.NotFound')(given),
   },
   {
     section: 'apiApps',
