@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { defaultExportOptions } from '../../functions/export/contract.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
-import { secretSelection } from '../../shared/exportFile/secretSelection.ts';
 import { type JsonObject, parseIfJson, textAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { type Surroundings, UsageError } from '../command.ts';
 import { inspectPlace } from '../exports/inspectPlace.ts';
-import type { DatabasePlace, PlaceExportOptions } from '../exports/placeInterfaces.ts';
+import type { DatabasePlace } from '../exports/placeInterfaces.ts';
 import { callBriefly, readText } from '../httpClient.ts';
 import type { InstanceSettings } from '../places/instancePlace.ts';
 import { responseError } from '../places/instanceResponses.ts';
@@ -50,14 +50,6 @@ function callUser(settings: InstanceSettings, method: 'GET' | 'DELETE', path: st
   });
 }
 
-const everythingWithoutSecrets: PlaceExportOptions = {
-  orgIds: [],
-  excludedOrgIds: [],
-  ...secretSelection(),
-  forZitadel: false,
-  timeoutMs: undefined,
-};
-
 /** Finds people in an export, because instances have no search. Without permission to export, each text is an id. */
 async function findInExport(
   place: DatabasePlace,
@@ -74,7 +66,7 @@ async function findInExport(
     },
     reset: () => search.reset(),
   };
-  await inspectPlace(place, everythingWithoutSecrets, visitor, progressLines(stderr), signal, 'finding people');
+  await inspectPlace(place, defaultExportOptions, visitor, progressLines(stderr), signal, 'finding people');
   return search.found;
 }
 

@@ -62,6 +62,9 @@ export type ExportRequest = z.output<typeof exportRequest>;
 /** The content of an export, as requested. */
 export type ExportRequestOptions = RequestOptions<typeof exportOptions>;
 
+/** The content of an export whose request has no options: all organisations, without secrets. */
+export const defaultExportOptions: ExportRequestOptions = z.object(exportOptions).omit({ timeout: true }).parse({});
+
 /** The export response (specification 4.2): the export file or, for an export to a bucket only, the written object. */
 export const exportResponse = z.union([
   exportFile,

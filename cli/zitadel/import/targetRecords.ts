@@ -1,10 +1,12 @@
 // Existing records of a ZITADEL, with which those of a file are compared.
 
+import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { organisationsExist } from '../../../shared/errors/errors.ts';
 import type { RecordContent } from '../../../shared/exportFile/comparedRecord.ts';
 import { Comparison } from '../../../shared/exportFile/comparison.ts';
 import { inspect } from '../../../shared/exportFile/inspection.ts';
 import { isClosed } from '../../../shared/exportFile/leftToDoRules.ts';
+import { noSecrets } from '../../../shared/exportFile/secretSelection.ts';
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
@@ -38,9 +40,6 @@ export interface TargetRecord {
   readonly isClosed: boolean;
 }
 
-/** The options of the export of existing records: without secrets, which are not compared. */
-const withoutSecrets = { withPasswords: false, withOtp: false };
-
 /** The records of organisations in a ZITADEL, with which those of a file are compared. */
 export class TargetRecords implements Disposable {
   private readonly comparison: Comparison;
@@ -50,7 +49,7 @@ export class TargetRecords implements Disposable {
   private constructor(zitadel: ZitadelSide, losses: FileLosses, withKeys: boolean) {
     this.zitadel = { ...zitadel, losses };
     this.losses = losses;
-    this.comparison = new Comparison({ ...withoutSecrets, withKeys }, 0);
+    this.comparison = new Comparison({ ...noSecrets, withKeys }, 0);
   }
 
   /**
@@ -74,8 +73,8 @@ export class TargetRecords implements Disposable {
     using resources = new DisposableStack();
     const target = resources.use(new TargetRecords(zitadel, losses, withKeys));
     if (existing.length > 0) {
-      const scope = { orgIds: existing, excludedOrgIds: [], forZitadel: false, timeoutMs: undefined };
-      const content = openZitadelExport(connect, { ...withoutSecrets, ...scope, withKeys, unknownStates });
+      const selection = { ...defaultExportOptions, orgIds: existing, withKeys, unknownStates };
+      const content = openZitadelExport(connect, selection);
       await using exported = await makeRepeatable(content, connection.signal);
       await inspect(exported, connection.signal, { visitor: target.comparison.first });
     }

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
 import type { Manifest } from '../../../shared/exportFile/manifest.ts';
 import type { Store } from '../../../shared/store/store.ts';
@@ -68,12 +69,11 @@ async function exportOf(store: Store, orgIds: readonly string[]) {
   const snapshot = await store.snapshot();
   try {
     const selection = {
+      ...defaultExportOptions,
       orgIds,
-      excludedOrgIds: [],
       withPasswords: true,
       withOtp: true,
       withKeys: true,
-      forZitadel: false,
     };
     const { bytes } = exportOrganisations(
       snapshot,

@@ -1,6 +1,7 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
 import { fillWithSample, prepareInstance, samplePerson } from '../../../local/localInstance.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
@@ -37,12 +38,10 @@ async function place() {
 async function organisationsOf(store: Store): Promise<string> {
   const snapshot = await store.snapshot();
   const selection = {
-    orgIds: [],
-    excludedOrgIds: [],
+    ...defaultExportOptions,
     withPasswords: true,
     withOtp: true,
     withKeys: true,
-    forZitadel: false,
   };
   const bytes = await collect(
     exportOrganisations(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
 import { userKey } from '../../../shared/auth/authorise.ts';
 import { FORMAT, instanceKey } from '../../../shared/store/instance.ts';
@@ -96,7 +97,7 @@ describe('an export', () => {
   });
 });
 
-const content = { withPasswords: true, withOtp: true, withKeys: true, forZitadel: false };
+const content = { ...defaultExportOptions, withPasswords: true, withOtp: true, withKeys: true };
 const never = new AbortController().signal;
 
 describe('an export during other writes', () => {
@@ -111,7 +112,7 @@ describe('an export during other writes', () => {
     });
     const before = await instance.export();
     const snapshot = await store.snapshot();
-    const selection = { ...content, orgIds: [], excludedOrgIds: [instance.orgId] };
+    const selection = { ...content, excludedOrgIds: [instance.orgId] };
     const running = exportOrganisations(
       snapshot,
       selection,
@@ -150,10 +151,9 @@ describe('an export during other writes', () => {
     await instance.import({ dataOrgs: { orgs: [organisation('many', { humanUsers: people })] } });
     const snapshot = await store.snapshot();
     const controller = new AbortController();
-    const selection = { ...content, orgIds: [], excludedOrgIds: [] };
     const running = exportOrganisations(
       snapshot,
-      selection,
+      content,
       { instance: 'test', defaultOrgId: undefined, loginNamesByDomain: false },
       controller.signal,
     );
@@ -182,7 +182,7 @@ describe('the chunks of an export', () => {
     const userMetadata = [1, 2, 3].map((number) => ({ id: 'P1', key: `long ${number}`, value }));
     await instance.import({ dataOrgs: { orgs: [organisation('many', { humanUsers: people, userMetadata })] } });
     await using snapshot = await store.snapshot();
-    const selection = { ...content, orgIds: ['many'], excludedOrgIds: [] };
+    const selection = { ...content, orgIds: ['many'] };
     const origin = { instance: 'test', defaultOrgId: undefined, loginNamesByDomain: false };
     const chunks = await Array.fromAsync(exportOrganisations(snapshot, selection, origin, never).bytes);
     expect(chunks.every(({ length }) => length > 0)).toBe(true);

@@ -3,6 +3,7 @@ import type { ImportMeter, PlaceImportOptions } from '../../../cli/exports/place
 import { openZitadelExport } from '../../../cli/zitadel/export/exportContent.ts';
 import { importIntoZitadel } from '../../../cli/zitadel/import/importFile.ts';
 import type { ZitadelConnection } from '../../../cli/zitadel/zitadelConnection.ts';
+import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { fileWith } from './files.ts';
 import type { ZitadelStandIn } from './standIn.ts';
 
@@ -22,7 +23,7 @@ const everything = { withPasswords: true, withOtp: true, withKeys: true };
 
 /** Exports organisations with their secrets; by default all. */
 export async function exportFromZitadel(zitadel: Pick<ZitadelStandIn, 'url'>, orgIds: readonly string[] = []) {
-  const options = { ...everything, orgIds, excludedOrgIds: [], forZitadel: false, timeoutMs: undefined };
+  const options = { ...defaultExportOptions, ...everything, orgIds };
   await using content = openZitadelExport((signal) => ({ ...connectTo(zitadel), signal }), options);
   const text = Buffer.concat(await Array.fromAsync(content.open(new AbortController().signal))).toString();
   return { text, orgs: written.parse(JSON.parse(text)).orgs };
