@@ -53,7 +53,8 @@ export const exportCommand = defineCommand({
     requireSelectable(source, options, given.with !== undefined);
     await target.requireFree?.(signal);
     const { stayingOrganisation, withoutOrganisation } = await import('../exports/defaultOrganisation.ts');
-    const { RecordCounter: Counter, requestLines, trackStore } = await import('../exports/recordCounter.ts');
+    const { RecordCounter: Counter, requestLines } = await import('../exports/recordCounter.ts');
+    const { trackStore } = await import('../exports/trackTransfer.ts');
     const counter = new Counter(source.name, options);
     const unexported: UnexportedOrganisation[] = [];
     const onUnexported = (one: UnexportedOrganisation) => {

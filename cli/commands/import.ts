@@ -44,7 +44,8 @@ export const importCommand = defineCommand({
     const { openPlaces } = await import('../places/openPlaces.ts');
     const { requireOther } = await import('../places/parsePlace.ts');
     const { requireOtherInstance } = await import('../exports/placeInterfaces.ts');
-    const { RecordCounter, requestLines, trackImport } = await import('../exports/recordCounter.ts');
+    const { RecordCounter, requestLines } = await import('../exports/recordCounter.ts');
+    const { trackImport } = await import('../exports/trackTransfer.ts');
     const { fitsQuery } = await import('../places/importQuery.ts');
     const { openWithSecrets } = await import('../exports/fileSecrets.ts');
     const {

@@ -15,7 +15,8 @@ import { InterruptedError } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
 import { makeRepeatable } from './fileContent.ts';
 import type { Place, PlaceExportOptions } from './placeInterfaces.ts';
-import { countedContent, type ExportedRequest, RecordCounter } from './recordCounter.ts';
+import { type ExportedRequest, RecordCounter } from './recordCounter.ts';
+import { countedContent } from './trackTransfer.ts';
 
 /** The facts about an export file that was read. */
 export interface PlaceInspection extends Inspection {

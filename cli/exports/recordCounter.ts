@@ -1,7 +1,6 @@
 // Counting the records of an export file on its way to a target.
 
 import type { z } from 'zod';
-import type { ImportResponse } from '../../functions/import/contract.ts';
 import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { exportedManifest } from '../../shared/exportFile/manifest.ts';
 import { type ExportFileItem, ExportFileReader } from '../../shared/exportFile/reader.ts';
@@ -10,21 +9,8 @@ import { JsonError, locatedMessage, parseJson } from '../../shared/json/jsonScan
 import { parseUnique } from '../../shared/json/jsonText.ts';
 import { findSection, organisationSection } from '../../shared/organisation/sections.ts';
 import { UsageError } from '../command.ts';
-import { type ProgressOutput, trackPhase } from '../progress.ts';
 import { printable } from '../terminal.ts';
-import { undisposed } from './fileContent.ts';
-import {
-  type ComparedRecords,
-  countSettled,
-  type DatabasePlace,
-  type ExportFile,
-  type FilePlace,
-  type ImportMeter,
-  type ImportSettled,
-  type PlaceExportOptions,
-  type PlaceImportOptions,
-  type StoredFile,
-} from './placeInterfaces.ts';
+import type { PlaceExportOptions } from './placeInterfaces.ts';
 
 /** The schema of the request in a manifest. Older manifests omit fields. */
 const exportedRequest = exportedManifest.pick({ secrets: true, ignored: true }).partial();
@@ -156,79 +142,3 @@ function requireFound(lacks: string, missing: ReadonlySet<string>): void {
 }
 
 const statements = Object.keys(exportedRequest.shape);
-
-interface ReadContent {
-  /** The content's name in messages. */
-  readonly name: string;
-  readonly content: ExportFile;
-  /** Counts the content's records; a new counter by default. */
-  readonly counter?: RecordCounter;
-}
-
-/** The phase in which a target settles records. */
-const IMPORTING = 'importing';
-
-/**
- * Imports content into a place, and shows two phases: sending, and settling.
- */
-export async function trackImport(
-  target: DatabasePlace,
-  { name, content, counter = new RecordCounter(name) }: ReadContent,
-  options: PlaceImportOptions,
-  output: ProgressOutput,
-  signal: AbortSignal,
-): Promise<ImportResponse> {
-  const begun = Promise.withResolvers<Parameters<ImportMeter['onBegun']>>();
-  const started = Promise.withResolvers<void>();
-  let settled = (): ImportSettled => ({ records: 0, unchanged: 0, total: 0 });
-  const onStarted = (read: () => ImportSettled) => {
-    settled = read;
-    started.resolve();
-  };
-  const onBegun: ImportMeter['onBegun'] = (...phase) => begun.resolve(phase);
-  const importing = target.import(countedContent(content, counter), options, { onBegun, onStarted }, signal);
-  const [first, compared] = await Promise.race([begun.promise, importing.then(() => ['sending'] as const)]);
-  const given =
-    compared === undefined
-      ? { records: () => counter.records, fraction: () => content.fraction?.() }
-      : { records: () => compared().records, fraction: () => shareOf(compared()) };
-  await trackPhase(output, first, given, () => Promise.race([started.promise, importing]));
-  const taken = {
-    records: () => settled().records,
-    unchanged: () => settled().unchanged,
-    fraction: () => shareOf(settled()),
-  };
-  const count = ({ summary }: ImportResponse) => countSettled(summary);
-  return await trackPhase(output, options.dryRun ? 'trying' : IMPORTING, taken, () => importing, count);
-}
-
-function shareOf({ records, total }: ComparedRecords): number | undefined {
-  return total === 0 ? undefined : records / total;
-}
-
-/** Stores content in a place, and shows the number of records. */
-export function trackStore(
-  target: FilePlace,
-  { name, content, counter = new RecordCounter(name) }: ReadContent,
-  phase: string,
-  output: ProgressOutput,
-  signal: AbortSignal,
-): Promise<StoredFile> {
-  const meter = { records: () => counter.records, fraction: () => content.fraction?.() };
-  return trackPhase(output, phase, meter, () => target.store(counter.count(content.open(signal)), signal));
-}
-
-/** Counts the records of content in its first reading. The caller still disposes of the content. */
-export function countedContent(content: ExportFile, counter: RecordCounter): ExportFile {
-  let isFirst = true;
-  return {
-    isRepeatable: content.isRepeatable,
-    open(signal) {
-      const bytes = content.open(signal);
-      const result = isFirst ? counter.count(bytes) : bytes;
-      isFirst = false;
-      return result;
-    },
-    ...undisposed,
-  };
-}

@@ -8,7 +8,7 @@ import { objectForbidden } from '../../shared/errors/storageErrors.ts';
 import { type Output, type Surroundings, UsageError } from '../command.ts';
 import { stayingOrganisation } from '../exports/defaultOrganisation.ts';
 import type { FilePlace, StoredFile } from '../exports/placeInterfaces.ts';
-import { trackStore } from '../exports/recordCounter.ts';
+import { trackStore } from '../exports/trackTransfer.ts';
 import { firstLines } from '../numberTexts.ts';
 import { askConfirmation, askText, canAsk } from '../questions.ts';
 import { commandLine, type Line, layOut, layoutOf, printable, printableJson, section } from '../terminal.ts';

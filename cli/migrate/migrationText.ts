@@ -7,7 +7,7 @@ import { type Notice, noticeSection, noticeText } from '../notices.ts';
 import { counted, countList, figures, firstLines, hashLine, named, numberText } from '../numberTexts.ts';
 import { phaseText } from '../progress.ts';
 import { commandLine, type Line, section } from '../terminal.ts';
-import { describeCredentials } from './credentialTally.ts';
+import { describeCredentials } from './credentialText.ts';
 import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
 import { endText, equalRecords } from './resultSummary.ts';
 

@@ -49,37 +49,10 @@ export function keepShownPlan(directory: string, plan: MigrationPlan): Promise<v
 
 /** Compares the export with the target, tries its import, and stores the plan in the run directory. */
 export async function makePlan(run: MigrationRun, source: OpenSide, target: OpenSide): Promise<MigrationPlan> {
-  const { state } = run;
-  const { leftOut = [] } = state;
-  const [facts, organisations] = [new FileFacts(), new OrganisationTally()];
-  const credentials = credentialTally(target, state.settings);
-  const undone = overwrites(target, state.settings) ? new UndoneChanges() : undefined;
-  const losses = new FileLosses(state.settings.refusedHashes);
-  const byZitadels = explainZitadels([source.facts, target.facts], losses);
-  // Only records on both sides can be in conflict.
-  using comparison = new Comparison(state.settings, 0, {
-    explain: (found, first) =>
-      found.outcome === 'different'
-        ? (explainBesideHash(found, target.kind === 'zitadel', (others) => byZitadels(others, first)) ??
-          explain(found, state.settings, undefined, first))
-        : 'no conflict',
-    pairs: combinePairs([credentials, undone]),
-  });
-  const inspection = await readSides(run, target, comparison, [facts, organisations, losses]);
+  const { inspection, credentials, leftToDo, found } = await surveyExport(run, source, target);
   const trial = await tryImport(run, target);
-  // Without a trial, the target returns no warnings.
-  const ofStates = stateWarnings(inspection);
-  const { exported } = run.state;
-  const secrets = { selected: [...selectedKinds(state.settings)], found: facts.secrets };
-  const {
-    errors: refused,
-    errorsOmitted: refusedOmitted,
-    ...notices
-  } = sortNotices(
-    trial,
-    [source, target],
-    facts.leftToDo(inspection.request, target.kind === 'zitadel', state.settings),
-  );
+  const { errors: refused, errorsOmitted: refusedOmitted, ...notices } = sortNotices(trial, [source, target], leftToDo);
+  const { settings, exported, leftOut = [] } = run.state;
   const plan: MigrationPlan = {
     source: {
       ...describeSide(source),
@@ -89,6 +62,41 @@ export async function makePlan(run: MigrationRun, source: OpenSide, target: Open
     target: describeSide(target),
     checks: [...planChecks(run, source, target, trial), ...hashChecks(target, credentials)],
     leftOut,
+    ...found,
+    onConflict: settings.onConflict,
+    bytes: exported?.bytes ?? 0,
+    refused,
+    refusedOmitted,
+    ...notices,
+    // Without a trial, the target returns no warnings.
+    warnings: [...(trial === undefined ? stateWarnings(inspection) : []), ...notices.warnings],
+    losses: [...(source.facts?.exportLosses ?? [])],
+    changes: [...(target.facts?.importChanges ?? [])],
+  };
+  await writeJson(run.directory, PLAN_FILE, plan);
+  return plan;
+}
+
+/** Reads the export, and compares it with the target. `found` is the part of the plan that follows from their records. */
+async function surveyExport(run: MigrationRun, source: OpenSide, target: OpenSide) {
+  const { settings } = run.state;
+  const isZitadel = target.kind === 'zitadel';
+  const [facts, organisations] = [new FileFacts(), new OrganisationTally()];
+  const credentials = credentialTally(target, settings);
+  const undone = overwrites(target, settings) ? new UndoneChanges() : undefined;
+  const losses = new FileLosses(settings.refusedHashes);
+  const byZitadels = explainZitadels([source.facts, target.facts], losses);
+  // Only records on both sides can be in conflict.
+  using comparison = new Comparison(settings, 0, {
+    explain: (difference, first) =>
+      difference.outcome === 'different'
+        ? (explainBesideHash(difference, isZitadel, (others) => byZitadels(others, first)) ??
+          explain(difference, settings, undefined, first))
+        : 'no conflict',
+    pairs: combinePairs([credentials, undone]),
+  });
+  const inspection = await readSides(run, target, comparison, [facts, organisations, losses]);
+  const found = {
     organisations: organisations.listed.map((one) => ({
       ...one,
       before: recordCounts(comparison.organisations.get(one.orgId)),
@@ -96,25 +104,16 @@ export async function makePlan(run: MigrationRun, source: OpenSide, target: Open
     organisationsOmitted: organisations.omitted,
     sections: Object.fromEntries([...facts.sections].map(([name, { records }]) => [name, records])),
     before: recordCounts([...comparison.counts.values()].reduce(addCounts, {})),
-    onConflict: state.settings.onConflict,
-    bytes: exported?.bytes ?? 0,
-    secrets,
+    secrets: { selected: [...selectedKinds(settings)], found: facts.secrets },
     hashFormats: facts.hashFormats,
     credentials: credentials && {
       ...credentials.credentials,
-      secondFactors: secondFactors(inspection.request, facts, state.settings.withOtp),
+      secondFactors: secondFactors(inspection.request, facts, settings.withOtp),
     },
     undone: undone?.people.entries ?? [],
     undoneOmitted: undone?.people.omitted ?? 0,
-    refused,
-    refusedOmitted,
-    ...notices,
-    warnings: [...(trial === undefined ? ofStates : []), ...notices.warnings],
-    losses: [...(source.facts?.exportLosses ?? [])],
-    changes: [...(target.facts?.importChanges ?? [])],
-  };
-  await writeJson(run.directory, PLAN_FILE, plan);
-  return plan;
+  } satisfies Partial<MigrationPlan>;
+  return { inspection, credentials, leftToDo: facts.leftToDo(inspection.request, isZitadel, settings), found };
 }
 
 /** Whether the target overwrites existing records. A ZITADEL never does. */

@@ -13,7 +13,7 @@ import type { Output } from '../command.ts';
 import { missingStatesText } from '../notices.ts';
 import { requireFreeFile } from '../places/filePlace.ts';
 import { type MigrationPlan, type MigrationResult, migrationResult } from './migrationDocuments.ts';
-import { type MigrationRun, readMigrationState } from './migrationRun.ts';
+import { type MigrationRun, type MigrationState, readMigrationState } from './migrationRun.ts';
 import type { OpenSide } from './openSides.ts';
 import type { Proved } from './proof.ts';
 import { readJson, resumeCommand, writeJson } from './runDirectory.ts';
@@ -33,10 +33,8 @@ export async function makeResult(
   target: OpenSide,
   proved: Proved,
 ): Promise<MigrationResult> {
-  const { settings, startedAt, exported, moved: { response, stored } = {}, leftOut = [], importRepeated } = run.state;
+  const { settings, startedAt, moved: { response, stored } = {}, leftOut = [], resumedAt = [] } = run.state;
   const { proof, credentials, organisations, organisationsOmitted, sourceDigest, targetDigest, activations } = proved;
-  const { summary } = response ?? {};
-  const imported = summary && importedCounts(summary);
   const notices = sortNotices(response, [plan.source, target], plan.leftToDo);
   const { place: _, ...object } = stored ?? { place: '' };
   const result: MigrationResult = {
@@ -51,22 +49,15 @@ export async function makeResult(
     leftOut,
     organisations,
     organisationsOmitted,
-    moved: {
-      organisations: exported?.organisations ?? 0,
-      records: exported?.records ?? 0,
-      exported: plan.sections,
-      ...(imported === undefined ? {} : { imported }),
-    },
+    moved: movedCounts(run.state, plan),
     phases: [...run.phases],
-    resumedAt: run.state.resumedAt ?? [],
+    resumedAt,
     ...notices,
     // The observed activations replace the planned ones.
     leftToDo: [...activations.entries, ...notices.leftToDo.filter(({ reason }) => reason !== 'access_given')],
     leftToDoOmitted: notices.leftToDoOmitted + activations.omitted,
     warnings: [
-      // The last request counts records of earlier ones as unchanged.
-      ...(importRepeated && total(summary?.unchanged ?? {}) > 0 ? [SEVERAL_REQUESTS] : []),
-      ...(exported?.missingStates ?? []).map((one) => ({ type: 'state', message: missingStatesText(one) })),
+      ...ownWarnings(run.state),
       // There is no import into a file, so the plan's warnings remain.
       ...(response === undefined ? plan.warnings : notices.warnings),
     ],
@@ -75,6 +66,27 @@ export async function makeResult(
   };
   await writeJson(run.directory, RESULT_FILE, result);
   return result;
+}
+
+/** Returns the numbers of exported and imported records. */
+function movedCounts({ exported, moved: { response } = {} }: MigrationState, { sections }: MigrationPlan) {
+  return {
+    organisations: exported?.organisations ?? 0,
+    records: exported?.records ?? 0,
+    exported: sections,
+    ...(response === undefined ? {} : { imported: importedCounts(response.summary) }),
+  };
+}
+
+/** Returns the warnings that the import's response does not contain. */
+function ownWarnings({ exported, importRepeated, moved: { response } = {} }: MigrationState) {
+  const { missingStates = [] } = exported ?? {};
+  // The last request counts records of earlier ones as unchanged.
+  const countsEarlier = importRepeated === true && total(response?.summary.unchanged ?? {}) > 0;
+  return [
+    ...(countsEarlier ? [SEVERAL_REQUESTS] : []),
+    ...missingStates.map((one) => ({ type: 'state', message: missingStatesText(one) })),
+  ];
 }
 
 /** Returns the counts of an import for the result. */

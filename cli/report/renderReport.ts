@@ -1,6 +1,6 @@
 import { total } from '../../shared/collections/counts.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
-import { describeCredentials } from '../migrate/credentialTally.ts';
+import { describeCredentials } from '../migrate/credentialText.ts';
 import type { MigrationResult, MigrationSide } from '../migrate/migrationDocuments.ts';
 import { endText, equalRecords } from '../migrate/resultSummary.ts';
 import { groupNotices, groupText, type Notice, noticeText } from '../notices.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CredentialTally, describeCredentials } from '../../../../cli/migrate/credentialTally.ts';
+import { CredentialTally } from '../../../../cli/migrate/credentialTally.ts';
+import { describeCredentials } from '../../../../cli/migrate/credentialText.ts';
 import type { RecordContent } from '../../../../shared/exportFile/comparedRecord.ts';
 import type { ComparedPair } from '../../../../shared/exportFile/comparison.ts';
 

@@ -1,0 +1,93 @@
+// Imports and stores content, and shows the progress.
+
+import type { ImportResponse } from '../../functions/import/contract.ts';
+import { type ProgressOutput, trackPhase } from '../progress.ts';
+import { undisposed } from './fileContent.ts';
+import {
+  type ComparedRecords,
+  countSettled,
+  type DatabasePlace,
+  type ExportFile,
+  type FilePlace,
+  type ImportMeter,
+  type ImportSettled,
+  type PlaceImportOptions,
+  type StoredFile,
+} from './placeInterfaces.ts';
+import { RecordCounter } from './recordCounter.ts';
+
+interface ReadContent {
+  /** The content's name in messages. */
+  readonly name: string;
+  readonly content: ExportFile;
+  /** Counts the content's records; a new counter by default. */
+  readonly counter?: RecordCounter;
+}
+
+/** The phase in which a target settles records. */
+const IMPORTING = 'importing';
+
+/**
+ * Imports content into a place, and shows two phases: sending, and settling.
+ */
+export async function trackImport(
+  target: DatabasePlace,
+  { name, content, counter = new RecordCounter(name) }: ReadContent,
+  options: PlaceImportOptions,
+  output: ProgressOutput,
+  signal: AbortSignal,
+): Promise<ImportResponse> {
+  const begun = Promise.withResolvers<Parameters<ImportMeter['onBegun']>>();
+  const started = Promise.withResolvers<void>();
+  let settled = (): ImportSettled => ({ records: 0, unchanged: 0, total: 0 });
+  const onStarted = (read: () => ImportSettled) => {
+    settled = read;
+    started.resolve();
+  };
+  const onBegun: ImportMeter['onBegun'] = (...phase) => begun.resolve(phase);
+  const importing = target.import(countedContent(content, counter), options, { onBegun, onStarted }, signal);
+  const [first, compared] = await Promise.race([begun.promise, importing.then(() => ['sending'] as const)]);
+  const given =
+    compared === undefined
+      ? { records: () => counter.records, fraction: () => content.fraction?.() }
+      : { records: () => compared().records, fraction: () => shareOf(compared()) };
+  await trackPhase(output, first, given, () => Promise.race([started.promise, importing]));
+  const taken = {
+    records: () => settled().records,
+    unchanged: () => settled().unchanged,
+    fraction: () => shareOf(settled()),
+  };
+  const count = ({ summary }: ImportResponse) => countSettled(summary);
+  return await trackPhase(output, options.dryRun ? 'trying' : IMPORTING, taken, () => importing, count);
+}
+
+function shareOf({ records, total }: ComparedRecords): number | undefined {
+  return total === 0 ? undefined : records / total;
+}
+
+/** Stores content in a place, and shows the number of records. */
+export function trackStore(
+  target: FilePlace,
+  { name, content, counter = new RecordCounter(name) }: ReadContent,
+  phase: string,
+  output: ProgressOutput,
+  signal: AbortSignal,
+): Promise<StoredFile> {
+  const meter = { records: () => counter.records, fraction: () => content.fraction?.() };
+  return trackPhase(output, phase, meter, () => target.store(counter.count(content.open(signal)), signal));
+}
+
+/** Counts the records of content in its first reading. The caller still disposes of the content. */
+export function countedContent(content: ExportFile, counter: RecordCounter): ExportFile {
+  let isFirst = true;
+  return {
+    isRepeatable: content.isRepeatable,
+    open(signal) {
+      const bytes = content.open(signal);
+      const result = isFirst ? counter.count(bytes) : bytes;
+      isFirst = false;
+      return result;
+    },
+    ...undisposed,
+  };
+}

@@ -1,0 +1,44 @@
+// The text about people whose credentials are equal in source and target.
+
+import { counted, firstOf, numberText } from '../numberTexts.ts';
+import type { CredentialSummary } from './migrationDocuments.ts';
+
+/** The texts for compared second factors and for the others. */
+const secondFactorTexts: Readonly<
+  Record<CredentialSummary['secondFactors'], readonly [compared: string, others: string]>
+> = {
+  all: ['second factors', ''],
+  totp: ['TOTP seed', '; other second factors do not move, and are not compared'],
+  none: ['', '; second factors do not move, and are not compared'],
+};
+
+/** Describes how many people have equal credentials in the target: a sentence, and a phrase per reason for the others. */
+export function describeCredentials(
+  { people, withPassword, kept, secondFactors, others }: CredentialSummary,
+  targetKind: string,
+) {
+  const without = people - withPassword;
+  const [all, some] = [counted(people, 'person'), counted(withPassword, 'person')];
+  const [compared, uncompared] = secondFactorTexts[secondFactors];
+  const [have, are] = kept === 1 ? ['has', 'is'] : ['have', 'are'];
+  const same = listText(['password hash', ...(compared === '' ? [] : [compared]), 'state']);
+  const verified = `a password hash that it verifies by default${compared === '' ? '' : ` and the same ${compared}`}`;
+  const statement =
+    targetKind === 'zitadel'
+      ? `${are} active in the ZITADEL, with ${verified}`
+      : `${have} the same ${same} on both sides`;
+  const rest =
+    without === 0
+      ? []
+      : [`${numberText(without)} of ${all} ${without === 1 ? 'has' : 'have'} no password in the export`];
+  const sentence = `${numberText(kept)} of ${some} with a password ${statement}${uncompared}`;
+  return {
+    sentence: [...(withPassword === 0 ? [] : [sentence]), ...rest].join('; '),
+    reasons: others.map(({ reason, count, names }) => `${numberText(count)} ${reason}: ${firstOf(names, count)}`),
+  };
+}
+
+/** Joins nouns, such as `password hash, second factors and state`. */
+function listText(nouns: readonly string[]): string {
+  return `${nouns.slice(0, -1).join(', ')} and ${nouns.at(-1)}`;
+}
