@@ -28,7 +28,7 @@ export const exportCommand = defineCommand({
   options: {
     ...toOption('the new file or object, or standard output'),
     ...exportChoices,
-    'for-zitadel': flag('the form that a ZITADEL imports without loss', 'Run and output'),
+    'for-zitadel': flag('write the form that a ZITADEL imports without loss', 'Run and output'),
     ...secretsOfTwo('the source', 'the target'),
     ...eventsOption,
   },

@@ -13,7 +13,7 @@ export const initCommand = defineInstanceCommand({
   options: {
     name: optional('NAME', 'name of the instance; by default that of its location'),
     'user-login-must-be-domain': flag(
-      'add the domain of an organisation without a domain policy to its user names, as a ZITADEL with this default: several organisations can then have users of one name; set for good',
+      'let organisations without a domain policy share user names: login names contain their domains, as in a ZITADEL with this default; cannot be changed later',
     ),
     expires: optional('DURATION', 'lifetime of the token; by default 30d'),
     ...newTokenFile,

@@ -35,7 +35,7 @@ export const memberRemoveCommand = defineInstanceCommand({
   summary: "revoke a user's role on the instance or an organisation",
   isAudited: true,
   arguments: [],
-  options: { ...membership, force: flag("also the last IAM_OWNER's") },
+  options: { ...membership, force: flag("revoke even the last IAM_OWNER's role") },
   examples: ['member remove --user 330000000000000301 --role IAM_OWNER --data ./north'],
   run: (call) => changeMembership(call, 'remove', call.options.force),
 });

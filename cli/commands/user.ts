@@ -32,7 +32,7 @@ export const userLockCommand = defineInstanceCommand({
   details: "The user's tokens are suspended.",
   isAudited: true,
   arguments: [userArgument],
-  options: { force: flag('also the last IAM_OWNER') },
+  options: { force: flag('lock even the last IAM_OWNER') },
   examples: ['user lock 330000000000000201 --data ./north'],
   run: async ({ arguments: [userId], options, store, now }) => {
     const { changeLock } = await import('../../shared/accounts/userLocks.ts');
@@ -75,7 +75,7 @@ export const serviceUserDeleteCommand = defineInstanceCommand({
   details: 'Its memberships and grants are deleted too. If the command was interrupted, repeat it.',
   isAudited: true,
   arguments: [required('USER_ID', 'the service user')],
-  options: { force: flag('also the last IAM_OWNER') },
+  options: { force: flag('delete even the last IAM_OWNER') },
   examples: ['service-user delete 330000000000000301 --data ./north'],
   run: async ({ arguments: [userId], options, store }) => {
     const { deleteServiceUser } = await import('../../shared/accounts/serviceUsers.ts');

@@ -13,7 +13,7 @@ type PageManifest = z.infer<typeof pageManifest>;
  * Yields the pages of an export as one file: the entries of all pages, then one manifest. An organisation that continues
  * on the next page has one entry per page.
  * @param read reads a page; the token of the first page is empty
- * @throws JsonError for a page that is no JSON
+ * @throws JsonError for a page that is not JSON
  */
 export async function* joinPages(read: (pageToken: string) => AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const manifests: PageManifest[] = [];

@@ -233,7 +233,7 @@ const TOLERATED_CLOCK_MS = 5_000;
 /** Describes the offset between this machine's clock and another's. */
 export function compareClocks(aheadMs: number, other: string) {
   if (Math.abs(aheadMs) <= TOLERATED_CLOCK_MS)
-    return { status: 'ok', message: `this machine and ${other} have the same time` } as const;
+    return { status: 'ok', message: `the clocks of this machine and ${other} agree` } as const;
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
   const direction = aheadMs > 0 ? 'ahead of' : 'behind';
   const message = `this machine is ${seconds} s ${direction} ${other}: let NTP set both clocks`;

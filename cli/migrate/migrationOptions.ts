@@ -23,14 +23,14 @@ export const sideSecrets = secretsOfTwo('the source', 'the target');
 /** The options of a new migration. */
 export const planning = {
   from: required('PLACE', 'the source', 'Places and credentials'),
-  ...toOption('the target; a file or an object is new'),
+  ...toOption('the target; a file or an object must be new'),
   ...exportChoices,
   org: { ...exportChoices.org, meaning: 'repeatable; by default all but the default organisation' },
   timeout: optional('DURATION', 'limit of each call and reconnection, such as 30m', RUN_AND_OUTPUT),
   with: { ...exportChoices.with, meaning: `${SECRET_CHOICES}; of a file by default all` },
   ...importChoices,
   'run-dir': optional('DIR', 'new directory; by default ./identity-migration-*', RUN_AND_OUTPUT),
-  report: optional('FILE', 'the new HTML page about the result', RUN_AND_OUTPUT),
+  report: optional('FILE', 'write the result to a new HTML page', RUN_AND_OUTPUT),
   ...sideSecrets,
 };
 

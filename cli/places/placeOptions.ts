@@ -30,7 +30,7 @@ export const exportChoices = {
 export const importChoices = {
   'on-conflict': optional('CONFLICT', 'report (default), skip or overwrite differences', SELECTION),
   'new-orgs-only': flag('fail if the target has one of the organisations', SELECTION),
-  'refused-hashes': optional('HASHES', 'omit: hashes for which a ZITADEL refuses people', SELECTION),
+  'refused-hashes': optional('HASHES', 'omit: leave out hashes that a ZITADEL may refuse', SELECTION),
 };
 
 /** The options for the secrets of a place. */

@@ -48,7 +48,7 @@ async function recogniseBy(origin: string, { status, headers, body }: HttpRespon
   // Go's servers and nginx respond to plain requests on a TLS port.
   const isPlain = status === 400 ? await plainToTls(origin) : undefined;
   if (isPlain !== undefined) throw isPlain;
-  if (status !== 200) return `${PATH} is answered with ${status}`;
+  if (status !== 200) return `${PATH} returns ${status}`;
   const document = ours.safeParse(parseIfJson(await readText(body, MAX_DESCRIPTION_BYTES))).data;
   const hasOperations = document?.paths['/admin/v1/export'] ?? document?.paths['/admin/v1/import'];
   if (document === undefined || hasOperations === undefined) return `${PATH} describes another service`;

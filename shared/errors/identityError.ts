@@ -36,7 +36,7 @@ export const errorBody = z
       .optional()
       .meta({
         description:
-          'Omitted when empty; `@type` names the shape of each. An error of this service ends with a `google.rpc.ErrorInfo`, whose `reason` names it for good.',
+          'Omitted when empty; `@type` names the type of each. The last entry of this service’s errors is a `google.rpc.ErrorInfo`, whose `reason` never changes.',
       }),
   })
   .readonly()

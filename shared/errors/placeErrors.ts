@@ -30,7 +30,7 @@ export const placeProtocolWrong = defineError('FAILED_PRECONDITION', 'PLACE_PROT
 export const placeNotKnown = defineError('FAILED_PRECONDITION', 'PLACE_NOT_RECOGNISED', {
   text: (place: string, reason: string) =>
     `${place} is not an instance of this service (${reason}), nor a ZITADEL instance: check the address, without a path`,
-  example: ['https://www.example.com', '/openapi.json is answered with 404'],
+  example: ['https://www.example.com', '/openapi.json returns 404'],
 });
 
 /** A token's option and file; without a file if the token was entered at the terminal. */

@@ -131,7 +131,7 @@ function formatDigest(sum: bigint): string {
   return `${DIGEST}${(sum % MODULUS).toString(16).padStart(64, '0')}`;
 }
 
-/** Returns what the manifest of a file says that is made of several parts of it. */
+/** Joins the manifests of a file's parts. */
 export function joinManifests(
   parts: readonly (Pick<Manifest, 'counts' | 'digest'> & {
     readonly leftToDo?: ExportedManifest['leftToDo'] | undefined;

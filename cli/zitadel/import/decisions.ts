@@ -113,7 +113,11 @@ function decide(file: SurveyedFile, { record, isHeld }: LedgerRecord, isKept: bo
     if (isRepeated) return { ...known, outcome: 'notCarried' };
     if (found === 'equal') return { ...known, outcome: 'unchanged' };
     if (options.onConflict !== 'report') return { ...known, outcome: 'skipped' };
-    return { ...known, outcome: 'failed', message: `exists with other content, and stays so: ${paths.join(', ')}` };
+    return {
+      ...known,
+      outcome: 'failed',
+      message: `exists with other content, and is not changed: ${paths.join(', ')}`,
+    };
   }
   const lacksProvider = providersNotTaken(survey, record).length > 0;
   if (!isKept || (isHeld && lacksProvider)) return { ...known, outcome: 'notCarried' };

@@ -56,7 +56,7 @@ export function loginNameWarnings(
   const { length } = organisations.filter(
     ({ hasLoginNames, validatesDomains }) => hasLoginNames && validatesDomains === undefined,
   );
-  const message = `organisations without a domain policy: ${length}; the default of the exporting instance is \`userLoginMustBeDomain\`, and this instance lacks it: of users of one name in several organisations, one is imported. Add a domain policy to these organisations, or import into an instance that \`identity init --user-login-must-be-domain\` created`;
+  const message = `organisations without a domain policy: ${length}; the default of the exporting instance is \`userLoginMustBeDomain\`, and this instance lacks it: if several organisations have a user of the same name, only one of these users is imported. Add a domain policy to these organisations, or import into an instance that \`identity init --user-login-must-be-domain\` created`;
   return length === 0 ? [] : [{ type: 'domain_policy', reason: 'login_names_differ', message }];
 }
 

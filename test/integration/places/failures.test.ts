@@ -106,9 +106,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     onTestFinished(() => bucket.close());
     const foreign = await identity(['export', bucket.url, ...target]);
     expect(foreign.code).toBe(1);
-    expect(message(foreign.stderr)).toMatch(
-      /is not an instance of this service \(\/openapi\.json is answered with 40\d\)/,
-    );
+    expect(message(foreign.stderr)).toMatch(/is not an instance of this service \(\/openapi\.json returns 40\d\)/);
   });
 
   describe('by TLS', () => {

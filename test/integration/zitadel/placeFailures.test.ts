@@ -174,7 +174,9 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
       const { code, stdout } = await ends('import', changed, ...to, ...more);
       expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining('created: people 1\n') });
       expect(stdout).toContain('unchanged: people 1, organisations 1\nfailed: people 1\n');
-      expect(stdout).toContain('\nErrors\n  person bob: exists with other content, and stays so: user.userName\n');
+      expect(stdout).toContain(
+        '\nErrors\n  person bob: exists with other content, and is not changed: user.userName\n',
+      );
     }
     expect(zitadel.contents.find('acme', 'humanUsers', 'bob')).toMatchObject({ user: { userName: 'name of bob' } });
     const skipping = await ends('import', changed, ...to, '--on-conflict', 'skip');
