@@ -142,7 +142,10 @@ export const PARTITION_SCAN_BATCH = 100;
 /** A read-only view of the database at one moment. The caller disposes of it. */
 export interface Snapshot extends Reader, AsyncDisposable {
   readonly readTime: Date;
-  /** Yields the documents of a range in its order, in batches of up to some hundreds. Reads as fast as it is consumed. */
+  /**
+   * Yields the documents of a range in its order, in batches of up to some hundreds. Reads as fast as it is consumed, and
+   * lets other work of the process run between batches.
+   */
   scan(range: ScanRange): AsyncIterable<readonly StoredDocument[]>;
 }
 

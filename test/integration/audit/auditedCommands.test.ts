@@ -12,6 +12,7 @@ import { auditEvent } from '../../../shared/audit/auditEvent.ts';
 import { openStore, type StoreLocation } from '../../../shared/store/openStore.ts';
 import { breakTrail, eventsIn } from '../../support/audit/storedTrail.ts';
 import { identity, identityJson } from '../../support/command.ts';
+import { databaseOptions } from '../../support/places/locations.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 import { type Database, readDatabase } from '../../support/stores/database.ts';
 import { createUser } from '../../support/stores/documents.ts';
@@ -96,11 +97,6 @@ async function newInstance(kind: StoreKind) {
   return { location, subjects: { directory: directory.path, orgId, userId, tokenId, backup, masterKey } };
 }
 
-function options(location: StoreLocation): readonly string[] {
-  if (location.kind === 'sqlite') return ['--data', location.directory];
-  return ['--firestore', `${location.projectId}/${location.databaseId}`];
-}
-
 async function databaseAt(location: StoreLocation): Promise<Database> {
   const store = await openStore(location);
   try {
@@ -138,7 +134,7 @@ describeStores('the commands in the audit trail', (kind) => {
         // The backup's last event came after its copy.
         known--;
       }
-      const line = [...name.split(' '), ...args, ...options(target)];
+      const line = [...name.split(' '), ...args, ...databaseOptions(target)];
       const { code, stdout, stderr, trail: printed } = await identity(line, { env: keyEnvironment(target) });
       expect({ name, code }, stderr).toEqual({ name, code: failing[name] ?? 0 });
       const lines = await trailOf(target, printed);

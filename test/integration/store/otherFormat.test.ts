@@ -5,18 +5,15 @@ import { FORMAT, instanceKey } from '../../../shared/store/instance.ts';
 import type { StoreLocation } from '../../../shared/store/openStore.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { startLocal } from '../../support/instances/localStart.ts';
+import { databaseOptions } from '../../support/places/locations.ts';
 import { describeStores, keyEnvironment, openTestStore, type StoreKind, sqlite } from '../../support/stores/stores.ts';
 
 const message = `the database has format ${FORMAT - 1}, and this version needs format ${FORMAT}: run the version that has written it, or begin with an empty database`;
 
-function database(location: StoreLocation): string[] {
-  return location.kind === 'sqlite' ? ['--data', location.directory] : ['--firestore', location.projectId];
-}
-
 /** Initialises an instance, and gives it another format. */
 async function instanceOfOtherFormat(kind: StoreKind): Promise<StoreLocation> {
   const location = await kind.newLocation();
-  await identityJson(['init', ...database(location), '--name', 'north'], { env: keyEnvironment(location) });
+  await identityJson(['init', ...databaseOptions(location), '--name', 'north'], { env: keyEnvironment(location) });
   const store = await openTestStore(kind, location);
   const body = JSON.stringify({ name: 'north', format: FORMAT - 1 });
   await store.commit([{ type: 'update', key: instanceKey, fields: { body } }]);
@@ -28,7 +25,7 @@ describeStores('a database of another format', (kind) => {
     const location = await instanceOfOtherFormat(kind);
     const commands = [['serve', '--port', '0'], ['org', 'list'], ['init'], ['rekey']];
     for (const args of commands) {
-      const ended = await identity([...args, ...database(location)], { env: keyEnvironment(location) });
+      const ended = await identity([...args, ...databaseOptions(location)], { env: keyEnvironment(location) });
       expect(ended, args.join(' ')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
     }
   });
