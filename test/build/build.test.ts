@@ -58,7 +58,7 @@ describe('the build', () => {
     expect(notice).not.toContain('\nvitest ');
   });
 
-  it('says the SHA-256 of each archive', async () => {
+  it('returns the SHA-256 of each archive', async () => {
     for (const { archive, sha256 } of built)
       expect(
         createHash('sha256')

@@ -127,7 +127,7 @@ describe('the installed command', () => {
     });
   });
 
-  it('says that an older Node is too old', async ({ skip }) => {
+  it('rejects a Node that is too old', async ({ skip }) => {
     const [node, version] = oldNode() ?? skip();
     const ended = await run(node, [program(), '--version']);
     expect(ended).toEqual({ code: 1, stdout: '', stderr: `Node ${version} is too old: install Node 24.7 or later\n` });

@@ -10,7 +10,7 @@ const python = 'python' in found ? found.python : '';
 
 const MINUTES = 60_000;
 
-describe.skipIf(python === '')('what /openapi.json says', () => {
+describe.skipIf(python === '')('the document at /openapi.json', () => {
   let directory: TemporaryDirectory = { path: '', remove: async () => {} };
   let local: LocalStart | undefined;
   let instance: TestedInstance = { url: '', token: '', bucket: '', key: '' };
@@ -25,7 +25,7 @@ describe.skipIf(python === '')('what /openapi.json says', () => {
     await directory.remove();
   });
 
-  it('is what the instance does, whatever is sent to it', { timeout: 5 * MINUTES }, async () => {
+  it('describes how the instance responds, whatever is sent to it', { timeout: 5 * MINUTES }, async () => {
     const { code, stdout, stderr } = await runSchemathesis(python, instance, directory.path);
     expect(code, `${stdout}${stderr}`).toBe(0);
     const [summary] = /\d+ generated, \d+ passed.*/.exec(stdout) ?? [];
@@ -33,7 +33,7 @@ describe.skipIf(python === '')('what /openapi.json says', () => {
     expect(stdout).toMatch(/Selected: 8\/8\n\s*Tested: 8\n/);
   });
 
-  it('is not taken as tested where every request is refused', { timeout: MINUTES }, async () => {
+  it('does not count as tested if every request is rejected', { timeout: MINUTES }, async () => {
     const refused = { ...instance, token: 'wrong' };
     const { code, stdout } = await runSchemathesis(python, refused, directory.path, ['--phases', 'examples']);
     expect(code).not.toBe(0);

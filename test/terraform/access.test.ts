@@ -7,8 +7,8 @@ const all = files.map(({ text }) => text).join('\n');
 
 const distinct = (pattern: RegExp) => [...new Set([...all.matchAll(pattern)].map(([, found]) => found))].toSorted();
 
-describe('what Terraform lets in', () => {
-  it('is given these roles and no others', () => {
+describe('the access that Terraform grants', () => {
+  it('consists of these roles', () => {
     expect(distinct(/"(roles\/[^"]+)"/g)).toEqual([
       'roles/artifactregistry.writer',
       'roles/datastore.user',
@@ -21,7 +21,7 @@ describe('what Terraform lets in', () => {
     ]);
   });
 
-  it('is given them one member at a time, so that nobody else loses a role', () => {
+  it('is granted to one member at a time, so that other members keep their roles', () => {
     expect(distinct(/resource "google_(\w+_iam_(?!audit_config)\w+)"/g)).toEqual([
       'artifact_registry_repository_iam_member',
       'cloud_run_v2_service_iam_member',
@@ -31,19 +31,19 @@ describe('what Terraform lets in', () => {
     ]);
   });
 
-  it('is everyone at one place only: the invoker of functions that the internet reaches through the load balancer only', () => {
+  it('is public for the invoker of functions only, which the internet reaches through the load balancer', () => {
     const open = files.filter(({ text }) => /member\s*=\s*"all(Authenticated)?Users"/.test(text));
     expect(open.map(({ path }) => path)).toEqual([join('modules', 'instance', 'invoker.tf')]);
   });
 
-  it('has no key or password in it', () => {
+  it('contains no key and no password', () => {
     expect(distinct(/resource "google_(service_account_key|secret_manager_secret(?:_version)?)"/g)).toEqual([]);
     expect(all).not.toMatch(/private_key|password/);
   });
 });
 
 describe('the load balancer', () => {
-  it('is told nothing that Google refuses for serverless endpoints', () => {
+  it('has no setting that Google rejects for serverless endpoints', () => {
     const edge = files.filter(({ path }) => path.includes('edge')).map(({ text }) => text);
     expect(edge.join('\n')).not.toMatch(/^\s*(timeout_sec|health_checks|balancing_mode|max_utilization)\s*=/m);
   });

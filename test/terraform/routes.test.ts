@@ -56,7 +56,7 @@ describe('the load balancer', () => {
     expect(new Set((await loadBalancerRoutes()).map((route) => route.function))).toEqual(new Set(functions));
   });
 
-  it('is given templates as it takes them: whole segments, five of them open at most, 255 characters', async () => {
+  it("has route templates within Google's limits: whole segments, at most five open ones, 255 characters", async () => {
     for (const { path } of await loadBalancerRoutes()) {
       expect(path).toMatch(/^(\/(\*|[\w.-]+))+$/);
       expect(path.length).toBeLessThan(256);

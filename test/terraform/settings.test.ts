@@ -63,7 +63,7 @@ describe('the environment that Terraform gives the functions', () => {
 });
 
 describe('the indexes that Terraform makes', () => {
-  it('are for every collection of the store', async () => {
+  it('cover every collection of the store', async () => {
     expect(await indexedCollections()).toEqual(collections);
   });
 });

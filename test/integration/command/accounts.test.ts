@@ -238,7 +238,7 @@ describe('a command on accounts', () => {
     for (const { summary } of reports) expect(summary.created).toMatchObject({ org: 1, humanUsers: 4 });
   });
 
-  it('org delete says what it would delete and ends with 2, without --yes and a terminal', async () => {
+  it('org delete without --yes and a terminal lists the organisations, deletes nothing and exits with 2', async () => {
     const before = await ids();
     const { code, stdout, stderr } = await identity(['org', 'delete', 'A', 'B', ...database]);
     const trail = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));

@@ -96,7 +96,7 @@ describe('identity backup', () => {
   });
 });
 
-it.skipIf(process.platform === 'win32')('a copy is made where nobody else can put a log beside it', async () => {
+it.skipIf(process.platform === 'win32')('a copy is made in a directory that other users cannot write to', async () => {
   const { data, file, database } = await newInstance();
   const made: { folder: string; mode: number }[] = [];
   const complete = ({ file: copy }: { readonly file: string }) => {
@@ -117,7 +117,7 @@ describe('identity restore', () => {
     expect(Buffer.compare(await readFile(database), before)).toBe(0);
   });
 
-  it('needs a copy of the master key, and says which option names it', async () => {
+  it('requires a copy of the master key, and prints the option for it', async () => {
     const { path, data, file } = await newInstance();
     await identityJson(['backup', file, '--data', data]);
     const { code, stderr } = await identity(['restore', file, '--data', join(path, 'copy')]);

@@ -295,7 +295,7 @@ describe('the help', () => {
     expect(stderr).not.toContain('    at ');
   });
 
-  it('finishes an import whose output nobody reads, and names a full disk when it has', async () => {
+  it('finishes an import whose output is closed or cannot be written, and reports the latter', async () => {
     const directory = await newDirectory();
     const [command, script] = identityProgram;
     const shell = (line: string, ...words: string[]) =>

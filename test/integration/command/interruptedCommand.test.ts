@@ -7,7 +7,7 @@ import { describeWithFirestore } from '../../support/emulators/withFirestore.ts'
 import { identityProgram } from '../../support/processes/programs.ts';
 
 describeWithFirestore('an interrupted command', () => {
-  it('ends with exit code 130, says how to continue, and is on record as cancelled', async () => {
+  it('exits with 130, prints how to continue, and is recorded as cancelled', async () => {
     const database = ['--firestore', `cli-${randomUUID()}`];
     const options = { env: { IDENTITY_MASTER_KEY: emulatorMasterKey } };
     await identityJson(['init', ...database], options);

@@ -15,7 +15,7 @@ describe('identity serve', () => {
   it.each([
     ['SIGTERM', { BCRYPT_COST: '10' }, /^\$2b\$10\$/, 'timeout=5'],
     ['SIGINT', { PASSWORD_HASH: 'argon2id', KEEP_ALIVE_TIMEOUT: '7s' }, /^\$argon2id\$/, 'timeout=7'],
-  ] as const)('ends with exit code 0 at %s, and does what %j says', async (signal, env, format, keepAlive) => {
+  ] as const)('exits with 0 at %s, and applies the settings %j', async (signal, env, format, keepAlive) => {
     const { path, remove } = await temporaryDirectory();
     const { token } = await init(['--data', path]);
     const running = await serve(['--data', path], [], env);
@@ -67,7 +67,7 @@ describe('identity serve', () => {
     await remove();
   });
 
-  it('says in one line why it cannot start, and what to do', async () => {
+  it('prints one line with the problem and the remedy if it cannot start', async () => {
     const { path, remove } = await temporaryDirectory();
     await init(['--data', path]);
     const running = await serve(['--data', path]);

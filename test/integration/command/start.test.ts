@@ -70,7 +70,7 @@ describe('npm start', () => {
     return stdout;
   };
 
-  it('says where everything is', () => {
+  it('prints all addresses, the token and how to stop', () => {
     const { program, sourceUrl, sourceToken, targetUrl, port } = running();
     const text = program.stdout();
     expect(text).toContain(`source  ${sourceUrl}`);
@@ -169,8 +169,8 @@ describe('npm start', () => {
   });
 });
 
-describe('npm start where it cannot start', () => {
-  it.each(['0', '65534', 'http', '-1', '80.5'])('says so for PORT=%s', async (port) => {
+describe('npm start with an unusable port', () => {
+  it.each(['0', '65534', 'http', '-1', '80.5'])('rejects PORT=%s', async (port) => {
     const { path, remove } = await temporaryDirectory();
     const env = { PORT: port, LOCAL_DIR: path };
     const { code, stdout, stderr } = await run(process.execPath, [join(root, 'local', 'start.ts')], { env });
@@ -179,7 +179,7 @@ describe('npm start where it cannot start', () => {
     await remove();
   });
 
-  it('names the port that is taken, and what to do', async () => {
+  it('reports the port in use, and the remedy', async () => {
     const { path, remove } = await temporaryDirectory();
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -106,7 +106,7 @@ describe('identity serve --docs', () => {
     return [status, JSON.parse(body)];
   }
 
-  it('has legible labels on deprecated operations: a contrast of 4.5 at least, and none of Swagger UI’s opacity', async () => {
+  it('shows deprecated operations with a contrast of at least 4.5, and without Swagger UI’s opacity', async () => {
     const { text } = await send({ url }, { method: 'GET', path: '/docs/page.css' });
     const [, background = '', colour = ''] =
       /\.opblock-deprecated \.opblock-summary-method { background: #(\w{6}); color: #(\w{6})/.exec(text) ?? [];

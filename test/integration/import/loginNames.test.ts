@@ -117,7 +117,7 @@ describe('login names under domain policies', () => {
     expect(manifest).toMatchObject({ userLoginMustBeDomain: true });
   });
 
-  it('are unique in the instance where a domain policy says so, against the default', async () => {
+  it('are unique in the instance if a domain policy requires it, against the default', async () => {
     const instance = await instanceByDefault(await openTestStore(), true);
     const { summary } = await instance.import(sameNames((orgId) => ({ domainPolicy: { orgId } })));
     expect(summary).toMatchObject({ created: { humanUsers: 2, domainPolicy: 3 }, failed: { humanUsers: 4 } });

@@ -106,7 +106,7 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     expect(file).toMatchObject({ code: 64, stderr: expect.stringContaining('north.json is not an address') });
   });
 
-  it('says that records stay in the target of an import that was interrupted', async () => {
+  it('warns that records of an interrupted import stay in the target', async () => {
     const { database, location } = await servedPlace(sqlite);
     const migrating = await prepareMigration({ location });
     const to = ['--to', database, '--with', 'none', '--run-dir', 'run'];

@@ -106,7 +106,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  it('says what is wrong with a token before anything is left on the disk', async () => {
+  it('reports an unsuitable token before it writes to the disk', async () => {
     const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
     const directory = await runDirectory();
     const narrow = await newTokenFile(south, '--only', 'import');
@@ -141,7 +141,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     await expect.poll(() => new Set(south.requests())).toEqual(new Set([called, exported, imported]));
   });
 
-  it('prints its plan and ends with 2 where nobody can be asked; resume --yes migrates', async () => {
+  it('prints its plan and exits with 2 without a terminal; resume --yes migrates', async () => {
     const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
     const directory = await runDirectory();
     const args = ['migrate', ...betweenServers(north, south), ...none, '--run-dir', directory];
@@ -166,7 +166,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(Object.keys(Object(state))).toEqual(expect.arrayContaining(done));
   });
 
-  it('says the same of a record of which the target has more: unchanged, in the import and in the proof', async () => {
+  it('counts a record to which the target has added a factor as unchanged, in the import and in the proof', async () => {
     const south = await servedPlace(sqlite);
     const fuller = organisation('acme', { humanUsers: [{ ...person('ada'), otpEmail: true }, person('bob')] });
     const changed = organisation('acme', { humanUsers: [person('ada'), person('bob', { userName: 'robert' })] });
@@ -261,7 +261,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(code, stderr).toBe(0);
   });
 
-  it('is interrupted by Ctrl-C, resumed by one process alone, and says what is left', async () => {
+  it('is interrupted by Ctrl-C, prints the remaining steps, and is resumed by one process alone', async () => {
     const [north, south] = [await filledPlace(), await restartablePlace(sqlite)];
     const directory = await runDirectory();
     const places = [...betweenServers(north, south), ...none];
@@ -361,7 +361,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(resumed.stdout).toContain('created: organisations 1, people 8,000\n');
   });
 
-  it('says that the target has died, and goes on when it is back', async () => {
+  it('reports that the target is unreachable, and continues when the target is back', async () => {
     const [north, south] = [await filledPlace(), await restartablePlace(sqlite)];
     const directory = await runDirectory();
     const planning = ['migrate', 'plan', ...betweenServers(north, south), ...none, '--run-dir', directory];
@@ -378,7 +378,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect((await identity(resume)).code).toBe(0);
   });
 
-  it('says that it waits for a target that does not respond, gives up, and goes on when it responds', async () => {
+  it('reports that the target does not respond, gives up, and continues when the target responds', async () => {
     const [north, south] = [await filledPlace(), await restartablePlace(sqlite)];
     const directory = await runDirectory();
     const planning = ['migrate', 'plan', ...betweenServers(north, south), ...none, '--run-dir', directory];
@@ -395,7 +395,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect((await identity(resume)).code).toBe(0);
   });
 
-  it.skipIf(process.platform === 'win32')('says that the disk is full, and goes on when it is not', async () => {
+  it.skipIf(process.platform === 'win32')('reports a full disk, and continues when there is space', async () => {
     const [north, south] = [await filledPlace(4_000), await servedPlace(sqlite)];
     const directory = await runDirectory();
     const args = ['migrate', ...betweenServers(north, south), ...none, '--run-dir', directory, '--yes'];

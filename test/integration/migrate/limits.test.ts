@@ -49,7 +49,7 @@ describeStores('a migration of an organisation that is larger than a request and
 });
 
 describe('the plan of a migration into an instance with limits', () => {
-  it('says that the import goes in several requests, and that none was tried', async () => {
+  it('reports that the import takes several requests, and had no dry run', async () => {
     const [north, south] = [await filledPlace(sqlite, limits), await servedPlace(sqlite, [], limits)];
     const { cwd } = await prepareMigration(north);
     const call = ['migrate', 'plan', ...betweenServers(north, south), '--with', 'all'];

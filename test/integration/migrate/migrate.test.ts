@@ -137,7 +137,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     for (const text of [stderr, stdout, page]) for (const line of lines) expect(text).toContain(line);
   });
 
-  it('says in plan, result and report that second factors do not move, and what was not compared', async () => {
+  it('lists in plan, result and report that second factors do not move, and were not compared', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     const ada = person('ada', { hashedPassword: { value: HASH }, otpCode: 'JBSWY3DPEHPK3PXP' });
     const acme = organisation('acme', { humanUsers: [{ ...ada, otpEmail: true }] });
@@ -282,7 +282,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(lost).toMatchObject({ outcome: 'listed', errors: [{ type: 'login_policy' }], proof: { unexpected: 1 } });
   });
 
-  it('to ZITADEL lists as errors the people whose ids another organisation has, and nobody of them as to do', async () => {
+  it('to ZITADEL lists people whose ids another organisation has as errors, and not as manual steps', async () => {
     const some = people(12);
     const { zitadel, tokenFile } = await filledZitadel([organisation('acme', { humanUsers: some })]);
     const north = await servedPlace(sqlite);
@@ -302,7 +302,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     for (const said of ['skipped', 'TOTP seed', 'OTP e-mail']) expect(stdout).not.toContain(said);
   });
 
-  it('to ZITADEL says of initial people only that it activates them, and compares all secrets, again too', async () => {
+  it('to ZITADEL lists initial people as activated and nothing else, and compares all secrets, also when it is repeated', async () => {
     const { zitadel, tokenFile } = await filledZitadel([]);
     const north = await servedPlace(sqlite);
     const initial = people(2).map((one) => ({ ...one, state: 'USER_STATE_INITIAL' }));

@@ -211,7 +211,7 @@ describe('an instance with another name', () => {
 });
 
 describe('identity inspect', () => {
-  it('says what a file contains, and what must be done by hand', async () => {
+  it('lists the content of a file, and the manual steps after its import', async () => {
     const machine = { userId: 'robot', user: { userName: 'robot', name: 'robot' } };
     const users = [
       person('ada', hashed(HASH)),
@@ -264,7 +264,7 @@ describe('identity inspect', () => {
 });
 
 describe('identity import and identity compare', () => {
-  it('say that there is nothing, and who arrives without a password', async () => {
+  it('report that there are no records, and count the people who arrive without a password', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     const nothing = await fileWith('nothing.json');
     const stdout = async (...args: readonly string[]) => (await identity(args)).stdout;

@@ -54,7 +54,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     expect(await problem(locked.file)).toContain('(its user is locked, deactivated or deleted)');
   });
 
-  it('says what is wrong with the token, and never repeats it', async () => {
+  it('reports an unsuitable token, and never prints it', async () => {
     const { url, location } = await servedPlace(sqlite);
     const options = databaseOptions(location);
     await identity(['service-user', 'create', 'weak', ...options]);
@@ -94,7 +94,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it('says that the place cannot be reached, or is another service', async () => {
+  it('reports that the place is unreachable, or another service', async () => {
     const token = await tokenFile();
     const target = ['--token-file', token, '--to', join(await testDirectory(), 'out.json')];
     const closed = await identity(['export', 'http://127.0.0.1:9', ...target]);
@@ -187,7 +187,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     expect(after).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have half: correct --org') });
   });
 
-  it('ends the call on the server at Ctrl-C, and says what is left', async () => {
+  it('cancels the request at Ctrl-C, and reports what remains', async () => {
     const waiting = await startFakeInstance((response) => void response.write('{"orgs":['));
     const directory = await testDirectory();
     const target = join(directory, 'out.json');
@@ -214,7 +214,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     await stuck.clientLeft;
   });
 
-  it('says what a target refuses, and that it has written nothing', async () => {
+  it('reports the record that a target rejects, and that nothing was written', async () => {
     const { url, tokenFile: token, database } = await servedPlace(sqlite);
     const file = join(await testDirectory(), 'invalid.json');
     await writeFile(file, JSON.stringify({ orgs: [organisation('acme', { humanUsers: [{ userId: 'ada' }] })] }));
@@ -242,7 +242,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     expect(overwriting).toMatchObject({ code: 0, stdout: expect.stringContaining('overwritten: people 1') });
   });
 
-  it('says what is wrong with a bucket', async () => {
+  it('reports a missing bucket, an existing object and missing credentials', async () => {
     const { database } = await servedPlace(sqlite);
     const bucket = await startLocalBucket();
     onTestFinished(() => bucket.close());

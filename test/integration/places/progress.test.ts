@@ -57,7 +57,7 @@ async function importInto(type: string, parts: readonly string[], isComplete = t
 const lines = (...given: readonly unknown[]) => given.map((event) => `${JSON.stringify(event)}\n`);
 
 describe('the progress of an import into an instance', { timeout: 120_000 }, () => {
-  it('is what the server says, also in pieces of lines', async () => {
+  it('is read from the response, even if lines arrive in pieces', async () => {
     const text = lines(progress(1_000), progress(4_000), { event: 'result', response }).join('');
     const { code, shown } = await importInto(NDJSON, [
       text.slice(0, 20),
@@ -81,7 +81,7 @@ describe('the progress of an import into an instance', { timeout: 120_000 }, () 
     expect(shown.at(-1)).toMatchObject({ event: 'result', summary });
   });
 
-  it('ends with the error of the last line, or says that there is none', async () => {
+  it('ends with the error of the last line, or reports that the result is missing', async () => {
     const refused = { event: 'error', error: { code: 9, message: 'the manifest does not match' } };
     const unavailable = { event: 'error', error: { code: 14, message: 'the database is unavailable' } };
     const message = async (...given: Parameters<typeof importInto>) => {

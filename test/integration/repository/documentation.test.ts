@@ -90,7 +90,7 @@ describe.each([
     return;
   }
 
-  it('are joined by code for pages, whose calls and errors are those that it says', async () => {
+  it('include a module for pages, which has the documented calls and errors', async () => {
     const code = `import { readFileSync } from 'node:fs';
       ${shownModule(await readDocument('docs/clients.md'))}
       const token = readFileSync('.local/source/owner.pat', 'utf8');

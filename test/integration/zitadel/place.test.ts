@@ -55,7 +55,7 @@ const acme = organisation('acme', {
 const searchesOf = ({ requests }: ZitadelStandIn) => requests.filter(({ path }) => /export/i.test(path));
 
 describe('a ZITADEL as a source', { timeout: TIMEOUT_MS }, () => {
-  it('is recognised, exported organisation by organisation, and its losses are said', async () => {
+  it('is recognised and exported organisation by organisation, and its losses are listed', async () => {
     const { zitadel, tokenFile: token } = await filledZitadel([acme, organisation('emca')]);
     const directory = await testDirectory();
     const [plain, complete] = [join(directory, 'plain.json'), join(directory, 'complete.json.gz')];
@@ -104,7 +104,7 @@ describe('a ZITADEL as a source', { timeout: TIMEOUT_MS }, () => {
     expect(await resultOf(...sides.toSpliced(2, 0, database))).toMatchObject({ code: 0, equal: true });
   });
 
-  it('says which organisations it does not have', async () => {
+  it('lists the selected organisations that it does not have', async () => {
     const { zitadel, tokenFile: token } = await filledZitadel([organisation('acme')]);
     const target = join(await testDirectory(), 'out.json');
     const from = ['export', zitadel.url, '--token-file', token, '--org', 'acme', '--org', 'emca', '--to', target];

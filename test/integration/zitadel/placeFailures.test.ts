@@ -30,7 +30,7 @@ async function ends(...args: readonly string[]) {
 }
 
 describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
-  it('says what is wrong with the token, and leaves no file', async () => {
+  it('reports an unsuitable token, and leaves no file', async () => {
     const { zitadel } = await filledZitadel([crowd(1)]);
     zitadel.tokens.set('guest', 'guest-token');
     zitadel.contents.users.set('guest', DEFAULT_ORGANISATION);
@@ -121,7 +121,7 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     await ended;
   });
 
-  it('says so where the ZITADEL dies while it exports', async () => {
+  it('reports that the ZITADEL became unreachable during its export', async () => {
     const { zitadel } = await filledZitadel([crowd(20)], { exportMs: 5_000, deadMs: undefined });
     const exporting = expect(exportFromZitadel(zitadel)).rejects.toThrow(unreachable);
     await expect.poll(() => zitadel.requests.map(({ path }) => path)).toContain('/admin/v1/orgs/_search');
@@ -129,7 +129,7 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     await exporting;
   });
 
-  it('ends at Ctrl-C, says what is left, and completes when it is repeated', async () => {
+  it('ends at Ctrl-C, reports that no file is left, and completes when it is repeated', async () => {
     const { zitadel, tokenFile } = await filledZitadel([crowd(20)], { exportMs: 5_000 });
     const path = join(await testDirectory(), 'out.json');
     const [command, script] = identityProgram;
@@ -197,7 +197,7 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     expect(peopleOf(zitadel, 'acme')).toBe(50);
   });
 
-  it('compares with what a ZITADEL shows late, and says what that makes differ', async () => {
+  it('compares with delayed projections of a ZITADEL, and lists the differences as expected', async () => {
     const { zitadel, tokenFile } = await filledZitadel([], { lagMs: 1_500 });
     const input = await exportFileWith(organisation('acme', { humanUsers: [hashed('ada'), person('bob')] }));
     expect(await ends('import', input, '--to', zitadel.url, '--token-file', tokenFile)).toMatchObject({ code: 0 });

@@ -21,7 +21,7 @@ const MEGABYTE = 1_000_000;
 const sameNames = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })) });
 
 describe('an export from a ZITADEL', () => {
-  it('leaves out what the document on migrations says', () => {
+  it('omits the content that docs/migrating.md lists', () => {
     const document = readFileSync('docs/migrating.md', 'utf8').toLowerCase();
     for (const loss of exportLosses) expect(document).toContain(`- ${loss}.`.toLowerCase());
   });
@@ -80,7 +80,7 @@ describe('an export from a ZITADEL', () => {
     expect((await exportFromZitadel(zitadel, ['1'])).orgs).toEqual([]);
   });
 
-  it('ends where gateways would cut it off, and says how to export faster', async () => {
+  it('ends before gateways would cut it off, and recommends a faster export', async () => {
     const { zitadel } = await filledZitadel([organisation('1')], { exportMs: 5_000 });
     const secrets = { withPasswords: true, withOtp: true };
     await expect(exportOne(connectTo(zitadel), '1', async () => 'owner', secrets, 100)).rejects.toThrow(

@@ -78,7 +78,7 @@ describe('an export from a ZITADEL that exports no states', { timeout: TIMEOUT_M
       { findsUser: (userId) => userId !== bob?.userId },
       'of 1 person such as 350000000000000001 (its search does not return them)',
     ],
-  ])('writes nothing where users %s, unless the call says what these count as', async (_why, behaviour, unknown) => {
+  ])('writes nothing if users %s, unless the call specifies their state', async (_why, behaviour, unknown) => {
     const { zitadel, tokenFile } = await oldZitadel(behaviour);
     const file = join(await testDirectory(), 'acme.json');
     const call = ['export', zitadel.url, '--token-file', tokenFile, '--org', 'acme', '--to', file];
@@ -126,7 +126,7 @@ describe('a migration from a ZITADEL that exports no states', { timeout: TIMEOUT
     expect(compared).toMatchObject({ code: 3, stdout: expect.stringContaining('state: "USER_STATE_LOCKED" | "USER_') });
   });
 
-  it('stops before anything is written where states stay unknown, unless the call says what they count as', async () => {
+  it('stops before it writes anything if states stay unknown, unless the call specifies them', async () => {
     const { zitadel, tokenFile } = await oldZitadel({ hidesUsers: true });
     const north = await servedPlace(sqlite);
     const migrating = await prepareMigration(north);

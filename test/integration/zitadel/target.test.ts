@@ -160,7 +160,7 @@ describe('an import into a ZITADEL', () => {
     expect(warnings.flatMap(({ id = [] }) => id)).toEqual([]);
   });
 
-  it('sends the TOTP seed that did not arrive with its person, and counts nobody unchanged who lacks it', async () => {
+  it('sends a TOTP seed that did not arrive with its person, and does not count a person without the seed as unchanged', async () => {
     // The process dies when the organisation and the person are written, before the seed.
     const zitadel = await startZitadel({ lagMs: 0, diesAtWrite: 3, deadMs: undefined });
     const content = [organisation('1', { humanUsers: people(2) })];
@@ -190,7 +190,7 @@ describe('an import into a ZITADEL', () => {
     expect(again.overwritten).toBeUndefined();
   });
 
-  it('names each person whose hash a ZITADEL verifies only if its configuration says so, and sends it', async () => {
+  it('sends a hash that a ZITADEL verifies only if its configuration enables it, and warns of the person', async () => {
     const zitadel = await startZitadel();
     const [ada, bob] = people(2);
     const value = '$argon2id$v=19$m=65536,t=1,p=4$c2FsdHNhbHRzYWx0$Ai0pmtUIJ0aPLrQ0NYSyYIxYFMlaYaNyeGs3fpd3zOk';
