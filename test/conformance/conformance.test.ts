@@ -10,6 +10,7 @@ import { databaseOf, newToken } from '../support/instances/tokens.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 import { deliberateDifferences } from './deliberate.ts';
 import { readRecordings } from './recordedCase.ts';
+import { releaseDifferences } from './releases.ts';
 import { importCallers, type Judged, replay, summary } from './replay.ts';
 
 const TIMEOUT_MS = 400_000;
@@ -51,9 +52,12 @@ describeDeployment('conformance', (get) => {
 describe('the deliberate differences', () => {
   const [, ...sections] = readFileSync(join(root, 'docs', 'zitadel.md'), 'utf8').split(/^#+ (?=\d)/m);
 
-  it.each(deliberateDifferences)('are documented in docs/zitadel.md $section: $here', ({ section, here }) => {
-    expect(sections.filter((text) => text.startsWith(`${section} `) && text.includes(here))).toHaveLength(1);
-  });
+  it.each([...deliberateDifferences, ...Object.values(releaseDifferences).flat()])(
+    'are documented in docs/zitadel.md $section: $here',
+    ({ section, here }) => {
+      expect(sections.filter((text) => text.startsWith(`${section} `) && text.includes(here))).toHaveLength(1);
+    },
+  );
 });
 
 describe('npm run conformance', () => {
@@ -72,6 +76,11 @@ describe('npm run conformance', () => {
     expect(lines.at(-2)).toMatch(/^ZITADEL v4\.0 .*: same \d+, documented \d+, differs \d\d\d, not run 17$/);
   });
 
+  it('rejects an unknown release of ZITADEL before it sends a request', async () => {
+    const { code, stderr } = await conformance('http://127.0.0.1:9', '--release', '9.9');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('"2.71"')]);
+  });
+
   it('prints its usage without an address', async () => {
     const { code, stderr } = await run(process.execPath, [script]);
     expect([code, stderr]).toEqual([1, expect.stringContaining('URL --token FILE')]);
@@ -80,10 +89,10 @@ describe('npm run conformance', () => {
 
 const script = join(root, 'test', 'conformance', 'run.ts');
 
-async function conformance(url: string) {
+async function conformance(url: string, ...more: readonly string[]) {
   const directory = await temporaryDirectory();
   onTestFinished(() => directory.remove());
   const tokenFile = join(directory.path, 'token');
   await writeFile(tokenFile, 'any');
-  return run(process.execPath, [script, url, '--token', tokenFile]);
+  return run(process.execPath, [script, url, '--token', tokenFile, ...more]);
 }

@@ -3,7 +3,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { isJsonObject } from './jsonObject.ts';
+import { isJsonObject, type JsonObject } from './jsonObject.ts';
 import { expandRepetitions, Placeholders } from './placeholders.ts';
 import type { Observation, RecordedCase, RecordedRequest } from './recordedCase.ts';
 
@@ -44,15 +44,23 @@ export async function observe(server: Server, { before, request }: RecordedCase)
 const exportFile = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })).default([]) });
 
 /** Organisations of an instance by their ids. */
-export type Exported = ReadonlyMap<string, object>;
+export type Exported = ReadonlyMap<string, JsonObject>;
 
-/** Exports the organisations of many cases at once: an export for each case would take much longer. */
-export async function exportAll(server: Server, orgIds: readonly string[]): Promise<Exported> {
+/**
+ * Exports the organisations of many cases at once: an export for each case would take much longer. Those of one case are in
+ * one export, because a ZITADEL omits grants to organisations outside of the export.
+ */
+export async function exportAll(server: Server, cases: readonly (readonly string[])[]): Promise<Exported> {
   await sleep(server.lagMs);
-  const valid = orgIds.filter((orgId) => orgId.length <= MAX_ID_LENGTH);
-  const exported = new Map<string, object>();
-  for (let start = 0; start < valid.length; start += ORGANISATIONS_PER_EXPORT) {
-    const selected = valid.slice(start, start + ORGANISATIONS_PER_EXPORT);
+  const batches: string[][] = [];
+  for (const orgIds of cases) {
+    const valid = orgIds.filter((orgId) => orgId.length <= MAX_ID_LENGTH);
+    const last = batches.at(-1);
+    if (last !== undefined && last.length + valid.length <= ORGANISATIONS_PER_EXPORT) last.push(...valid);
+    else batches.push(valid);
+  }
+  const exported = new Map<string, JsonObject>();
+  for (const selected of batches.filter(({ length }) => length > 0)) {
     const body = { orgIds: selected, withPasswords: true, withOtp: true, responseOutput: true, timeout: '60s' };
     const request = { method: 'POST', path: '/admin/v1/export', headers: {}, body };
     const answer = await send(server, request, new Placeholders(server.url));

@@ -1,12 +1,80 @@
 import { z } from 'zod';
 import type { Deliberate } from './deliberate.ts';
+import { isJsonObject } from './jsonObject.ts';
 
 /** A release of ZITADEL, by its number or by the month of its build. */
 export const zitadelRelease = z.enum(['2.71', '4.0', '2026-07']);
 
+const section = '8.3';
+const messageOf = (value: unknown) => String(isJsonObject(value) ? value.message : value);
+const idOf = (value: unknown) => /ID=(\S+)/.exec(messageOf(value))?.[1] ?? '';
+const WITHOUT_ID = / \(\)$/;
+const TAIL = / Parent=.*$/s;
+
+/** Whether messages differ only as releases of 2026 write them. */
+function isReworded(zitadel: unknown, other: unknown): boolean {
+  const [before, after] = [zitadel, other].map(messageOf);
+  return before?.replace(TAIL, '') === after?.replace(TAIL, '').replace(WITHOUT_ID, '');
+}
+
 /** How the responses of each release of ZITADEL differ from the recorded ones. */
 export const releaseDifferences: Readonly<Record<z.infer<typeof zitadelRelease>, readonly Deliberate[]>> = {
-  '2.71': [],
+  '2.71': [
+    {
+      section,
+      here: 'the user service v2 has no Connect and no gRPC-Web (404), and translates its errors by `Accept-Language`',
+      name: /connect|grpc-web|Accept-Language/i,
+    },
+    {
+      section,
+      here: 'the removal for an unknown user is `COMMAND-b312D`',
+      test: ({ zitadel, ours }) =>
+        zitadel === 'COMMAND-4g3xq' || ['ORG-lapo2m', 'Org-W8m4l', 'V3-DKcYh', 'COMMAND-b312D'].includes(idOf(ours)),
+    },
+  ],
   '4.0': [],
-  '2026-07': [],
+  '2026-07': [
+    {
+      section,
+      here: 'errors without an id end in ` ()`',
+      part: /^message$/,
+      test: ({ zitadel, ours }) => isReworded(zitadel, ours),
+    },
+    { section, here: 'gRPC-Web has errors before the authentication in the headers', name: /^grpc-web/ },
+    {
+      section,
+      here: 'e-mail addresses have 1 to 200 characters, and no other rule',
+      name: /^(?:email: |validation: email|policy: privacy e-mail with spaces)/,
+    },
+    {
+      section,
+      here: 'password hashes that its settings do not allow are refused, with the person',
+      part: /^error (?:extra|id)$/,
+      test: ({ ours }) => idOf(ours).startsWith('CRYPT-'),
+    },
+    {
+      section,
+      here: 'password hashes that its settings do not allow are refused, with the person',
+      name: /^authentication methods: /,
+    },
+    {
+      section,
+      here: '`PROJECT-msNebo`',
+      part: /^error extra$/,
+      test: ({ ours }) => idOf(ours) === 'PROJECT-msNebo',
+    },
+    {
+      section,
+      here: 'existing JWT providers, and user grants that name an unknown project grant, are no errors',
+      part: /^error missing$/,
+      test: ({ zitadel }) => isJsonObject(zitadel) && (zitadel.type === 'jwt_idp' || zitadel.type === 'user_grant'),
+    },
+    {
+      section,
+      here: 'errors of the database begin with `unknown database error: `',
+      part: /^message$/,
+      test: ({ zitadel, ours }) => messageOf(ours) === `unknown database error: ${messageOf(zitadel)}`,
+    },
+    { section, here: 'two blanks after `Bearer` are accepted', name: /^http: export bearer two spaces$/ },
+  ],
 };

@@ -1,5 +1,6 @@
 import { type Deliberate, reasonsOf } from './deliberate.ts';
 import { type Difference, differences } from './differences.ts';
+import { isJsonObject, type JsonObject } from './jsonObject.ts';
 import { type Answered, type Exported, exportAll, observe, type Server, send } from './observe.ts';
 import { Placeholders } from './placeholders.ts';
 import type { RecordedCase } from './recordedCase.ts';
@@ -62,7 +63,7 @@ export async function replay(
     for (const recorded of waiting) answers.set(recorded, await observe(server, recorded));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  const file = await exportAll(server, [...answers].flatMap(orgIdsOf));
+  const file = await exportAll(server, [...answers].map(orgIdsOf));
   return cases
     .map((recorded) => judge(recorded, answers.get(recorded), file, rows))
     .sort((a, b) => (a.recorded.name < b.recorded.name ? -1 : 1));
@@ -79,7 +80,8 @@ function judge(
   rows: readonly Deliberate[],
 ): Judged {
   if (answered === undefined) return { recorded, verdict: 'not run', found: [], reasons: [] };
-  const organisations = orgIdsOf([recorded, answered]).flatMap((id) => file.get(id) ?? []);
+  const found = orgIdsOf([recorded, answered]).map((id) => file.get(id));
+  const organisations = withoutOthersMembers(found.filter((organisation) => organisation !== undefined));
   const exported = recorded.export === undefined ? {} : { exported: answered.placeholders.unfill(organisations) };
   const isCounted = ({ part, path }: Difference) =>
     !recorded.ignore.some((skipped) => skipped === part || skipped === `${part}:orgs${path}`);
@@ -88,10 +90,20 @@ function judge(
   const candidates = recordings.map((recording) =>
     differences(recording, { ...answered.seen, ...exported }).filter(isCounted),
   );
-  const [found = []] = candidates.sort((a, b) => a.length - b.length);
-  const reasons = reasonsOf(rows, recorded, found);
-  const verdict = found.length === 0 ? 'same' : reasons === undefined ? 'differs' : 'documented';
-  return { recorded, verdict, found, reasons: reasons ?? [], error: errorOf(answered) };
+  const [least = []] = candidates.sort((a, b) => a.length - b.length);
+  const reasons = reasonsOf(rows, recorded, least);
+  const verdict = least.length === 0 ? 'same' : reasons === undefined ? 'differs' : 'documented';
+  return { recorded, verdict, found: least, reasons: reasons ?? [], error: errorOf(answered) };
+}
+
+/** Removes the members of other cases' projects: a ZITADEL exports those of all exported projects in each organisation. */
+function withoutOthersMembers(organisations: readonly JsonObject[]): JsonObject[] {
+  const listOf = (value: unknown) => (Array.isArray(value) ? value.filter(isJsonObject) : []);
+  const own = new Set(organisations.flatMap(({ projects }) => listOf(projects).map(({ projectId }) => projectId)));
+  return organisations.map(({ projectMembers, ...organisation }) => {
+    const members = listOf(projectMembers).filter(({ projectId }) => own.has(projectId));
+    return members.length === 0 ? organisation : { ...organisation, projectMembers: members };
+  });
 }
 
 function errorOf({ seen: { status, body } }: Answered): string | undefined {

@@ -253,7 +253,7 @@ function hashRefusal(json: JsonObject): string | undefined {
   if (hash === '' || /^\$2[aby]\$1[0-6]\$/.test(hash)) return undefined;
   return hash.startsWith('$2')
     ? 'ID=CRYPT-5uV9n Message=Errors.User.Password.Invalid'
-    : 'ID=CRYPT-2xK7d Message=Errors.Hash.NotSupported';
+    : 'ID=CRYPT-r8Qm2 Message=Errors.User.Password.Invalid';
 }
 
 function loginNameRefusal({ run, orgId, json }: Given): string | undefined {
