@@ -31,7 +31,7 @@ export async function connectionError(origin: string, error: unknown): Promise<I
   if (isCertificateError(code)) return placeUntrusted(origin, code);
   const { protocol, host } = new URL(origin);
   if (protocol === 'https:' && String(error).includes('wrong version number'))
-    return placeProtocolWrong(origin, `speaks no TLS: specify its TLS port, or on this machine http://${host}`);
+    return placeProtocolWrong(origin, `does not use TLS: specify its TLS port, or on this machine http://${host}`);
   const isRefused = code === 'ECONNREFUSED' || code === 'ENOTFOUND';
   return (isRefused ? undefined : await plainToTls(origin)) ?? placeUnreachable(origin, connectionReason(error));
 }

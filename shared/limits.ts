@@ -191,7 +191,7 @@ const limitTable = {
       'the open connections, at most two thirds of the open files that the system allows, a tenth of them over HTTP/2; and the requests that are handled at once',
     selfHosted: 1_000,
     cloud: UNLIMITED,
-    reason: 'databases and bodies need files too; an HTTP/2 connection carries many requests',
+    reason: 'databases and bodies need files too; an HTTP/2 connection can have many requests',
     above: 'a new connection is closed; a request is 503 with `retry-after`',
   },
   streamsPerConnection: {

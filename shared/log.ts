@@ -147,7 +147,7 @@ export const log = {
     logger[level]({ ...line, ...labelled(requestId, trace) }, REQUEST_FINISHED);
   },
 
-  /** Logs an internal error with its stack; the caller sees only that there was one. */
+  /** Logs an internal error with its stack; the caller learns only that there was one. */
   requestFailed(error: unknown, requestId: string, trace?: string): void {
     logger.error({ stack_trace: errorText(error), ...labelled(requestId, trace) }, 'request failed');
   },

@@ -22,7 +22,7 @@ export type ExportedRequest = z.infer<typeof exportedRequest>;
 export function requestLines({ secrets: kinds, ignored = [] }: ExportedRequest): readonly string[] {
   const carried = Object.entries(kinds ?? {}).flatMap(([kind, isCarried]) => (isCarried ? [kind] : []));
   const secrets = carried.length === 0 ? 'no secrets' : `the source's ${carried.join(', ')}, if any`;
-  const statement = `the export carries ${secrets}`;
+  const statement = `the export contains ${secrets}`;
   return [
     ...(kinds === undefined ? [] : [statement]),
     ...ignored.map(({ field, nearest }) => {

@@ -46,8 +46,8 @@ export class UnsplittableError extends Error {
 
 /**
  * Splits an export file into parts that can be imported one after the other, with the same result as the file. The records
- * of a part refer to records of this part or earlier ones, as the phases of an import do. Omits fields that this service
- * does not know.
+ * of a part refer to records of this part or earlier ones, as the phases of an import do. Omits fields that are unknown to
+ * this service.
  * @param read reads the file, once for each step
  * @throws UnsplittableError, JsonError
  */

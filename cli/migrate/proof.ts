@@ -208,6 +208,6 @@ export function explain(
   const others = fields.filter((field) => !isHashed(field));
   const given = comparedContent(first);
   if (!others.every((field) => isOmission(field, given, onConflict === 'overwrite'))) return undefined;
-  if (others.length === fields.length) return 'unchanged: the target has more than the export carries';
+  if (others.length === fields.length) return 'unchanged: the target has more than the export contains';
   return others.some(({ path }) => path === password.path) ? 'the target has hashed the clear password' : undefined;
 }

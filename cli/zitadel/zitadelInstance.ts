@@ -49,8 +49,8 @@ export async function recogniseZitadel(
 
 /**
  * Whether a ZITADEL imports and exports the states of organisations and users. Its release is not always known, so this
- * sends an import that no release takes, without a token: the gateway rejects the first field that it knows and cannot
- * read. Releases 2 and 3 skip the state, which they do not know.
+ * sends an import that no release takes, without a token: the gateway rejects the first known field that it cannot
+ * parse. Releases 2 and 3 skip the state, which is unknown to them.
  */
 export async function importsStates(connection: ZitadelConnection): Promise<boolean> {
   const body = '{"dataOrgs":{"orgs":[{"orgState":true}]},"timeout":true}';

@@ -123,7 +123,7 @@ function memberFields({ userId, orgId }: Membership, roles: readonly string[], n
   }
 }
 
-/** @returns the scope of the membership, which knows the role */
+/** @returns the scope of the membership, in which the role is known */
 function checkRole(role: string, { orgId }: Membership): MembershipScope {
   const scope = orgId === undefined ? 'instance' : 'organisation';
   const known = knownRoles(scope);

@@ -36,7 +36,7 @@ export interface NewServiceUser {
 
 /**
  * Plans a service user with access token type Bearer (specification 5.3).
- * @param byDomain whether the organisation's login names carry its domain
+ * @param byDomain whether the organisation's login names contain its domain
  * @throws IdentityError INVALID_ARGUMENT for a name that an import would refuse
  */
 export function planServiceUser({ userId, orgId, name }: NewServiceUser, byDomain: boolean, now: Date): RecordPlan {

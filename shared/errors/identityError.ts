@@ -1,4 +1,4 @@
-// The only class of errors that callers see, its codes, and the definition of kinds of errors.
+// The only class of errors that callers receive, its codes, and the definition of kinds of errors.
 
 import { z } from 'zod';
 
@@ -107,7 +107,7 @@ export class IdentityError extends Error {
     ];
   }
 
-  /** Converts any thrown value to an error that callers may see: other errors become INTERNAL, without their text. */
+  /** Converts any thrown value to an error that callers may receive: other errors become INTERNAL, without their text. */
   static from(reason: unknown): IdentityError {
     return reason instanceof IdentityError ? reason : internalError(reason);
   }

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { IdentityError } from '../errors/identityError.ts';
 import { closed, isHttp1, type Outgoing } from './nodeResponse.ts';
 
-/** A number of places for calls. Above it they are rejected instead of queued: their clients know whether to wait. */
+/** Limits the calls in progress. Further ones are rejected instead of queued, so that their clients decide whether to wait. */
 export class ConcurrencyLimit {
   private readonly limit: number;
   private readonly rejection: (limit: number) => IdentityError;
@@ -27,7 +27,7 @@ export class ConcurrencyLimit {
     if (this.isFull) throw this.rejection(this.limit);
   }
 
-  /** Takes a place until it is disposed of, which may happen repeatedly. */
+  /** Counts a call as running until the result is disposed of, which may happen repeatedly. */
   enter(): Disposable {
     this.check();
     this.running++;
@@ -41,7 +41,7 @@ export class ConcurrencyLimit {
   }
 }
 
-/** What carries requests: a connection of HTTP/1, or a session of HTTP/2. */
+/** The transport of requests: a connection of HTTP/1, or a session of HTTP/2. */
 type Connection = Duplex | Http2Session;
 
 /** Returns the connection of a request; of a closed HTTP/2 session, only the socket is left. */

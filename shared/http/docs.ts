@@ -35,7 +35,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-// A link may carry a token as `#token=`, which no request contains; it leaves the address at once.
+// A link may carry a token as `#token=`, which no request contains; the token is removed from the address at once.
 // Without `validatorUrl: null`, Swagger UI may send the document to a validator on the internet.
 const script = `const dark = matchMedia('(prefers-color-scheme: dark)');
 const followSystem = () => document.documentElement.classList.toggle('dark-mode', dark.matches);

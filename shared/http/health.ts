@@ -22,7 +22,7 @@ const health: OperationDescription = {
   tag: 'Probes',
   isPublic: true,
   summary: 'Check that the process is alive',
-  description: 'Asks nothing of the database.',
+  description: 'Does not query the database.',
   response: { description: 'The process handles requests.', contract: alive },
   errors: {},
 };

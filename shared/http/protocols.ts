@@ -57,13 +57,13 @@ const PREFACE = Buffer.from('PRI');
 export interface PortLimits {
   /** The time until they have arrived. */
   readonly headersMs: number;
-  /** Whether a further connection may not speak HTTP/2. */
+  /** Whether a further connection may not use HTTP/2. */
   readonly isFullOfSessions: () => boolean;
 }
 
 /**
- * Creates the server of a port. It passes each connection on to the server of its protocol, once its first bytes show
- * which one it speaks.
+ * Creates the server of a port. It passes each connection on to the server of its protocol, once its first bytes identify
+ * the protocol.
  */
 export function createPort(http1: Http1Server, http2: Http2Server, limits: PortLimits): Server {
   const port = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {

@@ -66,8 +66,8 @@ function sharedStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
 }
 
 /**
- * Converts any thrown value to an error that callers may see.
- * Logs an unexpected one here, once; the caller sees INTERNAL without its text.
+ * Converts any thrown value to an error that callers may receive.
+ * Logs an unexpected one here, once; the caller receives INTERNAL without its text.
  */
 export function toPublicError(error: unknown, requestId: string, trace?: string): IdentityError {
   const publicError = IdentityError.from(error);
@@ -78,7 +78,7 @@ export function toPublicError(error: unknown, requestId: string, trace?: string)
 /**
  * Renders any thrown value as the interface's error body (specification 2.3).
  *
- * @param contentType the request's content type; for one of gRPC's, the response carries the status in its headers
+ * @param contentType the request's content type; for one of gRPC's, the response has the status in its headers
  * @param trace the id of the trace that the request belongs to
  */
 export function errorResponse(error: unknown, requestId: string, contentType?: string, trace?: string): Response {
@@ -109,7 +109,7 @@ function grpcResponse(error: IdentityError, requestId: string, contentType: stri
   });
 }
 
-/** The strings of the details that the RPC protocols carry, in the order of their fields in the message. */
+/** The strings of the details that the RPC protocols transmit, in the order of their fields in the message. */
 const messages: Readonly<Record<string, readonly string[]>> = {
   'zitadel.v1.ErrorDetail': ['id', 'message'],
   'google.rpc.ErrorInfo': ['reason', 'domain'],
@@ -134,7 +134,7 @@ function statusHeader(error: IdentityError): Readonly<Record<string, string>> {
   const status = [Uint8Array.of(8, codes[error.code].number), encodeField(2, error.message.toWellFormed())];
   for (const { type, value } of details)
     status.push(encodeField(3, Buffer.concat([encodeField(1, TYPE_URL + type), encodeField(2, value)])));
-  // gRPC wants no padding here.
+  // gRPC expects Base64 without padding here.
   return { 'grpc-status-details-bin': Buffer.concat(status).toString('base64').replace(/=+$/, '') };
 }
 
@@ -174,7 +174,7 @@ export const newRequestId = (): string => randomUUID();
 
 const grpcType = /^application\/grpc(?:-web(?:-text)?)?(?:\+(?:proto|json))?$/i;
 
-/** Whether a content type is gRPC's or gRPC-Web's. Their responses carry a status of their own, under HTTP status 200. */
+/** Whether a content type is gRPC's or gRPC-Web's. Their responses have a status of their own, under HTTP status 200. */
 export function isGrpc(type: string): boolean {
   return grpcType.test(type);
 }

@@ -43,13 +43,13 @@ export interface HttpServer {
 export type HttpServerOptions = Partial<WaitTimes & ConnectionTimes & Pick<Limits, 'connections'>>;
 
 /**
- * The share of the connections that may be HTTP/2. Each carries many requests, all of which Node may read at once, before a
+ * The share of the connections that may be HTTP/2. Each can have many requests, all of which Node may read at once, before a
  * timer or another connection has its turn.
  */
 const HTTP2_SHARE = 0.1;
 
 /**
- * Creates an application's server, not yet listening. It speaks HTTP/1 and HTTP/2 on one port, both without TLS: a proxy or
+ * Creates an application's server, not yet listening. It serves HTTP/1 and HTTP/2 on one port, both without TLS: a proxy or
  * the platform encrypts connections. Requests that Node itself rejects get the interface's error body too.
  */
 export function createHttpServer(app: Application, options: HttpServerOptions = {}): HttpServer {
@@ -109,7 +109,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   };
 }
 
-/** Returns how many requests a connection may carry. Over HTTP/2, a setting limits the open ones; as many may be reset. */
+/** Returns how many requests a connection may have. Over HTTP/2, a setting limits the open ones; as many may be reset. */
 function maxRequests(outgoing: Outgoing): number {
   return isHttp1(outgoing) ? fixedLimits.pipelinedRequests : 2 * fixedLimits.streamsPerConnection;
 }
@@ -200,7 +200,7 @@ interface OpenServer {
 
 /**
  * Closes a server. HTTP/1 connections stay open meanwhile, so that a request on its way gets a response instead of a reset.
- * HTTP/2 clients learn from GOAWAY which requests to retry.
+ * GOAWAY informs HTTP/2 clients which requests to retry.
  */
 async function drainServer(open: OpenServer, limitMs: number): Promise<number> {
   const { server, http2, sockets, sessions, requests } = open;

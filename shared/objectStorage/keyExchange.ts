@@ -18,7 +18,7 @@ export interface AccessToken {
 
 /**
  * A failed exchange, in the form of the library's own errors: with the status of a response, or with the code of a failed
- * connection. It contains nothing of the request, which is signed with the key.
+ * connection. It does not contain the request, which is signed with the key.
  */
 export class KeyExchangeError extends Error {
   override readonly name = 'KeyExchangeError';

@@ -30,14 +30,14 @@ export interface InstanceDescription {
   readonly defaultOrgId: string | undefined;
   /** The same at all addresses of the instance; undefined before `identity init`, and where an earlier version did that. */
   readonly instanceId?: string | undefined;
-  /** Whether login names carry the domain of an organisation that has no domain policy; `identity init` sets it for good. */
+  /** Whether login names contain the domain of an organisation that has no domain policy; `identity init` sets it for good. */
   readonly loginNamesByDomain: boolean;
 }
 
 /** The settings of a new instance. */
 export interface NewInstance {
   readonly name: string;
-  /** Whether login names carry the domain of an organisation that has no domain policy; by default not. */
+  /** Whether login names contain the domain of an organisation that has no domain policy; by default not. */
   readonly loginNamesByDomain?: boolean;
 }
 

@@ -37,7 +37,7 @@ export class IgnoredFields {
 }
 
 /**
- * Lists the fields of a request that the service does not know. `null` counts as absent.
+ * Lists the fields of a request that are unknown to the service. `null` counts as absent.
  * @param known all spellings of the known fields
  */
 export function ignoredFields(body: unknown, known: ReadonlyMap<string, string>): readonly IgnoredField[] {

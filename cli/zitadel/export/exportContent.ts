@@ -100,7 +100,7 @@ async function exportListed(
 }
 
 /**
- * Applies the options that a ZITADEL does not know: it always exports keys and the secrets of identity providers, and
+ * Applies the options that ZITADEL does not have: it always exports keys and the secrets of identity providers, and
  * service users in a form that loses their ids.
  */
 function applyOptions(organisation: JsonObject, options: PlaceExportOptions): void {

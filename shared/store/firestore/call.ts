@@ -79,7 +79,7 @@ export function isReadTimeRejected(reason: unknown): boolean {
   return hasStatus(reason, status.INVALID_ARGUMENT, status.FAILED_PRECONDITION);
 }
 
-/** Whether the database asks for less load, by rejecting a commit or by not finishing it in time. */
+/** Whether the database is overloaded: it rejected a commit or did not finish it in time. */
 export function isOverload(reason: unknown): boolean {
   return hasStatus(reason, status.RESOURCE_EXHAUSTED, status.ABORTED, status.DEADLINE_EXCEEDED);
 }

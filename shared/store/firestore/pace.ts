@@ -16,7 +16,7 @@ const AGEING = 1.05;
 
 /**
  * A limiter of bulk commits in flight that adapts to the database: additive increase while the latency of a write is stable,
- * multiplicative decrease when the database asks for less load.
+ * multiplicative decrease when the database is overloaded.
  */
 export class CommitLimiter {
   private readonly clock: Clock;

@@ -34,7 +34,7 @@ type Cursor = NonNullable<Query['startAt']>;
 const DOCUMENTS_PER_BATCH = 500;
 
 /**
- * A connection carries 100 calls at once, and every export has one call for each section: idle calls would block those
+ * A connection allows 100 calls at once, and every export has one call for each section: idle calls would block those
  * of other requests.
  */
 const MAX_IDLE_MS = 10_000;
@@ -102,7 +102,7 @@ export async function* readBatches(stream: CancellableStream, size: number): Asy
   stream.on('error', (error: unknown) => finish({ error }));
   stream.on('end', () => finish({}));
   stream.on('data', ({ document }: QueryResponse) => {
-    // A response without a document carries only the read time.
+    // A response without a document contains only the read time.
     if (document == null) return;
     inbox.documents.push(document);
     inbox.characters += countCharacters(document);

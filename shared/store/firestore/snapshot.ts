@@ -8,7 +8,7 @@ import type { FirestoreConnection, Timestamp } from './firestoreConnection.ts';
 import { getDocuments } from './reads.ts';
 import { scanFirestore } from './scan.ts';
 
-// Every response carries its read time; reading a document that never exists is the cheapest way to get one.
+// Every response contains its read time; reading a document that never exists is the cheapest way to get one.
 const probe = { collection: 'instance', id: documentId('read time') } as const;
 
 /** Opens a snapshot of the present state. */

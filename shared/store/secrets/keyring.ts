@@ -15,8 +15,8 @@ interface KeySource {
 }
 
 /**
- * The master keys of a process. It never forgets a key, because snapshots may hold values of an earlier one, and reads its
- * source again for a key that it does not know, because `identity rekey` adds one while servers run.
+ * The master keys of a process. Keys are never dropped, because snapshots may hold values of an earlier one. An unknown key
+ * causes the source to be read again, because `identity rekey` adds one while servers run.
  */
 export class Keyring {
   private readonly source: KeySource;

@@ -4,7 +4,7 @@ import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyOb
 
 /** A key that encrypts a database's secrets. */
 export interface MasterKey {
-  /** The id, which is stored with each encrypted value. It is derived from the key, and reveals nothing of it. */
+  /** The id, which is stored with each encrypted value. It is derived from the key, but does not reveal it. */
   readonly id: string;
   /** The key as in files and variables. */
   readonly text: string;

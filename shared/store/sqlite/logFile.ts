@@ -73,7 +73,7 @@ export class LogFile {
 }
 
 /**
- * Returns the number of frames of which `isCurrent` is true: a frame carries the salt of its log, and behind the last one
+ * Returns the number of frames of which `isCurrent` is true: a frame contains the salt of its log, and behind the last one
  * are those of an earlier log, or none.
  * @param known a number of frames that are known to be current
  */

@@ -71,7 +71,7 @@ export interface SqliteSnapshot extends Snapshot {
 }
 
 /**
- * Opens a separate connection whose reads all see the present state of the database.
+ * Opens a separate connection whose reads all return the present state of the database.
  * @param onEnd is called once, when the snapshot has ended
  */
 function openSqliteSnapshot(file: string, busyTimeout: number, onEnd: () => void): SqliteSnapshot {

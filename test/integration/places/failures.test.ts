@@ -132,7 +132,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
         failed(`http://${host} expects TLS: specify https://${host}`),
       );
       expect(await inspect(`https://${plainHost}`, token)).toEqual(
-        failed(`https://${plainHost} speaks no TLS: specify its TLS port, or on this machine http://${plainHost}`),
+        failed(`https://${plainHost} does not use TLS: specify its TLS port, or on this machine http://${plainHost}`),
       );
     });
 

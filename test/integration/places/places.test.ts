@@ -102,7 +102,7 @@ const typo = {
   ignored: [{ field: 'with_password', nearest: 'with_passwords' }],
 };
 const lines = [
-  "the export carries the source's otp, if any",
+  "the export contains the source's otp, if any",
   'ignored by the exporting instance: with_password: the nearest known field is with_passwords',
 ];
 
