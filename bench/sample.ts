@@ -31,14 +31,16 @@ export function sampleUser(number: number): Record<string, unknown> & { readonly
       userName: number % 7 === 0 ? `${firstName}.${lastName}.${number}` : email,
       profile: { firstName, lastName, displayName: `${firstName} ${lastName}`, preferredLanguage: 'de' },
       email: { email, isEmailVerified: true },
-      ...(isDetailed && { phone: { phone: `+4179${String(number).padStart(7, '0')}`, isPhoneVerified: true } }),
+      ...(isDetailed ? { phone: { phone: `+4179${String(number).padStart(7, '0')}`, isPhoneVerified: true } } : {}),
       hashedPassword: { value: passwordHash(number, random) },
-      ...(isDetailed && {
-        otpCode: random
-          .slice(0, 32)
-          .replaceAll(/[^a-f]/g, 'A')
-          .toUpperCase(),
-      }),
+      ...(isDetailed
+        ? {
+            otpCode: random
+              .slice(0, 32)
+              .replaceAll(/[^a-f]/g, 'A')
+              .toUpperCase(),
+          }
+        : {}),
     },
     state: 'USER_STATE_ACTIVE',
   };

@@ -94,7 +94,7 @@ async function bundle(lock: LockFile) {
     define: {
       ...worker.define,
       SWAGGER_UI: JSON.stringify(`./${SWAGGER_UI}/`),
-      ...(commit !== undefined && { COMMIT: JSON.stringify(commit) }),
+      ...(commit !== undefined ? { COMMIT: JSON.stringify(commit) } : {}),
     },
   } as const satisfies BuildOptions;
   const { outputFiles, metafile } = await build(options);

@@ -54,8 +54,8 @@ function normalised(org: Organisation): Organisation {
       ...person,
       user: {
         ...rest,
-        ...(rest.profile?.preferredLanguage === 'xx' && { profile: { ...rest.profile, preferredLanguage: 'und' } }),
-        ...(rest.phone && { phone: { ...rest.phone, phone: rest.phone.phone.replaceAll(/[ ()-]/g, '') } }),
+        ...(rest.profile?.preferredLanguage === 'xx' ? { profile: { ...rest.profile, preferredLanguage: 'und' } } : {}),
+        ...(rest.phone ? { phone: { ...rest.phone, phone: rest.phone.phone.replaceAll(/[ ()-]/g, '') } } : {}),
         ...(password === undefined ? {} : { hashedPassword: 'made of the password' }),
       },
     })),

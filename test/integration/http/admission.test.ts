@@ -35,7 +35,7 @@ async function gatedInstance() {
       await wait();
       return store.transaction(work);
     },
-    ...(store.forCall && { forCall: (call) => gated(store.forCall?.(call) ?? store) }),
+    ...(store.forCall ? { forCall: (call) => gated(store.forCall?.(call) ?? store) } : {}),
   });
   const store = await openTestStore(sqlite);
   const limits = { imports: LIMIT, exports: LIMIT };

@@ -212,6 +212,6 @@ async function save(file: File, content: Buffer, options: CreateResumableUploadO
 
 async function put(uri: string, range: string, body?: Buffer): Promise<[number, string | null]> {
   const headers = { 'content-range': range };
-  const answer = await fetch(uri, { method: 'PUT', headers, redirect: 'manual', ...(body && { body }) });
+  const answer = await fetch(uri, { method: 'PUT', headers, redirect: 'manual', ...(body ? { body } : {}) });
   return [answer.status, answer.headers.get('range')];
 }

@@ -131,7 +131,7 @@ async function statusFor(
   const response = await fetch(`http://${firestoreEmulator}/v1/projects/${projectId}/databases/(default)/${path}`, {
     method,
     headers: authorization === undefined ? {} : { authorization },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(body !== undefined ? { body: JSON.stringify(body) } : {}),
   });
   await response.arrayBuffer();
   return response.status;

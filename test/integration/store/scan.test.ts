@@ -36,7 +36,7 @@ describeStores('a scan', (kind) => {
     await store.commit(
       Array.from({ length: 18 }, (_, index) => {
         const partition = partitions[index % 3];
-        return createUser(`user ${index}`, { ...(partition && { partition }) });
+        return createUser(`user ${index}`, { ...(partition ? { partition } : {}) });
       }),
     );
     const snapshot = await store.snapshot();
@@ -44,7 +44,7 @@ describeStores('a scan', (kind) => {
     for (const partition of [...partitions, 'org 3/humanUsers']) {
       const own = all.filter((document) => partition === undefined || document.partition === partition);
       const ids = own.map(({ id }) => id);
-      const range = { collection: 'users', ...(partition && { partition }) } as const;
+      const range = { collection: 'users', ...(partition ? { partition } : {}) } as const;
       expect((await scanAll(snapshot, range)).documents.map(({ id }) => id)).toEqual(ids);
       for (const [start, from] of ids.entries()) {
         const { documents } = await scanAll(snapshot, { ...range, from });

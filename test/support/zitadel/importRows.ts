@@ -298,7 +298,7 @@ function importedPerson(given: JsonObject): JsonObject {
   const inner = elements(json.user)[0] ?? {};
   const { idps: _, otpCode: _seed, password, ...others } = inner;
   const hashedPassword = inner.hashedPassword ?? (password === undefined ? undefined : { value: HASH_OF_A_PASSWORD });
-  const kept = { ...others, ...(hashedPassword !== undefined && { hashedPassword }) };
+  const kept = { ...others, ...(hashedPassword !== undefined ? { hashedPassword } : {}) };
   const hasPassword = valueAt(kept, 'hashedPassword.value') !== undefined;
   const email = elements(inner.email)[0] ?? {};
   const isKept = ['USER_STATE_INACTIVE', 'USER_STATE_LOCKED'].includes(textAt(json, 'state', ''));

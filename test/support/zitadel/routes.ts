@@ -107,7 +107,7 @@ const routes: readonly Route[] = [
     method: 'GET',
     path: '/admin/v1/policies/domain',
     handler: ({ behaviour: { loginNamesByDomain } }) =>
-      replies.found({ policy: { ...(loginNamesByDomain && { userLoginMustBeDomain: true }), isDefault: true } }),
+      replies.found({ policy: { ...(loginNamesByDomain ? { userLoginMustBeDomain: true } : {}), isDefault: true } }),
   },
   { method: 'POST', path: '/admin/v1/orgs/_search', handler: organisations },
   { method: 'GET', path: '/management/v1/orgs/me', handler: ownOrganisation, rpc: getMyOrg },

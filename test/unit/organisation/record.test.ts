@@ -210,11 +210,11 @@ describe('an omitted value', () => {
 
   it('is the organisation of a domain and of the domain policy, taken from the surrounding organisation', () => {
     for (const orgId of [undefined, 'another', 'org-1']) {
-      expect(read('domains', { ...(orgId && { orgId }), domainName: 'a.example' }).json).toEqual({
+      expect(read('domains', { ...(orgId ? { orgId } : {}), domainName: 'a.example' }).json).toEqual({
         orgId: 'org-1',
         domainName: 'a.example',
       });
-      expect(read('domainPolicy', { ...(orgId && { orgId }), userLoginMustBeDomain: true }).json).toEqual({
+      expect(read('domainPolicy', { ...(orgId ? { orgId } : {}), userLoginMustBeDomain: true }).json).toEqual({
         orgId: 'org-1',
         userLoginMustBeDomain: true,
       });

@@ -34,7 +34,7 @@ function content(
     secrets,
     hashFormat: format,
     otpEmail,
-    ...(isSeedUnusable && { isSeedUnusable }),
+    ...(isSeedUnusable ? { isSeedUnusable } : {}),
   };
 }
 
