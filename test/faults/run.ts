@@ -43,7 +43,8 @@ for (const { place, fault, times } of rows)
 process.stdout.write(`FAULTS_SEED=${seed}, ${minutes} minutes\n`);
 const isWhole = positionals.length === 0;
 const isUntried = rows.some(({ times }) => times === 0);
-if ((isWhole && isUntried) || tests.some((test) => !test.ok())) process.exitCode = 1;
+if (tests.length === 0) process.stderr.write(`no test matches ${positionals.join(' ')}\n`);
+if (tests.length === 0 || (isWhole && isUntried) || tests.some((test) => !test.ok())) process.exitCode = 1;
 
 /** Counts the survived faults of a kind in a place. */
 function timesOf(name: string, place: Place): number {
