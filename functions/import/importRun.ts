@@ -63,7 +63,7 @@ export interface Writing extends ImportRun {
   readonly callerPath: string | undefined;
   readonly reservedNames: ReservedNames;
   readonly watch: RemovalWatch;
-  /** Whether login names carry the domain of an organisation that has no domain policy. */
+  /** Whether login names contain the domain of an organisation that has no domain policy. */
   readonly loginNamesByDefault: boolean;
   /** The batch size that suits the database at present, if the database reports one. */
   readonly pace: Pick<Store, 'commitsInFlight' | 'recordsPerCommit'>;

@@ -1,3 +1,5 @@
+// The form in which records of two sides are compared.
+
 import { hash } from 'node:crypto';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import type { ComparedContent } from '../organisation/equality.ts';

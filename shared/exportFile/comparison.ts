@@ -1,3 +1,5 @@
+// Compares the records of two sides, in any order.
+
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { BoundedList } from '../collections/boundedList.ts';
@@ -91,7 +93,7 @@ export interface PairVisitor {
 }
 
 /** Numbers of records; those that both sides have and that may differ are not among the `different` ones. */
-type Counts = Record<Outcome | 'differentAsExpected', number>;
+type OutcomeCounts = Record<Outcome | 'differentAsExpected', number>;
 
 function readContent(text: string): RecordContent {
   return content.parse(JSON.parse(text));
@@ -111,9 +113,9 @@ export class Comparison implements Disposable {
   private readonly options: ComparisonOptions;
   private readonly statements;
   /** The numbers of records, by section and outcome. */
-  readonly counts = new Map<string, Counts>();
+  readonly counts = new Map<string, OutcomeCounts>();
   /** The same by organisation. */
-  readonly organisations = new Map<string, Counts>();
+  readonly organisations = new Map<string, OutcomeCounts>();
   /** The records that should not differ. */
   readonly differences: BoundedList<RecordDifference>;
   /** The records that may differ, each with the reason. */
@@ -280,7 +282,7 @@ export class Comparison implements Disposable {
     else this.expected.add({ ...found, reason });
   }
 
-  private count({ section, orgId }: Pick<ComparedRecord, 'section' | 'orgId'>, outcome: keyof Counts): void {
+  private count({ section, orgId }: Pick<ComparedRecord, 'section' | 'orgId'>, outcome: keyof OutcomeCounts): void {
     increment(this.counts, section, outcome);
     increment(this.organisations, orgId, outcome);
   }
@@ -291,7 +293,7 @@ function repeatKey({ key, content }: ComparedRecord): Uint8Array {
   return hash('sha256', `${Buffer.from(key).toString('hex')}${JSON.stringify(content)}`, 'buffer');
 }
 
-function increment(all: Map<string, Counts>, name: string, outcome: keyof Counts): void {
+function increment(all: Map<string, OutcomeCounts>, name: string, outcome: keyof OutcomeCounts): void {
   const counts = all.get(name) ?? { equal: 0, different: 0, differentAsExpected: 0, onlyFirst: 0, onlySecond: 0 };
   counts[outcome]++;
   all.set(name, counts);

@@ -1,6 +1,9 @@
+// Brings an export file in any of its accepted forms to plain JSON.
+
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { prepend } from '../async.ts';
+import { QUOTE } from '../json/bytes.ts';
 import { JsonError, type JsonPath, JsonScanner, type ScannedValue, type Treatment } from '../json/jsonScanner.ts';
 import { stringContent } from '../json/jsonText.ts';
 import type { ValueKind } from '../json/valueScanner.ts';
@@ -122,8 +125,6 @@ async function* fileInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
   const { start, rest } = await readStart(valueInRequest(request), 1);
   yield* start[0] === QUOTE ? stringContent(withoutQuotes(rest)) : rest;
 }
-
-const QUOTE = 0x22;
 
 /**
  * Yields the text of a request's only export file.

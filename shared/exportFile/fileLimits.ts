@@ -1,3 +1,5 @@
+// The limits of an export file: its organisations, records and clear passwords.
+
 import { getHeapStatistics } from 'node:v8';
 import { dryRunTooLarge, tooManyInRequest } from '../errors/errors.ts';
 import { InvalidRecordError } from '../organisation/message.ts';

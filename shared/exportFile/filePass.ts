@@ -1,3 +1,5 @@
+// One pass over an export file, which validates every record.
+
 import { createHash } from 'node:crypto';
 import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
 import type { IdentityError } from '../errors/identityError.ts';

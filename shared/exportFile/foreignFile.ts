@@ -1,3 +1,5 @@
+// Recognises files of other kinds, to name them in the error.
+
 import { shortenedText } from '../errors/identityError.ts';
 import { JsonError, JsonScanner } from '../json/jsonScanner.ts';
 

@@ -1,3 +1,5 @@
+// Validates a whole export file, before an import writes anything.
+
 import { type Counts, increase } from '../collections/counts.ts';
 import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
 import { shortenedText } from '../errors/identityError.ts';

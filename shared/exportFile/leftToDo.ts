@@ -1,3 +1,5 @@
+// Collects what a person has to do after an import of a file.
+
 import { z } from 'zod';
 import { BoundedList } from '../collections/boundedList.ts';
 import { shortenedText } from '../errors/identityError.ts';

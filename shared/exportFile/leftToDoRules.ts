@@ -1,3 +1,5 @@
+// The rules of what an import leaves to do.
+
 import { parseObject, valueAt } from '../json/jsonObject.ts';
 import { hashVerification, optionalVerifier, SETTING } from '../organisation/passwordHashes.ts';
 import { type Section, type SectionName, usualState } from '../organisation/section.ts';

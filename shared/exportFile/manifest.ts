@@ -1,3 +1,5 @@
+// The manifest of an export file, and the schemas of the file.
+
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { type Counts, increase } from '../collections/counts.ts';
@@ -28,7 +30,7 @@ export const manifestSchema = z.object({
   userLoginMustBeDomain: z
     .boolean()
     .exactOptional()
-    .describe('Whether login names carry the domain of an organisation that has no domain policy; absent if not.'),
+    .describe('Whether login names contain the domain of an organisation that has no domain policy; absent if not.'),
   exportedBy: z
     .object({ userId: z.string(), orgId: z.string() })
     .exactOptional()

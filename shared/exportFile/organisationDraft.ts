@@ -1,3 +1,5 @@
+// An organisation of an export file while the file is validated.
+
 import { isDeepStrictEqual } from 'node:util';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';

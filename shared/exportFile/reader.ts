@@ -1,3 +1,5 @@
+// Reads the records of an export file as it arrives.
+
 import { shortenedText } from '../errors/identityError.ts';
 import {
   JsonError,

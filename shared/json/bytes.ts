@@ -1,3 +1,12 @@
+/** The bytes of JSON's punctuation. */
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+export const COLON = 0x3a;
+export const OPEN_BRACKET = 0x5b;
+export const CLOSE_BRACKET = 0x5d;
+export const OPEN_BRACE = 0x7b;
+export const CLOSE_BRACE = 0x7d;
+
 /** The limits of every JSON value, which is scanned as it arrives. */
 export const jsonLimits = { nesting: 1_000_000, scalarBytes: 1_000 } as const;
 

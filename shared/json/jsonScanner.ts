@@ -1,4 +1,6 @@
-import { isSpace, unexpected, wholeCharacters } from './bytes.ts';
+// Scans JSON of any size as it arrives, and keeps the values that a caller asks for.
+
+import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, isSpace, QUOTE, unexpected, wholeCharacters } from './bytes.ts';
 import { type ValueKind, ValueScanner, valueKind } from './valueScanner.ts';
 
 /** The keys and indexes from the root to a value. */
@@ -138,7 +140,7 @@ export class JsonScanner {
       case 'nothing':
         throw this.error('unexpected data after the end of the document');
       case 'firstKey':
-        return byte === 0x7d ? this.close(at) : this.beginKey(bytes, at);
+        return byte === CLOSE_BRACE ? this.close(at) : this.beginKey(bytes, at);
       case 'key':
         return this.beginKey(bytes, at);
       case 'colon':
@@ -146,28 +148,28 @@ export class JsonScanner {
       case 'separator':
         return this.separator(byte, at);
       case 'firstElement':
-        return byte === 0x5d ? this.close(at) : this.beginValue(byte, at);
+        return byte === CLOSE_BRACKET ? this.close(at) : this.beginValue(byte, at);
       case 'value':
         return this.beginValue(byte, at);
     }
   }
 
   private beginKey(bytes: Buffer, at: number): number {
-    if (bytes[at] !== 0x22) throw this.unexpected(bytes[at] ?? 0, 'a field name in double quotes');
+    if (bytes[at] !== QUOTE) throw this.unexpected(bytes[at] ?? 0, 'a field name in double quotes');
     this.start('string', at, 'keep', true);
     return at;
   }
 
   private colon(byte: number, at: number): number {
-    if (byte !== 0x3a) throw this.unexpected(byte, '":"');
+    if (byte !== COLON) throw this.unexpected(byte, '":"');
     this.expect = 'value';
     return at + 1;
   }
 
   private separator(byte: number, at: number): number {
     const container = this.stack.at(-1);
-    if (byte === (container?.array ? 0x5d : 0x7d)) return this.close(at);
-    if (byte !== 0x2c) throw this.unexpected(byte, container?.array ? '"," or "]"' : '"," or "}"');
+    if (byte === (container?.array ? CLOSE_BRACKET : CLOSE_BRACE)) return this.close(at);
+    if (byte !== COMMA) throw this.unexpected(byte, container?.array ? '"," or "]"' : '"," or "}"');
     this.expect = container?.array ? 'value' : 'key';
     return at + 1;
   }
@@ -175,7 +177,8 @@ export class JsonScanner {
   private beginValue(byte: number, at: number): number {
     const container = this.stack.at(-1);
     if (container?.array) this.path[this.path.length - 1] = container.index++;
-    if (byte === 0x2c || byte === 0x7d || byte === 0x5d || byte === 0x3a) throw this.unexpected(byte, 'a value');
+    if (byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || byte === COLON)
+      throw this.unexpected(byte, 'a value');
     const kind = valueKind(byte);
     const treatment = this.treat(this.path, kind);
     if (treatment !== 'enter' || (kind !== 'object' && kind !== 'array')) {

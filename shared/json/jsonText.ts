@@ -1,3 +1,5 @@
+// Reads the text of a JSON value: objects without duplicate names, and the content of strings.
+
 import { JsonError, parseJson, type ScannedValue } from './jsonScanner.ts';
 
 /**

@@ -1,8 +1,4 @@
-import { isSpace, jsonLimits } from './bytes.ts';
-
-const COMMA = 0x2c;
-const CLOSE_BRACE = 0x7d;
-const CLOSE_BRACKET = 0x5d;
+import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, isSpace, jsonLimits } from './bytes.ts';
 
 const SCALAR = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 

@@ -1,6 +1,8 @@
-import { isUtf8 } from 'node:buffer';
+// Scans a JSON string as its bytes arrive: its escapes and its UTF-8.
 
-const QUOTE = 0x22;
+import { isUtf8 } from 'node:buffer';
+import { QUOTE } from './bytes.ts';
+
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 

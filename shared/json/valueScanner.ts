@@ -1,13 +1,19 @@
-import { isSpace, jsonLimits, unexpected } from './bytes.ts';
+// Scans one JSON value as its bytes arrive, without its content.
+
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  isSpace,
+  jsonLimits,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  unexpected,
+} from './bytes.ts';
 import { ScalarScanner } from './scalarScanner.ts';
 import { StringScanner, skipPlain } from './stringScanner.ts';
 
-const QUOTE = 0x22;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const COMMA = 0x2c;
 const COLON = 0x3a;
 
 /** The kind of a JSON value, determined by its first byte. */
@@ -21,7 +27,7 @@ export function valueKind(byte: number): ValueKind {
 }
 
 /** What may come next between two tokens. */
-type Expectation = 'value' | 'firstElement' | 'firstKey' | 'key' | 'colon' | 'separator';
+type ValueExpectation = 'value' | 'firstElement' | 'firstKey' | 'key' | 'colon' | 'separator';
 
 /**
  * Finds the end of one JSON value in bytes that arrive in chunks, each of which ends between two characters. The value is
@@ -31,7 +37,7 @@ export class ValueScanner {
   private readonly string = new StringScanner();
   private readonly scalar = new ScalarScanner();
   private readonly open = new OpenContainers();
-  private expect: Expectation = 'value';
+  private expect: ValueExpectation = 'value';
   /** The number of field names so far. */
   names = 0;
   /** Whether the value is complete. */
@@ -140,7 +146,7 @@ export class ValueScanner {
   }
 }
 
-function expectedText(expect: Expectation, isList: boolean): string {
+function expectedText(expect: ValueExpectation, isList: boolean): string {
   switch (expect) {
     case 'key':
     case 'firstKey':

@@ -6,7 +6,7 @@ import { LOGIN_NAME_SCOPE } from './sections/policies.ts';
 import { organisationSection } from './sections.ts';
 
 /*
- * One claim for each organisation settles whether its login names carry its domain, once and for all. A domain policy
+ * One claim for each organisation settles whether its login names contain its domain, once and for all. A domain policy
  * that decides otherwise than the instance's default claims it together with its own document; whoever first creates
  * users without such a policy claims it for the organisation itself. So policies and users cannot miss each other,
  * whatever the order of their commits, and no user's claims ever have to move from one scope to the other.
@@ -15,7 +15,7 @@ import { organisationSection } from './sections.ts';
 /**
  * Reads whether the login names of organisations carry their domains, which makes them unique within the organisation
  * instead of the instance.
- * @param byDefault whether login names carry the domain where an organisation has no domain policy
+ * @param byDefault whether login names contain the domain where an organisation has no domain policy
  * @returns the answers in the order of `orgIds`; undefined while neither users nor a policy have settled one
  */
 export async function readLoginNameScopes(

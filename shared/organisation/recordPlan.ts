@@ -32,7 +32,7 @@ export interface RecordPlan {
 
 /**
  * Plans a record.
- * @param loginNamesByDomain whether the organisation's login names carry its domain; for a domain policy, whether they do
+ * @param loginNamesByDomain whether the organisation's login names contain its domain; for a domain policy, whether they do
  * without it
  * @example
  * planRecord(readRecord(projects, { projectId: 'p1', project: { name: 'Shop' } }, 'o1'), false);
@@ -147,7 +147,7 @@ function claimedNames({ section, json }: OrganisationRecord, byDomain: boolean):
 
 /**
  * Returns the key of a record's claim.
- * @param byDomain whether the organisation's login names carry its domain
+ * @param byDomain whether the organisation's login names contain its domain
  */
 function recordClaimKey(unique: UniqueName, { json, orgId }: OrganisationRecord, byDomain: boolean): DocumentKey {
   const isScoped = unique.perOrganisation || (unique.perOrganisationByDomainPolicy === true && byDomain);
@@ -156,7 +156,7 @@ function recordClaimKey(unique: UniqueName, { json, orgId }: OrganisationRecord,
   return claimKey(unique.type, names, isScoped ? [orgId] : []);
 }
 
-/** Lists the keys of a record's claims, whether or not its organisation's login names carry the domain. */
+/** Lists the keys of a record's claims, whether or not its organisation's login names contain the domain. */
 export function possibleClaimKeys(record: OrganisationRecord): DocumentKey[] {
   const keys = [false, true].flatMap((byDomain) =>
     claimedNames(record, byDomain).map((unique) => recordClaimKey(unique, record, byDomain)),

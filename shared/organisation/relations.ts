@@ -43,13 +43,13 @@ export interface UniqueName {
   /** A boolean field that is true in records that claim the name; by default all records do. */
   readonly onlyIf?: FieldPath;
   /**
-   * A boolean field that decides whether login names carry the organisation's domain; only records in which it differs
+   * A boolean field that decides whether login names contain the organisation's domain; only records in which it differs
    * from what holds without the record claim the name.
    */
   readonly onlyIfLoginNamesChange?: FieldPath;
   /** Whether the scope is the organisation. Unlike `$orgId` in `parts`, its id keeps its case. */
   readonly perOrganisation?: true;
-  /** Whether the scope is the organisation when its login names carry its domain (zitadel 3.4). */
+  /** Whether the scope is the organisation when its login names contain its domain (zitadel 3.4). */
   readonly perOrganisationByDomainPolicy?: boolean;
 }
 

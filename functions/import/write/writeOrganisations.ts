@@ -27,7 +27,7 @@ import { RecordWriter } from './recordWriter.ts';
 /** An existing organisation, and the policies for its imported records. */
 export interface TargetOrganisation {
   readonly header: OrganisationHeader;
-  /** Whether login names carry the organisation's domain; settled before the first of them is claimed. */
+  /** Whether login names contain the organisation's domain; settled before the first of them is claimed. */
   loginNamesByDomain: boolean;
   readonly passwordComplexity: PasswordComplexity;
   readonly validatesDomains: boolean;
