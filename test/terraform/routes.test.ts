@@ -66,7 +66,7 @@ describe('the load balancer', () => {
 });
 
 describe('the probe', () => {
-  it('is answered as Terraform expects, by a body that only this service writes, where the database is reachable', async () => {
+  it('gets the response that Terraform expects, with a body that only this service writes, if the database is reachable', async () => {
     configureLog('silent');
     const { function: name, method, path, status, content } = await readProbe();
     const store = await openTestStore(sqlite);

@@ -283,7 +283,7 @@ describe('a command on accounts', () => {
     expect(await ids()).toContain('C');
   });
 
-  it('a role of organisations is answered with those of the instance, where no organisation is named', async () => {
+  it('a role of organisations without --org is rejected with the roles of the instance', async () => {
     const { code, stderr } = await identity(['member', 'add', '--user', owner, '--role', 'ORG_OWNER', ...database]);
     expect(code).toBe(64);
     expect(stderr).toMatch(/^identity: invalid role ORG_OWNER for the instance: choose one of IAM_OWNER, .*\n$/);

@@ -269,12 +269,12 @@ describe('the help', () => {
     [{ FORCE_COLOR: '1', NO_COLOR: undefined }, true],
     [{ FORCE_COLOR: undefined, NO_COLOR: '1' }, false],
     [{ FORCE_COLOR: undefined, NO_COLOR: undefined }, false],
-  ])('is bold only where colours are wanted: %j', async (env, isBold) => {
+  ])('is bold only if colours are wanted: %j', async (env, isBold) => {
     const { stdout } = await identity(['--help'], { env });
     expect(stdout.includes('\u001b[1m')).toBe(isBold);
   });
 
-  it('does not fail where its reader closes the pipe', async () => {
+  it('does not fail if its reader closes the pipe', async () => {
     const [command, script] = identityProgram;
     const line = 'set -o pipefail; "$0" "$@" | true && echo passed';
     const { stdout, stderr } = await run('bash', ['-c', line, command, script, '--help']);
@@ -284,7 +284,7 @@ describe('the help', () => {
   it.each([
     ['| true', 'EPIPE'],
     ['> /dev/full', 'ENOSPC'],
-  ])('fails where an export is incomplete, without a stack trace: %s', async (output, code) => {
+  ])('fails without a stack trace if an export is incomplete: %s', async (output, code) => {
     const file = join(await newDirectory(), 'export.json');
     await writeFile(file, `{"orgs":[]${' '.repeat(1_000_000)}}`);
     const [command, script] = identityProgram;

@@ -69,7 +69,7 @@ describeDatabases('identity init', (newDatabase) => {
     await init(database);
   });
 
-  it('makes nothing where the token cannot be written', async () => {
+  it('creates nothing if the token cannot be written', async () => {
     const { code, stderr } = await identity(['init', '--token-file', '/nonexistent/owner.pat', ...database]);
     const problem = '/nonexistent/owner.pat is in a directory that does not exist';
     expect({ code, stderr }).toEqual({ code: 64, stderr: `identity: ${problem}: ${remedy}\n` });

@@ -125,7 +125,7 @@ describe.each(names)('what others could have written: %s', { timeout: 60_000 }, 
     });
   };
 
-  it('is not believed where others can write to it', async () => {
+  it('is rejected if others can write to it', async () => {
     const call = await calls[name]();
     for (const bit of [0o020, 0o002]) {
       const result = await callWith(call, async () => chmod(call.path, (await stat(call.path)).mode | bit));
@@ -133,7 +133,7 @@ describe.each(names)('what others could have written: %s', { timeout: 60_000 }, 
     }
   });
 
-  it.skipIf(!isRoot)('is not believed where it is of another user', async () => {
+  it.skipIf(!isRoot)('is rejected if it belongs to another user', async () => {
     const call = await calls[name]();
     const isRun = name === 'runDirectory' || name === 'state';
     const advice = isRun

@@ -98,7 +98,7 @@ describe('otp-email remove in a database', () => {
     expect(await withFactor()).toContain(ada);
   });
 
-  it('asks for an id where several people have an e-mail address', async () => {
+  it('requires an id if several people have an e-mail address', async () => {
     const { url, token, database, location } = await newInstance();
     const twins = ['1', '2'].map((id) =>
       organisation(`twin ${id}`, {

@@ -64,7 +64,7 @@ describe('a local instance', () => {
     expect((await stat(tokenFile)).mode & 0o777).toBe(0o600);
   });
 
-  it('gets a new token where its own has expired, is gone, or is replaced by what is none', async () => {
+  it('gets a new token if its own has expired, is missing, or is not a token', async () => {
     const { tokenFile, prepare } = await place();
     let token = await prepare(start);
     const expectAnother = async (now = start) => {

@@ -34,14 +34,14 @@ describe('run.cjs', () => {
     return path;
   }
 
-  it('runs a program here, where the platform has no locked Node and this one is recent', async () => {
+  it('runs a program with the present Node if it is recent and the platform has no locked one', async () => {
     const cwd = await project('here', '20.19');
     const ended = await run(process.execPath, ['run.cjs', 'program.mjs', 'a', '--b'], { cwd });
     const output = `${JSON.stringify([null, [join(cwd, 'program.mjs'), 'a', '--b'], []])}\n`;
     expect(ended).toEqual({ code: 5, stdout: output, stderr: '' });
   });
 
-  it('runs it under the locked Node where there is one', async () => {
+  it('runs a program with the locked Node if there is one', async () => {
     const cwd = await project('locked', '99.1', true);
     const ended = await run(process.execPath, ['run.cjs', 'program.mjs', 'a', '--b'], { cwd });
     const output = `${JSON.stringify(['yes', [join(cwd, 'program.mjs'), 'a', '--b'], []])}\n`;

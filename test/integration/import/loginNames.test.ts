@@ -136,7 +136,7 @@ describe('login names under domain policies', () => {
     },
   );
 
-  it('draw a warning where the file depends on the default of another instance', async () => {
+  it('cause a warning if the file depends on the default of another instance', async () => {
     const source = await instanceByDefault(await openTestStore(), true);
     await source.import(sameNames());
     const file = { data_orgs: await source.export() };

@@ -16,7 +16,7 @@ async function runDirectory() {
 }
 
 describe('a migration', { timeout: 120_000 }, () => {
-  it('stops although --yes is given where the source has changed since its plan was shown', async () => {
+  it('stops in spite of --yes if the source has changed since its plan was shown', async () => {
     const target = join(await testDirectory(), 'copy.json');
     const orgs = (...humanUsers: object[]) => [organisation('same'), organisation('acme', { humanUsers })];
     const from = await exportFileWith(...orgs(person('ada')), organisation('gone'));
@@ -48,7 +48,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(await readFile(target, 'utf8')).toContain('robert');
   });
 
-  it('stops too where the source was empty when its plan was shown', async () => {
+  it('stops also if the source was empty when its plan was shown', async () => {
     const target = join(await testDirectory(), 'copy.json');
     const { database } = await servedPlace(sqlite);
     const directory = await runDirectory();

@@ -40,7 +40,7 @@ describe('the run directory of a call', { timeout: 120_000 }, () => {
     expect(await call('cleanup', '--yes')).toMatchObject({ code: 0 });
   });
 
-  it('must be named where there are several', async () => {
+  it('must be specified if there are several', async () => {
     const [first, second] = [await planned('1'), await planned('2')];
     const problem = 'identity: there are 2 migrations here: specify one with --run-dir';
     for (const verb of verbs)
@@ -70,7 +70,7 @@ describe('the run directory of a call', { timeout: 120_000 }, () => {
       (run: string) =>
         rename(join(run, 'state.json'), `${run}.state`).then(() => symlink(`${run}.state`, join(run, 'state.json'))),
     ],
-  ])('is rejected where others could have written it: it %s', async (reason, plant) => {
+  ])('is rejected if others could have written it: it %s', async (reason, plant) => {
     const planted = await planned('9');
     await plant(planted);
     for (const args of [...verbs, ['resume', '--run-dir', planted]]) {
@@ -84,18 +84,18 @@ describe('the run directory of a call', { timeout: 120_000 }, () => {
     }
   });
 
-  it.skipIf(process.getuid?.() !== 0)('is rejected where it belongs to another user', async () => {
+  it.skipIf(process.getuid?.() !== 0)('is rejected if it belongs to another user', async () => {
     const planted = await planned('9');
     const { chown } = await import('node:fs/promises');
     await chown(planted, 65_534, 65_534);
     const { code, stderr } = await call('resume', '--yes');
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringContaining(`${planted} belongs to another user: it is not read, since`),
+      stderr: expect.stringContaining(`${planted} belongs to another user: it is not read, because`),
     });
   });
 
-  it('is rejected where its state is torn or of another tool', async () => {
+  it('is rejected if its state is incomplete, or written by another tool', async () => {
     const directory = await planned('1');
     const file = join(directory, 'state.json');
     const state = await readFile(file, 'utf8');

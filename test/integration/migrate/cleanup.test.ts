@@ -128,7 +128,7 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(problem) });
   });
 
-  it('removes an object that was read, and can be repeated where the key is rejected', async () => {
+  it('removes an object that was read, and can be repeated if the key is rejected', async () => {
     const south = await servedPlace(sqlite);
     const bucket = await startLocalBucket();
     onTestFinished(() => bucket.close());
@@ -191,7 +191,7 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     expect(zitadel.contents.users.has('owner')).toBe(false);
   });
 
-  it('does not ask for --yes where that removes nothing', async () => {
+  it('does not ask for --yes if it removes nothing', async () => {
     const { zitadel, tokenFile, directory, args } = await planned();
     const resumed = await identity(['migrate', 'resume', '--run-dir', directory, '--yes']);
     expect(resumed.code, resumed.stderr).toBe(0);

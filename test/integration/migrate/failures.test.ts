@@ -192,7 +192,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     );
   });
 
-  it('has nothing to confirm, and nothing to resume, where nothing moves', async () => {
+  it('has nothing to confirm, and nothing to resume, if nothing moves', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     const migrate = ['--from', north.database, '--to', south.database, ...none];
     const planned = await identity(['migrate', 'plan', ...migrate, '--run-dir', await runDirectory()]);
@@ -209,7 +209,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(stdout).toContain(`kept: the plan in ${directory}; nothing was moved, so there is no result`);
   });
 
-  it('ends with 3 where records could not be imported, and with 0 where that was wanted', async () => {
+  it('exits with 3 if records could not be imported, and with 0 if that was requested', async () => {
     const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
     const other = await exportFileWith(
       organisation('acme', { humanUsers: [person('person-0', { userName: 'other' })] }),
@@ -242,7 +242,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(readResult(overwritten.stdout)).toMatchObject({ outcome: 'done', proof: { expected: 0, unexpected: 0 } });
   });
 
-  it('asks for a new token where one has expired, and goes on with it', async () => {
+  it('asks for a new token if one has expired, and continues with it', async () => {
     const [north, south] = [await filledPlace(), await servedPlace(sqlite)];
     const directory = await runDirectory();
     const { file, tokenId } = await newTokenFile(south);
@@ -288,7 +288,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect((await identity(resume)).code).toBe(0);
   });
 
-  it('measures the last attempt at its import, where it was interrupted and resumed', async () => {
+  it('measures the last attempt at its import if it was interrupted and resumed', async () => {
     const [north, south] = [await filledPlace(8_000), await servedPlace(sqlite)];
     const directory = await runDirectory();
     const args = [...betweenServers(north, south), ...none, '--run-dir', directory, '--yes', '--json'];
@@ -307,7 +307,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect((created?.humanUsers ?? 0) + (equal?.humanUsers ?? 0)).toBe(8_000);
   });
 
-  it('leaves nothing where it is interrupted before its plan', async () => {
+  it('leaves nothing if it is interrupted before its plan', async () => {
     const asked = Promise.withResolvers<void>();
     const waiting = await startFakeInstance(() => asked.resolve());
     const directory = await runDirectory();
@@ -327,7 +327,7 @@ describe('a migration', { timeout: 120_000 }, () => {
   it.each([
     ['', []],
     [', with --new-orgs-only', ['--new-orgs-only']],
-  ])('goes on by itself where the target is killed in mid-import and comes back%s', async (_with, more) => {
+  ])('continues by itself after the target was killed during the import, and is back%s', async (_with, more) => {
     const [north, south] = [await filledPlace(8_000), await restartablePlace(sqlite)];
     const args = [...betweenServers(north, south), ...none, ...more, '--run-dir', await runDirectory()];
     const writing = /"phase":"trying".*"event":"phase","phase":"sending"/s;
@@ -347,7 +347,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(perSecond).toBeCloseTo(seconds === 0 ? 0 : (8_001 - unchanged) / seconds, 0);
   });
 
-  it('goes on by itself where the connection breaks while it sends the export', async () => {
+  it('continues by itself after the connection broke while it sent the export', async () => {
     const [north, south] = [await filledPlace(8_000), await servedPlace(sqlite)];
     const proxy = await startTcpProxy(south.url);
     onTestFinished(() => proxy.close());

@@ -185,7 +185,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(zitadel.deaths()).toBe(0);
   });
 
-  it('from ZITADEL moves its default organisation where that is named, and its plan names the user of its token in there', async () => {
+  it('from ZITADEL moves its default organisation if --org names it, and its plan lists the user of its token in there', async () => {
     const { zitadel, tokenFile } = await filledZitadel([withPeople]);
     const [ada] = people(1, 50);
     zitadel.contents.put(DEFAULT_ORGANISATION, 'humanUsers', ada?.userId ?? '', { ...ada });
@@ -242,7 +242,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     expect(returned.proof).toMatchObject({ sections: { humanUsers: { equal: 4 } } });
   });
 
-  it('to ZITADEL ends with 0 where only what was announced is missing, again too, and with 3 for another loss', async () => {
+  it('to ZITADEL exits with 0 if only announced losses occur, also when it is repeated, and with 3 for another loss', async () => {
     const [{ userId = '' } = {}] = people(1);
     const idp = { clientId: 'c', issuer: 'https://idp.example', displayNameMapping: 'OIDC_MAPPING_FIELD_EMAIL' };
     const provider = (idpId: string, secret: object) => ({ idpId, idp: { name: idpId, ...idp, ...secret } });

@@ -98,7 +98,7 @@ describeStores('identity migrate from and to a database', (kind) => {
 });
 
 describe('identity migrate', () => {
-  it('moves the default organisation where that is named, and its plan names the user of the token in there', async () => {
+  it('moves the default organisation if --org names it, and its plan lists the user of the token in there', async () => {
     const north = await servedPlace(sqlite);
     const database = databaseOptions(north.location);
     await identity(['import', await exportFileWith(...sample), '--to', north.database]);

@@ -76,7 +76,7 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { ti
     expect(interrupted.code, interrupted.stdout).toBe(130);
   });
 
-  it('asks for another token where a place rejects one, and goes on with it', async () => {
+  it('asks for another token if a place rejects one, and continues with it', async () => {
     const south = await servedPlace(sqlite);
     const wrong = join(await testDirectory(), 'wrong.pat');
     await writeFile(wrong, 'some-token', { mode: 0o600 });
@@ -103,7 +103,7 @@ describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { ti
     for (const text of [stdout, ...files]) expect(text).not.toContain(north.token);
   });
 
-  it('asks although --yes is given where the source has changed since its plan was shown', async () => {
+  it('asks in spite of --yes if the source has changed since its plan was shown', async () => {
     const { target, runDirectory, args } = await migrateFile();
     expect((await identity(args)).code).toBe(2);
     const [, from = ''] = args.slice(args.indexOf('--from'));

@@ -71,7 +71,7 @@ describe('identity compare', () => {
     expect(await identityResult(['compare', file, database])).toMatchObject({ code: 0, differences: [], counts });
   });
 
-  it('calls equal what an import calls unchanged, also where a file states that there is no factor', async () => {
+  it('reports records as equal that an import counts as unchanged, even if a file states that there is no factor', async () => {
     const { database } = await servedPlace(sqlite);
     const file = (ownerType: string, otpEmail: boolean) =>
       fileWith(

@@ -147,7 +147,7 @@ describe('an export that arrives damaged from an instance', { timeout: 240_000 }
     });
   });
 
-  it('names both digests where a record was changed', async () => {
+  it('is reported with both digests if a record was changed', async () => {
     const whole = await exported();
     const { url, token } = await answering([whole.replace('"Last"', '"Lost"')]);
     const { code, stderr } = await identity(['export', url, '--token-file', token, '--to', '-']);
@@ -221,7 +221,7 @@ describe('an export that arrives damaged from an instance', { timeout: 240_000 }
     expect(after).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have acme') });
   });
 
-  it('is recognised before anything is exported, where every call is answered so', async () => {
+  it('is recognised before the export if every call gets this response', async () => {
     const target = await servedPlace(sqlite);
     const { url, token } = await answering(['{"status":"ok"}']);
     const { code, stderr } = await identity(['import', url, '--from-token-file', token, '--to', target.database]);

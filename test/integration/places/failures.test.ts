@@ -225,7 +225,7 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     }
   });
 
-  it('ends with exit code 3 where records could not be imported', async () => {
+  it('exits with 3 if records could not be imported', async () => {
     const { url, token, tokenFile: file, database } = await servedPlace(sqlite);
     const orgs = [organisation('acme', { humanUsers: [person('ada')] })];
     await post({ url, token, database: undefined }, 'import', { data_orgs: { orgs } });

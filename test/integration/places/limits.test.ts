@@ -75,7 +75,7 @@ describe('an import into an instance whose requests are limited', { timeout: 120
     expect(again.summary).toMatchObject({ created: {}, unchanged: { org: 7, humanUsers: expect.any(Number) } });
   });
 
-  it('with --new-orgs-only writes new organisations, and nothing where one exists', async () => {
+  it('with --new-orgs-only writes new organisations, and nothing if one exists', async () => {
     const place = await servedPlace(sqlite, [], limits);
     const call = importing(place, await fileOf([crowd('crowd', 200), organisation('new')]), '--new-orgs-only');
     expect(await identityResult(call)).toMatchObject({ code: 0, summary: { created: { org: 2, humanUsers: 200 } } });

@@ -75,7 +75,7 @@ describe('the progress of an import into an instance', { timeout: 120_000 }, () 
     expect(shown.at(-1)).toMatchObject({ event: 'result', summary });
   });
 
-  it('is what was read where a server, or a proxy, answers plain JSON', async () => {
+  it('ends with the result if a server or a proxy responds with plain JSON', async () => {
     const { code, shown } = await importInto('application/json', [JSON.stringify(response)]);
     expect(code).toBe(0);
     expect(shown.at(-1)).toMatchObject({ event: 'result', summary });

@@ -72,7 +72,7 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     expect(target.requests.map(({ status }) => status)).toContain(429);
   });
 
-  it('exports and inspects the others where an organisation cannot be exported, and names it', async () => {
+  it('exports and inspects the other organisations if one cannot be exported, and reports it', async () => {
     // ZITADEL accepts this application, and fails to read it.
     const app = { projectId: '5', name: 'web', postLogoutRedirectUris: ['null'] };
     const broken = organisation('broken', {
@@ -110,7 +110,7 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     expect(peopleOf(zitadel, 'acme')).toBe(200);
   });
 
-  it('ends an import with the call and the address where the ZITADEL stops responding', async () => {
+  it('ends an import with the call and the address if the ZITADEL stops responding', async () => {
     const { zitadel } = await filledZitadel([], { stallsAtWrite: 10 });
     const importing = importIntoStandIn(zitadel, [crowd(20)], { responseLimitMs: 1_000 });
     const ended = expect(importing).rejects.toThrow(

@@ -162,12 +162,12 @@ describe('an answer that is none of a ZITADEL', () => {
 });
 
 describe('an export without an organisation', () => {
-  it('is whole where the organisation was deleted after it was listed', async () => {
+  it('is complete if the organisation was deleted after it was listed', async () => {
     const zitadel = await answering([listed, { details: {} }], [{}]);
     expect((await exportFromZitadel(zitadel)).orgs).toEqual([]);
   });
 
-  it('is asked for again where the organisation appeared after the export', async () => {
+  it('is requested again if the organisation appeared after the export', async () => {
     const { zitadel } = await filledZitadel([organisation('1')]);
     let isFirst = true;
     const late = createServer(async (request, response) => {

@@ -61,7 +61,7 @@ describe('an export from a ZITADEL that exports no states', { timeout: TIMEOUT_M
     expect(searches(zitadel)).toHaveLength(2);
   });
 
-  it('does not search where the export has states', async () => {
+  it('does not search if the export has states', async () => {
     const { zitadel } = await oldZitadel({ release: '4.0' });
     expect((await exportFromZitadel(zitadel, ['acme', 'ünï'])).orgs).toMatchObject(exportedStates);
     expect(searches(zitadel)).toEqual([]);
@@ -227,7 +227,7 @@ describe('a migration to a ZITADEL that imports no states', { timeout: TIMEOUT_M
     });
   });
 
-  it('stops before anything is written where it could not be seen who is active there', async () => {
+  it('stops before it writes anything if the token cannot read who is active there', async () => {
     const zitadel = await startZitadel({ release: '2.71', hidesUsers: true });
     const file = JSON.stringify({ orgs: [acme] });
     for (const dryRun of [true, false])
@@ -235,7 +235,7 @@ describe('a migration to a ZITADEL that imports no states', { timeout: TIMEOUT_M
     expect(importsOf(zitadel)).toEqual([]);
   });
 
-  it('lists nothing where the ZITADEL imports states', async () => {
+  it('lists nothing if the ZITADEL imports states', async () => {
     const zitadel = await startZitadel({ lagMs: 0 });
     const { summary } = await importIntoStandIn(zitadel, JSON.stringify({ orgs: [acme, closed] }));
     expect(JSON.stringify(summary.warnings)).not.toContain('imports no states');

@@ -265,7 +265,7 @@ describe('an import into a ZITADEL', () => {
     expect(notCarried).toEqual({ inviteUserMessages: 1, oidcIdps: 1, projectRoles: 1 });
   });
 
-  it("sends a member of a project under the project's organisation only, where ZITADEL's exports repeat it", async () => {
+  it("sends a member of a project only under the project's organisation, although ZITADEL's exports repeat it", async () => {
     const zitadel = await startZitadel();
     const [member] = people(1);
     const projectMembers = [{ projectId: '5', userId: member?.userId, roles: ['PROJECT_OWNER'] }];
