@@ -18,6 +18,7 @@ import {
   secretsOfTwo,
   toOption,
 } from '../places/placeOptions.ts';
+import type { ProgressOutput } from '../progress.ts';
 import { section } from '../terminal.ts';
 
 export const exportCommand = defineCommand({
@@ -52,31 +53,42 @@ export const exportCommand = defineCommand({
     const progress = progressOutput(call, call[stream]);
     requireSelectable(source, options, given.with !== undefined);
     await target.requireFree?.(signal);
-    const { stayingOrganisation, withoutOrganisation } = await import('../exports/defaultOrganisation.ts');
-    const { RecordCounter: Counter, requestLines } = await import('../exports/recordCounter.ts');
-    const { trackStore } = await import('../exports/trackTransfer.ts');
-    const counter = new Counter(source.name, options);
-    const unexported: UnexportedOrganisation[] = [];
-    const onUnexported = (one: UnexportedOrganisation) => {
-      unexported.push(one);
-      counter.missing.delete(one.orgId);
-    };
-    return interruptible(signal, `interrupted: ${unfinishedText(target)}; repeat the command`, async () => {
-      const isWhole = source.takes === 'imports' && options.orgIds.length === 0;
-      const facts = isWhole ? await source.facts(['export'], signal) : undefined;
-      const stays = stayingOrganisation(facts, options.orgIds);
-      await using content = await source.readExport({ ...withoutOrganisation(options, stays), onUnexported }, signal);
-      const read = { name: source.name, content, counter };
-      const stored = await trackStore(target, read, 'exporting', progress, signal);
-      const { losses = [], missingStates = [] } = content;
-      const left =
-        stays === undefined ? [] : [`not exported: ${stays}, the default organisation (--org ${stays} exports it)`];
-      const requested = [...left, ...requestLines(counter.request)];
-      const found = { requested, unexported, losses, missingStates };
-      return { ...exportOutput(stored, counter, found), stream };
-    });
+    return interruptible(signal, `interrupted: ${unfinishedText(target)}; repeat the command`, async () => ({
+      ...(await exportInto(target, source, options, progress, signal)),
+      stream,
+    }));
   },
 });
+
+/** Exports a place into a file or an object. */
+async function exportInto(
+  target: FilePlace,
+  source: Place,
+  options: PlaceExportOptions,
+  progress: ProgressOutput,
+  signal: AbortSignal,
+): Promise<Output> {
+  const { stayingOrganisation, withoutOrganisation } = await import('../exports/defaultOrganisation.ts');
+  const { RecordCounter: Counter, requestLines } = await import('../exports/recordCounter.ts');
+  const { trackStore } = await import('../exports/trackTransfer.ts');
+  const counter = new Counter(source.name, options);
+  const unexported: UnexportedOrganisation[] = [];
+  const onUnexported = (one: UnexportedOrganisation) => {
+    unexported.push(one);
+    counter.missing.delete(one.orgId);
+  };
+  const isWhole = source.takes === 'imports' && options.orgIds.length === 0;
+  const facts = isWhole ? await source.facts(['export'], signal) : undefined;
+  const stays = stayingOrganisation(facts, options.orgIds);
+  await using content = await source.readExport({ ...withoutOrganisation(options, stays), onUnexported }, signal);
+  const read = { name: source.name, content, counter };
+  const stored = await trackStore(target, read, 'exporting', progress, signal);
+  const { losses = [], missingStates = [] } = content;
+  const left =
+    stays === undefined ? [] : [`not exported: ${stays}, the default organisation (--org ${stays} exports it)`];
+  const requested = [...left, ...requestLines(counter.request)];
+  return exportOutput(stored, counter, { requested, unexported, losses, missingStates });
+}
 
 /** Requires that a file has no selecting options, because only a database can select. */
 function requireSelectable({ name, takes }: Place, options: PlaceExportOptions, selectsSecrets: boolean): void {
