@@ -9,6 +9,7 @@ const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
     /^ID=V3-DKcYh Errors\.User\./,
     'another user has this login name: users of several organisations share one only if `userLoginMustBeDomain` is set in their domain policies',
   ],
+  [/^ID=V3-DKcYh Errors\.Org\.AlreadyExists/, 'another organisation has this name: rename one of them'],
   [/^ID=V3-DKcYh /, 'another record has this login name, or another organisation this verified domain'],
   [
     /^ID=CRYPT-5uV9n /,

@@ -44,7 +44,7 @@ export function openZitadelExport(
     const states = {
       connection,
       unknownStates: options.unknownStates,
-      stateOf: async (orgId: string) => (await list()).get(orgId),
+      stateOf: async (orgId: string) => (await list()).get(orgId)?.state,
     };
     const exportSelected = async (orgId: string) => {
       const organisation = await exportOne(connection, orgId, caller, options);
@@ -115,18 +115,23 @@ function applyOptions(organisation: JsonObject, options: PlaceExportOptions): vo
   }
 }
 
-const organisationResult = z.looseObject({ id: z.string(), state: z.string().optional() });
+const organisationResult = z.looseObject({
+  id: z.string(),
+  name: z.string().default(''),
+  state: z.string().optional(),
+});
 
-/** Lists the organisations of a ZITADEL: their states by their ids. */
-export async function listZitadelOrganisations(
-  connection: ZitadelConnection,
-): Promise<Map<string, string | undefined>> {
+/** The organisations of a ZITADEL by their ids. */
+export type ListedOrganisations = ReadonlyMap<string, Pick<z.infer<typeof organisationResult>, 'name' | 'state'>>;
+
+/** Lists the organisations of a ZITADEL. */
+export async function listZitadelOrganisations(connection: ZitadelConnection): Promise<ListedOrganisations> {
   const found = search(connection, {
     path: '/admin/v1/orgs/_search',
     result: organisationResult,
     sortingColumn: 'ORG_FIELD_NAME_NAME',
   });
-  return new Map(await Array.fromAsync(found, ({ id, state }) => [id, state] as const));
+  return new Map(await Array.fromAsync(found, ({ id, ...organisation }) => [id, organisation] as const));
 }
 
 /** The content that every export of a ZITADEL omits or changes (zitadel 9), as texts for plans. */

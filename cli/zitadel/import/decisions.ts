@@ -3,13 +3,15 @@
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { activationRule, equalButForCase, invitationsAlone } from '../../../shared/exportFile/leftToDoRules.ts';
+import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { noSecrets } from '../../../shared/exportFile/secretSelection.ts';
 import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { hasNoText } from '../../../shared/organisation/sections/texts.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
-import { claimsLoginNames } from '../../../shared/organisation/sections.ts';
+import { claimsLoginNames, organisationSection } from '../../../shared/organisation/sections.ts';
 import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
+import type { ListedOrganisations } from '../export/exportContent.ts';
 import { CaselessNames, FileLosses, lacksSecret } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { withoutTotp } from '../zitadelInstance.ts';
@@ -62,6 +64,26 @@ interface SurveyedFile {
   readonly options: Pick<PlaceImportOptions, 'withKeys' | 'onConflict' | 'asked'>;
   /** Whether the domain policy of the ZITADEL's instance demands login names that are unique within the organisation. */
   readonly loginNamesByDomain: boolean;
+  /** The organisations whose names others have: the ZITADEL refuses them with all of their records. */
+  readonly refusedOrgIds: ReadonlySet<string>;
+}
+
+/** Returns the new organisations of a file whose names others have, in the ZITADEL or earlier in the file. */
+export function organisationsWithTakenNames(
+  organisations: readonly Pick<OrganisationHeader, 'orgId' | 'record'>[],
+  existing: ListedOrganisations,
+): Set<string> {
+  const folded = (name: string) => name.trim().toLowerCase();
+  const holders = new Map([...existing].map(([orgId, { name }]) => [folded(name), orgId]));
+  const taken = new Set<string>();
+  for (const { orgId, record } of organisations) {
+    if (record === undefined) continue;
+    const name = folded(textAt(record.json, 'org.name', orgId));
+    const holder = holders.get(name) ?? orgId;
+    holders.set(name, holder);
+    if (holder !== orgId && !existing.has(orgId)) taken.add(orgId);
+  }
+  return taken;
 }
 
 /**
@@ -119,6 +141,10 @@ function decide(file: SurveyedFile, { record, isHeld }: LedgerRecord, isKept: bo
       message: `exists with other content, and is not changed: ${paths.join(', ')}`,
     };
   }
+  if (file.refusedOrgIds.has(record.orgId)) {
+    const message = record.section === organisationSection ? ORGANISATION_NAME_TAKEN : undefined;
+    return { ...known, foreseen: 'failed', outcome: undefined, message };
+  }
   const lacksProvider = providersNotTaken(survey, record).length > 0;
   if (!isKept || (isHeld && lacksProvider)) return { ...known, outcome: 'notCarried' };
   // ZITADEL refuses the second record of an id, and a link to a provider that it does not have.
@@ -127,7 +153,8 @@ function decide(file: SurveyedFile, { record, isHeld }: LedgerRecord, isKept: bo
   return { ...known, foreseen: isRefused ? 'notCarried' : 'created', outcome: undefined };
 }
 
-/** The error of a ZITADEL, which a dry run foretells. */
+// The errors of a ZITADEL, which a dry run foretells.
+const ORGANISATION_NAME_TAKEN = 'ID=V3-DKcYh Message=Errors.Org.AlreadyExists';
 const LOGIN_NAME_TAKEN = 'ID=V3-DKcYh Message=Errors.User.AlreadyExists';
 
 /** Whether no earlier user of the file has a record's login name in the same scope; true for a record without one. */

@@ -16,7 +16,7 @@ import { counted } from '../../numberTexts.ts';
 import { isNeverExported, LAG_MS } from '../expectedDifferences.ts';
 import { readDefaultDomainPolicy } from '../export/defaultDomainPolicy.ts';
 import { hasContext } from '../rpc.ts';
-import { decideAll, FileSurvey, listLeftToDo } from './decisions.ts';
+import { decideAll, FileSurvey, listLeftToDo, organisationsWithTakenNames } from './decisions.ts';
 import { ImportLedger } from './ledger.ts';
 import { sendLedger } from './sendLedger.ts';
 import { TargetRecords, type ZitadelImport } from './targetRecords.ts';
@@ -69,7 +69,8 @@ async function importFile(
   for (const orgId of orgIds) await hasContext(connection, orgId);
   using target = await TargetRecords.read(importing, orgIds, survey.losses);
   const { userLoginMustBeDomain } = await readDefaultDomainPolicy(connection);
-  const read = { ledger, survey, target, options, loginNamesByDomain: userLoginMustBeDomain };
+  const refusedOrgIds = organisationsWithTakenNames(inspection.organisations, target.organisations);
+  const read = { ledger, survey, target, options, loginNamesByDomain: userLoginMustBeDomain, refusedOrgIds };
   const { total } = ledger.progress;
   const withSecrets = await decideAll(read, connection, (records) => onCompared({ records, total }));
   let progress = ledger.progress;

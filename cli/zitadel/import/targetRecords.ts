@@ -13,7 +13,7 @@ import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
 import type { ExportFile, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
-import { listZitadelOrganisations, openZitadelExport } from '../export/exportContent.ts';
+import { type ListedOrganisations, listZitadelOrganisations, openZitadelExport } from '../export/exportContent.ts';
 import { requireStates } from '../export/states.ts';
 import type { FileLosses } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
@@ -45,8 +45,11 @@ export class TargetRecords implements Disposable {
   private readonly comparison: Comparison;
   private readonly zitadel: ZitadelSide;
   private readonly losses: FileLosses;
+  /** All organisations of the ZITADEL. */
+  readonly organisations: ListedOrganisations;
 
-  private constructor(zitadel: ZitadelSide, losses: FileLosses, withKeys: boolean) {
+  private constructor(organisations: ListedOrganisations, zitadel: ZitadelSide, losses: FileLosses, withKeys: boolean) {
+    this.organisations = organisations;
     this.zitadel = { ...zitadel, losses };
     this.losses = losses;
     this.comparison = new Comparison({ ...noSecrets, withKeys }, 0);
@@ -71,7 +74,7 @@ export class TargetRecords implements Disposable {
     // Only a search shows who is active after the import.
     if (!zitadel.importsStates) await requireStates({ connection, unknownStates }, await readCaller(connection));
     using resources = new DisposableStack();
-    const target = resources.use(new TargetRecords(zitadel, losses, withKeys));
+    const target = resources.use(new TargetRecords(inTarget, zitadel, losses, withKeys));
     if (existing.length > 0) {
       const selection = { ...defaultExportOptions, orgIds: existing, withKeys, unknownStates };
       const content = openZitadelExport(connect, selection);

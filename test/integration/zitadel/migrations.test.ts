@@ -74,6 +74,23 @@ describe('a migration of every kind of record', () => {
   });
 });
 
+describe('a migration of an organisation whose name another one has', () => {
+  it('lists it in its plan, in which all of its records fail, as in the result', async () => {
+    const file = await exportFileWith(
+      organisation('one', { org: { name: 'Acme' } }),
+      organisation('two', { org: { name: 'ACME ' }, humanUsers: [hashed('ada')] }),
+      organisation('three', { org: { name: 'zitadel' }, humanUsers: [hashed('bob')] }),
+    );
+    const { migrate } = await migrating(file);
+    const { code, stdout, stderr } = await migrate('--json');
+    const { errors, moved } = readResult(stdout);
+    expect(readPlan(stdout).refused.map(({ id }) => id)).toEqual(['two', 'three']);
+    expect(errors.map(({ id }) => id)).toEqual(['two', 'three']);
+    expect(moved).toMatchObject({ imported: { created: { org: 1 }, failed: { org: 2, humanUsers: 2 } } });
+    expect(code, stderr).toBe(3);
+  });
+});
+
 describe('a migration of an application with a back-channel logout URI', () => {
   const app = { projectId: '5', name: 'Portal', backChannelLogoutUri: 'https://portal.internal.example/logout' };
   const shop = { projects: [{ projectId: '5', project: { name: 'Shop' } }], oidcApps: [{ appId: '6', app }] };

@@ -60,7 +60,8 @@ function createOrganisation(
   if (contents.organisations.has(id))
     return fault(`ID=${release === '2.71' ? 'ORG-lapo2m' : 'ORG-lapo2n'} Message=Errors.Org.AlreadyExisting`);
   if (name === '') return fault('ID=COMM-deLSk Message=Errors.Org.Invalid');
-  if ([...contents.organisations.values()].some((other) => other.name === name))
+  const folded = (text: string) => text.trim().toLowerCase();
+  if ([...contents.organisations.values()].some((other) => folded(other.name) === folded(name)))
     return fault('ID=V3-DKcYh Message=Errors.Org.AlreadyExists');
   write();
   const state = hasStates(release) ? textAt(org, 'orgState', '') : '';
