@@ -22,7 +22,8 @@ export type Tokens = { readonly owner: string } & { readonly [Role in Caller]?: 
 /** A caller other than the IAM_OWNER. */
 type Caller = NonNullable<RecordedRequest['as']>;
 
-const MAX_ID_LENGTH = 200;
+/** The most characters of an id in a request for an export. */
+export const MAX_ID_LENGTH = 200;
 const ORGANISATIONS_PER_EXPORT = 50;
 
 /** A server's response to a case, and the values of the case's placeholders. */

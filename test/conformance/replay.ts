@@ -1,7 +1,7 @@
 import { type Deliberate, reasonsOf } from './deliberate.ts';
 import { type Difference, differences } from './differences.ts';
 import { isJsonObject, type JsonObject } from './jsonObject.ts';
-import { type Answered, type Exported, exportAll, observe, type Server, send } from './observe.ts';
+import { type Answered, type Exported, exportAll, MAX_ID_LENGTH, observe, type Server, send } from './observe.ts';
 import { Placeholders } from './placeholders.ts';
 import type { RecordedCase } from './recordedCase.ts';
 
@@ -80,13 +80,17 @@ function judge(
   rows: readonly Deliberate[],
 ): Judged {
   if (answered === undefined) return { recorded, verdict: 'not run', found: [], reasons: [] };
-  const found = orgIdsOf([recorded, answered]).map((id) => file.get(id));
+  const ids = orgIdsOf([recorded, answered]);
+  const found = ids.map((id) => file.get(id));
   const organisations = withoutOthersMembers(found.filter((organisation) => organisation !== undefined));
-  const exported = recorded.export === undefined ? {} : { exported: answered.placeholders.unfill(organisations) };
+  const isExported = recorded.export !== undefined && ids.every(({ length }) => length <= MAX_ID_LENGTH);
+  const exported = !isExported ? {} : { exported: answered.placeholders.unfill(organisations) };
   const isCounted = ({ part, path }: Difference) =>
     !recorded.ignore.some((skipped) => skipped === part || skipped === `${part}:orgs${path}`);
   // A ZITADEL with a case's organisation responds differently: both responses are recorded.
-  const recordings = [recorded.zitadel, ...(recorded.zitadelAgain === undefined ? [] : [recorded.zitadelAgain])];
+  const recordings = [recorded.zitadel, ...(recorded.zitadelAgain === undefined ? [] : [recorded.zitadelAgain])].map(
+    (recording) => (isExported ? recording : { ...recording, exported: undefined }),
+  );
   const candidates = recordings.map((recording) =>
     differences(recording, { ...answered.seen, ...exported }).filter(isCounted),
   );

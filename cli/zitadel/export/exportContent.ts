@@ -131,7 +131,7 @@ export async function listZitadelOrganisations(connection: ZitadelConnection): P
     result: organisationResult,
     sortingColumn: 'ORG_FIELD_NAME_NAME',
   });
-  return new Map(await Array.fromAsync(found, ({ id, ...organisation }) => [id, organisation] as const));
+  return new Map(await Array.fromAsync(found, ({ id, name, state }) => [id, { name, state }] as const));
 }
 
 /** The content that every export of a ZITADEL omits or changes (zitadel 9), as texts for plans. */

@@ -64,8 +64,8 @@ describe('the recorded answers of a ZITADEL', () => {
       roles: ['IAM_OWNER'],
     });
     expect([...(await listZitadelOrganisations(connection))]).toEqual([
-      ['400632721778478118', 'ORG_STATE_ACTIVE'],
-      ['791796202000000003', 'ORG_STATE_ACTIVE'],
+      ['400632721778478118', { name: 'ZITADEL', state: 'ORG_STATE_ACTIVE' }],
+      ['791796202000000003', { name: 'Diff 791796202000000003', state: 'ORG_STATE_ACTIVE' }],
     ]);
   });
 });

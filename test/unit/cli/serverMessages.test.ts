@@ -9,7 +9,8 @@ describe("the readable text of a server's message", () => {
     ['ID=V2-e1wse Message=Errors.Already.Exists', exists],
     ['ID=ORG-lapo2n Errors.Org.AlreadyExisting', exists],
     ['ID=V3-DKcYh Message=Errors.User.AlreadyExists', /^another user has this login name/],
-    ['ID=V3-DKcYh Message=Errors.Org.AlreadyExists', /^another record has this login name/],
+    ['ID=V3-DKcYh Message=Errors.Org.AlreadyExists', /^another organisation has this name/],
+    ['ID=V3-DKcYh Message=Errors.Org.Domain.AlreadyExists', /^another record has this login name/],
     [
       'ID=ORG-GoXOn Errors.User.NotFound',
       /^refers to a record that was not imported and does not exist in the target$/,
