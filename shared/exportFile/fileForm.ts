@@ -152,6 +152,7 @@ type Range = Pick<ScannedValue, 'start' | 'end'>;
 class RequestScan {
   private readonly found: string[] = [];
   private running: ValueKind | undefined;
+  private hasFile = false;
   private failure: JsonError | undefined;
   private readonly scanner = new JsonScanner((path, kind) => this.treat(path, kind), {
     valueBytes: START_BYTES,
@@ -162,8 +163,11 @@ class RequestScan {
   push(chunk: Uint8Array): Range | undefined {
     try {
       const [file] = this.scanner.push(chunk).filter(isFile);
-      if (file !== undefined) this.running = undefined;
-      if (file !== undefined) return file;
+      if (file !== undefined) {
+        this.running = undefined;
+        this.hasFile = true;
+        return file;
+      }
     } catch (error) {
       // The file's reader names the place in it.
       if (!(error instanceof JsonError) || this.running !== 'object') throw error;
@@ -178,9 +182,10 @@ class RequestScan {
     if (this.failure !== undefined) throw this.failure;
   }
 
-  /** @throws JsonError if the request is incomplete */
+  /** @throws JsonError if the request is incomplete, or has no file */
   end(): void {
     this.scanner.end();
+    if (!this.hasFile) throw new JsonError([], 'the import request has no export file: its data fields are null');
   }
 
   private treat(path: JsonPath, kind: ValueKind): Treatment {

@@ -6,6 +6,7 @@ import type { IdentityError } from '../errors/identityError.ts';
 import { WhiteSpaceRun } from '../json/bytes.ts';
 import { formatPath, JsonError, type JsonPath } from '../json/jsonScanner.ts';
 import { parseUnique } from '../json/jsonText.ts';
+import { schemaIssueReason } from '../json/schemaIssue.ts';
 import { fixedLimits, TOO_MUCH_WHITE_SPACE } from '../limits.ts';
 import { type FieldIssue, InvalidRecordError, type UnknownContent } from '../organisation/message.ts';
 import { type OrganisationRecord, readRecord } from '../organisation/record.ts';
@@ -173,7 +174,8 @@ function readManifest(value: unknown, { path }: ExportFileItem): Manifest {
   const result = manifestSchema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new JsonError([...path, ...(issue?.path ?? []).map(String)], issue?.message ?? 'invalid manifest');
+  const reason = issue === undefined ? 'invalid manifest' : schemaIssueReason(issue);
+  throw new JsonError([...path, ...(issue?.path ?? []).map(String)], reason);
 }
 
 const MAX_NAMES = 100;

@@ -61,6 +61,11 @@ export class FileStart {
     }
   }
 
+  /** Whether the file has no content but white space. */
+  get isEmpty(): boolean {
+    return this.bytes.length < TEXT_CHARACTERS && this.text === '';
+  }
+
   get text(): string {
     return this.bytes.subarray(0, TEXT_CHARACTERS).toString('latin1').trimStart();
   }
@@ -83,6 +88,7 @@ const REPEAT = 'check the address and the token, repeat the export, and keep onl
 const CONVERT = 'convert it first, to an object whose field orgs lists organisations with their records';
 const EXPORT_INSTEAD = 'export the instance instead, with identity export or POST /admin/v1/export';
 const DECOMPRESS = 'decompress it first, or compress it with gzip';
+const ENCODE = 'convert it to UTF-8';
 
 interface ForeignKind extends Foreign {
   readonly matches: (start: FileStart) => boolean;
@@ -90,9 +96,31 @@ interface ForeignKind extends Foreign {
 
 /** The kinds of files by which people replace an export file. The first one that matches counts. */
 const kinds: readonly ForeignKind[] = [
+  { what: 'empty', remedy: REPEAT, matches: ({ isEmpty }) => isEmpty },
   { what: 'an HTML page', remedy: REPEAT, matches: ({ text }) => /^<(?:!doctype\s+html|html|head|body)\b/i.test(text) },
   { what: 'an XML document', remedy: CONVERT, matches: ({ text }) => text.startsWith('<') },
-  { what: 'a ZIP archive', remedy: DECOMPRESS, matches: ({ text }) => text.startsWith('PK\x03\x04') },
+  { what: 'compressed twice', remedy: 'decompress it once', matches: ({ text }) => text.startsWith('\x1f\x8b') },
+  { what: 'a ZIP archive', remedy: DECOMPRESS, matches: ({ text }) => /^PK(?:\x03\x04|\x05\x06)/.test(text) },
+  {
+    what: 'a tar archive',
+    remedy: 'extract the export file from it',
+    matches: ({ text }) => text.slice(257, 262) === 'ustar',
+  },
+  {
+    what: 'in UTF-16 without a byte order mark, or in UTF-32',
+    remedy: ENCODE,
+    matches: ({ text }) => /^(?:\x00{1,3}[{[]|[{[]\x00)/.test(text),
+  },
+  {
+    what: 'an HTTP response with its headers',
+    remedy: 'keep its body only, without the option -i of curl',
+    matches: ({ text }) => /^HTTP\/\d/.test(text),
+  },
+  {
+    what: 'an LDIF file',
+    remedy: CONVERT,
+    matches: ({ text }) => /^(?:(?:#.*|version: *\d+|)\r?\n)*dn::? /i.test(text),
+  },
   {
     what: 'compressed by another method than gzip',
     remedy: DECOMPRESS,
@@ -168,8 +196,19 @@ const kinds: readonly ForeignKind[] = [
     remedy: CONVERT,
     matches: (start) => start.hasOneOf('users', 'Users', '[].email', '[].username', '[].profile'),
   },
+  {
+    what: 'a user of another service, or one user a line',
+    remedy: CONVERT,
+    matches: (start) => start.hasOneOf('email', 'username', 'userName'),
+  },
+  { what: 'a list of error responses', remedy: REPEAT, matches: (start) => start.has('[].error') },
   { what: 'a JSON list', remedy: CONVERT, matches: ({ text }) => text.startsWith('[') },
   { what: 'a CSV table', remedy: CONVERT, matches: ({ text }) => isTable(text) },
+  {
+    what: 'a file without JSON',
+    remedy: 'check that an export wrote it',
+    matches: ({ text }) => text !== '' && !/^(?:[{["]|-?\d|(?:true|false|null)\b)/.test(text),
+  },
 ];
 
 /** Whether the first line has separators, and no brackets of JSON. */

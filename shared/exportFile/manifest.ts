@@ -22,7 +22,7 @@ export const manifestSchema = z.object({
   instance: z.string(),
   readTime: z.string(),
   counts: z.record(z.string(), z.int().nonnegative()),
-  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/, 'expected `sha256:` and 64 hexadecimal digits'),
   defaultOrgId: z
     .string()
     .exactOptional()

@@ -5,6 +5,7 @@ import { durationPattern } from '../duration.ts';
 import { bodyNoObject, type FieldViolation, invalidRequest } from '../errors/errors.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
 import { formatPath } from '../json/jsonScanner.ts';
+import { schemaIssueReason } from '../json/schemaIssue.ts';
 import { checkObjectName } from '../objectStorage/objectName.ts';
 import type { ObjectLocation, WrittenObject } from '../objectStorage/objectStorage.ts';
 import { readServiceAccount } from '../objectStorage/serviceAccount.ts';
@@ -77,7 +78,7 @@ export function setFlags(fields: object): readonly string[] {
 
 function issueViolation(issue: z.core.$ZodIssue): FieldViolation {
   const path = issue.path.map((part) => (typeof part === 'number' ? part : snakeCase(String(part))));
-  return { field: formatPath(path), description: issue.message };
+  return { field: formatPath(path), description: schemaIssueReason(issue) };
 }
 
 /** The `timeout` of a request. `parseDuration` validates it, because the maximum depends on the deployment. */

@@ -85,7 +85,7 @@ const damages: readonly Damage[] = [
   {
     name: 'one whose manifest is no object',
     damage: (whole) => whole.replace(MANIFEST, ',"manifest":[7]'),
-    problem: 'manifest: Invalid input: expected object, received array',
+    problem: 'manifest: expected an object',
   },
   {
     name: 'one with two manifests',

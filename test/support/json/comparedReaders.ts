@@ -14,7 +14,7 @@ const differences = {
   'a name twice in an object that is entered': /duplicate field "/,
   'half of a surrogate pair': /unpaired surrogate/,
   'another structure than that of a file or a request':
-    /expected an object|expected a list|missing list of organisations|unexpected null in a list|expected boolean, received/,
+    /expected an object|expected a list|missing list of organisations|unexpected null in a list|expected true or false/,
 };
 
 /** The counts of a comparison. */

@@ -38,10 +38,6 @@ describe('an export file', () => {
     for (const size of [1, 2, 3, 7, file.length]) expect((await read(file, size)).trim()).toBe(FILE);
   });
 
-  it('that is empty has an empty JSON', async () => {
-    expect(await read(Buffer.alloc(0), 1)).toBe('');
-  });
-
   it('is read in pieces when it is large, and unknown fields precede its organisations', async () => {
     const file = `{"note":${JSON.stringify('x'.repeat(300_000))},"orgs":[]}`;
     expect(await read(bytes(file), 10_000)).toBe(file);
@@ -61,6 +57,7 @@ describe('an export file', () => {
       bytes(`{"data_orgs":${FILE},"dataOrgsv1":${FILE}}`),
       /^dataOrgsv1: a second file beside/,
     ],
+    ['null in place of the file', bytes('{"dataOrgs":null}'), /^the import request has no export file/],
     ['a number in place of the file', bytes('{"data_orgs":7}'), /^data_orgs: expected an export file/],
     ['half a request', bytes(`{"data_orgs":${FILE}`), /unexpected end of JSON input/],
     ['a string with a wrong escape', bytes('{"data_orgs":"{\\x"}'), /^data_orgs: invalid escape/],
@@ -127,6 +124,15 @@ const foreign: readonly (readonly [string, string, string])[] = [
   ['the response of an import', json({ errors: [], success: {} }), 'the response of an import'],
   ['the response of an export', json({ manifest: {}, object: {} }), 'the response of an export to a bucket'],
   ['a request for a bucket', json({ data_orgs_gcs: { bucket: 'b' } }), 'an import request without its file'],
+  ['nothing', '', 'empty'],
+  ['white space', ' \r\n', 'empty'],
+  ['LDIF', 'dn: uid=ada,ou=people\nuid: ada,\n', 'an LDIF file'],
+  ['the output of ldapsearch', '# extended LDIF\n#\nversion: 1\n\ndn:: dWlkPWE=\n', 'an LDIF file'],
+  ['a response with headers', 'HTTP/1.1 200 OK\r\nDate: x\r\n\r\n{"orgs":[]}', 'an HTTP response with its headers'],
+  ['plain text', 'upstream connect error', 'a file without JSON'],
+  ['YAML', 'orgs:\n  - orgId: "1"\n', 'a file without JSON'],
+  ['a request to import a person', json({ userName: 'u', email: {} }), 'a user of another service, or one user a line'],
+  ['a list of errors', json([{ error: { code: 404 } }]), 'a list of error responses'],
   ['a list', '[1,2]', 'a JSON list'],
 ];
 
@@ -141,6 +147,19 @@ describe('a file of another kind', () => {
 
   it.each([
     ['a ZIP archive', 'PK\x03\x04\x14', 'a ZIP archive'],
+    ['a ZIP archive without files', 'PK\x05\x06', 'a ZIP archive'],
+    ['a tar archive', `${'export.json'.padEnd(257, '\0')}ustar\0`, 'a tar archive'],
+    ['double compression', gzipSync(gzipSync(FILE)).toString('latin1'), 'compressed twice'],
+    [
+      'UTF-16 without a mark',
+      utf16(FILE).subarray(2).toString('latin1'),
+      'in UTF-16 without a byte order mark, or in UTF-32',
+    ],
+    [
+      'UTF-16, big endian, without a mark',
+      utf16(FILE).swap16().subarray(2).toString('latin1'),
+      'in UTF-16 without a byte order mark, or in UTF-32',
+    ],
     ['zstd', '\x28\xb5\x2f\xfd\x04', 'compressed by another method than gzip'],
     ['a database', 'SQLite format 3\x00', 'an SQLite database'],
   ])('is rejected, and its kind is named: %s', async (_name, text, what) => {
