@@ -6,7 +6,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { fileExists } from '../../shared/errors/commandErrors.ts';
-import { outputIncomplete, sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
+import { outputIncomplete, sourceForeign, sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import type { Surroundings } from '../command.ts';
 import { compressFor, readExportJson, storedContent } from '../exports/fileContent.ts';
@@ -23,11 +23,15 @@ export function openFile(path: string): FilePlace {
   };
 }
 
+const DIRECTORY =
+  'a directory, not an export file: name a file, or sqlite:DIR for the database of a self-hosted instance';
+
 async function openStoredFile(path: string): Promise<ExportFile> {
-  const { size } = await stat(path).catch((error: unknown) => {
+  const entry = await stat(path).catch((error: unknown) => {
     throw systemCode(error) === 'ENOENT' ? sourceMissing(path) : error;
   });
-  return storedContent(size, (count, signal) => readExportJson(path, count(createReadStream(path, { signal }))));
+  if (entry.isDirectory()) throw sourceForeign(path, DIRECTORY);
+  return storedContent(entry.size, (count, signal) => readExportJson(path, count(createReadStream(path, { signal }))));
 }
 
 /** @throws IdentityError ALREADY_EXISTS */

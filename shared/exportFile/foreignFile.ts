@@ -100,7 +100,7 @@ const kinds: readonly ForeignKind[] = [
   { what: 'an HTML page', remedy: REPEAT, matches: ({ text }) => /^<(?:!doctype\s+html|html|head|body)\b/i.test(text) },
   { what: 'an XML document', remedy: CONVERT, matches: ({ text }) => text.startsWith('<') },
   { what: 'compressed twice', remedy: 'decompress it once', matches: ({ text }) => text.startsWith('\x1f\x8b') },
-  { what: 'a ZIP archive', remedy: DECOMPRESS, matches: ({ text }) => /^PK(?:\x03\x04|\x05\x06)/.test(text) },
+  { what: 'a ZIP archive', remedy: DECOMPRESS, matches: ({ text }) => isZip(text) },
   {
     what: 'a tar archive',
     remedy: 'extract the export file from it',
@@ -109,7 +109,7 @@ const kinds: readonly ForeignKind[] = [
   {
     what: 'in UTF-16 without a byte order mark, or in UTF-32',
     remedy: ENCODE,
-    matches: ({ text }) => /^(?:\x00{1,3}[{[]|[{[]\x00)/.test(text),
+    matches: ({ text }) => text.slice(0, 2).includes('\0') && /[{[]/.test(text.slice(0, 4)),
   },
   {
     what: 'an HTTP response with its headers',
@@ -210,6 +210,10 @@ const kinds: readonly ForeignKind[] = [
     matches: ({ text }) => text !== '' && !/^(?:[{["]|-?\d|(?:true|false|null)\b)/.test(text),
   },
 ];
+
+function isZip(text: string): boolean {
+  return ['PK\x03\x04', 'PK\x05\x06'].some((magic) => text.startsWith(magic));
+}
 
 /** Whether the first line has separators, and no brackets of JSON. */
 function isTable(text: string): boolean {

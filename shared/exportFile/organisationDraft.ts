@@ -103,7 +103,9 @@ export class OrganisationDraft {
       this.entries.set(name, this.entry);
       this.listAt(owner, name).push(owner.v1?.lists?.[name]?.(value));
       const schema = organisationFields.get(name)?.schema;
-      return schema === undefined ? [] : readMessage(schema, value, {}).unknown.fields.map((path) => `${name}.${path}`);
+      if (schema === undefined) return [];
+      // Reading a message may change its JSON.
+      return readMessage(schema, structuredClone(value), {}).unknown.fields.map((path) => `${name}.${path}`);
     }
     const { json, unknown } = readMessage(DataOrgSchema, { [name]: value }, {});
     this.set(name, json[name], this.entry);

@@ -60,6 +60,9 @@ export interface ScanLimits {
   readonly fields: number;
 }
 
+/** The levels of a kept value in which an error is located; a value may have a million. */
+const LOCATED_LEVELS = 20;
+
 /**
  * Scans JSON that arrives in chunks, and returns values as they complete. It holds at most one value at a time.
  * `treat` selects the treatment of each value.
@@ -227,8 +230,22 @@ export class JsonScanner {
     try {
       return this.scanner.advance(bytes, at);
     } catch (error) {
-      throw error instanceof SyntaxError ? this.error(error.message) : error;
+      if (!(error instanceof SyntaxError)) throw error;
+      throw new JsonError([...this.errorPath, ...this.pathInside(bytes, error.message)], error.message);
     }
+  }
+
+  /** Finds the path from the running value to its error, if its bytes are kept. */
+  private pathInside(bytes: Buffer, message: string): JsonPath {
+    const { running, offset } = this;
+    if (running === undefined || !running.keep || (running.kind !== 'object' && running.kind !== 'array')) return [];
+    try {
+      const treat = (path: JsonPath) => (path.length < LOCATED_LEVELS ? 'enter' : 'skip');
+      new JsonScanner(treat, this.limits).push(bytes.subarray(running.start - offset));
+    } catch (error) {
+      if (error instanceof JsonError && error.message === message) return error.path;
+    }
+    return [];
   }
 
   private enterKey(text: string): void {

@@ -85,10 +85,14 @@ export function decodeMessage(
   if (malformed.length > 0) throw new InvalidRecordError(malformed);
   const message = decode(schema, value);
   const json = toJson(schema, message);
+  const unknownValues = new Set(unknown.values.map(({ path }) => path));
+  const isTolerated = ({ path }: FieldIssue) => unknownValues.has(withoutPositions(path));
   const issues =
     checked === undefined
       ? []
-      : checkRules(schema, message).filter(({ path }) => !isOmittedCredential(checked, value, path));
+      : checkRules(schema, message).filter(
+          (issue) => !isOmittedCredential(checked, value, issue.path) && !isTolerated(issue),
+        );
   if (issues.length > 0) throw new InvalidRecordError(issues);
   return { json: isJsonObject(json) ? json : {}, unknown };
 }

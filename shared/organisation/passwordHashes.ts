@@ -12,17 +12,23 @@ interface HashVerification {
   readonly isWithinBounds: boolean;
 }
 
+type Range = readonly [min: number, max: number];
+
 /** A format, as github.com/zitadel/passwap reads and verifies it. */
 interface HashFormat {
   readonly name: string;
   /** The verifier's name in ZITADEL's setting. */
   readonly verifier: string;
   readonly pattern: RegExp;
+  /** The numbers in the pattern's groups that the verifier can use; by default any. */
+  readonly usable?: readonly Range[];
   /** The bounds of the numbers in the pattern's groups. */
-  readonly bounds?: readonly (readonly [min: number, max: number])[];
+  readonly bounds?: readonly Range[];
   /** Converts a group to its number; by default it is written in decimal. */
   readonly toNumber?: (text: string) => number;
 }
+
+const MAX_UINT32 = 2 ** 32 - 1;
 
 /** Base64 without padding whose last bits are zero. */
 const STRICT = String.raw`(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/][AQgw]|[A-Za-z\d+/]{2}[AEIMQUYcgkosw048])?`;
@@ -51,6 +57,11 @@ const formats: readonly HashFormat[] = [
     pattern: new RegExp(
       `^\\$argon2(?:i|id)\\$v=19\\$m=(\\d+),t=(\\d+),p=(\\d+)\\$(?=[^$])${STRICT}\\$(?=[^$])${STRICT}${REST}`,
     ),
+    usable: [
+      [0, MAX_UINT32],
+      [1, MAX_UINT32],
+      [1, 255],
+    ],
     bounds: [
       [8 * 1024, 512 * 1024],
       [1, 10],
@@ -63,6 +74,11 @@ const formats: readonly HashFormat[] = [
     pattern: new RegExp(
       `^\\$(?:scrypt|7)\\$ln=(\\d+),r=(\\d+),p=(\\d+)\\$(?=[^$])${STRICT}\\$(?=[^$])${STRICT}${REST}`,
     ),
+    usable: [
+      [1, 52],
+      [1, MAX_UINT32],
+      [1, MAX_UINT32],
+    ],
     bounds: [
       [14, 20],
       [8, 32],
@@ -75,6 +91,7 @@ const formats: readonly HashFormat[] = [
     pattern: new RegExp(
       `^\\$pbkdf2(?:-sha(?:224|256|384|512))?\\$(\\d+)\\$(?=[^$])(?:${LENIENT})\\$(?=[^$])(?:${LENIENT})${REST}`,
     ),
+    usable: [[0, MAX_UINT32]],
     bounds: [[1_000, 10_000_000]],
   },
   { name: 'md5crypt', verifier: 'md5', pattern: /^\$1\$[^$\s]+\$[./0-9A-Za-z]{22}$/ },
@@ -117,14 +134,15 @@ export function optionalVerifier(hash: string): string | undefined {
  * hashVerification('secret'); // { format: 'unknown', isWithinBounds: false }
  */
 export function hashVerification(hash: string): HashVerification {
-  for (const { name, verifier, pattern, bounds = [], toNumber = Number } of formats) {
+  for (const { name, verifier, pattern, usable = [], bounds = [], toNumber = Number } of formats) {
     const match = pattern.exec(hash);
     if (match === null) continue;
-    const isWithinBounds = bounds.every(([min, max], index) => {
-      const number = toNumber(match[index + 1] ?? '');
-      return number >= min && number <= max;
-    });
-    return { format: name, verifier, isWithinBounds };
+    const areWithin = (ranges: readonly Range[]) =>
+      ranges.every(([min, max], index) => {
+        const number = toNumber(match[index + 1] ?? '');
+        return number >= min && number <= max;
+      });
+    if (areWithin(usable)) return { format: name, verifier, isWithinBounds: areWithin(bounds) };
   }
   return { format: 'unknown', isWithinBounds: false };
 }

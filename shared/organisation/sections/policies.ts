@@ -6,7 +6,15 @@ import { fillIn } from '../filledFields.ts';
 import { checkComplexityPolicy } from '../passwords.ts';
 import { nameOrganisation } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
-import type { FilledField, ImportedRecord, OwnProviders, Provider, Section, SectionName } from '../section.ts';
+import type {
+  FilledField,
+  ImportedRecord,
+  OwnProviders,
+  Provider,
+  Section,
+  SectionName,
+  ValueRule,
+} from '../section.ts';
 import { droppedUnless, isPlainEmailAddress } from '../valueRules.ts';
 import type { RecordWarning } from '../warnings.ts';
 import { identityProvider, own } from './references.ts';
@@ -36,6 +44,12 @@ const lifetimes: readonly FilledField[] = [
 ].map((path) => ({ path, value: '0s', by: 'exports' }));
 
 const colours = ['primaryColor', 'backgroundColor', 'warnColor', 'fontColor'].flatMap((name) => [name, `${name}Dark`]);
+
+/** Drops a provider whose owner is an unknown value: an export with it could not be imported. */
+const dropUnspecifiedOwner: ValueRule = (provider) => {
+  if (!isJsonObject(provider) || provider.ownerType !== undefined) return { value: provider };
+  return { dropped: [textAt(provider, 'idpId', '')] };
+};
 
 /** The section of the policy about login names and domains. */
 export const domainPolicySection = policy('domainPolicy', 'domain_policy', domainPolicyExists, {
@@ -80,6 +94,7 @@ export const policySections: readonly Section[] = [
         defaultRedirectUri: droppedUnless(isRedirectUri),
         'secondFactors[]': droppedUnless(isSpecified),
         'multiFactors[]': droppedUnless(isSpecified),
+        'idps[]': dropUnspecifiedOwner,
       },
       v1: { lists: { secondFactors: toFactor, multiFactors: toFactor, idps: (provider) => provider } },
       exported: {

@@ -55,6 +55,35 @@ describe('a file of another release of ZITADEL', () => {
       );
   });
 
+  it.each(['NEW', 9])(
+    'of v1 keeps a login policy without factors and providers of an unknown kind: %j',
+    async (value) => {
+      const { instance } = await countedInstance();
+      const given = {
+        loginPolicy: { forceMfa: true },
+        secondFactors: [{ type: value }, { type: 'SECOND_FACTOR_TYPE_OTP' }],
+        multiFactors: [{ type: value }],
+        idps: [
+          { idpId: 'new', ownerType: value },
+          { idpId: 'old', ownerType: 'IDP_OWNER_TYPE_SYSTEM' },
+        ],
+      };
+      const { errors, summary } = await instance.import({ data_orgsv1: { orgs: [organisation('O', given)] } });
+      expect({ errors, created: summary.created }).toEqual({ errors: undefined, created: { org: 1, loginPolicy: 1 } });
+      const messages = summary.warnings.map(({ message }) => message);
+      for (const field of ['secondFactors', 'multiFactors', 'idps.ownerType'])
+        expect(messages).toContain(`unknown value ${JSON.stringify(value)} of ${field}: imported without it`);
+      expect(messages).toContain('imported without "new" of idps, which is not valid there');
+      const exported = await instance.attempt('export', { org_ids: ['O'], response_output: true });
+      const [org] = file.parse(JSON.parse(exported.text)).orgs;
+      expect(org?.loginPolicy).toMatchObject({
+        forceMfa: true,
+        secondFactors: ['SECOND_FACTOR_TYPE_OTP'],
+        idps: [{ idpId: 'old', ownerType: 'IDP_OWNER_TYPE_SYSTEM' }],
+      });
+    },
+  );
+
   it('has texts in any language that is known', async () => {
     const { instance } = await countedInstance();
     const initMessages = ['fi', 'de-AT'].map((language) => ({ language, title: 'Hi' }));

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { identity, identityResult } from '../../support/command.ts';
@@ -62,6 +62,16 @@ describe('a file in another form than plain JSON', { timeout: 240_000 }, () => {
     expect(await identity(['import', file, '--to', await newDatabase()])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/dry.run: an import request in place of a file may have timeout only/),
+    });
+  });
+});
+
+describe('a directory in place of a file', () => {
+  it('is refused with a sentence that names it', async () => {
+    const directory = dirname(await stored(Buffer.from('{}')));
+    expect(await identity(['inspect', directory])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`${directory} is a directory, not an export file: name a file`),
     });
   });
 });

@@ -192,6 +192,18 @@ describe('invalid JSON', () => {
     expect(refusal('{"orgs":[{"a":1},{"\\x":1}]}').path).toEqual(['orgs', 1]);
     expect(refusal('{timeout:1}').path).toEqual([]);
   });
+
+  it.each([1, 3, 100])('is rejected with the path inside a kept value, in pieces of %d bytes', (size) => {
+    const bytes = Buffer.from('{"orgs":[{"users":[{"name":{"first":"A","last":"B\tC"},"more":[1,2]}]}]}');
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+      bytes.subarray(at * size, (at + 1) * size),
+    );
+    const { path, message } = faultOf(() => scanDocument(pieces, ({ length }) => (length < 1 ? 'enter' : 'keep')));
+    expect({ path, message }).toEqual({
+      path: ['orgs', 0, 'users', 0, 'name', 'last'],
+      message: 'unescaped control character in a string',
+    });
+  });
 });
 
 describe('a kept value', () => {
