@@ -205,7 +205,7 @@ const kinds: readonly ForeignKind[] = [
   { what: 'a JSON list', remedy: CONVERT, matches: ({ text }) => text.startsWith('[') },
   { what: 'a CSV table', remedy: CONVERT, matches: ({ text }) => isTable(text) },
   {
-    what: 'a file without JSON',
+    what: 'text or data other than JSON',
     remedy: 'check that an export wrote it',
     matches: ({ text }) => text !== '' && !/^(?:[{["]|-?\d|(?:true|false|null)\b)/.test(text),
   },

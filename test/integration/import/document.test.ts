@@ -144,16 +144,28 @@ describe('an invalid document', () => {
     ['a field twice', '{"orgs":[{"orgId":"O","orgId":"O"}]}', 'orgs[0].orgId'],
     ['a field in both spellings', '{"orgs":[{"orgId":"O","org_id":"O"}]}', 'orgs[0].org_id'],
     ['a list in both spellings', '{"orgs":[{"orgId":"O","humanUsers":[],"human_users":[]}]}', 'orgs[0].human_users'],
-    ['a record that is no JSON', `{"orgs":[${valid},{"orgId":"P","actions":[{"actionId":}]}]}`, 'orgs[1].actions[0]'],
-    ['a policy that is no JSON', '{"orgs":[{"orgId":"O","loginPolicy":{"forceMfa":tru}}]}', 'orgs[0].loginPolicy'],
+    [
+      'a record that is no JSON',
+      `{"orgs":[${valid},{"orgId":"P","actions":[{"actionId":}]}]}`,
+      'orgs[1].actions[0].actionId',
+    ],
+    [
+      'a policy that is no JSON',
+      '{"orgs":[{"orgId":"O","loginPolicy":{"forceMfa":tru}}]}',
+      'orgs[0].loginPolicy.forceMfa',
+    ],
     ['an unknown field that is no JSON', '{"orgs":[{"orgId":"O","unknown":nonsense}]}', 'orgs[0].unknown'],
     [
       'an unknown list with something that is no JSON',
       '{"orgs":[{"orgId":"O","unknown":[1,{"a":}]}]}',
-      'orgs[0].unknown[1]',
+      'orgs[0].unknown[1].a',
     ],
-    ['an unknown field of the document that is no JSON', '{"orgs":[],"unknown":{"a":tru}}', 'unknown'],
-    ['a lone surrogate', valid.replace('First', '\\ud83d').replace(/^.*$/s, '{"orgs":[$&]}'), 'orgs[0].humanUsers[0]'],
+    ['an unknown field of the document that is no JSON', '{"orgs":[],"unknown":{"a":tru}}', 'unknown.a'],
+    [
+      'a lone surrogate',
+      valid.replace('First', '\\ud83d').replace(/^.*$/s, '{"orgs":[$&]}'),
+      'orgs[0].humanUsers[0].user.profile.firstName',
+    ],
   ])('is rejected with its place before anything is written: %s', async (_what, document, field) => {
     const { refused } = await strictInstance();
     const faults = await refused(around(document));
@@ -194,7 +206,7 @@ describe('an invalid document', () => {
     ['{}{}', 'invalid request body: unexpected data after the end of the document'],
     ['[]', 'the request body must be a JSON object'],
     [`{"timeout":"${'1'.repeat(300_000)}"}`, 'timeout: the value exceeds 262144 bytes'],
-    ['{"future":{"a":}}', 'future: unexpected "}", expected a value'],
+    ['{"future":{"a":}}', 'future.a: unexpected "}", expected a value'],
   ])('is rejected with the place in the request: %.20s', async (body, message) => {
     const { instance } = await strictInstance();
     expect((await instance.refusedImport(body)).body.message).toBe(message);

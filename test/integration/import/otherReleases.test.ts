@@ -70,7 +70,8 @@ describe('a file of another release of ZITADEL', () => {
       };
       const { errors, summary } = await instance.import({ data_orgsv1: { orgs: [organisation('O', given)] } });
       expect({ errors, created: summary.created }).toEqual({ errors: undefined, created: { org: 1, loginPolicy: 1 } });
-      const messages = summary.warnings.map(({ message }) => message);
+      const warnings = z.array(z.looseObject({ message: z.string() })).parse(summary.warnings);
+      const messages = warnings.map(({ message }) => message);
       for (const field of ['secondFactors', 'multiFactors', 'idps.ownerType'])
         expect(messages).toContain(`unknown value ${JSON.stringify(value)} of ${field}: imported without it`);
       expect(messages).toContain('imported without "new" of idps, which is not valid there');

@@ -1,5 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { identity, identityResult } from '../../support/command.ts';
@@ -68,7 +68,8 @@ describe('a file in another form than plain JSON', { timeout: 240_000 }, () => {
 
 describe('a directory in place of a file', () => {
   it('is refused with a sentence that names it', async () => {
-    const directory = dirname(await stored(Buffer.from('{}')));
+    const directory = `${await testDirectory()}/exports.json`;
+    await mkdir(directory);
     expect(await identity(['inspect', directory])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(`${directory} is a directory, not an export file: name a file`),
@@ -103,7 +104,9 @@ describe('an error in the JSON of a file', { timeout: 240_000 }, () => {
     ])
       expect(await identity(call)).toMatchObject({
         code: 1,
-        stderr: expect.stringMatching(/stored\.json is not an intact export file: orgs\[0\]\.humanUsers\[1\]: /),
+        stderr: expect.stringMatching(
+          /stored\.json is not an intact export file: orgs\[0\]\.humanUsers\[1\]\.userId: /,
+        ),
       });
   });
 });
