@@ -89,7 +89,9 @@ async function exportAlone(
   if (answer.status === 429 && messageIn(answer.text).includes(MESSAGE_TOO_LARGE))
     return exportByRpc(connection, request, orgId, timeoutMs);
   if (answer.status === 504) throw zitadelExportTooSlow(orgId, timeoutMs / 1_000);
-  if (answer.status >= 500) throw zitadelCannotExport(connection.baseUrl, orgId, answer.status, messageIn(answer.text));
+  // The request is valid, so 400 is about the organisation's content.
+  if (answer.status >= 500 || answer.status === 400)
+    throw zitadelCannotExport(connection.baseUrl, orgId, answer.status, messageIn(answer.text));
   const parsed = answer.status === 200 ? exportAnswer.safeParse(parseIfJson(answer.text)) : undefined;
   if (parsed?.success !== true) throw callError(connection, call, answer);
   return organisationIn(parsed.data, orgId);

@@ -72,6 +72,16 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     expect(target.requests.map(({ status }) => status)).toContain(429);
   });
 
+  it('names the organisation that a ZITADEL of July 2026 cannot export, because a user is of two kinds', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([crowd(2)], { release: '2026-07' });
+    zitadel.contents.put('acme', 'humanUsers', 'both', person('both'));
+    zitadel.contents.put('acme', 'machineUsers', 'both', { userId: 'both', user: { userName: 'both', name: 'Both' } });
+    const problem = `${zitadel.url} fails to export organisation acme with 400: User could not be found (QUERY-3n77z); exclude it with --exclude-org acme`;
+    const path = join(await testDirectory(), 'out.json');
+    const exported = await ends('export', zitadel.url, '--token-file', tokenFile, '--org', 'acme', '--to', path);
+    expect(exported).toMatchObject({ code: 3, stdout: expect.stringContaining(`\nnot exported: ${problem}\n`) });
+  });
+
   it('exports and inspects the other organisations if one cannot be exported, and reports it', async () => {
     // ZITADEL accepts this application, and fails to read it.
     const app = { projectId: '5', name: 'web', postLogoutRedirectUris: ['null'] };

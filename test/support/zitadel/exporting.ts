@@ -14,7 +14,14 @@ export interface ExportFlags {
 }
 
 /** The failure of an export by an organisation that ZITADEL cannot export. */
-export class UnexportableError extends Error {}
+export class UnexportableError extends Error {
+  readonly record: 'application' | 'user';
+
+  constructor(record: UnexportableError['record']) {
+    super(`a record is not read: ${record}`);
+    this.record = record;
+  }
+}
 
 /** The end of the process caused by a matching exclusion. */
 class DeadlyExclusionError extends Error {}
@@ -55,7 +62,11 @@ export function exportFrom(
   if (asked.some(({ orgId }) => excludedOrgIds.includes(orgId))) throw new DeadlyExclusionError('an exclusion matches');
   const applications = asked.flatMap(({ orgId }) => contents.visible(orgId, 'oidcApps'));
   if (applications.some((one) => isDeepStrictEqual(valueAt(one, 'app.postLogoutRedirectUris'), ['null'])))
-    throw new UnexportableError('an application is not read');
+    throw new UnexportableError('application');
+  const idsOf = (orgId: string, section: string) => contents.visible(orgId, section).map(({ userId }) => userId);
+  const hasUserOfTwoKinds = ({ orgId }: { readonly orgId: string }) =>
+    new Set(idsOf(orgId, 'humanUsers')).intersection(new Set(idsOf(orgId, 'machineUsers'))).size > 0;
+  if (release === '2026-07' && asked.some(hasUserOfTwoKinds)) throw new UnexportableError('user');
   const exported = new Set(asked.map(({ orgId }) => orgId));
   const isUserIn = (json: JsonObject) => exported.has(contents.users.get(textAt(json, 'userId', '')) ?? '');
   const projects = new Set(asked.flatMap(({ orgId }) => contents.visible(orgId, 'projects').map(projectId)));

@@ -36,6 +36,7 @@ export const replies = {
   otpEmailNotSet: fault(404, 5, "Multifactor OTP (OneTimePassword) doesn't exist", 'COMMAND-b312D'),
   noOrganisation: fault(403, 7, "Organisation doesn't exist", 'AUTH-Bs7Ds'),
   unexportable: fault(500, 13, 'An internal error occurred', 'QUERY-h9TeF'),
+  userOfTwoKinds: fault(400, 9, 'User could not be found', 'QUERY-3n77z'),
   deadline: json(500, { code: 2, message: 'context deadline exceeded' }),
   noTimeout: json(500, { code: 2, message: 'time: invalid duration ""' }),
   tooLarge: (bytes: number, max: number) =>

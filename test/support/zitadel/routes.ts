@@ -213,7 +213,8 @@ async function answer(ports: RoutePorts, routed: Routed, resolved: Resolved, isR
   try {
     return await route.handler(ports, { ...routed, callerId, message, contextId, isRpc });
   } catch (error) {
-    if (error instanceof UnexportableError) return replies.unexportable;
+    if (error instanceof UnexportableError)
+      return error.record === 'user' ? replies.userOfTwoKinds : replies.unexportable;
     throw error;
   }
 }
