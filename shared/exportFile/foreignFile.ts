@@ -227,8 +227,8 @@ export function recogniseForeign(start: FileStart): ForeignFileError | undefined
   const found = kinds.find(({ matches }) => matches(start));
   if (found !== undefined) return new ForeignFileError(found);
   if (!start.has('error') && !start.has('code', 'message')) return undefined;
-  const said = start.message === undefined ? '' : ` ("${shortenedText(start.message)}")`;
-  return new ForeignFileError({ what: `a saved error response${said}`, remedy: `${REPEAT}; ${SMALLER}` });
+  const quotation = start.message === undefined ? '' : ` ("${shortenedText(start.message)}")`;
+  return new ForeignFileError({ what: `a saved error response${quotation}`, remedy: `${REPEAT}; ${SMALLER}` });
 }
 
 const SMALLER = 'identity export reads a ZITADEL organisation by organisation, where one response would be too large';

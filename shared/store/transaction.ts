@@ -96,7 +96,7 @@ class TransactionAttempt implements Transaction {
     const { documents, versions } = await this.database.read(keys, fields);
     for (const [index, key] of keys.entries()) {
       const path = documentPath(key);
-      // The first version counts: the commit fails if a later read returned another one.
+      // The first version counts: the commit fails if a later read returned another version.
       if (!this.read.has(path)) this.read.set(path, { key, version: versions[index] });
     }
     return documents;

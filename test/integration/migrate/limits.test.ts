@@ -58,7 +58,7 @@ describe('the plan of a migration into an instance with limits', () => {
     const checked = stdout.slice(stdout.indexOf('Checked'));
     expect(checked).toContain(`${north.url} responds with at most 100,000 bytes: it was exported in pages`);
     expect(checked).toContain(`${south.url} takes at most 100,000 bytes in a request: the import is sent in several`);
-    expect(checked).toContain(`${south.url} tries no import as large as this one`);
+    expect(checked).toContain(`${south.url} cannot try an import as large as this one`);
     expect(south.requests()).not.toContain('/admin/v1/import 413');
   });
 });
