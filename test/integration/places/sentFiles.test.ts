@@ -50,7 +50,7 @@ describe('a file that identity import sends to an instance', { timeout: 120_000 
     }
   });
 
-  it('is not sent with more names of organisations than a query has space for, which another place selects itself', async () => {
+  it('is not sent with more ids of organisations than a query can contain', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     const orgIds = Array.from({ length: 700 }, (_, index) => `organisation number ${index}`);
     const orgs = orgIds.map((orgId) => organisation(orgId, { humanUsers: [person(`person of ${orgId}`)] }));
@@ -61,7 +61,9 @@ describe('a file that identity import sends to an instance', { timeout: 120_000 
     const toSouth = ['--to', south.url, '--to-token-file', south.tokenFile];
     expect(await identity(['import', file, ...toSouth, ...named])).toMatchObject({
       code: 64,
-      stderr: expect.stringContaining('--org and --exclude-org are too long for a request: name fewer organisations'),
+      stderr: expect.stringContaining(
+        '--org and --exclude-org are too long for a request: specify fewer organisations',
+      ),
     });
     const part = ['import', file, ...toSouth, ...named.slice(0, 200)];
     expect((await imported(part)).summary).toMatchObject({ created: { org: 100, humanUsers: 100 }, proved: true });
