@@ -16,6 +16,7 @@ import { BatchComparison, readCompared } from './comparison.ts';
 import { completeRecords } from './completeRecords.ts';
 import { type Batch, decideBatch, planToStore } from './decision.ts';
 import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
+import { dropMissingRoles } from './missingRoles.ts';
 import { findPrivileges, writeWarnings } from './privileges.ts';
 import { checkReferences } from './references.ts';
 import { findLackedRoles } from './rolesInUse.ts';
@@ -45,6 +46,7 @@ async function attemptBatch(writing: Writing, records: readonly IncomingRecord[]
     checkReferences(store, records.filter(isUndecided), store.removals.orgIds),
     writing.reservedNames.check(records),
   ]);
+  await checkReferences(store, await dropMissingRoles(store, records), store.removals.orgIds);
   await writeUndecided(writing, store, records);
   const unchanged = records.filter(({ outcome }) => outcome?.kind === 'unchanged');
   for (const [record, issue] of await findLackedRoles(writing, unchanged)) record.outcome = failed(issue);

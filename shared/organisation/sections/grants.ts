@@ -17,8 +17,13 @@ const grantedToItself: RecordWarning = {
 /** The issue of a user grant without a project grant of its project to its organisation. */
 const grantMissing: RecordIssue = { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
 
-/** The issue of a user grant with a role that its project or project grant lacks. */
-const roleMissing: RecordIssue = { id: 'COMMAND-mm9F4', key: 'Errors.Project.Role.NotFound' };
+/** The id of the issue of a project grant with a role that its project lacks. */
+export const projectGrantMissingRole = 'COMMAND-6m9gd';
+
+/** The id of the issue of a user grant with a role that its project or project grant lacks. */
+export const userGrantMissingRole = 'COMMAND-mm9F4';
+
+const roleMissing: RecordIssue = { id: userGrantMissingRole, key: 'Errors.Project.Role.NotFound' };
 
 /** The issue of a project grant that would lose roles which user grants through it still use. */
 export const rolesInUse: RecordIssue = { id: 'IMPORT-rolesInUse', key: 'Errors.Project.Grant.RolesInUse' };
@@ -47,7 +52,7 @@ export const projectGrantSection: Section = {
       missing: { id: 'COMMAND-3m9gg', key: 'Errors.Org.NotFound' },
       ifOwn: grantedToItself,
     },
-    projectRoles('projectGrant.projectId', 'projectGrant.roleKeys[]', 'COMMAND-6m9gd'),
+    projectRoles('projectGrant.projectId', 'projectGrant.roleKeys[]', projectGrantMissingRole),
   ],
   fixed: ['projectGrant.projectId', 'projectGrant.grantedOrgId'],
   error: {

@@ -35,6 +35,50 @@ describe('a record with an invalid element', () => {
     expect(again.summary).toMatchObject({ created: {}, unchanged: { orgMembers: 1 }, failed: {} });
   });
 
+  it('is a grant that keeps its existing roles', async () => {
+    const { instance } = await countedInstance();
+    const projectGrant = { projectId: 'P', grantedOrgId: 'granted', roleKeys: ['reader', 'gone', 'writer'] };
+    const owner = organisation('O', {
+      humanUsers: [person('A')],
+      projects: [{ projectId: 'P', project: { name: 'P' } }],
+      projectRoles: ['reader', 'writer', 'owner'].map((roleKey) => ({ projectId: 'P', roleKey, displayName: roleKey })),
+      projectGrants: [{ grantId: 'G', projectGrant }],
+      userGrants: [{ userId: 'A', projectId: 'P', roleKeys: ['gone', 'reader'] }],
+    });
+    const granted = organisation('granted', {
+      humanUsers: [person('B')],
+      userGrants: [{ userId: 'B', projectId: 'P', projectGrantId: 'G', roleKeys: ['owner', 'gone', 'writer'] }],
+    });
+    const body = { data_orgs: { orgs: [granted, owner] } };
+    const first = await instance.import(body);
+    expect(first.errors).toBeUndefined();
+    expect(first.summary.created).toMatchObject({ projectGrants: 1, userGrants: 2 });
+    const lacking = (type: string, role: string, field: string) =>
+      expect.objectContaining({
+        type,
+        reason: 'value_dropped',
+        message: `imported without "${role}" of ${field}: the project or the project grant lacks the role`,
+      });
+    expect(first.summary.warnings).toEqual(
+      expect.arrayContaining([
+        lacking('project_grant', 'gone', 'projectGrant.roleKeys'),
+        lacking('user_grant', 'gone', 'roleKeys'),
+        lacking('user_grant', 'owner', 'roleKeys'),
+      ]),
+    );
+    const exported = await instance.attempt('export', { org_ids: ['O', 'granted'], response_output: true });
+    expect(exported.text).not.toContain('"gone"');
+    expect(exported.text).toContain('"roleKeys":["reader","writer"]');
+    for (const on_conflict of ['report', 'skip', 'overwrite']) {
+      const again = await instance.import({ ...body, on_conflict });
+      expect(again.errors).toBeUndefined();
+      expect(again.summary).toMatchObject({ created: {}, unchanged: { projectGrants: 1, userGrants: 2 }, failed: {} });
+    }
+    expect((await instance.attempt('export', { org_ids: ['O', 'granted'], response_output: true })).text).toContain(
+      '"projectGrantId":"G","roleKeys":["writer"]',
+    );
+  });
+
   it('is a membership that fails if none of its roles is valid', async () => {
     const orgMembers = [{ userId: 'A', roles: ['ORG_SUPPORT_DESK', 'IAM_OWNER'] }];
     const { errors } = await imported(organisation('O', { humanUsers: [person('A')], orgMembers }));

@@ -82,11 +82,11 @@ const rows: Readonly<Record<string, readonly [fields: object, error: ReturnType<
     failed('human_user', 'U', 'COMMAND-39nfs', 'Errors.IDPConfig.NotExisting'),
   ],
   'the role of a project grant': [
-    { projectGrants: [grant('G', 'P', 'other', 'reader', 'none')] },
+    { projectGrants: [grant('G', 'P', 'other', 'none')] },
     failed('project_grant', 'O_P_other', 'COMMAND-6m9gd', 'Errors.Project.Role.NotFound'),
   ],
   "the role of a user's grant": [
-    { userGrants: [{ userId: 'U', projectId: 'P', roleKeys: ['reader', 'none'] }] },
+    { userGrants: [{ userId: 'U', projectId: 'P', roleKeys: ['none'] }] },
     failed('user_grant', 'O_P_U', 'COMMAND-mm9F4', 'Errors.Project.Role.NotFound'),
   ],
   "a role of a user's grant that the project grant does not give": [

@@ -1,0 +1,110 @@
+// Grants with roles that their projects or project grants lack.
+
+import { parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
+import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import type { Section } from '../../../shared/organisation/section.ts';
+import {
+  projectGrantMissingRole,
+  projectGrantSection,
+  userGrantMissingRole,
+  userGrantSection,
+} from '../../../shared/organisation/sections/grants.ts';
+import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
+import {
+  type DocumentKey,
+  type DocumentStore,
+  documentId,
+  documentPath,
+  readByPath,
+  type StoredDocument,
+} from '../../../shared/store/store.ts';
+import type { IncomingRecord } from '../incomingRecord.ts';
+
+/** A kind of grant: where its roles and its project are, and the id of its issue for a missing role. */
+interface GrantKind {
+  readonly section: Section;
+  readonly roles: string;
+  readonly projectId: string;
+  readonly issueId: string;
+}
+
+const kinds: readonly GrantKind[] = [
+  {
+    section: projectGrantSection,
+    roles: 'projectGrant.roleKeys',
+    projectId: 'projectGrant.projectId',
+    issueId: projectGrantMissingRole,
+  },
+  { section: userGrantSection, roles: 'roleKeys', projectId: 'projectId', issueId: userGrantMissingRole },
+];
+
+type Found = ReadonlyMap<string, StoredDocument | undefined>;
+
+/**
+ * Removes the missing roles of grants that have failed because of them, with a warning, where other roles remain: a grant
+ * with fewer roles gives no more than the source gave.
+ * @returns the changed records, which are undecided again
+ */
+export async function dropMissingRoles(
+  store: DocumentStore,
+  records: readonly IncomingRecord[],
+): Promise<IncomingRecord[]> {
+  const lacking = records.flatMap((incoming) => {
+    const { plan, outcome } = incoming;
+    const kind = kinds.find(({ section }) => section === plan.record.section);
+    const isLacking = outcome?.kind === 'failed' && outcome.issue.id === kind?.issueId;
+    return kind !== undefined && isLacking ? [{ incoming, kind }] : [];
+  });
+  if (lacking.length === 0) return [];
+  const keys = lacking.flatMap(({ incoming: { plan }, kind }) => [
+    ...rolesOf(plan.record, kind).map((role) => roleKey(plan.record, kind, role)),
+    ...projectGrantKeys(plan.record),
+  ]);
+  const found = await readByPath(store, keys, ['body']);
+  return lacking.filter(({ incoming, kind }) => narrow(incoming, kind, found)).map(({ incoming }) => incoming);
+}
+
+/** Removes the missing roles of a record; returns whether it had others too. */
+function narrow(incoming: IncomingRecord, kind: GrantKind, found: Found): boolean {
+  const { record } = incoming.plan;
+  const granted = grantedRoles(record, found);
+  const isKept = (role: string) =>
+    found.get(documentPath(roleKey(record, kind, role))) !== undefined && (granted === undefined || granted.has(role));
+  const [kept, missing] = [true, false].map((wanted) =>
+    rolesOf(record, kind).filter((role) => isKept(role) === wanted),
+  );
+  if (kept === undefined || missing === undefined || kept.length === 0 || missing.length === 0) return false;
+  incoming.plan = { ...incoming.plan, record: withChanges(record, new Map([[kind.roles, kept]])) };
+  incoming.warnings.push(...missing.map((role) => dropped(role, kind)));
+  incoming.outcome = undefined;
+  return true;
+}
+
+function dropped(role: string, { roles }: GrantKind): RecordWarning {
+  return {
+    reason: 'value_dropped',
+    message: `imported without ${JSON.stringify(role)} of ${roles}: the project or the project grant lacks the role`,
+  };
+}
+
+function rolesOf({ json, orgId }: OrganisationRecord, { roles }: GrantKind): readonly string[] {
+  return textsAt(json, `${roles}[]`, orgId);
+}
+
+/** Returns the roles of the project grant that a record uses; undefined if it uses none. */
+function grantedRoles(record: OrganisationRecord, found: Found): ReadonlySet<string> | undefined {
+  const [key] = projectGrantKeys(record);
+  const grant = key && found.get(documentPath(key));
+  return grant && new Set(textsAt(parseObject(grant.body), 'projectGrant.roleKeys[]', record.orgId));
+}
+
+function roleKey({ json, orgId }: OrganisationRecord, { projectId }: GrantKind, role: string): DocumentKey {
+  return { collection: 'projectRoles', id: documentId(textAt(json, projectId, orgId), role) };
+}
+
+/** Lists the key of the project grant that a user grant uses, if it uses one. */
+function projectGrantKeys({ section, json, orgId }: OrganisationRecord): DocumentKey[] {
+  const id = section === userGrantSection ? textAt(json, 'projectGrantId', orgId) : '';
+  return id === '' ? [] : [{ collection: 'projectGrants', id: documentId(id) }];
+}
