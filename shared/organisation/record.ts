@@ -78,7 +78,7 @@ export interface OrganisationRecord {
   readonly unknown: UnknownContent;
   /** The JSON before its values were converted, which reports name the record by; undefined if it is `json`. */
   readonly given?: JsonObject;
-  /** The texts that the record is imported without, because they are invalid. */
+  /** The texts that the record is imported without, because they are invalid. The report of an import warns of them. */
   readonly dropped?: readonly DroppedText[];
   /** The field that the organisation's other records keep it from having. */
   readonly adjustment?: Adjustment;
