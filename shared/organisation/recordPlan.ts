@@ -101,13 +101,12 @@ export interface PlannedReference {
  * planReferences(readRecord(userGrantSection, { userId: 'u1', projectId: 'p1', roleKeys: ['a', 'b'] }, 'o1'));
  * // users/u1, projects/p1, projectRoles/p1|a, projectRoles/p1|b
  */
-export function planReferences({ section, json, given, orgId }: OrganisationRecord): readonly PlannedReference[] {
+export function planReferences({ section, json, orgId }: OrganisationRecord): readonly PlannedReference[] {
   if (section.references === undefined) return NO_REFERENCES;
   const planned: PlannedReference[] = [];
   for (const reference of section.references) {
-    const { collection, permittedBy, inFile } = reference;
-    const source = inFile === true && given !== undefined ? given : json;
-    const targets = targetParts(reference, (path) => textsAt(source, path, orgId));
+    const { collection, permittedBy } = reference;
+    const targets = targetParts(reference, (path) => textsAt(json, path, orgId));
     if (targets.length === 0) continue;
     const permit =
       permittedBy &&

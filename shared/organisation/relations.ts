@@ -85,8 +85,6 @@ export interface Reference {
   readonly openTo?: FieldPath;
   /** The warning of a record that is not carried because its target is of the same organisation; by default it is accepted. */
   readonly ifOwn?: RecordWarning;
-  /** Whether the field is read as the file has it, because it is not stored with the record. */
-  readonly inFile?: true;
   /**
    * Whether the target is the record that contains this one in the file. Unless it is stored with the parent's content,
    * this record is not carried.

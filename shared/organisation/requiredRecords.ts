@@ -21,8 +21,8 @@ export interface SectionRecord {
 }
 
 /** Whether a record cannot exist without a reference's target. */
-function isRequired({ inFile, keptIfMissing }: Reference): boolean {
-  return inFile !== true && keptIfMissing === undefined;
+function isRequired({ keptIfMissing }: Reference): boolean {
+  return keptIfMissing === undefined;
 }
 
 /** Whether a record cannot exist without a reference's target, which is a user. */

@@ -266,6 +266,12 @@ export const deliberateDifferences: readonly Deliberate[] = [
   },
   {
     section: '9.1',
+    here: 'or keeps it with a warning',
+    name: /^link: inside the user, unknown idp$/,
+    path: /^$|\.(?:humanUserIds|humanUsers|userLinks)$/,
+  },
+  {
+    section: '9.1',
     here: '| activates people with an unknown state | 400, naming the place |',
     name: /^state:/,
     test: ({ part, ours }) => ours === 400 || (part === 'message' && /unknown (?:orgS|s)tate/.test(text(ours))),

@@ -19,7 +19,7 @@ import {
 } from '../valueRules.ts';
 import type { RecordWarning } from '../warnings.ts';
 import { nestedLinks } from './identityProviders.ts';
-import { identityProvider, own, taken, user } from './references.ts';
+import { own, taken, user } from './references.ts';
 
 const LANGUAGE = 'user.profile.preferredLanguage';
 
@@ -59,7 +59,6 @@ export const humanUserSection: Section = {
       reserved: { id: 'COMMAND-SFd21', key: 'Errors.User.DomainNotAllowedAsUsername' },
     },
   ],
-  references: [{ ...identityProvider('user.idps[].configId', 'COMMAND-39nfs'), inFile: true }],
   nested: nestedLinks,
   check: checkPerson,
   credentials: Object.values(personCredentials),

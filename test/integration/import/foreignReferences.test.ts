@@ -21,8 +21,6 @@ const open = setUpOnce(prepareTwoTenants);
  * is a separate record, which is not imported then.
  */
 const permitted = [
-  'humanUsers to identityProviders victim-oidc',
-  'humanUsers to identityProviders victim-jwt',
   'userGrants to users victim-ada',
   'userGrants to users victim-ben',
   'userGrants to users victim-robot',

@@ -98,17 +98,29 @@ describe('links inside a person', () => {
     expect(orgs).toMatchObject([{ userLinks: [exportedLink('U', 'a', { providedUserName: 'Ann' })] }]);
   });
 
+  it('to an unknown provider are kept with a warning, and do not cost the person', async () => {
+    const { instance, report } = await instanceWith(org(linked('U', inner('idp', 'a'), inner('unknown', 'b'))));
+    expect(report.errors).toBeUndefined();
+    expect(report.summary).toMatchObject({ created: { humanUsers: 1, userLinks: 2 }, failed: {}, notCarried: {} });
+    expect(report.summary.warnings).toContainEqual({
+      type: 'user_link',
+      id: 'U_unknown',
+      reason: 'reference_missing',
+      message: 'the link works once the target has its identity provider: unknown',
+    });
+    const links = [expect.objectContaining({ idpId: 'unknown', providedUserId: 'b' })];
+    expect((await instance.export()).orgs).toMatchObject([{ userLinks: expect.arrayContaining(links) }]);
+  });
+
   it('are not carried without their person', async () => {
     const { instance, report } = await instanceWith(
-      org(linked('U', inner('idp', 'a'), inner('unknown', 'b')), linked('V', inner('idp', 'c'))),
+      org(person('U', { userName: ' ', idps: [inner('idp', 'a')] }), linked('V', inner('idp', 'c'))),
     );
-    expect(report.errors).toEqual([
-      { type: 'human_user', id: 'U', message: 'ID=COMMAND-39nfs Message=Errors.IDPConfig.NotExisting' },
-    ]);
+    expect(report.errors).toMatchObject([{ type: 'human_user', id: 'U' }]);
     expect(report.summary).toMatchObject({
       created: { humanUsers: 1, userLinks: 1 },
       failed: { humanUsers: 1 },
-      notCarried: { userLinks: 2 },
+      notCarried: { userLinks: 1 },
     });
     expect((await instance.export()).orgs).toMatchObject([{ userLinks: [exportedLink('V', 'c')] }]);
   });

@@ -77,10 +77,6 @@ const rows: Readonly<Record<string, readonly [fields: object, error: ReturnType<
     { loginPolicy: { idps: [ofOrganisation('their idp')] } },
     failed('login_policy', 'O', 'Org-FEd32', 'Errors.IDPConfig.NotExisting'),
   ],
-  'an identity provider inside a person': [
-    { humanUsers: [person('U', linkedTo('idp', 'none'))] },
-    failed('human_user', 'U', 'COMMAND-39nfs', 'Errors.IDPConfig.NotExisting'),
-  ],
   'the role of a project grant': [
     { projectGrants: [grant('G', 'P', 'other', 'none')] },
     failed('project_grant', 'O_P_other', 'COMMAND-6m9gd', 'Errors.Project.Role.NotFound'),
