@@ -225,7 +225,7 @@ describe('a restored backup', () => {
     const without = await identity(['restore', file, '--data', restored]);
     expect(without).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/a backup has no master key: name .+ by --key FILE/),
+      stderr: expect.stringMatching(/a backup has no master key: specify .+ with --key FILE/),
     });
     const env = { IDENTITY_MASTER_KEY: newKey() };
     const wrong = await identity(['restore', file, '--data', restored], { env });
