@@ -85,8 +85,11 @@ export interface FieldViolation {
   readonly description: string;
 }
 
+/** A description has a remedy behind what it quotes. */
+const MAX_DESCRIPTION_CHARACTERS = 500;
+
 function shortenedViolation({ field, description }: FieldViolation): FieldViolation {
-  return { field: shortenedText(field), description: shortenedText(description) };
+  return { field: shortenedText(field), description: shortenedText(description, MAX_DESCRIPTION_CHARACTERS) };
 }
 
 // `message` stands in place of the first violation's text: as ZITADEL words it, or for several violations.
