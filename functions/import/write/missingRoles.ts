@@ -71,12 +71,11 @@ function narrow(incoming: IncomingRecord, kind: GrantKind, found: Found): boolea
   const granted = grantedRoles(record, found);
   const isKept = (role: string) =>
     found.get(documentPath(roleKey(record, kind, role))) !== undefined && (granted === undefined || granted.has(role));
-  const [kept, missing] = [true, false].map((wanted) =>
-    rolesOf(record, kind).filter((role) => isKept(role) === wanted),
-  );
-  if (kept === undefined || missing === undefined || kept.length === 0 || missing.length === 0) return false;
+  const roles = rolesOf(record, kind);
+  const kept = roles.filter(isKept);
+  if (kept.length === 0 || kept.length === roles.length) return false;
   incoming.plan = { ...incoming.plan, record: withChanges(record, new Map([[kind.roles, kept]])) };
-  incoming.warnings.push(...missing.map((role) => dropped(role, kind)));
+  incoming.warnings.push(...roles.filter((role) => !isKept(role)).map((role) => dropped(role, kind)));
   incoming.outcome = undefined;
   return true;
 }
