@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject } from '../../shared/json/jsonObject.ts';
 import type { Organisation } from '../support/fixtures/organisations.ts';
 import { grantTo, kindOf, type ModelRecord, placeOf, textAt, textsAt } from './kinds.ts';
 import { type Model, nameOf } from './model.ts';
@@ -40,7 +41,8 @@ export function importFile(model: Model, orgs: readonly Organisation[], options:
     const decided = records.map((given): Decided => {
       const isRejected = isPrimaryRejected(given, validating);
       const isPrimary = !isRejected && primary.get(given.orgId) === placeOf(given);
-      const record = withProjectGrant(model, isPrimary ? given : withoutPrimary(given));
+      const completed = withProjectGrant(model, isPrimary ? given : withoutPrimary(given));
+      const record = withoutMissingRoles(model, completed);
       return { record, kind: decide(model, given, record, options, seen), isRejected };
     });
     const nameTaken = withTakenNames(model, decided);
@@ -128,6 +130,31 @@ export function withProjectGrant(model: Model, record: ModelRecord): ModelRecord
   const grant = grantTo(model, project, record.orgId);
   if (grant === undefined) return record;
   return { ...record, json: { ...record.json, projectGrantId: textAt(grant, 'grantId') } };
+}
+
+/** A grant without the roles that its project or its project grant lacks, if others remain (zitadel 9.1). */
+function withoutMissingRoles(model: Model, record: ModelRecord): ModelRecord {
+  if (record.section === 'projectGrants') {
+    const { projectGrant } = record.json;
+    const roleKeys = keptRoles(
+      model,
+      textAt(record, 'projectGrant.projectId'),
+      textsAt(record, 'projectGrant.roleKeys'),
+    );
+    return isJsonObject(projectGrant) && roleKeys.length > 0
+      ? { ...record, json: { ...record.json, projectGrant: { ...projectGrant, roleKeys } } }
+      : record;
+  }
+  if (record.section !== 'userGrants') return record;
+  const grant = model.find('projectGrant', textAt(record, 'projectGrantId'));
+  const roleKeys = keptRoles(model, textAt(record, 'projectId'), textsAt(record, 'roleKeys')).filter(
+    (role) => grant === undefined || textsAt(grant, 'projectGrant.roleKeys').includes(role),
+  );
+  return roleKeys.length > 0 ? { ...record, json: { ...record.json, roleKeys } } : record;
+}
+
+function keptRoles(model: Model, project: string, roles: readonly string[]): string[] {
+  return roles.filter((role) => model.has('role', project, role));
 }
 
 function canOverwrite(model: Model, record: ModelRecord, stored: ModelRecord): boolean {
