@@ -8,7 +8,8 @@ import { root, run } from '../../tools/program.ts';
 import { describeDeployment } from '../support/instances/deployments.ts';
 import { databaseOf, newToken } from '../support/instances/tokens.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
-import { deliberateDifferences } from './deliberate.ts';
+import { deliberateDifferences, reasonsOf } from './deliberate.ts';
+import type { Difference } from './differences.ts';
 import { readRecordings } from './recordedCase.ts';
 import { releaseDifferences } from './releases.ts';
 import { importCallers, type Judged, replay, summary } from './replay.ts';
@@ -58,6 +59,39 @@ describe('the deliberate differences', () => {
       expect(sections.filter((text) => text.startsWith(`${section} `) && text.includes(here))).toHaveLength(1);
     },
   );
+});
+
+describe('the differences of release 2.71', () => {
+  const explain = (name: string, ...found: readonly Difference[]) => {
+    const recorded = readRecordings().cases.find((one) => one.name === name);
+    if (recorded === undefined) throw new Error(`no case ${name}`);
+    return reasonsOf(releaseDifferences['2.71'], recorded, found);
+  };
+
+  it('explain the error of a removal for an unknown user', () => {
+    const before = 'Errors.NotFound (COMMAND-4g3xq)';
+    const after = "Multifactor OTP (OneTimePassword) doesn't exist (COMMAND-b312D)";
+    const message = { part: 'message', path: '', zitadel: before, ours: after };
+    const id = { part: 'error id', path: '', zitadel: 'COMMAND-4g3xq', ours: 'COMMAND-b312D' };
+    expect(explain('delete otp: user not found', id, message)).toHaveLength(1);
+  });
+
+  it('explain the status of an addition for an unknown user', () => {
+    const status = { part: 'status', path: '', zitadel: 404, ours: 400 };
+    expect(explain('otp-email: add on unknown user', status)).toHaveLength(1);
+  });
+
+  it('explain a translated error', () => {
+    const message = { part: 'message', path: '', zitadel: "doesn't exist", ours: 'existiert nicht' };
+    expect(explain('otp-email: delete, German', message)).toHaveLength(1);
+  });
+
+  it('explain a missing state of an export, and no other state', () => {
+    const state = { part: 'body', path: '.orgs[].orgState', zitadel: 'ORG_STATE_ACTIVE', ours: undefined };
+    expect(explain('http: export one known, one unknown', state)).toHaveLength(1);
+    const other = { ...state, ours: 'ORG_STATE_INACTIVE' };
+    expect(explain('http: export one known, one unknown', other)).toBeUndefined();
+  });
 });
 
 describe('npm run conformance', () => {
