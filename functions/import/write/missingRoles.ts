@@ -1,8 +1,9 @@
 // Grants with roles that their projects or project grants lack.
 
-import { parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
+import { parseObject, textsAt } from '../../../shared/json/jsonObject.ts';
 import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { type PlannedReference, planReferences } from '../../../shared/organisation/recordPlan.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import {
   projectGrantMissingRole,
@@ -12,31 +13,24 @@ import {
 } from '../../../shared/organisation/sections/grants.ts';
 import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
 import {
-  type DocumentKey,
+  type Collection,
   type DocumentStore,
-  documentId,
   documentPath,
   readByPath,
   type StoredDocument,
 } from '../../../shared/store/store.ts';
 import type { IncomingRecord } from '../incomingRecord.ts';
 
-/** A kind of grant: where its roles and its project are, and the id of its issue for a missing role. */
+/** A kind of grant: where its roles are, and the id of its issue for a missing role. */
 interface GrantKind {
   readonly section: Section;
   readonly roles: string;
-  readonly projectId: string;
   readonly issueId: string;
 }
 
 const kinds: readonly GrantKind[] = [
-  {
-    section: projectGrantSection,
-    roles: 'projectGrant.roleKeys',
-    projectId: 'projectGrant.projectId',
-    issueId: projectGrantMissingRole,
-  },
-  { section: userGrantSection, roles: 'roleKeys', projectId: 'projectId', issueId: userGrantMissingRole },
+  { section: projectGrantSection, roles: 'projectGrant.roleKeys', issueId: projectGrantMissingRole },
+  { section: userGrantSection, roles: 'roleKeys', issueId: userGrantMissingRole },
 ];
 
 type Found = ReadonlyMap<string, StoredDocument | undefined>;
@@ -57,10 +51,9 @@ export async function dropMissingRoles(
     return kind !== undefined && isLacking ? [{ incoming, kind }] : [];
   });
   if (lacking.length === 0) return [];
-  const keys = lacking.flatMap(({ incoming: { plan }, kind }) => [
-    ...rolesOf(plan.record, kind).map((role) => roleKey(plan.record, kind, role)),
-    ...projectGrantKeys(plan.record),
-  ]);
+  const keys = lacking.flatMap(({ incoming: { plan } }) =>
+    [...referencesTo('projectRoles', plan.record), ...referencesTo('projectGrants', plan.record)].map(({ key }) => key),
+  );
   const found = await readByPath(store, keys, ['body']);
   return lacking.filter(({ incoming, kind }) => narrow(incoming, kind, found)).map(({ incoming }) => incoming);
 }
@@ -69,13 +62,14 @@ export async function dropMissingRoles(
 function narrow(incoming: IncomingRecord, kind: GrantKind, found: Found): boolean {
   const { record } = incoming.plan;
   const granted = grantedRoles(record, found);
-  const isKept = (role: string) =>
-    found.get(documentPath(roleKey(record, kind, role))) !== undefined && (granted === undefined || granted.has(role));
-  const roles = rolesOf(record, kind);
-  const kept = roles.filter(isKept);
+  const isKept = ({ key, targetId }: PlannedReference) =>
+    found.get(documentPath(key)) !== undefined && (granted === undefined || granted.has(targetId));
+  const roles = referencesTo('projectRoles', record);
+  const kept = roles.filter(isKept).map(({ targetId }) => targetId);
   if (kept.length === 0 || kept.length === roles.length) return false;
   incoming.plan = { ...incoming.plan, record: withChanges(record, new Map([[kind.roles, kept]])) };
-  incoming.warnings.push(...roles.filter((role) => !isKept(role)).map((role) => dropped(role, kind)));
+  const missing = roles.filter((role) => !isKept(role));
+  incoming.warnings.push(...missing.map(({ targetId }) => dropped(targetId, kind)));
   incoming.outcome = undefined;
   return true;
 }
@@ -87,23 +81,13 @@ function dropped(role: string, { roles }: GrantKind): RecordWarning {
   };
 }
 
-function rolesOf({ json, orgId }: OrganisationRecord, { roles }: GrantKind): readonly string[] {
-  return textsAt(json, `${roles}[]`, orgId);
+function referencesTo(collection: Collection, record: OrganisationRecord): readonly PlannedReference[] {
+  return planReferences(record).filter(({ reference }) => reference.collection === collection);
 }
 
 /** Returns the roles of the project grant that a record uses; undefined if it uses none. */
 function grantedRoles(record: OrganisationRecord, found: Found): ReadonlySet<string> | undefined {
-  const [key] = projectGrantKeys(record);
-  const grant = key && found.get(documentPath(key));
+  const [reference] = referencesTo('projectGrants', record);
+  const grant = reference && found.get(documentPath(reference.key));
   return grant && new Set(textsAt(parseObject(grant.body), 'projectGrant.roleKeys[]', record.orgId));
-}
-
-function roleKey({ json, orgId }: OrganisationRecord, { projectId }: GrantKind, role: string): DocumentKey {
-  return { collection: 'projectRoles', id: documentId(textAt(json, projectId, orgId), role) };
-}
-
-/** Lists the key of the project grant that a user grant uses, if it uses one. */
-function projectGrantKeys({ section, json, orgId }: OrganisationRecord): DocumentKey[] {
-  const id = section === userGrantSection ? textAt(json, 'projectGrantId', orgId) : '';
-  return id === '' ? [] : [{ collection: 'projectGrants', id: documentId(id) }];
 }
