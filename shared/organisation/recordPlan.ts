@@ -126,10 +126,12 @@ export function planReferences({ section, json, orgId }: OrganisationRecord): re
 }
 
 /** Whether a record refers to its own organisation in a way for which an import does not carry it. */
-export function isGrantToItself(record: OrganisationRecord): boolean {
-  return planReferences(record).some(
-    ({ reference: { collection, ifOwn }, targetId }) =>
-      ifOwn !== undefined && collection === 'organisations' && targetId === record.orgId,
+export function isGrantToItself({ section: { references = [] }, json, orgId }: OrganisationRecord): boolean {
+  return references.some(
+    (reference) =>
+      reference.ifOwn !== undefined &&
+      reference.collection === 'organisations' &&
+      targetParts(reference, (path) => textsAt(json, path, orgId)).some((parts) => parts.at(-1) === orgId),
   );
 }
 
