@@ -7,6 +7,8 @@ import type { OrganisationHeader } from '../../../shared/exportFile/organisation
 import { noSecrets } from '../../../shared/exportFile/secretSelection.ts';
 import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, storedFields } from '../../../shared/organisation/record.ts';
+import { formatIssue } from '../../../shared/organisation/relations.ts';
+import { taken } from '../../../shared/organisation/sections/references.ts';
 import { hasNoText } from '../../../shared/organisation/sections/texts.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { claimsLoginNames, organisationSection } from '../../../shared/organisation/sections.ts';
@@ -154,8 +156,8 @@ function decide(file: SurveyedFile, { record, isHeld }: LedgerRecord, isKept: bo
 }
 
 // The errors of a ZITADEL, which a dry run foretells.
-const ORGANISATION_NAME_TAKEN = 'ID=V3-DKcYh Message=Errors.Org.AlreadyExists';
-const LOGIN_NAME_TAKEN = 'ID=V3-DKcYh Message=Errors.User.AlreadyExists';
+const ORGANISATION_NAME_TAKEN = formatIssue(taken('Errors.Org.AlreadyExists'));
+const LOGIN_NAME_TAKEN = formatIssue(taken('Errors.User.AlreadyExists'));
 
 /** Whether no earlier user of the file has a record's login name in the same scope; true for a record without one. */
 function isLoginNameFree(
