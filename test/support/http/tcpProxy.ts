@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 /** The direction of bytes: `up` from the client to the server. */
@@ -20,7 +21,9 @@ export interface TcpProxy {
   stall(direction: Direction, after: number): void;
   /** Whether the last fault has happened. */
   isSpent(): boolean;
-  /** Breaks all connections, and accepts no new ones until `accept`. */
+  /** Resolves as soon as the next fault happens. */
+  struck(): Promise<void>;
+  /** Breaks all connections, drops a fault that has not happened, and accepts no new connections until `accept`. */
   refuse(): Promise<void>;
   accept(): Promise<void>;
   close(): Promise<void>;
@@ -36,6 +39,7 @@ interface Fault {
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
+  const faults = new EventEmitter();
   let fault: Fault | undefined;
   let [connections, ended] = [0, 0];
   const bytesSoFar = { up: 0, down: 0 };
@@ -48,7 +52,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       const hit = fault?.direction === direction && bytes.length > fault.left ? fault : undefined;
       if (fault?.direction === direction && hit === undefined) fault.left -= bytes.length;
       if (hit?.kind === 'corrupt') bytes[hit.left] = (bytes[hit.left] ?? 0) ^ 0xff;
-      if (hit !== undefined) fault = undefined;
+      if (hit !== undefined) {
+        fault = undefined;
+        faults.emit('struck');
+      }
       if (hit?.kind === 'stall') from.pause();
       else if (hit?.kind === 'cut') {
         from.pause();
@@ -75,6 +82,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   });
   const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
   const stop = async () => {
+    fault = undefined;
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
   };
@@ -90,6 +98,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     corrupt: inject('corrupt'),
     stall: inject('stall'),
     isSpent: () => fault === undefined,
+    struck: async () => void (await once(faults, 'struck')),
     refuse: stop,
     accept: () => listen(address.port),
     close: stop,
