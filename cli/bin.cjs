@@ -11,7 +11,7 @@ const { run } = require('../run.cjs');
 const bulkVerbs = new Set(['serve', 'import', 'export', 'migrate', 'compare', 'inspect']);
 
 /** V8 takes twice the memory without these, and is a tenth faster. A function in Google Cloud has the same heap. */
-const heapOptions = ['--max-semi-space-size=16', '--max-old-space-size=512'];
+const heapOptions = ['--max-semi-space-size=8', '--max-old-space-size=512'];
 
 const args = process.argv.slice(2);
 run(join(__dirname, 'identity.js'), args, bulkVerbs.has(args[0]) ? heapOptions : []);

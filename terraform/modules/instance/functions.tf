@@ -40,7 +40,7 @@ resource "google_cloudfunctions2_function" "this" {
     # The remaining memory holds buffers and the file system, which is in memory too.
     # An empty variable would be a difference at every plan, since the platform drops it.
     environment_variables = merge({ for name, value in local.environment : name => value if value != "" }, {
-      NODE_OPTIONS = "--max-semi-space-size=16 --max-old-space-size=${each.value.heap}"
+      NODE_OPTIONS = "--max-semi-space-size=8 --max-old-space-size=${each.value.heap}"
     })
 
     dynamic "secret_environment_variables" {

@@ -53,10 +53,10 @@ describe('run.cjs', () => {
     ['under the locked Node', true, 'yes'],
   ])('runs it with the options of V8 that it needs: %s', async (name, locked, under) => {
     const cwd = await project(`options ${name}`, '20.19', locked);
-    const call = `require('./run.cjs').run('program.mjs', ['a'], ['--max-semi-space-size=16', '--max-old-space-size=99'])`;
+    const call = `require('./run.cjs').run('program.mjs', ['a'], ['--max-semi-space-size=8', '--max-old-space-size=99'])`;
     await writeFile(join(cwd, 'start.cjs'), call);
     const ended = await run(process.execPath, ['--max-old-space-size=99', 'start.cjs'], { cwd });
-    const options = ['--max-old-space-size=99', '--max-semi-space-size=16'];
+    const options = ['--max-old-space-size=99', '--max-semi-space-size=8'];
     const output = `${JSON.stringify([under, [join(cwd, 'program.mjs'), 'a'], options])}\n`;
     expect(ended).toEqual({ code: 5, stdout: output, stderr: '' });
   });
@@ -65,10 +65,10 @@ describe('run.cjs', () => {
     'leaves an option to NODE_OPTIONS: %s',
     async (given) => {
       const cwd = await project(`given ${given}`, '20.19');
-      const call = `require('./run.cjs').run('program.mjs', [], ['--max-semi-space-size=16', '--max-old-space-size=99'])`;
+      const call = `require('./run.cjs').run('program.mjs', [], ['--max-semi-space-size=8', '--max-old-space-size=99'])`;
       await writeFile(join(cwd, 'start.cjs'), call);
       const ended = await run(process.execPath, ['start.cjs'], { cwd, env: { NODE_OPTIONS: given } });
-      const output = `${JSON.stringify([null, [join(cwd, 'program.mjs')], ['--max-semi-space-size=16']])}\n`;
+      const output = `${JSON.stringify([null, [join(cwd, 'program.mjs')], ['--max-semi-space-size=8']])}\n`;
       expect(ended).toEqual({ code: 5, stdout: output, stderr: '' });
     },
   );

@@ -373,9 +373,9 @@ run "runs_each_function_with_the_documented_settings" {
         function.service_config[0].environment_variables.NODE_OPTIONS,
       ]
       } == {
-      removeOtpEmail = ["north-remove-otp-email", "512Mi", 30, 80, 1, 20, "--max-semi-space-size=16 --max-old-space-size=256"]
-      export         = ["north-export", "1024Mi", 3600, 1, 0, 20, "--max-semi-space-size=16 --max-old-space-size=512"]
-      import         = ["north-import", "1024Mi", 3600, 1, 0, 20, "--max-semi-space-size=16 --max-old-space-size=512"]
+      removeOtpEmail = ["north-remove-otp-email", "512Mi", 30, 80, 1, 20, "--max-semi-space-size=8 --max-old-space-size=256"]
+      export         = ["north-export", "1024Mi", 3600, 1, 0, 20, "--max-semi-space-size=8 --max-old-space-size=512"]
+      import         = ["north-import", "1024Mi", 3600, 1, 0, 20, "--max-semi-space-size=8 --max-old-space-size=512"]
     }
     error_message = "Memory, timeout, concurrency, processes and heap must be those that docs/operations-google-cloud.md describes."
   }
