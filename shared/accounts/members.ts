@@ -1,6 +1,14 @@
 // Memberships in the instance and in organisations.
 
-import { instanceMemberKey, isBlocked, organisationMemberKey, parseRoles, userKey } from '../auth/authorise.ts';
+import {
+  instanceMemberKey,
+  isBlocked,
+  isOrganisationBlocked,
+  organisationKey,
+  organisationMemberKey,
+  parseRoles,
+  userKey,
+} from '../auth/authorise.ts';
 import { lastOwner, memberInvalid, roleNotHeld, rolesIncompatible, roleUnknown } from '../errors/commandErrors.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { InvalidRecordError } from '../organisation/message.ts';
@@ -9,7 +17,7 @@ import { storedFields } from '../organisation/record.ts';
 import { areCompatible, knownRoles, type MembershipScope } from '../organisation/roles.ts';
 import { orgMemberSection } from '../organisation/sections/members.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
-import type { DocumentKey, Store, StoredDocument, Transaction, Write } from '../store/store.ts';
+import type { DocumentKey, Reader, Store, StoredDocument, Transaction, Write } from '../store/store.ts';
 import { holdOrganisation, holdUser, requireUser } from './users.ts';
 
 /** A user's membership on the instance or in an organisation. */
@@ -31,6 +39,16 @@ export function createMember(membership: Membership, roles: readonly string[], n
 
 const OWNER = 'IAM_OWNER';
 
+/** A user with the role IAM_OWNER on the instance. */
+interface Owner {
+  readonly userId: string;
+  readonly orgId: string;
+  /** Whether neither the user's state nor that of its organisation suspends its tokens. */
+  readonly isActive: boolean;
+  /** The documents of the role and of both states. */
+  readonly keys: readonly DocumentKey[];
+}
+
 /** Lists the ids of the users who are IAM_OWNER. */
 export async function instanceOwners(store: Store): Promise<string[]> {
   await using snapshot = await store.snapshot();
@@ -42,21 +60,47 @@ export async function instanceOwners(store: Store): Promise<string[]> {
   return ids;
 }
 
+/** Reads the owners of the instance, in the state that the reader has. */
+async function readOwners(store: Store, reader: Reader): Promise<Owner[]> {
+  const userIds = await instanceOwners(store);
+  const members = await reader.getMany(userIds.map(instanceMemberKey), ['body']);
+  const users = await reader.getMany(userIds.map(userKey), ['orgId', 'state']);
+  const orgIds = users.map((user) => user?.orgId ?? '');
+  const organisations = await reader.getMany(orgIds.map(organisationKey), ['state']);
+  return userIds.flatMap((userId, index) => {
+    const [user, orgId = ''] = [users[index], orgIds[index]];
+    if (user === undefined || !parseRoles(members[index]).includes(OWNER)) return [];
+    const isActive = !isBlocked(user.state) && !isOrganisationBlocked(organisations[index]?.state);
+    const keys = [instanceMemberKey(userId), userKey(userId), organisationKey(orgId)];
+    return [{ userId, orgId, isActive, keys }];
+  });
+}
+
 /**
- * Requires that an IAM_OWNER remains whose tokens are valid, if the user is one and loses the role or its tokens.
+ * Requires that an active IAM_OWNER remains.
+ * @param isLost whether an owner loses the role or its tokens
+ * @returns the documents that keep another owner active, to be held until the commit; none if no owner loses anything
+ * @throws IdentityError FAILED_PRECONDITION
+ */
+export async function requireOtherOwner(
+  store: Store,
+  reader: Reader,
+  isLost: (owner: Owner) => boolean,
+): Promise<readonly DocumentKey[]> {
+  const owners = await readOwners(store, reader);
+  const lost = owners.find(isLost);
+  if (lost === undefined) return [];
+  const remaining = owners.find((owner) => owner.isActive && !isLost(owner));
+  if (remaining === undefined) throw lastOwner(lost.userId);
+  return remaining.keys;
+}
+
+/**
+ * Requires that an active IAM_OWNER remains until the commit, if the user is one and loses the role or its tokens.
  * @throws IdentityError FAILED_PRECONDITION
  */
 export async function holdOtherOwner(store: Store, transaction: Transaction, userId: string): Promise<void> {
-  const owners = await instanceOwners(store);
-  if (!owners.includes(userId)) return;
-  for (const owner of owners.filter((id) => id !== userId)) {
-    const keys = [instanceMemberKey(owner), userKey(owner)];
-    const [member, user] = await transaction.getMany(keys, ['body', 'state']);
-    if (user === undefined || isBlocked(user.state) || !parseRoles(member).includes(OWNER)) continue;
-    transaction.hold(keys);
-    return;
-  }
-  throw lastOwner(userId);
+  transaction.hold(await requireOtherOwner(store, transaction, (owner) => owner.userId === userId));
 }
 
 /**

@@ -1,7 +1,7 @@
 // Removal of organisations with all their records.
 
-import { isBlocked, organisationKey, userKey } from '../auth/authorise.ts';
-import { defaultOrganisationKept, lastOwner, organisationUnknown, removalSuperseded } from '../errors/commandErrors.ts';
+import { organisationKey } from '../auth/authorise.ts';
+import { defaultOrganisationKept, organisationUnknown, removalSuperseded } from '../errors/commandErrors.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { scopeKey } from '../organisation/loginNameScope.ts';
 import { type Section, sectionPartition } from '../organisation/section.ts';
@@ -9,7 +9,7 @@ import { deletionPartition, humanUserSection, machineUserSection } from '../orga
 import { isInRemoval, removedOrganisations, sections } from '../organisation/sections.ts';
 import { readDefaultOrganisation } from '../store/instance.ts';
 import { scanInPasses } from '../store/passes.ts';
-import type { Store, Transaction } from '../store/store.ts';
+import type { DocumentKey, Reader, Store, Transaction } from '../store/store.ts';
 import {
   DELETIONS_PER_COMMIT,
   deleteWithClaims,
@@ -18,7 +18,7 @@ import {
   readDependents,
   type Stored,
 } from './dependents.ts';
-import { instanceOwners } from './members.ts';
+import { requireOtherOwner } from './members.ts';
 import { changeRemovals, holdRemovals } from './organisationRemovals.ts';
 
 /** An organisation to remove. */
@@ -46,31 +46,21 @@ export async function describeRemoval(store: Store, orgIds: readonly string[]): 
   return described;
 }
 
+/**
+ * Requires that organisations may be removed.
+ * @returns the documents that keep an IAM_OWNER of another organisation active
+ */
 async function requireRemovable(
   store: Store,
-  reader: Pick<Transaction, 'getMany'>,
+  reader: Reader,
   orgIds: readonly string[],
-): Promise<void> {
+): Promise<readonly DocumentKey[]> {
   const organisations = await reader.getMany(orgIds.map(organisationKey), []);
   const unknown = orgIds.find((_, index) => organisations[index] === undefined);
   if (unknown !== undefined) throw organisationUnknown(unknown);
   const kept = await readDefaultOrganisation(reader);
   if (orgIds.includes(kept)) throw defaultOrganisationKept(kept);
-  await requireOtherOwner(store, reader, orgIds);
-}
-
-/** Requires that an IAM_OWNER remains whose tokens are valid, if the organisations have one. */
-async function requireOtherOwner(
-  store: Store,
-  reader: Pick<Transaction, 'getMany'>,
-  orgIds: readonly string[],
-): Promise<void> {
-  const owners = await instanceOwners(store);
-  const users = await reader.getMany(owners.map(userKey), ['orgId', 'state']);
-  const isRemoved = (index: number) => orgIds.includes(users[index]?.orgId ?? '');
-  const removed = owners.find((_, index) => isRemoved(index));
-  const remains = users.some((user, index) => user !== undefined && !isBlocked(user.state) && !isRemoved(index));
-  if (removed !== undefined && !remains) throw lastOwner(removed);
+  return requireOtherOwner(store, reader, ({ orgId }) => orgIds.includes(orgId));
 }
 
 async function countStoredRecords(store: Store, orgId: string, section: Section): Promise<number> {
@@ -115,7 +105,7 @@ export async function removeOrganisations(
 function beginRemoval(store: Store, orgIds: readonly string[]): Promise<void> {
   return store.transaction(async (transaction) => {
     const stored = await transaction.getMany(orgIds.map(organisationKey), ['partition']);
-    await requireRemovable(store, transaction, orgIds);
+    transaction.hold(await requireRemovable(store, transaction, orgIds));
     const begun = orgIds.filter((_, index) => stored[index] === undefined || !isInRemoval(stored[index]));
     if (begun.length === 0) return;
     for (const orgId of begun) {

@@ -44,6 +44,11 @@ export function isBlocked(state: string | undefined): boolean {
   return blockedStates.has(state ?? '');
 }
 
+/** Whether an organisation's state suspends the tokens of its users. */
+export function isOrganisationBlocked(state: string | undefined): boolean {
+  return blockedOrganisationStates.has(state ?? '');
+}
+
 // Lists of their own: a database composes the statement for a list once.
 const tokenFields: readonly FieldName[] = ['digest', 'ownerId', 'expiresAt', 'body'];
 const callerFields: readonly FieldName[] = ['state', 'orgId', 'partition'];
@@ -78,7 +83,7 @@ export async function authenticate(
   const [user] = await store.getMany([userKey(stored.ownerId)], callerFields);
   if (user === undefined || isBlocked(user.state)) throw tokenUserInactive();
   const [organisation] = await store.getMany([organisationKey(user.orgId ?? '')], readOrganisationFields);
-  if (blockedOrganisationStates.has(organisation?.state ?? '')) throw organisationInactive();
+  if (isOrganisationBlocked(organisation?.state)) throw organisationInactive();
   checkOperation(parseRestriction(stored.body), operation);
   const { orgId = '', partition = '' } = user;
   return { userId: stored.ownerId, tokenId: id, orgId, partition };
