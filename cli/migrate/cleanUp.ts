@@ -12,7 +12,7 @@ import { listUserDeletions, type ManualStep, manualSection } from './manualSteps
 import type { MigrationCall } from './migrationOptions.ts';
 import { type MigrationState, readMigrationState } from './migrationRun.ts';
 import { readShownPlan } from './plan.ts';
-import { lockRunDirectory, removeExport } from './runDirectory.ts';
+import { lockRunDirectory, migrateCommand, removeExport } from './runDirectory.ts';
 import { isFilePlace, replaceSecretFiles } from './settings.ts';
 
 /** The object that was the source of a migration. */
@@ -96,7 +96,7 @@ function keptLines(directory: string, { moved }: MigrationState): Line[] {
   if (moved === undefined) return [`kept: the plan in ${directory}; nothing was moved, so there is no result`];
   return [
     `kept: the result in ${directory}, without export and secrets; as a page:`,
-    commandLine(`identity migrate report --run-dir ${directory} --to FILE.html`),
+    commandLine(`${migrateCommand('report', directory)} --to FILE.html`),
   ];
 }
 

@@ -24,7 +24,7 @@ import { type OpenSide, type OpenSides, openSides } from './openSides.ts';
 import { keepShownPlan, makePlan, readPlan, readShownPlan } from './plan.ts';
 import { prove } from './proof.ts';
 import { makeResult, readResult, requireReportable, writeReport } from './result.ts';
-import { createRunDirectory, removeExport, resumeCommand } from './runDirectory.ts';
+import { createRunDirectory, migrateCommand, removeExport } from './runDirectory.ts';
 import { readSettings, replaceSecretFiles } from './settings.ts';
 import { sourceChanges } from './sourceChanges.ts';
 
@@ -206,7 +206,7 @@ async function planOutput(planned: MigrationPlan, run: MigrationRun, changes: re
     await run.advance({ finishedAt: new Date().toISOString() });
     return { json: { ...result, ...planned }, text: planText(planned) };
   }
-  const next = `${resumeCommand(directory)} --yes`;
+  const next = `${migrateCommand('resume', directory)} --yes`;
   const offer = section('Nothing is changed: migrate with', [commandLine(next)]);
   return {
     json: { ...result, next, ...(changes.length === 0 ? {} : { sourceChanges: changes }), ...planned },

@@ -16,9 +16,9 @@ import { migrationPhase, timestamp } from './migrationDocuments.ts';
 import {
   exportPath,
   lockRunDirectory,
+  migrateCommand,
   readJson,
   removeExport,
-  resumeCommand,
   STATE_FILE,
   writeJson,
 } from './runDirectory.ts';
@@ -204,14 +204,14 @@ export async function workAlone<Result>(
     if (error instanceof UsageError) throw error;
     if (call.signal.aborted || error instanceof InterruptedError) {
       throw new InterruptedError(
-        `interrupted: ${interruptionText(run.state)}; continue with ${resumeCommand(directory)}`,
+        `interrupted: ${interruptionText(run.state)}; continue with ${migrateCommand('resume', directory)}`,
       );
     }
     // Resuming would fail at the same organisations, because the settings do not change.
     if (organisationsExist.is(error)) throw error;
     const { message } = describeError(error);
     const problem = placeFailed.is(error) || placeBroke.is(error) || placeLost.is(error) ? error.text : message;
-    throw migrationStopped(problem, resumeCommand(directory));
+    throw migrationStopped(problem, migrateCommand('resume', directory));
   } finally {
     call.signal.removeEventListener('abort', interrupting);
   }

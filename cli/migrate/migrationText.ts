@@ -10,6 +10,7 @@ import { commandLine, type Line, section } from '../terminal.ts';
 import { describeCredentials } from './credentialText.ts';
 import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
 import { endText, equalRecords } from './resultSummary.ts';
+import { migrateCommand } from './runDirectory.ts';
 
 /** Whether a plan contains no records. */
 export function isEmptyPlan({ sections }: MigrationPlan): boolean {
@@ -119,7 +120,7 @@ export function resultText(result: MigrationResult, directory: string): Line[] {
     ...noticeSection('left to do', result.leftToDo, result.leftToDoOmitted),
     ...noticeSection('error', result.errors, result.errorsOmitted),
     ...noticeSection('warning', result.warnings, result.warningsOmitted),
-    ...section('Clean up', [commandLine(`identity migrate cleanup --run-dir ${directory}`)]),
+    ...section('Clean up', [commandLine(migrateCommand('cleanup', directory))]),
   ];
 }
 

@@ -16,7 +16,7 @@ import { type MigrationPlan, type MigrationResult, migrationResult } from './mig
 import { type MigrationRun, type MigrationState, readMigrationState } from './migrationRun.ts';
 import type { OpenSide } from './openSides.ts';
 import type { Proved } from './proof.ts';
-import { readJson, resumeCommand, writeJson } from './runDirectory.ts';
+import { migrateCommand, readJson, writeJson } from './runDirectory.ts';
 import { type MigrationSettings, shownSettings } from './settings.ts';
 
 const RESULT_FILE = 'result.json';
@@ -157,7 +157,7 @@ export async function reportMigration(directory: string, file: string): Promise<
   const result = await readResult(directory);
   if (result === undefined) {
     const { finishedAt } = await readMigrationState(directory);
-    throw migrationUnfinished(directory, finishedAt === undefined ? resumeCommand(directory) : undefined);
+    throw migrationUnfinished(directory, finishedAt === undefined ? migrateCommand('resume', directory) : undefined);
   }
   const report = resolve(file);
   await requireReportable({ report });

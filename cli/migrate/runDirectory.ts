@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import { completeFile, makeDirectory, syncDirectory } from '../../shared/durableFiles.ts';
 import { migrationMissing, migrationRunning } from '../../shared/errors/placeErrors.ts';
 import { checkOwn } from '../../shared/ownFiles.ts';
+import { shellWord } from '../../shared/shellWord.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { UsageError } from '../command.ts';
 import { lockFile } from '../lockFile.ts';
@@ -30,7 +31,7 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
   const content = await readdir(directory);
   if (content.includes(STATE_FILE))
     throw new UsageError(
-      `${directory} contains a migration: choose another --run-dir, or continue that one with ${resumeCommand(directory)}`,
+      `${directory} contains a migration: choose another --run-dir, or continue that one with ${migrateCommand('resume', directory)}`,
     );
   if (content.length > 0) throw new UsageError(`${directory} is not empty: choose another --run-dir`);
   await chmod(directory, OWNER_ONLY_DIRECTORY);
@@ -82,9 +83,13 @@ export async function writeJson(directory: string, name: string, value: unknown)
   await completeFile(join(directory, name), `${JSON.stringify(value)}\n`, 'replacing');
 }
 
-/** Returns the command that continues a migration. */
-export function resumeCommand(directory: string): string {
-  return `identity migrate resume --run-dir ${directory}`;
+/**
+ * Returns a command on the migration in a run directory, as a shell takes it.
+ * @example
+ *     migrateCommand('resume', '/srv/my run'); // identity migrate resume --run-dir '/srv/my run'
+ */
+export function migrateCommand(verb: 'cleanup' | 'report' | 'resume', directory: string): string {
+  return `identity migrate ${verb} --run-dir ${shellWord(directory)}`;
 }
 
 /** Prefix of the export's file names, including partial files. */

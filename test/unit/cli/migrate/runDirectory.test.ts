@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRunDirectory, requireOwnRun, writeJson } from '../../../../cli/migrate/runDirectory.ts';
+import { createRunDirectory, migrateCommand, requireOwnRun, writeJson } from '../../../../cli/migrate/runDirectory.ts';
 import { testDirectory } from '../../../support/places/servedPlace.ts';
 
 it('a run directory is accepted while another process replaces its files', async () => {
@@ -14,4 +14,8 @@ it('a run directory is accepted while another process replaces its files', async
   for (; isWriting; checks++) await requireOwnRun(directory);
   await writing;
   expect(checks).toBeGreaterThan(0);
+});
+
+it('a command on a migration quotes its run directory for a shell', () => {
+  expect(migrateCommand('resume', '/srv/my run')).toBe("identity migrate resume --run-dir '/srv/my run'");
 });
