@@ -74,6 +74,7 @@ function inspectOutput(
     manifest: manifest === undefined ? null : { ...manifest, ...request },
     leftToDo,
     leftToDoInZitadel,
+    ...(warnings.length === 0 ? {} : { warnings }),
     ...(unexported.length === 0 ? {} : { unexported }),
     ...(losses.length === 0 ? {} : { losses }),
     ...(missingStates.length === 0 ? {} : { missingStates }),
