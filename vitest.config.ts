@@ -9,6 +9,8 @@ const globalSetup = ['test/support/emulators/setup.ts'];
 const WORKERS_PER_CORE = 1.5;
 
 const MINUTE_MS = 60_000;
+/** Longer than any wait of a test on a busy machine: a poll ends as soon as its expectation holds. */
+const POLL_MS = 30_000;
 
 /** Options of both configurations. */
 export const shared = {
@@ -16,6 +18,7 @@ export const shared = {
   maxWorkers: Math.ceil(WORKERS_PER_CORE * availableParallelism()),
   testTimeout: areMany ? 30 * MINUTE_MS : MINUTE_MS,
   hookTimeout: MINUTE_MS,
+  expect: { poll: { timeout: POLL_MS } },
 };
 
 /**

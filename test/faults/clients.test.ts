@@ -44,7 +44,7 @@ describeStores(faultTable['client is gone'].fault, (kind) => {
       client.destroy();
       await server.close();
       // The commits in flight when the client disconnected end with the call.
-      await expect.poll(() => events('import.finished'), { timeout: 30_000 }).toBe(events('import.started'));
+      await expect.poll(() => events('import.finished')).toBe(events('import.started'));
       const after = await expectSound(store, expected);
       if (record === undefined) expect(after).toEqual(before);
     }

@@ -38,7 +38,7 @@ export async function startAbused(
     pid: running.pid,
     async expectSound() {
       // The places of connections that a test has just closed may not be free yet.
-      await expect.poll(async () => (await fetch(`${url}/ready`)).status, { timeout: 30_000 }).toBe(200);
+      await expect.poll(async () => (await fetch(`${url}/ready`)).status).toBe(200);
       expect(await peakOf(running.pid)).toBeLessThan(MEMORY_BYTES);
     },
   };

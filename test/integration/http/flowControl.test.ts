@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Http2Session } from 'node:http2';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectFirestore, FLOW_CONTROL_WINDOW_BYTES } from '../../../shared/store/firestore/firestoreConnection.ts';
 
 /** Starts a server that never responds, and returns its address and its next session. */
@@ -27,10 +27,8 @@ describe('a connection to Firestore', () => {
     const call = client.batchGetDocuments({ database, documents: [`${database}/documents/users/a`] }, options);
     call.on('error', () => {});
     const session = await server.session;
-    await vi.waitFor(() => {
-      expect(session.remoteSettings.initialWindowSize).toBe(FLOW_CONTROL_WINDOW_BYTES);
-      expect(session.state.remoteWindowSize).toBeGreaterThanOrEqual(FLOW_CONTROL_WINDOW_BYTES);
-    });
+    await expect.poll(() => session.remoteSettings.initialWindowSize).toBe(FLOW_CONTROL_WINDOW_BYTES);
+    await expect.poll(() => session.state.remoteWindowSize).toBeGreaterThanOrEqual(FLOW_CONTROL_WINDOW_BYTES);
     call.cancel();
     await client.close();
   });

@@ -37,7 +37,7 @@ afterEach(() => {
 async function visibleImport(instance: TestInstance): Promise<{ importing: Promise<unknown>; release: () => void }> {
   const release = holdDisk();
   const importing = instance.import({ data_orgs: file });
-  await vi.waitFor(() => expect(disk.pending).toBeGreaterThan(0));
+  await expect.poll(() => disk.pending).toBeGreaterThan(0);
   return { importing, release };
 }
 

@@ -140,7 +140,8 @@ describe('the write-ahead log', () => {
       await store.commit([createUser(`late ${index}`, { body: BODY })]);
       largest = Math.max(largest, (await sizeOf(`${file}-wal`)) - (await sizeOf(file)));
     }
-    expect(largest).toBeLessThan(logMarginBytes + 2 * BODY.length);
+    // The commit that exceeds the limit writes pages of indexes, and of their splits, too.
+    expect(largest).toBeLessThan(logMarginBytes + 4 * BODY.length);
     await expect(batches.next()).rejects.toMatchObject({ code: 'ABORTED', httpStatus: 409 });
     await expect(snapshot.getMany([userKey('user 1')])).rejects.toMatchObject({ code: 'ABORTED' });
     await using next = await store.snapshot();
@@ -177,6 +178,6 @@ describe('the write-ahead log', () => {
       await writer.commit([{ type: 'update', key: userKey('user 1'), fields: { state: 'last' } }]);
       return sizeOf(`${file}-wal`);
     };
-    await expect.poll(sizeAfterCommit, { timeout: 10_000 }).toBeLessThan(100_000);
+    await expect.poll(sizeAfterCommit).toBeLessThan(100_000);
   });
 });

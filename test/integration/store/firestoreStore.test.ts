@@ -82,7 +82,7 @@ describeWithFirestore('the Firestore store', () => {
       break;
     }
     await store.close();
-    await vi.waitFor(() => expect(proxy.ended()).toBe(proxy.connections()), { timeout: 20_000 });
+    await expect.poll(() => proxy.connections() - proxy.ended()).toBe(0);
   });
 
   it('fails with UNAVAILABLE, without a text of the library, if the database cannot be reached', async () => {

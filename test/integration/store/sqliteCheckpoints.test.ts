@@ -1,7 +1,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Checkpoints } from '../../../shared/store/sqlite/logFile.ts';
 import { capturedLog } from '../../support/http/capturedLog.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
@@ -35,7 +35,7 @@ describe('the write-ahead log of a database file', () => {
     const store = openEmbeddedStore(file);
     onTestFinished(() => store.close());
     expect(await commitMegabytes(store, file, 0, 200)).toBeLessThan(80 * MEGABYTE);
-    await vi.waitFor(async () => expect(await sizeOf(file)).toBeGreaterThan(150 * MEGABYTE), 10_000);
+    await expect.poll(() => sizeOf(file)).toBeGreaterThan(150 * MEGABYTE);
     await using snapshot = await store.snapshot();
     expect((await scanAll(snapshot, { collection: 'users', fields: [] })).documents).toHaveLength(200);
   });
@@ -50,7 +50,7 @@ describe('the write-ahead log of a database file', () => {
     expect(await sizeOf(file)).toBeLessThan(MEGABYTE);
     await snapshot[Symbol.asyncDispose]();
     await commitMegabytes(store, file, 40, 80);
-    await vi.waitFor(async () => expect(await sizeOf(file)).toBeGreaterThan(40 * MEGABYTE), 10_000);
+    await expect.poll(() => sizeOf(file)).toBeGreaterThan(40 * MEGABYTE);
   });
 
   it('is complete in a file whose store closes while it is moved', async () => {
@@ -72,11 +72,12 @@ describe('a thread that cannot move the log', () => {
     await writeFile(file, 'no database at all'.repeat(1_000));
     const checkpoints = new Checkpoints(file, async () => {});
     for (const [round, bytes] of [40, 80].entries()) {
-      await vi.waitFor(() => {
+      const reports = () => {
         // Begins once; after that the log has not grown.
         checkpoints.afterCommit(bytes * MEGABYTE, false);
-        expect(logged().match(/"severity":"WARNING".*not a database/g)).toHaveLength(round + 1);
-      }, 10_000);
+        return logged().match(/"severity":"WARNING".*not a database/g);
+      };
+      await expect.poll(reports).toHaveLength(round + 1);
     }
     await checkpoints.close();
   });

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { SqliteConnection } from '../../../shared/store/sqlite/sqliteConnection.ts';
 import { openWriter, type Writer } from '../../../shared/store/sqlite/writer.ts';
 import { run } from '../../../tools/program.ts';
@@ -151,7 +151,7 @@ describe('the writer of a database file', () => {
     const bulk = writer.apply(insert(1), 'bulk').then(() => {
       isReported = true;
     });
-    await vi.waitFor(() => expect(values()).toEqual([1]));
+    await expect.poll(values).toEqual([1]);
     await writer.apply(insert(2), 'small');
     expect(isReported).toBe(false);
     onDisk.resolve();
