@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { run, startProgram } from '../../../tools/program.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
-import { startTcpProxy } from '../../support/http/tcpProxy.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/http/tcpProxy.ts';
 import { betweenServers, exportFileWith, readResult } from '../../support/migrations/migrating.ts';
 import { restartablePlace } from '../../support/migrations/restartablePlace.ts';
 import { startFakeInstance } from '../../support/places/fakeInstance.ts';
@@ -49,6 +49,34 @@ async function filledPlace(count = 2) {
   const file = await exportFileWith(organisation('acme', { humanUsers: people }));
   expect((await identity(['import', file, '--to', place.database])).code).toBe(0);
   return place;
+}
+
+/** More than a migration sends before its export, and less than an export of 8,000 people. */
+const BEFORE_EXPORT = 100_000;
+/** The head and about one event of the response to an import, which has several events and a result. */
+const BEGUN = 600;
+
+/** Migrates 8,000 people until their import has begun. Its response is held back, so that it cannot have ended. */
+async function heldImport(south: ServedPlace, more: readonly string[] = []) {
+  const north = await filledPlace(8_000);
+  const network = await startTcpProxy(south.url);
+  onTestFinished(() => network.close());
+  const directory = await runDirectory();
+  const between = betweenServers(north, { ...south, url: network.url });
+  expect((await identity(['migrate', 'plan', ...between, ...none, ...more, '--run-dir', directory])).code).toBe(0);
+  // The resumed migration sends as much for its own plan, and then the export once more.
+  network.stallResponse(network.bytes('up') + BEFORE_EXPORT, BEGUN);
+  const held = network.struck();
+  const resuming = [script, 'migrate', 'resume', '--run-dir', directory, '--yes', '--json'];
+  const running = await startProgram(command, resuming, /^/);
+  await held;
+  return { running, directory, network };
+}
+
+/** Breaks the connection that is held back, and accepts others. */
+async function reconnect(network: TcpProxy): Promise<void> {
+  await network.refuse();
+  await network.accept();
 }
 
 describe('a migration', { timeout: 120_000 }, () => {
@@ -289,12 +317,9 @@ describe('a migration', { timeout: 120_000 }, () => {
   });
 
   it('measures the last attempt at its import if it was interrupted and resumed', async () => {
-    const [north, south] = [await filledPlace(8_000), await servedPlace(sqlite)];
-    const directory = await runDirectory();
-    const args = [...betweenServers(north, south), ...none, '--run-dir', directory, '--yes', '--json'];
-    const writing = /"phase":"trying".*"event":"phase","phase":"sending"/s;
-    const running = await startProgram(command, [script, 'migrate', ...args], writing);
+    const { running, directory, network } = await heldImport(await servedPlace(sqlite));
     expect((await running.stop('SIGINT')).code).toBe(130);
+    await reconnect(network);
     const { code, stdout, stderr } = await identity(['migrate', 'resume', '--run-dir', directory, '--json']);
     expect(code, stderr).toBe(0);
     const { phases, moved } = readResult(stdout);
@@ -328,13 +353,12 @@ describe('a migration', { timeout: 120_000 }, () => {
     ['', []],
     [', with --new-orgs-only', ['--new-orgs-only']],
   ])('continues by itself after the target was killed during the import, and is back%s', async (_with, more) => {
-    const [north, south] = [await filledPlace(8_000), await restartablePlace(sqlite)];
-    const args = [...betweenServers(north, south), ...none, ...more, '--run-dir', await runDirectory()];
-    const writing = /"phase":"trying".*"event":"phase","phase":"sending"/s;
-    const running = await startProgram(command, [script, 'migrate', ...args, '--yes', '--json'], writing);
+    const south = await restartablePlace(sqlite);
+    const { running, network } = await heldImport(south, more);
     await south.kill();
     await south.start();
-    const { code, stdout, stderr } = await running.stop('SIGCONT');
+    await reconnect(network);
+    const { code, stdout, stderr } = await running.ended();
     expect(code, stderr).toBe(0);
     expect(stdout).toContain('"event":"retry"');
     const { moved, phases } = readResult(stdout);
@@ -354,7 +378,7 @@ describe('a migration', { timeout: 120_000 }, () => {
     const directory = await runDirectory();
     const between = betweenServers(north, { ...south, url: proxy.url });
     expect((await identity(['migrate', 'plan', ...between, ...none, '--run-dir', directory])).code).toBe(0);
-    proxy.cut('up', 100_000);
+    proxy.cut('up', BEFORE_EXPORT);
     const resumed = await identity(['migrate', 'resume', '--run-dir', directory, '--yes']);
     expect(resumed.code, resumed.stderr).toBe(0);
     expect(resumed.stderr).toContain('the connection was lost: trying again in 1 s\n');

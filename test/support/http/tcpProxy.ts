@@ -19,6 +19,8 @@ export interface TcpProxy {
   corrupt(direction: Direction, after: number): void;
   /** Blocks the connection that carries the byte that follows `after` more bytes; once. */
   stall(direction: Direction, after: number): void;
+  /** Stalls after `received` bytes from the server that follow more than `sent` bytes from the client; once. */
+  stallResponse(sent: number, received: number): void;
   /** Whether the last fault has happened. */
   isSpent(): boolean;
   /** Resolves as soon as the next fault happens. */
@@ -41,14 +43,21 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const faults = new EventEmitter();
   let fault: Fault | undefined;
+  /** A response that is to stall, and the bytes that the client sends before it. */
+  let awaited: { unsent: number; readonly received: number } | undefined;
   let [connections, ended] = [0, 0];
   const bytesSoFar = { up: 0, down: 0 };
   const inject = (kind: Fault['kind']) => (direction: Direction, after: number) => {
+    awaited = undefined;
     fault = { direction, kind, left: after };
   };
   const pass = (direction: Direction, from: Socket, to: Socket) => {
     from.on('data', (bytes) => {
       bytesSoFar[direction] += bytes.length;
+      if (direction === 'up' && awaited !== undefined) {
+        awaited.unsent -= bytes.length;
+        if (awaited.unsent < 0) inject('stall')('down', awaited.received);
+      }
       const hit = fault?.direction === direction && bytes.length > fault.left ? fault : undefined;
       if (fault?.direction === direction && hit === undefined) fault.left -= bytes.length;
       if (hit?.kind === 'corrupt') bytes[hit.left] = (bytes[hit.left] ?? 0) ^ 0xff;
@@ -82,7 +91,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   });
   const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
   const stop = async () => {
-    fault = undefined;
+    [fault, awaited] = [undefined, undefined];
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
   };
@@ -97,7 +106,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     cut: inject('cut'),
     corrupt: inject('corrupt'),
     stall: inject('stall'),
-    isSpent: () => fault === undefined,
+    stallResponse: (sent, received) => {
+      [fault, awaited] = [undefined, { unsent: sent, received }];
+    },
+    isSpent: () => fault === undefined && awaited === undefined,
     struck: async () => void (await once(faults, 'struck')),
     refuse: stop,
     accept: () => listen(address.port),
