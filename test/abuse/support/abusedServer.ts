@@ -15,6 +15,8 @@ export interface AbusedServer extends Instance {
   /** The token of its owner. */
   readonly userId: string;
   readonly pid: number;
+  /** Resolves as soon as the output of the process contains `part`. */
+  written(part: string): Promise<void>;
   /** Expects that the process still serves after an abuse, and that it stayed within its memory. */
   expectSound(): Promise<void>;
 }
@@ -36,6 +38,7 @@ export async function startAbused(
     userId,
     database,
     pid: running.pid,
+    written: running.written,
     async expectSound() {
       // The places of connections that a test has just closed may not be free yet.
       await expect.poll(async () => (await fetch(`${url}/ready`)).status).toBe(200);
