@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { identity } from '../../support/command.ts';
+import { type Running, startProgram } from '../../../tools/program.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
 import { startFakeInstance } from '../../support/places/fakeInstance.ts';
+import { identityProgram } from '../../support/processes/programs.ts';
 import { tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
 
 const NDJSON = 'application/x-ndjson';
@@ -25,22 +27,31 @@ const progress = (created: number) => ({
   total: { org: 1, humanUsers: 3_999 },
 });
 
-/** Imports into a server that answers with some parts, one every 1.2 seconds. */
-async function importInto(type: string, parts: readonly string[], isComplete = true) {
-  const instance = await startFakeInstance((reply) => {
+/** A part of a response, which is sent once the command has printed the number of imported records. */
+interface Part {
+  readonly text: string;
+  readonly printed?: number;
+}
+
+/** Imports into a server that answers with some parts when it has received the file. */
+async function importInto(type: string, parts: readonly Part[], isComplete = true) {
+  const running = Promise.withResolvers<Running>();
+  const instance = await startFakeInstance(async (reply) => {
     reply.setHeader('content-type', type);
-    const rest = [...parts];
-    const next = () => {
-      const part = rest.shift();
-      if (part === undefined) return void (isComplete ? reply.end() : reply.destroy());
-      reply.write(part, () => setTimeout(next, 1_200));
-    };
-    next();
+    const [{ written }] = await Promise.all([running.promise, once(reply.req, 'end')]);
+    for (const { text, printed } of parts) {
+      if (printed !== undefined) await written(`"records":${printed},`);
+      await new Promise<void>((resolve) => reply.write(text, () => resolve()));
+    }
+    if (isComplete) reply.end();
+    else reply.destroy();
   });
   const people = Array.from({ length: 10 }, (_, index) => person(`person-${index}`));
   const file = await exportFileWith(organisation('acme', { humanUsers: people }));
   const args = ['import', file, '--to', instance.url, '--token-file', await tokenFileWith('some-token'), '--json'];
-  const { code, stdout, stderr } = await identity(args);
+  const [command, script] = identityProgram;
+  running.resolve(await startProgram(command, [script, ...args], /^/));
+  const { code, stdout, stderr } = await (await running.promise).ended();
   return {
     url: instance.url,
     code,
@@ -54,20 +65,22 @@ async function importInto(type: string, parts: readonly string[], isComplete = t
   };
 }
 
-const lines = (...given: readonly unknown[]) => given.map((event) => `${JSON.stringify(event)}\n`);
+const lines = (...given: readonly unknown[]) => given.map((event) => ({ text: `${JSON.stringify(event)}\n` }));
 
 describe('the progress of an import into an instance', { timeout: 120_000 }, () => {
   it('is read from the response, even if lines arrive in pieces', async () => {
-    const text = lines(progress(1_000), progress(4_000), { event: 'result', response }).join('');
+    const text = lines(progress(1_000), progress(4_000), { event: 'result', response })
+      .map((line) => line.text)
+      .join('');
+    // The first event ends within the first part, and the second one within the second part.
     const { code, shown } = await importInto(NDJSON, [
-      text.slice(0, 20),
-      text.slice(20, 200),
-      text.slice(200, -5),
-      text.slice(-5),
+      { text: text.slice(0, 200) },
+      { text: text.slice(200, -5), printed: 1_000 },
+      { text: text.slice(-5), printed: 4_000 },
     ]);
     expect(code).toBe(0);
     const records = shown.filter(({ event }) => event === 'progress').map((event) => event.records);
-    expect(records).toContain(1_000);
+    expect(records).toEqual(expect.arrayContaining([1_000, 4_000]));
     expect(shown.filter(({ event }) => event === 'phase')).toMatchObject([
       { phase: 'sending', records: 11, succeeded: true },
       { phase: 'importing', records: 4_000, succeeded: true },
@@ -76,7 +89,7 @@ describe('the progress of an import into an instance', { timeout: 120_000 }, () 
   });
 
   it('ends with the result if a server or a proxy responds with plain JSON', async () => {
-    const { code, shown } = await importInto('application/json', [JSON.stringify(response)]);
+    const { code, shown } = await importInto('application/json', lines(response));
     expect(code).toBe(0);
     expect(shown.at(-1)).toMatchObject({ event: 'result', summary });
   });
@@ -93,6 +106,7 @@ describe('the progress of an import into an instance', { timeout: 120_000 }, () 
     expect(await message(NDJSON, lines(unavailable))).toBe('failed: the database is unavailable: repeat the command');
     const broken = /^failed: the connection broke before the result \(.*\): repeat the command$/;
     expect(await message(NDJSON, lines(progress(1_000)))).toMatch(broken);
-    expect(await message(NDJSON, lines(progress(1_000)), false)).toMatch(broken);
+    const cut = [...lines(progress(1_000)), { text: '{"event":', printed: 1_000 }];
+    expect(await message(NDJSON, cut, false)).toMatch(broken);
   });
 });
