@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { importEndpoint } from '../../../functions/import/contract.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
@@ -82,11 +82,14 @@ describe('an import whose client accepts events', () => {
 
   it('reports an error after the first event on its last line, with the progress', async () => {
     const store = await openTestStore(sqlite);
-    const slow = watchedStore(store, () => new Promise((resolve) => setTimeout(resolve, 400)));
+    // The timeout expires once the first commit is done.
+    const expiring = watchedStore(store, () => void vi.advanceTimersByTime(60_000));
     const initialised = await initialise(store, { name: 'test' }, 86_400_000, new Date());
     const { audit, events: trail } = memoryTrail();
-    const instance = servedInstance(slow, initialised, { audit });
-    const { events, last } = await importWithEvents(instance, { timeout: '1s', data_orgs: file });
+    const instance = servedInstance(expiring, initialised, { audit });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { events, last } = await importWithEvents(instance, { timeout: '60s', data_orgs: file });
     expect(events.length).toBeGreaterThanOrEqual(1);
     const { error } = errorEvent.parse(last);
     expect(error).toMatchObject({ code: 4, details: [{ resumable: true, total: { org: 1, humanUsers: 2_000 } }] });
