@@ -9,6 +9,8 @@ export interface ZitadelBehaviour {
   maxMessageBytes: number;
   /** The delay until exports show an import; up to 2,000 ms were measured. */
   lagMs: number;
+  /** The clock of the delay, in milliseconds. */
+  now: () => number;
   /** The write at which the process dies, counted from 1. */
   diesAtWrite: number;
   /** The write, counted from 1, after which the response to its import never arrives. */
@@ -40,6 +42,7 @@ export const measured: Readonly<ZitadelBehaviour> = {
   recordsPerSecond: 250,
   maxMessageBytes: 4_194_304,
   lagMs: 300,
+  now: () => performance.now(),
   diesAtWrite: Infinity,
   stallsAtWrite: Infinity,
   isSilent: false,

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
+import type { ZitadelBehaviour } from './behaviour.ts';
 
 /** A record of the stand-in, and the time from which its exports show it. */
 interface Stored {
@@ -30,9 +31,11 @@ export class Contents {
   readonly otpEmail = new Set<string>();
   /** The longest time for which exports do not show written records. */
   private readonly lagMs: number;
+  private readonly now: () => number;
 
-  constructor(lagMs: number) {
+  constructor({ lagMs, now }: Pick<ZitadelBehaviour, 'lagMs' | 'now'>) {
     this.lagMs = lagMs;
+    this.now = now;
   }
 
   create(orgId: string, name: string, state: string): Organisation {
@@ -55,7 +58,12 @@ export class Contents {
   /** The records of a section that exports and searches show. */
   visible(orgId: string, section: string): JsonObject[] {
     const records = [...(this.organisations.get(orgId)?.sections.get(section)?.values() ?? [])];
-    return records.filter(({ visibleAt }) => visibleAt <= performance.now()).map(({ json }) => json);
+    return records.filter((record) => this.isVisible(record)).map(({ json }) => json);
+  }
+
+  /** Whether exports and searches show a record or an organisation. */
+  isVisible({ visibleAt }: Pick<Stored, 'visibleAt'>): boolean {
+    return visibleAt <= this.now();
   }
 
   /** @param scope the organisation in which the name is unique; empty for the instance */
@@ -83,7 +91,7 @@ export class Contents {
   }
 
   private nextVisible(): number {
-    return performance.now() + this.lagMs;
+    return this.now() + this.lagMs;
   }
 }
 

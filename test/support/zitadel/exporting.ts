@@ -57,7 +57,7 @@ export function exportFrom(
   contents: Contents,
   { orgIds, excludedOrgIds, release, ...secrets }: ExportFlags,
 ): JsonObject[] {
-  const visible = [...contents.organisations.values()].filter(({ visibleAt }) => visibleAt <= performance.now());
+  const visible = [...contents.organisations.values()].filter((one) => contents.isVisible(one));
   const asked = visible.filter(({ orgId }) => orgIds.length === 0 || orgIds.includes(orgId));
   if (asked.some(({ orgId }) => excludedOrgIds.includes(orgId))) throw new DeadlyExclusionError('an exclusion matches');
   const applications = asked.flatMap(({ orgId }) => contents.visible(orgId, 'oidcApps'));

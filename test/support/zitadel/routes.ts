@@ -227,7 +227,8 @@ function unreadableField(message: JsonObject, { release }: ZitadelBehaviour): st
 }
 
 function isVisible({ contents }: RoutePorts, orgId: string): boolean {
-  return (contents.organisations.get(orgId)?.visibleAt ?? Infinity) <= performance.now();
+  const organisation = contents.organisations.get(orgId);
+  return organisation !== undefined && contents.isVisible(organisation);
 }
 
 function measure(given: JsonObject): { bytes: number; records: number } {

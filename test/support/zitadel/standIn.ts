@@ -31,7 +31,7 @@ export function importsOf({ requests }: Pick<ZitadelStandIn, 'requests'>): reado
  */
 export async function startZitadel(given: Partial<ZitadelBehaviour> = {}): Promise<ZitadelStandIn> {
   const behaviour = { ...measured, ...given };
-  const contents = new Contents(behaviour.lagMs);
+  const contents = new Contents(behaviour);
   contents.organisations.set(DEFAULT_ORGANISATION, {
     orgId: DEFAULT_ORGANISATION,
     name: 'ZITADEL',
