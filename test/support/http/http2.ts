@@ -31,11 +31,16 @@ export interface Http2Answer {
  * @param settings the client's own, such as a window of nothing
  */
 export async function connectHttp2(url: string, settings: Settings = {}): Promise<ClientHttp2Session> {
-  const { hostname, port } = new URL(url);
-  const createConnection = () => connectSocket({ host: hostname, port: Number(port) });
-  const session = connect(url, { settings, createConnection });
+  const session = beginHttp2(url, settings);
   await once(session, 'connect');
   return session;
+}
+
+/** Begins a connection, which sends the requests that are added at once as soon as it is open. */
+export function beginHttp2(url: string, settings: Settings = {}): ClientHttp2Session {
+  const { hostname, port } = new URL(url);
+  const createConnection = () => connectSocket({ host: hostname, port: Number(port) });
+  return connect(url, { settings, createConnection });
 }
 
 /** Opens a stream without ending it. */
