@@ -37,7 +37,7 @@ const edges: Readonly<Record<string, readonly [file: string, ...titles: string[]
     'is closed after a while, over HTTP/1',
     'is left alone as long as it has a request',
   ],
-  bufferedBytes: ['unit/http/bodyBudget.test.ts', 'admits as many bytes as it allows'],
+  bufferedBytes: ['unit/http/bodyStorage.test.ts', 'admits as many bytes as it allows'],
   connections: ['integration/http/connections.test.ts', 'keeps those that %s, and closes a new one'],
   streamsPerConnection: ['integration/http/requestsAtOnce.test.ts', 'of HTTP/2 carries no more than'],
   pipelinedRequests: [

@@ -1,8 +1,8 @@
 import { StatementSync } from 'node:sqlite';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ImportLedger, type LedgerRecord } from '../../../../cli/zitadel/import/ledger.ts';
-import { type OrganisationRecord, readRecord } from '../../../../shared/organisation/record.ts';
-import { recordSection } from '../../../../shared/organisation/sections.ts';
+import { ImportLedger, type LedgerRecord } from '../../../../../cli/zitadel/import/ledger.ts';
+import { type OrganisationRecord, readRecord } from '../../../../../shared/organisation/record.ts';
+import { recordSection } from '../../../../../shared/organisation/sections.ts';
 
 const { signal } = new AbortController();
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readError } from '../../../../cli/zitadel/import/sendLedger.ts';
-import type { ImportError } from '../../../../functions/import/contract.ts';
-import { zitadelText } from '../../../support/fixtures/organisations.ts';
+import { readError } from '../../../../../cli/zitadel/import/sendLedger.ts';
+import type { ImportError } from '../../../../../functions/import/contract.ts';
+import { zitadelText } from '../../../../support/fixtures/organisations.ts';
 
 const answer = z.looseObject({
   errors: z.array(z.looseObject({ type: z.string(), id: z.string().optional(), message: z.string() })),

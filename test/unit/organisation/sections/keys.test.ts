@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { isPublicKey } from '../../../shared/organisation/sections/keys.ts';
-import { zitadelExport } from '../../support/fixtures/organisations.ts';
+import { isPublicKey } from '../../../../shared/organisation/sections/keys.ts';
+import { zitadelExport } from '../../../support/fixtures/organisations.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const spki = der(publicKey, 'spki');
