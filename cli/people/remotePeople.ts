@@ -35,7 +35,7 @@ export async function openRemotePeople(settings: InstanceSettings, call: Surroun
 }
 
 const MAX_USER_RESPONSE_BYTES = 1_000_000;
-const factorsAnswer = z.looseObject({ authMethodTypes: z.array(z.string()).default([]) });
+const factorsResponse = z.looseObject({ authMethodTypes: z.array(z.string()).default([]) });
 
 function userPath(userId: string): string {
   return `/v2/users/${encodeURIComponent(userId)}`;
@@ -46,7 +46,7 @@ function callUser(settings: InstanceSettings, method: 'GET' | 'DELETE', path: st
   const { origin, token } = settings;
   return callBriefly(origin, { method, path, token }, signal, async (response) => {
     if (response.status !== 200) throw await responseError(settings, response);
-    return factorsAnswer.parse(parseIfJson(await readText(response.body, MAX_USER_RESPONSE_BYTES)));
+    return factorsResponse.parse(parseIfJson(await readText(response.body, MAX_USER_RESPONSE_BYTES)));
   });
 }
 

@@ -190,13 +190,13 @@ const trials: Readonly<Record<PlaceOperation, unknown>> = {
   export: { org_ids: [NO_ORGANISATION], response_output: true },
   import: { dry_run: true, data_orgs: { orgs: [] } },
 };
-const trialAnswer = z.object({
+const trialResponse = z.object({
   manifest: exportedManifest.pick({ instance: true, defaultOrgId: true, instanceId: true }).optional(),
 });
 const MAX_TRIAL_BYTES = 1_000_000;
 
 /** The response to a trial: the error of a denied call, or the instance in an export's manifest. */
-interface Trial extends z.output<typeof trialAnswer> {
+interface Trial extends z.output<typeof trialResponse> {
   readonly denial?: IdentityError;
 }
 
@@ -212,8 +212,8 @@ export function tryOperation(
   const body = [Buffer.from(JSON.stringify(trials[operation]))];
   return callBriefly(settings.origin, operationCall(settings, { operation, body }), signal, async (response) => {
     if (response.status !== 200) return { denial: await responseError(settings, response) };
-    const answer = operation === 'export' ? proved(settings, response, signal) : response.body;
-    const text = await readText(answer, MAX_TRIAL_BYTES);
-    return trialAnswer.safeParse(parseIfJson(text)).data ?? {};
+    const body = operation === 'export' ? proved(settings, response, signal) : response.body;
+    const text = await readText(body, MAX_TRIAL_BYTES);
+    return trialResponse.safeParse(parseIfJson(text)).data ?? {};
   });
 }

@@ -18,7 +18,7 @@ import { connectionReason } from '../tls.ts';
 import { hasErrorId } from './errorIds.ts';
 import {
   backoffOf,
-  MAX_ANSWER_BYTES,
+  MAX_RESPONSE_BYTES,
   plainMessage,
   RESULTS_PER_PAGE,
   type ZitadelConnection,
@@ -51,7 +51,7 @@ export async function callMethod<Input extends DescMessage, Output extends DescM
   connection: ZitadelConnection,
   method: DescMethodUnary<Input, Output>,
   message: MessageInitShape<Input>,
-  { orgId, timeoutMs, maxBytes = MAX_ANSWER_BYTES }: RpcOptions = {},
+  { orgId, timeoutMs, maxBytes = MAX_RESPONSE_BYTES }: RpcOptions = {},
 ): Promise<RpcResponse<Input, Output>> {
   const headers = contextHeader(connection, orgId);
   const transport = webTransport(connection, maxBytes);
@@ -79,7 +79,7 @@ function webTransport({ baseUrl, token, signal }: ZitadelConnection, readMaxByte
   return createTransport({
     baseUrl,
     readMaxBytes,
-    writeMaxBytes: MAX_ANSWER_BYTES,
+    writeMaxBytes: MAX_RESPONSE_BYTES,
     useBinaryFormat: true,
     interceptors: [],
     acceptCompression: [],
@@ -89,10 +89,10 @@ function webTransport({ baseUrl, token, signal }: ZitadelConnection, readMaxByte
       const headers = Object.fromEntries(header);
       const call = { method: 'POST', path: new URL(url).pathname, token, headers, body } as const;
       const response = await callServer(baseUrl, { ...call, accept: MEDIA_TYPE, contentType: MEDIA_TYPE }, ends);
-      const answered = new Headers();
+      const received = new Headers();
       for (const [name, value] of Object.entries(response.headers))
-        if (typeof value === 'string') answered.set(name, value);
-      return { status: response.status, header: answered, body: streamBody(response), trailer: new Headers() };
+        if (typeof value === 'string') received.set(name, value);
+      return { status: response.status, header: received, body: streamBody(response), trailer: new Headers() };
     },
   });
 }

@@ -37,7 +37,7 @@ export interface ZitadelCall {
 }
 
 /** A response of a ZITADEL. */
-export interface ZitadelAnswer {
+export interface ZitadelResponse {
   readonly status: number;
   readonly text: string;
   /** The value of the header Date. */
@@ -52,7 +52,7 @@ const defaultRetries: RetryPolicy = { attempts: () => 8, initialDelayMs: 500, ma
 const TIMED_OUT_ATTEMPTS = 2;
 const UNAVAILABLE_STATUSES = new Set([502, 503]);
 /** An export of one organisation over REST has 4 MiB of protobuf; its JSON is larger. */
-export const MAX_ANSWER_BYTES = 64_000_000;
+export const MAX_RESPONSE_BYTES = 64_000_000;
 
 /** The gateway's text for a message above its limit of 4 MiB. Calls over gRPC-Web do not pass the gateway. */
 export const MESSAGE_TOO_LARGE = 'received message larger than max';
@@ -64,13 +64,14 @@ const zitadelErrorBody = z.looseObject({ code: z.number().optional(), message: z
  * @throws IdentityError UNAVAILABLE, or for a response that is too large; `DOMException` TimeoutError after the call's own
  * time limit
  */
-export async function send(connection: ZitadelConnection, call: ZitadelCall): Promise<ZitadelAnswer> {
+export async function send(connection: ZitadelConnection, call: ZitadelCall): Promise<ZitadelResponse> {
   const { baseUrl } = connection;
   const backoff = backoffOf(connection);
   for (let attempts = 1; ; attempts++) {
-    const { answer, problem } = await sendOnce(connection, call);
-    if (answer !== undefined && !UNAVAILABLE_STATUSES.has(answer.status)) return { ...answer, attempts };
-    const reason = answer === undefined ? connectionReason(problem) : `${answer.status} ${messageIn(answer.text)}`;
+    const { response, problem } = await sendOnce(connection, call);
+    if (response !== undefined && !UNAVAILABLE_STATUSES.has(response.status)) return { ...response, attempts };
+    const reason =
+      response === undefined ? connectionReason(problem) : `${response.status} ${messageIn(response.text)}`;
     if (!(await backoff.failed(problem)))
       throw problem instanceof IdentityError ? problem : placeUnreachable(baseUrl, reason);
   }
@@ -84,7 +85,7 @@ export function backoffOf({ signal, retries = defaultRetries }: ZitadelConnectio
 
 /** The result of one attempt: a response, or the error. */
 interface AttemptResult {
-  readonly answer?: Omit<ZitadelAnswer, 'attempts'>;
+  readonly response?: Omit<ZitadelResponse, 'attempts'>;
   readonly problem?: unknown;
 }
 
@@ -95,11 +96,11 @@ async function sendOnce(connection: ZitadelConnection, call: ZitadelCall): Promi
   const content = body === undefined ? {} : { body: [Buffer.from(body)] };
   try {
     using response = await callServer(baseUrl, { method, path, token, ...content }, limit.signal);
-    const { status, headers: answered } = response;
-    const bytes = await readBytes(response.body, MAX_ANSWER_BYTES);
-    if (bytes.length > MAX_ANSWER_BYTES)
-      throw zitadelCallFailed(baseUrl, `${method} ${path}`, status, excess(MAX_ANSWER_BYTES));
-    return { answer: { status, text: bytes.toString(), date: answered.date } };
+    const { status, headers: received } = response;
+    const bytes = await readBytes(response.body, MAX_RESPONSE_BYTES);
+    if (bytes.length > MAX_RESPONSE_BYTES)
+      throw zitadelCallFailed(baseUrl, `${method} ${path}`, status, excess(MAX_RESPONSE_BYTES));
+    return { response: { status, text: bytes.toString(), date: received.date } };
   } catch (error) {
     const problem = limit.error(`${method} ${path}`) ?? error;
     if (zitadelCallFailed.is(problem)) throw problem;
@@ -113,7 +114,7 @@ export function excess(maxBytes: number): string {
 }
 
 /**
- * Sends a call and returns its answer's JSON.
+ * Sends a call and returns its response's JSON.
  * @throws IdentityError for any status but 200
  */
 export async function request<Schema extends z.ZodType>(
@@ -121,18 +122,18 @@ export async function request<Schema extends z.ZodType>(
   call: ZitadelCall,
   schema: Schema,
 ): Promise<z.output<Schema>> {
-  const answer = await send(connection, call);
-  if (answer.status !== 200) throw callError(connection, call, answer);
-  const parsed = schema.safeParse(parseIfJson(answer.text));
+  const response = await send(connection, call);
+  if (response.status !== 200) throw callError(connection, call, response);
+  const parsed = schema.safeParse(parseIfJson(response.text));
   if (parsed.success) return parsed.data;
-  throw callError(connection, call, { ...answer, text: z.prettifyError(parsed.error) });
+  throw callError(connection, call, { ...response, text: z.prettifyError(parsed.error) });
 }
 
 /** Creates the error for an unexpected response. */
 export function callError(
   connection: ZitadelConnection,
   { method, path }: Pick<ZitadelCall, 'method' | 'path'>,
-  { status, text }: Pick<ZitadelAnswer, 'status' | 'text'>,
+  { status, text }: Pick<ZitadelResponse, 'status' | 'text'>,
 ): Error {
   const { baseUrl, tokenOption } = connection;
   const message = messageIn(text);

@@ -17,7 +17,7 @@ type ZitadelInstance = Pick<PlaceFacts, 'version' | 'instance' | 'instanceId' | 
 
 // Other OpenID providers have other paths.
 const configuration = z.looseObject({ token_endpoint: z.string().endsWith('/oauth/v2/token') });
-const instanceAnswer = z.looseObject({
+const instanceResponse = z.looseObject({
   instance: z.looseObject({
     id: z.string().optional(),
     name: z.string().default(''),
@@ -25,14 +25,14 @@ const instanceAnswer = z.looseObject({
     domains: z.array(z.looseObject({ domain: z.string(), primary: z.boolean().default(false) })).default([]),
   }),
 });
-const defaultOrganisationAnswer = z.looseObject({ org: z.looseObject({ id: z.string(), name: z.string() }) });
-const userAnswer = z.looseObject({
+const defaultOrganisationResponse = z.looseObject({ org: z.looseObject({ id: z.string(), name: z.string() }) });
+const userResponse = z.looseObject({
   user: z.looseObject({
     id: z.string(),
     details: z.looseObject({ resourceOwner: z.string() }),
   }),
 });
-const membershipsAnswer = z.looseObject({
+const membershipsResponse = z.looseObject({
   result: z.array(z.looseObject({ roles: z.array(z.string()).default([]), iam: z.boolean().optional() })).default([]),
 });
 const RELEASE = /^v?\d+\.\d+\.\d+/;
@@ -42,9 +42,9 @@ export async function recogniseZitadel(
   connection: ZitadelConnection,
 ): Promise<Pick<PlaceFacts, 'clockAheadMs'> | undefined> {
   const path = '/.well-known/openid-configuration';
-  const answer = await send({ ...connection, token: undefined }, { method: 'GET', path });
-  const isZitadel = answer.status === 200 && configuration.safeParse(parseIfJson(answer.text)).success;
-  return isZitadel ? { clockAheadMs: clockAhead(answer.date) } : undefined;
+  const response = await send({ ...connection, token: undefined }, { method: 'GET', path });
+  const isZitadel = response.status === 200 && configuration.safeParse(parseIfJson(response.text)).success;
+  return isZitadel ? { clockAheadMs: clockAhead(response.date) } : undefined;
 }
 
 /**
@@ -54,17 +54,17 @@ export async function recogniseZitadel(
  */
 export async function importsStates(connection: ZitadelConnection): Promise<boolean> {
   const body = '{"dataOrgs":{"orgs":[{"orgState":true}]},"timeout":true}';
-  const answer = await send({ ...connection, token: undefined }, { method: 'POST', path: '/admin/v1/import', body });
-  return answer.status === 400 && messageIn(answer.text).includes('orgState');
+  const response = await send({ ...connection, token: undefined }, { method: 'POST', path: '/admin/v1/import', body });
+  return response.status === 400 && messageIn(response.text).includes('orgState');
 }
 
 /** Reads the facts about a ZITADEL instance. */
 export async function readInstance(connection: ZitadelConnection): Promise<ZitadelInstance> {
-  const { instance } = await request(connection, { method: 'GET', path: '/admin/v1/instances/me' }, instanceAnswer);
+  const { instance } = await request(connection, { method: 'GET', path: '/admin/v1/instances/me' }, instanceResponse);
   const { org } = await request(
     connection,
     { method: 'GET', path: '/admin/v1/orgs/default' },
-    defaultOrganisationAnswer,
+    defaultOrganisationResponse,
   );
   // The primary domain first, from which a ZITADEL derives the domains of organisations.
   const domains = instance.domains.toSorted((a, b) => Number(b.primary) - Number(a.primary));
@@ -81,11 +81,11 @@ export async function readInstance(connection: ZitadelConnection): Promise<Zitad
 
 /** Reads the user of the token, and the user's roles in the instance. */
 export async function readCaller(connection: ZitadelConnection): Promise<NonNullable<PlaceFacts['caller']>> {
-  const { user } = await request(connection, { method: 'GET', path: '/auth/v1/users/me' }, userAnswer);
+  const { user } = await request(connection, { method: 'GET', path: '/auth/v1/users/me' }, userResponse);
   // Importers own every organisation that they imported: without the query, these fill the first pages.
   const body = JSON.stringify({ query: { limit: 10 }, queries: [{ iamQuery: { iam: true } }] });
   const path = '/auth/v1/memberships/me/_search';
-  const { result } = await request(connection, { method: 'POST', path, body }, membershipsAnswer);
+  const { result } = await request(connection, { method: 'POST', path, body }, membershipsResponse);
   return {
     userId: user.id,
     orgId: user.details.resourceOwner,
@@ -97,19 +97,19 @@ const ASKED_AT_ONCE = 8;
 
 /**
  * Returns the people without TOTP in a ZITADEL.
- * @param onAnswered called after each person
+ * @param onResponse called after each person
  */
 export async function withoutTotp(
   connection: ZitadelConnection,
   userIds: readonly string[],
-  onAnswered: () => void,
+  onResponse: () => void,
 ): Promise<Set<string>> {
   const found = new Set<string>();
   const remaining = userIds.values();
   const ask = async () => {
     for (const userId of remaining) {
       if (!(await hasTotp(connection, userId))) found.add(userId);
-      onAnswered();
+      onResponse();
     }
   };
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, ask));
@@ -130,13 +130,13 @@ async function hasTotp(connection: ZitadelConnection, userId: string): Promise<b
 
 /** The ids that REST takes in a path. */
 const PATH_ID = /^(?!\.{1,2}$)[!-.0-~]+$/;
-const methodsAnswer = z.looseObject({ authMethodTypes: z.array(z.string()).default([]) });
+const methodsResponse = z.looseObject({ authMethodTypes: z.array(z.string()).default([]) });
 
 /** A person whom REST cannot reach counts as without TOTP. A ZITADEL refuses a seed that is sent twice. */
 async function hasTotpOverRest(connection: ZitadelConnection, userId: string): Promise<boolean> {
   if (!PATH_ID.test(userId)) return false;
   const path = `/v2/users/${encodeURIComponent(userId)}/authentication_methods`;
-  const { authMethodTypes } = await request(connection, { method: 'GET', path }, methodsAnswer);
+  const { authMethodTypes } = await request(connection, { method: 'GET', path }, methodsResponse);
   const totp = AuthenticationMethodTypeSchema.value[AuthenticationMethodType.TOTP]?.name;
   return authMethodTypes.some((name) => name === totp);
 }

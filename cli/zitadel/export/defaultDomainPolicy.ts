@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../shared/json/jsonObject.ts';
 import { request, type ZitadelConnection } from '../zitadelConnection.ts';
 
 const booleanField = z.boolean().default(false);
-const policyAnswer = z.looseObject({
+const policyResponse = z.looseObject({
   policy: z.object({
     userLoginMustBeDomain: booleanField,
     validateOrgDomains: booleanField,
@@ -14,12 +14,12 @@ const policyAnswer = z.looseObject({
 });
 
 /** The domain policy of a ZITADEL's instance, which applies to organisations without their own. */
-type DomainPolicy = z.infer<typeof policyAnswer>['policy'];
+type DomainPolicy = z.infer<typeof policyResponse>['policy'];
 
 /** Reads the domain policy of the instance. */
 export async function readDefaultDomainPolicy(connection: ZitadelConnection): Promise<DomainPolicy> {
   const call = { method: 'GET', path: '/admin/v1/policies/domain' } as const;
-  return (await request(connection, call, policyAnswer)).policy;
+  return (await request(connection, call, policyResponse)).policy;
 }
 
 /**

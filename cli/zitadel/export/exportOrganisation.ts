@@ -29,7 +29,7 @@ import {
 import {
   callError,
   excess,
-  MAX_ANSWER_BYTES,
+  MAX_RESPONSE_BYTES,
   MESSAGE_TOO_LARGE,
   messageIn,
   send,
@@ -50,7 +50,7 @@ const MAX_MESSAGE_BYTES = 128_000_000;
 export const EXPORT_PATH = '/admin/v1/export';
 
 // Without an organisation, ZITADEL's JSON has no list either.
-const exportAnswer = z.looseObject({ orgs: z.array(z.record(z.string(), z.unknown())).default([]) });
+const exportResponse = z.looseObject({ orgs: z.array(z.record(z.string(), z.unknown())).default([]) });
 
 /**
  * Exports one organisation with its grants and members: over REST, which has the fields of every release, and over
@@ -81,23 +81,23 @@ async function exportAlone(
 ): Promise<JsonObject | undefined> {
   const request = { orgIds: [orgId], ...secrets, responseOutput: true, timeout: `${timeoutMs}ms` };
   const call = { method: 'POST', path: EXPORT_PATH, body: JSON.stringify(request), timeoutMs } as const;
-  const answer = await send(connection, call).catch((error: unknown) => {
+  const response = await send(connection, call).catch((error: unknown) => {
     if (zitadelCallFailed.is(error))
-      throw zitadelCannotExport(connection.baseUrl, orgId, 200, excess(MAX_ANSWER_BYTES));
+      throw zitadelCannotExport(connection.baseUrl, orgId, 200, excess(MAX_RESPONSE_BYTES));
     throw isTimeout(error) ? zitadelExportTooSlow(orgId, timeoutMs / 1_000) : error;
   });
-  if (answer.status === 429 && messageIn(answer.text).includes(MESSAGE_TOO_LARGE))
+  if (response.status === 429 && messageIn(response.text).includes(MESSAGE_TOO_LARGE))
     return exportByRpc(connection, request, orgId, timeoutMs);
-  if (answer.status === 504) throw zitadelExportTooSlow(orgId, timeoutMs / 1_000);
+  if (response.status === 504) throw zitadelExportTooSlow(orgId, timeoutMs / 1_000);
   // The request is valid, so 400 is about the organisation's content.
-  if (answer.status >= 500 || answer.status === 400)
-    throw zitadelCannotExport(connection.baseUrl, orgId, answer.status, messageIn(answer.text));
-  const parsed = answer.status === 200 ? exportAnswer.safeParse(parseIfJson(answer.text)) : undefined;
-  if (parsed?.success !== true) throw callError(connection, call, answer);
+  if (response.status >= 500 || response.status === 400)
+    throw zitadelCannotExport(connection.baseUrl, orgId, response.status, messageIn(response.text));
+  const parsed = response.status === 200 ? exportResponse.safeParse(parseIfJson(response.text)) : undefined;
+  if (parsed?.success !== true) throw callError(connection, call, response);
   return organisationIn(parsed.data, orgId);
 }
 
-function organisationIn({ orgs }: z.infer<typeof exportAnswer>, id: string): JsonObject | undefined {
+function organisationIn({ orgs }: z.infer<typeof exportResponse>, id: string): JsonObject | undefined {
   return orgs.find(({ orgId }) => orgId === id);
 }
 
@@ -111,7 +111,7 @@ async function exportByRpc(
     const message = fromJson(ExportDataRequestSchema, request);
     const limits = { timeoutMs, maxBytes: MAX_MESSAGE_BYTES };
     const response = await callMethod(connection, AdminService.method.exportData, message, limits);
-    return organisationIn(exportAnswer.parse(toJson(ExportDataResponseSchema, response.message)), orgId);
+    return organisationIn(exportResponse.parse(toJson(ExportDataResponseSchema, response.message)), orgId);
   } catch (error) {
     const isTooSlow = isTimeout(error) || isGatewayTimeout(error);
     throw isTooSlow ? zitadelExportTooSlow(orgId, timeoutMs / 1_000) : exportError(connection, orgId, error);

@@ -18,8 +18,8 @@ import {
   MESSAGE_TOO_LARGE,
   messageIn,
   send,
-  type ZitadelAnswer,
   type ZitadelConnection,
+  type ZitadelResponse,
 } from '../zitadelConnection.ts';
 import { recogniseZitadel } from '../zitadelInstance.ts';
 import { stepInContext } from './importSteps.ts';
@@ -93,7 +93,7 @@ export function readError(
   return as(isRepeat || isAutomaticDomain || (type === 'org' && record === undefined) ? 'created' : 'existing');
 }
 
-function settleAnswer(
+function settleResponse(
   ledger: ImportLedger,
   records: readonly OutgoingRecord[],
   errors: readonly ImportError[],
@@ -147,7 +147,7 @@ const ROUND_TRIP_MS = 10_000;
 const projected = { attempts: () => 12, initialDelayMs: 250, maxDelayMs: 2_000 };
 
 /** The response of an import, as over REST. */
-type ImportAnswer = Pick<ZitadelAnswer, 'status' | 'text' | 'attempts'>;
+type RestResponse = Pick<ZitadelResponse, 'status' | 'text' | 'attempts'>;
 
 /** A ZITADEL imports them in 2 s to 5 s. */
 const FIRST_RECORDS = 500;
@@ -177,17 +177,17 @@ class ImportSender {
    * @param orgId the organisation in whose context ZITADEL handles the request
    */
   async send(records: readonly OutgoingRecord[], orgId: string | undefined): Promise<void> {
-    const answer = await this.attempt(records, orgId);
-    const isRepeat = (answer?.attempts ?? 0) > 1 || records.some(({ position }) => this.begun.has(position));
-    const found = answer?.status === 200 ? importReport.safeParse(parseIfJson(answer.text)) : undefined;
+    const response = await this.attempt(records, orgId);
+    const isRepeat = (response?.attempts ?? 0) > 1 || records.some(({ position }) => this.begun.has(position));
+    const found = response?.status === 200 ? importReport.safeParse(parseIfJson(response.text)) : undefined;
     if (found?.success === true) return this.settle(records, found.data.errors, isRepeat);
-    const refusal = refusalBy(answer);
-    if (refusal === 'other' && answer !== undefined) throw callError(this.connection, call, answer);
+    const refusal = refusalBy(response);
+    if (refusal === 'other' && response !== undefined) throw callError(this.connection, call, response);
     const [first, second] = records;
     if (first !== undefined && second === undefined) {
       const { type, id } = first;
       if (refusal === 'tooSlow') throw zitadelImportTooSlow(`${type} ${id}`, TIMEOUT_MS / 1_000);
-      return this.settle(records, [{ type, id, message: messageIn(answer?.text ?? '') }], isRepeat);
+      return this.settle(records, [{ type, id, message: messageIn(response?.text ?? '') }], isRepeat);
     }
     if (refusal === 'tooSlow') for (const { position } of records) this.begun.add(position);
     this.records = Math.ceil(records.length / 2);
@@ -196,7 +196,7 @@ class ImportSender {
   }
 
   private settle(records: readonly OutgoingRecord[], errors: readonly ImportError[], isRepeat: boolean): void {
-    settleAnswer(this.ledger, records, errors, { isRepeat, host: this.host });
+    settleResponse(this.ledger, records, errors, { isRepeat, host: this.host });
     if (records.length >= this.records) this.records = Math.min(2 * this.records, this.most);
   }
 
@@ -204,7 +204,7 @@ class ImportSender {
   private async attempt(
     records: readonly OutgoingRecord[],
     orgId: string | undefined,
-  ): Promise<ImportAnswer | undefined> {
+  ): Promise<RestResponse | undefined> {
     const body = importBody(records, `${TIMEOUT_MS}ms`);
     const timeoutMs = TIMEOUT_MS + ROUND_TRIP_MS;
     try {
@@ -234,7 +234,7 @@ async function importInContext(
   connection: ZitadelConnection,
   body: string,
   options: { readonly orgId: string; readonly timeoutMs: number },
-): Promise<ImportAnswer> {
+): Promise<RestResponse> {
   const { importData } = AdminService.method;
   try {
     const { message, attempts } = await callMethod(
@@ -255,10 +255,10 @@ async function importInContext(
 }
 
 /** Classifies a response that is no report. */
-function refusalBy(answer: ImportAnswer | undefined): 'tooLarge' | 'tooSlow' | 'invalid' | 'other' {
-  if (answer === undefined || answer.status === 504) return 'tooSlow';
-  const message = messageIn(answer.text);
-  if (answer.status === 429 && message.includes(MESSAGE_TOO_LARGE)) return 'tooLarge';
-  if (answer.status === 500 && message.includes('context deadline exceeded')) return 'tooSlow';
-  return answer.status === 400 ? 'invalid' : 'other';
+function refusalBy(response: RestResponse | undefined): 'tooLarge' | 'tooSlow' | 'invalid' | 'other' {
+  if (response === undefined || response.status === 504) return 'tooSlow';
+  const message = messageIn(response.text);
+  if (response.status === 429 && message.includes(MESSAGE_TOO_LARGE)) return 'tooLarge';
+  if (response.status === 500 && message.includes('context deadline exceeded')) return 'tooSlow';
+  return response.status === 400 ? 'invalid' : 'other';
 }
