@@ -94,10 +94,11 @@ function zitadelUserDeletion(place: string, userId: string | undefined, file: st
   const otherwise = 'if it was created for the migration; otherwise only its token, in the console';
   if (userId === undefined || file === undefined || !existsSync(file))
     return { what: `delete the user ${userId ?? 'of the token'} of ${place} in the console, ${otherwise}` };
-  const header = `"Authorization: Bearer $(cat ${shellWord(file)})"`;
+  // Other users can read the arguments of a process, but not its input.
+  const header = `sed 's/^/Authorization: Bearer /' ${shellWord(file)}`;
   const url = shellWord(`${place}/v2/users/${encodeURIComponent(userId)}`);
   return {
     what: `delete the user ${userId} of ${place} ${otherwise}`,
-    command: `curl --fail --request DELETE --header ${header} ${url}`,
+    command: `${header} | curl --fail --request DELETE --header @- ${url}`,
   };
 }

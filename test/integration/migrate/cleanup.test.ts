@@ -185,7 +185,7 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
   it.skipIf(process.platform === 'win32')('prints a command that deletes the user of a ZITADEL', async () => {
     const { zitadel, directory, args } = await planned();
     expect((await identity(['migrate', 'resume', '--run-dir', directory, '--yes'])).code).toBe(0);
-    const [command = ''] = /curl .*/.exec((await identity(args)).stdout) ?? [];
+    const [command = ''] = /sed .*/.exec((await identity(args)).stdout) ?? [];
     const pasted = await run('/bin/sh', ['-c', command]);
     expect(pasted.code, pasted.stderr).toBe(0);
     expect(zitadel.contents.users.has('owner')).toBe(false);
@@ -196,7 +196,7 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     const resumed = await identity(['migrate', 'resume', '--run-dir', directory, '--yes']);
     expect(resumed.code, resumed.stderr).toBe(0);
     const user = `delete the user owner of ${zitadel.url} if it was created for the migration; otherwise only its token, in the console`;
-    const command = `curl --fail --request DELETE --header "Authorization: Bearer $(cat ${tokenFile})" '${zitadel.url}/v2/users/owner'`;
+    const command = `sed 's/^/Authorization: Bearer /' ${tokenFile} | curl --fail --request DELETE --header @- '${zitadel.url}/v2/users/owner'`;
     const { code, stdout } = await identity(args);
     for (const printed of [resumed.stdout, stdout])
       expect(printed).toContain(`\n\nBy hand\n  ${user}:\n  ${command}\n`);
