@@ -7,11 +7,20 @@ import { isRefusedByDefault } from '../../shared/organisation/passwordHashes.ts'
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { reportedId } from '../../shared/organisation/recordPlan.ts';
 
-/** The names that ZITADEL does not distinguish by case, by section: their scope, and their path. */
-const caseless: Readonly<Record<string, readonly [kind: string, scope: string, name: string]>> = {
-  projectRoles: ['role', 'projectId', 'roleKey'],
-  oidcApps: ['application', 'app.projectId', 'app.name'],
-  apiApps: ['application', 'app.projectId', 'app.name'],
+/** A name that ZITADEL does not distinguish by case: its kind, and the paths of its scope and of itself. */
+interface CaselessName {
+  readonly kind: string;
+  readonly scope: string;
+  readonly name: string;
+}
+
+const applicationName: CaselessName = { kind: 'application', scope: 'app.projectId', name: 'app.name' };
+
+/** The names that ZITADEL does not distinguish by case, by section. */
+const caselessNames: Readonly<Record<string, CaselessName>> = {
+  projectRoles: { kind: 'role', scope: 'projectId', name: 'roleKey' },
+  oidcApps: applicationName,
+  apiApps: applicationName,
 };
 
 /** The names of a file that ZITADEL does not distinguish by case, each with its first record. */
@@ -21,8 +30,9 @@ export class CaselessNames {
   /** Returns the id of an earlier record whose name differs only in case. */
   earlier(record: OrganisationRecord): string | undefined {
     const { section, json, orgId } = record;
-    const [kind, scope, name] = caseless[section.name] ?? [];
-    if (kind === undefined || scope === undefined || name === undefined) return undefined;
+    const caseless = caselessNames[section.name];
+    if (caseless === undefined) return undefined;
+    const { kind, scope, name } = caseless;
     const folded = JSON.stringify([kind, textAt(json, scope, orgId), textAt(json, name, orgId).toLowerCase()]);
     const earlier = this.ids.get(folded);
     if (earlier === undefined) this.ids.set(folded, reportedId(record));

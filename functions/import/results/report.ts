@@ -66,13 +66,13 @@ export class ImportReport {
   /** Adds a record's outcome. */
   add(record: OrganisationRecord, outcome: RecordOutcome): void {
     this.count(outcome.kind, record.section.name);
-    const warnings = collectWarnings(record, outcome);
+    const fieldError = record.adjustment?.error;
     if (outcome.kind === 'failed') this.addError(toImportError(record, outcome.issue));
-    const fieldError = outcome.kind === 'failed' ? undefined : record.adjustment?.error;
-    if (fieldError !== undefined) this.addError(toImportError(record, fieldError.issue, fieldError.type));
-    for (const warning of warnings) this.addWarning(warning);
-    if (isWritten(outcome)) this.addWriteWarnings(outcome.writeWarnings);
-    if (isWritten(outcome)) this.listId(record);
+    else if (fieldError !== undefined) this.addError(toImportError(record, fieldError.issue, fieldError.type));
+    for (const warning of collectWarnings(record, outcome)) this.addWarning(warning);
+    if (!isWritten(outcome)) return;
+    this.addWriteWarnings(outcome.writeWarnings);
+    this.listId(record);
   }
 
   addError(given: ImportError): void {
