@@ -1,7 +1,13 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
-import type { PlaceImportOptions } from '../exports/placeInterfaces.ts';
+import type {
+  DatabasePlace,
+  ExportFile,
+  Place,
+  PlaceExportOptions,
+  PlaceImportOptions,
+} from '../exports/placeInterfaces.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
 import { missingStatesLines, noticeSection } from '../notices.ts';
 import { counted, countList } from '../numberTexts.ts';
@@ -16,6 +22,7 @@ import {
   secretsOfTwo,
   toOption,
 } from '../places/placeOptions.ts';
+import type { ProgressOutput } from '../progress.ts';
 import { type Line, section } from '../terminal.ts';
 import { SECRET_CHOICES } from '../valueFormats.ts';
 
@@ -43,52 +50,89 @@ export const importCommand = defineCommand({
   run: async (call) => {
     const { openPlaces } = await import('../places/openPlaces.ts');
     const { requireOther } = await import('../places/parsePlace.ts');
-    const { requireOtherInstance } = await import('../exports/placeInterfaces.ts');
-    const { RecordCounter, requestLines } = await import('../exports/recordCounter.ts');
-    const { trackImport } = await import('../exports/trackTransfer.ts');
-    const { fitsQuery } = await import('../places/importQuery.ts');
-    const { openWithSecrets } = await import('../exports/fileSecrets.ts');
     const {
       arguments: [from],
+      options: given,
       signal,
     } = call;
-    const [source, target] = await openPlaces(call, call.options, from, call.options.to);
+    const [source, target] = await openPlaces(call, given, from, given.to);
     if (target.takes !== 'imports')
       throw new UsageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);
     requireOther(source.name, target.name);
     const selection = exportOptionsOf(call);
-    const isFile = source.takes === 'files';
-    const takesAll = isFile && call.options.with === undefined;
-    const given = { ...importOptionsOf(call), withKeys: takesAll || selection.withKeys };
-    if (isFile && target.isRemote === true && !fitsQuery(given))
-      throw new UsageError(
-        '--org and --exclude-org are too long for a request: specify fewer organisations per call, or export a file that contains only those',
-      );
-    // A place with a database has selected already.
-    const options = isFile ? given : { ...given, orgIds: [], excludedOrgIds: [] };
-    return interruptible(signal, interruption(target.name, options), async () => {
-      if (source.takes === 'imports') {
-        const sourceFacts = await source.facts(['export'], signal);
-        const targetFacts = await target.facts(['export'], signal);
-        requireOtherInstance({ place: source, facts: sourceFacts }, { place: target, facts: targetFacts });
-      }
-      const output = progressOutput(call);
-      await using content =
-        isFile && !takesAll
-          ? await openWithSecrets(source, selection, selection, output, signal)
-          : await source.readExport(selection, signal);
-      const counter = new RecordCounter(source.name, given, isFile);
-      const response = await trackImport(target, { name: source.name, content, counter }, options, output, signal);
-      const { losses = [], missingStates = [] } = content;
-      const { humanUsers: people = 0 } = response.summary.created;
-      const isWithout = !isFile && !selection.withPasswords && people > 0;
-      const lost = `not imported: the passwords of ${counted(people, 'person')}, if any (--with passwords)`;
-      const { request } = counter;
-      const requested = [...requestLines(request), ...(isWithout ? [lost] : [])];
-      return importOutput(response, target.name, options, { losses, missingStates, request, requested });
-    });
+    const takesAll = source.takes === 'files' && given.with === undefined;
+    const options = { ...importOptionsOf(call), withKeys: takesAll || selection.withKeys };
+    const importing = { source, target, selection, options, takesAll };
+    await requireSendable(importing);
+    return interruptible(signal, interruption(target.name, options), () =>
+      importInto(importing, progressOutput(call), signal),
+    );
   },
 });
+
+interface Importing {
+  readonly source: Place;
+  readonly target: DatabasePlace;
+  readonly selection: PlaceExportOptions;
+  readonly options: PlaceImportOptions;
+  /** Whether all secrets of a file are imported, because the call selects none. */
+  readonly takesAll: boolean;
+}
+
+/** Requires that the selection of a file's organisations fits into the request of its import. */
+async function requireSendable({ source, target, options }: Importing): Promise<void> {
+  const { fitsQuery } = await import('../places/importQuery.ts');
+  if (source.takes === 'files' && target.isRemote === true && !fitsQuery(options))
+    throw new UsageError(
+      '--org and --exclude-org are too long for a request: specify fewer organisations per call, or export a file that contains only those',
+    );
+}
+
+/** Imports a place into another one. */
+async function importInto(
+  { source, target, selection, options: given, takesAll }: Importing,
+  output: ProgressOutput,
+  signal: AbortSignal,
+): Promise<Output> {
+  const { RecordCounter, requestLines } = await import('../exports/recordCounter.ts');
+  const { trackImport } = await import('../exports/trackTransfer.ts');
+  const isFile = source.takes === 'files';
+  // A place with a database has selected already.
+  const options = isFile ? given : { ...given, orgIds: [], excludedOrgIds: [] };
+  await requireOtherPlace(source, target, signal);
+  await using content = await openSource(source, selection, takesAll, output, signal);
+  const counter = new RecordCounter(source.name, given, isFile);
+  const response = await trackImport(target, { name: source.name, content, counter }, options, output, signal);
+  const { losses = [], missingStates = [] } = content;
+  const { humanUsers: people = 0 } = response.summary.created;
+  const isWithout = !isFile && !selection.withPasswords && people > 0;
+  const lost = `not imported: the passwords of ${counted(people, 'person')}, if any (--with passwords)`;
+  const { request } = counter;
+  const requested = [...requestLines(request), ...(isWithout ? [lost] : [])];
+  return importOutput(response, target.name, options, { losses, missingStates, request, requested });
+}
+
+/** Requires that a database is not imported into itself under another name. */
+async function requireOtherPlace(source: Place, target: DatabasePlace, signal: AbortSignal): Promise<void> {
+  if (source.takes === 'files') return;
+  const { requireOtherInstance } = await import('../exports/placeInterfaces.ts');
+  const sourceFacts = await source.facts(['export'], signal);
+  const targetFacts = await target.facts(['export'], signal);
+  requireOtherInstance({ place: source, facts: sourceFacts }, { place: target, facts: targetFacts });
+}
+
+/** Opens the export of the source; that of a file only if the call selects its secrets. */
+async function openSource(
+  source: Place,
+  options: PlaceExportOptions,
+  takesAll: boolean,
+  output: ProgressOutput,
+  signal: AbortSignal,
+): Promise<ExportFile> {
+  if (source.takes !== 'files' || takesAll) return source.readExport(options, signal);
+  const { openWithSecrets } = await import('../exports/fileSecrets.ts');
+  return openWithSecrets(source, options, options, output, signal);
+}
 
 function interruption(target: string, { dryRun }: PlaceImportOptions): string {
   if (dryRun) return `interrupted: nothing was written to ${target}`;
