@@ -48,12 +48,12 @@ export async function makeRepeatable(content: ExportFile, signal: AbortSignal): 
   const storage = createBodyStorage({});
   try {
     for await (const chunk of content.open(signal)) await storage.append(chunk);
+    const copy = await storage.finish();
+    return { isRepeatable: true, open: () => copy.open(), [Symbol.asyncDispose]: () => copy.close() };
   } catch (error) {
     await storage.close();
     throw error;
   }
-  const copy = await storage.finish();
-  return { isRepeatable: true, open: () => copy.open(), [Symbol.asyncDispose]: () => copy.close() };
 }
 
 const GZIP_CHUNK_BYTES = 64 * 1024;
