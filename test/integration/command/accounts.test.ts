@@ -51,7 +51,7 @@ describe('a command on accounts', () => {
     };
   });
 
-  it('pat create, list and revoke decide at once which tokens the service takes', async () => {
+  it('pat create and revoke determine at once which tokens the service accepts, and pat list lists them', async () => {
     const made = await newToken(database, owner);
     expect(made.token).toMatch(tokenPattern);
     expect(await listOf(owner)).toContain(made.tokenId);
@@ -61,7 +61,7 @@ describe('a command on accounts', () => {
     expect(await listOf(owner)).not.toContain(made.tokenId);
   });
 
-  it('pat create --only makes a token that can do no more than that', async () => {
+  it('pat create --only creates a token that permits only these operations', async () => {
     const create = ['pat', 'create', '--user', owner, ...database];
     const newRestricted = async (only: string) =>
       restricted.parse(await identityJson([...create, '--only', only])).token;
@@ -76,7 +76,7 @@ describe('a command on accounts', () => {
     expect(stdout).toMatch(/\totp-email\n(?:.*\n)*.*\texport\n/);
   });
 
-  it('pat create --only takes several operations, and --token-file the token instead of the output', async () => {
+  it('pat create --only accepts several operations, and --token-file stores the token instead of printing it', async () => {
     const file = join(await testDirectory(), 'migration.pat');
     const args = ['--user', owner, '--token-file', file, ...database];
     const only = ['--only', 'export', '--only', 'import,export'];
@@ -151,7 +151,7 @@ describe('a command on accounts', () => {
     await identityJson(['service-user', 'delete', userId, ...database]);
   });
 
-  it('member add and remove decide at once what a user may do', async () => {
+  it('member add and remove change at once what a user may do', async () => {
     const { userId, token } = await newServiceUser(database, 'manager');
     const role = ['--user', userId, '--role', 'IAM_USER_MANAGER', ...database];
     expectError(await removeOtpEmail(instance, people.ada, token), 403, 7);
@@ -176,7 +176,7 @@ describe('a command on accounts', () => {
     expect(await statesOf(userId)).toEqual(['USER_STATE_ACTIVE']);
   });
 
-  it('org, user and member list show what there is, of the instance or of one organisation', async () => {
+  it('org, user and member list print the objects of the instance or of one organisation', async () => {
     const { orgId } = organisation;
     const { organisations } = listed.organisations.parse(await identityJson(['org', 'list', ...database]));
     expect(organisations).toContainEqual({ orgId, name: organisation.org.name, state: 'ORG_STATE_ACTIVE' });
@@ -208,7 +208,7 @@ describe('a command on accounts', () => {
     expect(await identityJson(enable)).toEqual({ userId: people.owner, sequence: '4' });
   });
 
-  it('service-user create and delete make a user and take it away with its tokens', async () => {
+  it('service-user create creates a user, and service-user delete deletes it with its tokens', async () => {
     const { userId, token } = await newServiceUser(database, 'temporary');
     expectError(await post({ ...instance, token }, 'export', { response_output: true }), 403, 7);
     const taken = await identity(['service-user', 'create', 'temporary', ...database]);
@@ -221,7 +221,7 @@ describe('a command on accounts', () => {
     await newServiceUser(database, 'temporary');
   });
 
-  it('service-user create --org makes it in that organisation', async () => {
+  it('service-user create --org creates the user in that organisation', async () => {
     const args = ['service-user', 'create', '--org', organisation.orgId, 'local-robot', ...database];
     const { userId } = z.strictObject({ userId: z.string() }).parse(await identityJson(args));
     const { orgs } = await exportFrom(instance, { org_ids: [organisation.orgId] });
