@@ -1,5 +1,7 @@
 // Messages of servers in the words of the command.
 
+import { z } from 'zod';
+
 const EXISTS =
   'exists with other content, in another organisation, or earlier in the file: --on-conflict overwrite replaces content of the same one';
 
@@ -72,6 +74,34 @@ export function humanMessage(message: string): string {
     .replace(/^ID=IMPORT-tooLong Message=/, '')
     .replace(ERROR_KEY, (_, id: string, key: string) => `${key.replace(WORD_START, ' ').toLowerCase()} (${id})`);
   return known?.[1] ?? reworded.replace(/`?\b([a-z]+(?:_[a-z]+)+)\b`?/g, (text, field) => fieldOptions[field] ?? text);
+}
+
+const MAX_FIELDS = 10;
+const MAX_FIELD_CHARACTERS = 500;
+
+/** The invalid fields of a request, in the details of its error (specification 7.4). */
+const invalidFields = z.looseObject({
+  fieldViolations: z.array(z.looseObject({ field: z.string(), description: z.string() })),
+});
+
+/**
+ * Describes why a file is rejected: every invalid field with its path, or the message if the details have none.
+ * @example
+ *     rejection(error); // orgs[0].humanUsers[1].user.userName: missing or empty: expected 1 to 200 characters
+ */
+export function rejection({ message, details = [] }: Rejection): string {
+  const fields = details
+    .flatMap((detail) => invalidFields.safeParse(detail).data?.fieldViolations ?? [])
+    .filter(({ field }) => field.startsWith('orgs['))
+    .map(({ field, description }) => `${field}: ${description}`.slice(0, MAX_FIELD_CHARACTERS));
+  if (fields.length === 0) return message;
+  const more = fields.length - MAX_FIELDS;
+  return [...fields.slice(0, MAX_FIELDS), ...(more > 0 ? [`and ${more} or more other fields`] : [])].join('; ');
+}
+
+interface Rejection {
+  readonly message: string;
+  readonly details?: readonly unknown[] | undefined;
 }
 
 /** Returns the word for a state such as `USER_STATE_LOCKED`: `locked`. */

@@ -13,6 +13,7 @@ import { recordKey } from '../../shared/organisation/recordPlan.ts';
 import { type CredentialField, credentialFields } from '../../shared/store/documentFields.ts';
 import { InterruptedError } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
+import { rejection } from '../serverMessages.ts';
 import { makeRepeatable } from './fileContent.ts';
 import type { Place, PlaceExportOptions } from './placeInterfaces.ts';
 import { type ExportedRequest, RecordCounter } from './recordCounter.ts';
@@ -73,7 +74,7 @@ async function readPlace(
       const { losses = [], missingStates = [] } = content;
       return { ...inspection, bytes: counter.bytes, request: counter.request, losses, missingStates };
     } catch (error) {
-      throw hasCode(error, 'INVALID_ARGUMENT') ? sourceInvalid(name, error.message) : error;
+      throw hasCode(error, 'INVALID_ARGUMENT') ? sourceInvalid(name, rejection(error)) : error;
     }
   });
 }

@@ -29,6 +29,7 @@ import {
   type PlaceImportOptions,
   requireNoneForZitadel,
 } from '../exports/placeInterfaces.ts';
+import { rejection } from '../serverMessages.ts';
 import { ownLosses } from './instancePlace.ts';
 
 /**
@@ -107,7 +108,7 @@ async function importIntoDatabase(
       importOrganisations(bulk, source, all, uniqueStamp(new Date(), options.importId), call.signal),
     );
   } catch (error) {
-    throw hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(settings.name, error.message, error) : error;
+    throw hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(settings.name, rejection(error), error) : error;
   }
 }
 

@@ -18,6 +18,7 @@ import {
   type PlaceImportOptions,
 } from '../exports/placeInterfaces.ts';
 import { type FilePart, splitFile, UnsplittableError } from '../exports/splitFile.ts';
+import { rejection } from '../serverMessages.ts';
 
 /** An instance that imports a file in several requests. */
 export interface PartTarget {
@@ -94,7 +95,7 @@ async function inspectWhole(origin: string, content: ExportFile, options: PlaceI
   try {
     return await inspect(content, signal, { isSelected: organisationFilter(options) });
   } catch (error) {
-    throw hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(origin, error.message, error) : error;
+    throw hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(origin, rejection(error), error) : error;
   }
 }
 

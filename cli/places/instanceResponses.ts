@@ -20,6 +20,7 @@ import {
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { countSettled, type ImportMeter, type ImportSettled } from '../exports/placeInterfaces.ts';
 import { type HttpResponse, readText } from '../httpClient.ts';
+import { rejection } from '../serverMessages.ts';
 import { connectionReason } from '../tls.ts';
 
 /** The media types that an import accepts: events if the instance supports them. */
@@ -98,7 +99,7 @@ async function guarded<Result>(
 
 const MAX_ERROR_BYTES = 1_000_000;
 const MAX_MESSAGE_CHARACTERS = 500;
-const describedError = z.looseObject({ message: z.string().optional() });
+const describedError = z.looseObject({ message: z.string().optional(), details: z.array(z.unknown()).optional() });
 
 /** An instance, and the option of its token's file. */
 export interface CalledInstance {
@@ -133,7 +134,8 @@ export async function responseError(instance: CalledInstance, { status, body }: 
   // A proxy may return another body.
   const { data } = describedError.safeParse(parseIfJson(await readText(body, MAX_ERROR_BYTES)));
   const fault = errorKindOfStatus[status] ?? (status >= 500 ? 'repeat' : 'correct');
-  return responseErrors[fault](instance, data?.message?.slice(0, MAX_MESSAGE_CHARACTERS) ?? `status ${status}`, data);
+  const message = data?.message?.slice(0, MAX_MESSAGE_CHARACTERS) ?? `status ${status}`;
+  return responseErrors[fault](instance, rejection({ message, details: data?.details }), data);
 }
 
 /** Returns the error of an import that failed after its first event. */

@@ -75,7 +75,10 @@ export const placeTokenForbidden = defineError('PERMISSION_DENIED', 'PLACE_TOKEN
 export const placeRefused = defineError('FAILED_PRECONDITION', 'PLACE_REFUSED', {
   text: (place: string, reason: string, _cause?: unknown) => `${place} refuses: ${reason}`,
   carries: (_place: string, _reason: string, cause?: unknown) => ({ cause }),
-  example: ['https://id.example.com', 'orgs[0].humanUsers[3].user.userName: value is required'],
+  example: [
+    'https://id.example.com',
+    'orgs[0].humanUsers[3].user.userName: missing or empty: expected 1 to 200 characters',
+  ],
 });
 
 export const organisationTooLarge = defineError('FAILED_PRECONDITION', 'ORGANISATION_TOO_LARGE', {
@@ -116,7 +119,8 @@ export const placeLost = defineError('UNAVAILABLE', 'PLACE_LOST', {
 });
 
 export const sourceInvalid = defineError('FAILED_PRECONDITION', 'SOURCE_INVALID', {
-  text: (place: string, reason: string) => `${place} is not an intact export file: ${reason}; export it again`,
+  text: (place: string, reason: string) =>
+    `${place} is not an intact export file: ${reason}; export it again, or correct it`,
   example: ['north.json', 'unexpected end of JSON input'],
 });
 

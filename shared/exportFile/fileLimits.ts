@@ -53,5 +53,5 @@ export class FileBudget {
  */
 export function checkOrganisationId(orgId = ''): void {
   if (!isLongId(orgId)) return;
-  throw new InvalidRecordError([{ path: '', reason: `value length must be at most ${MAX_ID_CHARACTERS} runes` }]);
+  throw new InvalidRecordError([{ path: '', reason: `expected at most ${MAX_ID_CHARACTERS} characters` }]);
 }

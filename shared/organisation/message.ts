@@ -154,15 +154,18 @@ function expectedNumber(scalar: ScalarType | undefined): string {
   return `expected a whole number${most === undefined ? '' : ` from 0 to ${most}`}, such as 5`;
 }
 
+const EXPECTED_DURATION = 'expected a duration in seconds, such as "20s"';
+const EXPECTED_BYTES = 'expected base64, such as "dGV4dA=="';
+
 /** Describes the value that a field, or an element of its list, must have. */
 function expectedValue({ message, enum: names, scalar }: DescField): string {
-  if (message?.typeName === 'google.protobuf.Duration') return 'expected a duration, such as "20s"';
+  if (message?.typeName === 'google.protobuf.Duration') return EXPECTED_DURATION;
   if (message?.typeName === 'google.protobuf.Timestamp') return 'expected a time, such as "2026-01-31T12:00:00Z"';
   if (message !== undefined) return 'expected an object';
   if (names !== undefined) return `expected a name, such as "${names.values[1]?.name}"`;
   if (scalar === ScalarType.STRING) return 'expected text, such as "text"';
   if (scalar === ScalarType.BOOL) return 'expected true or false';
-  return scalar === ScalarType.BYTES ? 'expected base64, such as "dGV4dA=="' : expectedNumber(scalar);
+  return scalar === ScalarType.BYTES ? EXPECTED_BYTES : expectedNumber(scalar);
 }
 
 /** Narrows the result of JSON.parse, which is always JSON, to its type. */
@@ -265,12 +268,13 @@ function inspector({ message, enum: values, scalar }: DescField): Inspect | unde
 const inspectDuration: Inspect = (value, path, { malformed }) => {
   if (typeof value !== 'string') return value;
   const duration = canonicalDuration(value);
-  if (duration === undefined) malformed.push({ path, reason: `invalid duration ${JSON.stringify(value)}` });
+  if (duration === undefined)
+    malformed.push({ path, reason: `invalid duration ${JSON.stringify(value)}: ${EXPECTED_DURATION}` });
   return duration ?? value;
 };
 
 const inspectBytes: Inspect = (value, path, { malformed }) => {
-  if (typeof value === 'string' && !isBase64(value)) malformed.push({ path, reason: 'invalid base64' });
+  if (typeof value === 'string' && !isBase64(value)) malformed.push({ path, reason: EXPECTED_BYTES });
   return value;
 };
 

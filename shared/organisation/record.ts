@@ -8,6 +8,7 @@ import type { JsonPath } from '../json/jsonScanner.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import { InvalidRecordError, nothingUnknown, readMessage, type UnknownContent } from './message.ts';
 import { serialise } from './recordBody.ts';
+import { MISSING } from './rules.ts';
 import {
   type Adjustment,
   type Credential,
@@ -107,7 +108,7 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   const defined = withoutAdditional(section, converted);
   const { json, unknown } = readMessage(recordSchema(section), defined, checked ? section : undefined);
   if (section.inner !== undefined && json[section.inner] === undefined)
-    throw new InvalidRecordError([{ path: section.inner, reason: 'value is required' }]);
+    throw new InvalidRecordError([{ path: section.inner, reason: MISSING }]);
   // Nothing writes one, and millions of them fit into little.
   if (checked && isList(section) && Object.keys(json).length === 0)
     throw new InvalidRecordError([{ path: '', reason: 'the record is empty' }]);

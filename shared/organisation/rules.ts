@@ -14,6 +14,7 @@ import { asciiDomain, trimSpace } from './valueRules.ts';
 interface RuleIssue {
   /** The field's path in JSON names, such as `user.email.email`. */
   readonly path: string;
+  /** What the field lacks, in plain words. */
   readonly reason: string;
   /** ZITADEL's text of the issue, with each message and field on the path (zitadel 3.2). */
   readonly message: string;
@@ -23,12 +24,18 @@ interface FieldCheck {
   readonly field: DescField;
   /** The field's name in ZITADEL's Go code, such as `ImportHumanUserRequest_Email.Email`. */
   readonly goName: string;
-  readonly findReason: FindReason | undefined;
+  readonly findBroken: FindBroken | undefined;
   readonly nested: readonly FieldCheck[];
 }
 
-/** Finds the reason why a value breaks its field's rules, in ZITADEL's words (zitadel 3.2); undefined if it is valid. */
-type FindReason = (value: unknown) => string | undefined;
+/** A broken rule, in plain words and in ZITADEL's (zitadel 3.2). */
+interface BrokenRule {
+  readonly plain: string;
+  readonly zitadels: string;
+}
+
+/** Finds the rule of its field that a value breaks; undefined if it is valid. */
+type FindBroken = (value: unknown) => BrokenRule | undefined;
 
 const EMBEDDED = 'embedded message failed validation';
 const checksByMessage = new Map<string, readonly FieldCheck[]>();
@@ -80,9 +87,10 @@ function checkField(
   prefix: string,
   issues: RuleIssue[],
 ): void {
-  const reason = check.findReason?.(value);
-  if (reason !== undefined) {
-    issues.push({ path, reason, message: `${prefix}invalid ${check.goName}${position}: ${reason}` });
+  const broken = check.findBroken?.(value);
+  if (broken !== undefined) {
+    const message = `${prefix}invalid ${check.goName}${position}: ${broken.zitadels}`;
+    issues.push({ path, reason: broken.plain, message });
   } else if (check.nested.length > 0 && typeof value === 'object' && value !== null) {
     checkMessage(
       check.nested,
@@ -100,7 +108,7 @@ function compileChecks(schema: DescMessage): readonly FieldCheck[] {
   if (cached !== undefined) return cached;
   const checks = schema.fields
     .map((field) => compileCheck(schema, field))
-    .filter((check) => check.findReason !== undefined || check.nested.length > 0);
+    .filter((check) => check.findBroken !== undefined || check.nested.length > 0);
   checksByMessage.set(schema.typeName, checks);
   return checks;
 }
@@ -109,7 +117,7 @@ function compileCheck(schema: DescMessage, field: DescField): FieldCheck {
   return {
     field,
     goName: `${goMessageName(schema)}.${goCase(field.name)}`,
-    findReason: compileRules(field),
+    findBroken: compileRules(field),
     nested: field.message === undefined ? [] : compileChecks(field.message),
   };
 }
@@ -124,26 +132,26 @@ function goCase(name: string): string {
 }
 
 /** Compiles the rules of a field; undefined for a field without any. */
-export function compileRules(field: DescField): FindReason | undefined {
+export function compileRules(field: DescField): FindBroken | undefined {
   if (!hasOption(field, rules)) return undefined;
   const { type, message } = getOption(field, rules);
-  const absent = message?.required === true ? 'value is required' : undefined;
-  const findReason = compileType(type, field);
-  return (value) => (value === undefined ? absent : findReason(value));
+  const absent = message?.required === true ? { plain: MISSING, zitadels: 'value is required' } : undefined;
+  const findBroken = compileType(type, field);
+  return (value) => (value === undefined ? absent : findBroken(value));
 }
 
-function compileType(type: FieldRules['type'], field: DescField): FindReason {
+function compileType(type: FieldRules['type'], field: DescField): FindBroken {
   switch (type.case) {
     case 'string': {
-      const findReason = compileTextRules(type.value);
-      return (value) => (typeof value === 'string' ? findReason(value) : undefined);
+      const findBroken = compileTextRules(type.value);
+      return (value) => (typeof value === 'string' ? findBroken(value) : undefined);
     }
     case 'enum':
-      return (value) => (typeof value === 'number' ? enumReason(type.value, field, value) : undefined);
+      return (value) => (typeof value === 'number' ? enumBroken(type.value, field, value) : undefined);
     case 'bytes':
-      return (value) => (value instanceof Uint8Array ? bytesReason(type.value, value) : undefined);
+      return (value) => (value instanceof Uint8Array ? bytesBroken(type.value, value) : undefined);
     case 'duration':
-      return (value) => (isDuration(value) ? durationReason(type.value, value) : undefined);
+      return (value) => (isDuration(value) ? durationBroken(type.value, value) : undefined);
     default:
       return () => undefined;
   }
@@ -154,15 +162,19 @@ function compileTextRules({
   prefix,
   wellKnown,
   ...rules
-}: StringRules): (value: string) => string | undefined {
+}: StringRules): (value: string) => BrokenRule | undefined {
   const [min, max, maxBytes] = [Number(rules.minLen ?? 0), Number(rules.maxLen ?? 0), Number(rules.maxBytes ?? 0)];
   return (value) => {
     if (ignoreEmpty && value === '') return undefined;
-    const runes = lengthReason(min, max, runeCount(value, min, max), 'runes');
-    if (runes !== undefined) return runes;
-    if (maxBytes > 0 && Buffer.byteLength(value) > maxBytes) return `value length must be at most ${maxBytes} bytes`;
-    if (prefix && !value.startsWith(prefix)) return `value does not have prefix "${prefix}"`;
-    return wellKnown.case === 'email' ? emailReason(value) : undefined;
+    const broken =
+      lengthBroken(min, max, runeCount(value, min, max), RUNES) ??
+      lengthBroken(0, maxBytes, maxBytes > 0 ? Buffer.byteLength(value) : 0, BYTES);
+    if (broken !== undefined) return broken;
+    if (prefix && !value.startsWith(prefix)) {
+      const plain = `expected a text that begins with ${JSON.stringify(prefix)}`;
+      return { plain, zitadels: `value does not have prefix "${prefix}"` };
+    }
+    return wellKnown.case === 'email' ? emailBroken(value) : undefined;
   };
 }
 
@@ -175,17 +187,35 @@ function runeCount(value: string, min: number, max: number): number {
   return keeps ? value.length : [...value].length;
 }
 
-function lengthReason(min: number, max: number, length: number, unit: string): string | undefined {
+/** A unit of lengths, in plain words and in ZITADEL's. */
+type Unit = BrokenRule;
+const RUNES: Unit = { plain: 'characters', zitadels: 'runes' };
+const BYTES: Unit = { plain: 'bytes', zitadels: 'bytes' };
+
+/** The plain words for an absent field. */
+export const MISSING = 'missing';
+
+function lengthBroken(min: number, max: number, length: number, unit: Unit): BrokenRule | undefined {
   const hasMax = max > 0;
   if (length >= min && (!hasMax || length <= max)) return undefined;
-  if (min > 0 && hasMax) return `value length must be between ${min} and ${max} ${unit}, inclusive`;
-  return min > 0 ? `value length must be at least ${min} ${unit}` : `value length must be at most ${max} ${unit}`;
+  const given = length === 0 ? `${MISSING} or empty: ` : '';
+  if (min > 0 && hasMax) {
+    const zitadels = `value length must be between ${min} and ${max} ${unit.zitadels}, inclusive`;
+    return { plain: `${given}expected ${min} to ${max} ${unit.plain}`, zitadels };
+  }
+  const bound = min > 0 ? `at least ${min}` : `at most ${max}`;
+  return {
+    plain: `${given}expected ${bound} ${unit.plain}`,
+    zitadels: `value length must be ${bound} ${unit.zitadels}`,
+  };
 }
 
-function emailReason(value: string): string | undefined {
+function emailBroken(value: string): BrokenRule | undefined {
   const cause = emailRuleReason(value);
   if (cause === undefined) return undefined;
-  return ['value must be a valid email address', ...(cause === '' ? [] : [cause])].join(' | caused by: ');
+  const zitadels = ['value must be a valid email address', ...(cause === '' ? [] : [cause])].join(' | caused by: ');
+  const given = trimSpace(value) === '' ? `${MISSING} or empty: ` : '';
+  return { plain: `${given}expected an e-mail address, such as "ann@example.com"`, zitadels };
 }
 
 const LABEL = /^(?!-)[a-z\d-]{1,63}(?<!-)$/;
@@ -215,15 +245,20 @@ function isHostname(given: string): boolean {
   return name.length <= 253 && labels.every((label) => LABEL.test(label));
 }
 
-function enumReason(rules: EnumRules, field: DescField, value: number): string | undefined {
+function enumBroken(rules: EnumRules, field: DescField, value: number): BrokenRule | undefined {
   const values = field.enum?.value;
-  if (rules.definedOnly && values?.[value] === undefined) return 'value must be one of the defined enum values';
+  if (rules.definedOnly && values?.[value] === undefined)
+    return { plain: 'unknown value', zitadels: 'value must be one of the defined enum values' };
   if (!rules.notIn.includes(value)) return undefined;
-  return `value must not be in list [${rules.notIn.map((number) => values?.[number]?.name ?? number).join(' ')}]`;
+  const names = rules.notIn.map((number) => values?.[number]?.name ?? number);
+  return {
+    plain: `expected another value than ${names.join(', ')}`,
+    zitadels: `value must not be in list [${names.join(' ')}]`,
+  };
 }
 
-function bytesReason(rules: BytesRules, value: Uint8Array): string | undefined {
-  return lengthReason(Number(rules.minLen), Number(rules.maxLen), value.length, 'bytes');
+function bytesBroken(rules: BytesRules, value: Uint8Array): BrokenRule | undefined {
+  return lengthBroken(Number(rules.minLen), Number(rules.maxLen), value.length, BYTES);
 }
 
 interface Duration {
@@ -235,11 +270,16 @@ function isDuration(value: unknown): value is Duration {
   return typeof value === 'object' && value !== null && 'seconds' in value && 'nanos' in value;
 }
 
-function durationReason({ gte, lte }: DurationRules, value: Duration): string | undefined {
+function durationBroken({ gte, lte }: DurationRules, value: Duration): BrokenRule | undefined {
   const within =
     (gte === undefined || nanoseconds(value) >= nanoseconds(gte)) &&
     (lte === undefined || nanoseconds(value) <= nanoseconds(lte));
-  return within ? undefined : `value must be inside range [${formatSeconds(gte)}, ${formatSeconds(lte)}]`;
+  if (within) return undefined;
+  const [least, most] = [formatSeconds(gte), formatSeconds(lte)];
+  return {
+    plain: `expected a duration from ${least} to ${most}`,
+    zitadels: `value must be inside range [${least}, ${most}]`,
+  };
 }
 
 function nanoseconds({ seconds, nanos }: Duration): bigint {

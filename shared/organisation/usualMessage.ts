@@ -88,8 +88,8 @@ function usualFields(schema: DescMessage): UsualFields {
 }
 
 function compileField(field: DescField): UsualField {
-  const findReason = compileRules(field);
-  const mayBeAbsent = findReason?.(absentValue(field)) === undefined;
+  const findBroken = compileRules(field);
+  const mayBeAbsent = findBroken?.(absentValue(field)) === undefined;
   return { name: field.jsonName, findOrder: compileValue(field), message: field.message, mayBeAbsent };
 }
 
@@ -133,10 +133,10 @@ function compileElement(field: DescField): FindOrder | undefined {
 /** Google's own messages have a JSON form other than their fields. */
 function compileMessage(field: DescField, message: DescMessage): FindOrder | undefined {
   if (message.typeName.startsWith('google.protobuf.')) return undefined;
-  const findReason = compileRules(field);
+  const findBroken = compileRules(field);
   return (value, checked) => {
     const order = findOrder(message, value, checked);
-    return checked && findReason?.(value) !== undefined ? undefined : order;
+    return checked && findBroken?.(value) !== undefined ? undefined : order;
   };
 }
 
@@ -148,33 +148,33 @@ function compileScalar(isUsual: IsUsual): FindOrder {
 }
 
 function compileEnum(field: DescField, { values, value: byNumber }: DescEnum): IsUsual {
-  const findReason = compileRules(field);
+  const findBroken = compileRules(field);
   const written = values.filter(({ name, number }) => {
     return byNumber[number]?.name === name && !(hasDefault(field) && number === values[0]?.number);
   });
   const usual: ReadonlySet<unknown> = new Set(written.map(({ name }) => name));
-  const valid = written.filter(({ number }) => findReason?.(number) === undefined);
+  const valid = written.filter(({ number }) => findBroken?.(number) === undefined);
   const usualAndValid: ReadonlySet<unknown> = new Set(valid.map(({ name }) => name));
   return (value, checked) => (checked ? usualAndValid : usual).has(value);
 }
 
 function compileText(field: DescField): IsUsual {
-  const findReason = compileRules(field);
+  const findBroken = compileRules(field);
   const mayBeEmpty = !hasDefault(field);
   return (value, checked) => {
     if (typeof value !== 'string' || (value === '' && !mayBeEmpty) || !value.isWellFormed()) return false;
-    return !(checked && findReason?.(value) !== undefined);
+    return !(checked && findBroken?.(value) !== undefined);
   };
 }
 
 const BASE64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/][AQgw]==|[A-Za-z\d+/]{2}[AEIMQUYcgkosw048]=)?$/;
 
 function compileBytes(field: DescField): IsUsual {
-  const findReason = compileRules(field);
+  const findBroken = compileRules(field);
   const mayBeEmpty = !hasDefault(field);
   return (value, checked) => {
     if (typeof value !== 'string' || (value === '' && !mayBeEmpty) || !BASE64.test(value)) return false;
-    return !(checked && findReason?.(Buffer.from(value, 'base64')) !== undefined);
+    return !(checked && findBroken?.(Buffer.from(value, 'base64')) !== undefined);
   };
 }
 

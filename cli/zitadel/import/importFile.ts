@@ -13,6 +13,7 @@ import { UsageError } from '../../command.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
 import type { ComparedRecords, ExportFile, ImportMeter, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { counted } from '../../numberTexts.ts';
+import { rejection } from '../../serverMessages.ts';
 import { isNeverExported, LAG_MS } from '../expectedDifferences.ts';
 import { readDefaultDomainPolicy } from '../export/defaultDomainPolicy.ts';
 import { hasContext } from '../rpc.ts';
@@ -50,7 +51,7 @@ export async function importIntoZitadel(
       meter,
     );
   } catch (error) {
-    throw hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(baseUrl, error.message, error) : error;
+    throw hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(baseUrl, rejection(error), error) : error;
   }
 }
 

@@ -221,7 +221,24 @@ describe('a call on places that fails', { timeout: 240_000 }, () => {
     for (const target of [[url, '--token-file', token], [database]]) {
       const { code, stderr } = await identity(['import', file, '--to', ...target]);
       expect(code, stderr).toBe(1);
-      expect(message(stderr)).toBe(`identity: ${target[0]} refuses: orgs[0].humanUsers[0].user: value is required`);
+      expect(message(stderr)).toBe(`identity: ${target[0]} refuses: orgs[0].humanUsers[0].user: missing`);
+    }
+  });
+
+  it('reports every field that a target rejects, in plain words', async () => {
+    const { url, tokenFile: token, database } = await servedPlace(sqlite);
+    const file = join(await testDirectory(), 'invalid.json');
+    const profile = { firstName: 'x'.repeat(201), lastName: 'Lovelace' };
+    const people = ['a', 'b'].map((userId) => ({ userId, user: { userName: userId, profile, email: {} } }));
+    await writeFile(file, JSON.stringify({ orgs: [organisation('acme', { humanUsers: people })] }));
+    const issues = people.map((_, index) => [
+      `orgs[0].humanUsers[${index}].user.profile.firstName: expected 1 to 200 characters`,
+      `orgs[0].humanUsers[${index}].user.email.email: missing or empty: expected an e-mail address, such as "ann@example.com"`,
+    ]);
+    for (const target of [[url, '--token-file', token], [database]]) {
+      const { code, stderr } = await identity(['import', file, '--to', ...target]);
+      expect(code, stderr).toBe(1);
+      expect(message(stderr)).toBe(`identity: ${target[0]} refuses: ${issues.flat().join('; ')}`);
     }
   });
 

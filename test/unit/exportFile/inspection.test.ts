@@ -54,17 +54,17 @@ describe('a document that breaks a rule of its descriptors', () => {
         fieldViolations: [
           {
             field: 'orgs[1].humanUsers[1].user.email.email',
-            description: "value must be a valid email address | caused by: mail: missing '@' or angle-addr",
+            description: 'expected an e-mail address, such as "ann@example.com"',
           },
           {
             field: 'orgs[1].humanUsers[2].user.userName',
-            description: 'value length must be between 1 and 200 runes, inclusive',
+            description: 'missing or empty: expected 1 to 200 characters',
           },
           {
             field: 'orgs[1].humanUsers[2].user.email.email',
-            description: 'value must be a valid email address | caused by: mail: no address',
+            description: 'missing or empty: expected an e-mail address, such as "ann@example.com"',
           },
-          { field: 'orgs[1].org.name', description: 'value length must be between 1 and 200 runes, inclusive' },
+          { field: 'orgs[1].org.name', description: 'missing or empty: expected 1 to 200 characters' },
         ],
       },
       errorInfo('INVALID_REQUEST'),

@@ -32,7 +32,7 @@ describe('the forms of a message', () => {
     expect(inspectJson(DataActionSchema, json).malformed).toEqual([]);
     expect(json.action.timeout).toBe('5s');
     expect(inspectJson(DataActionSchema, { action: { timeout: '05s' } }).malformed).toEqual([
-      { path: 'action.timeout', reason: 'invalid duration "05s"' },
+      { path: 'action.timeout', reason: 'invalid duration "05s": expected a duration in seconds, such as "20s"' },
     ]);
   });
 });

@@ -100,8 +100,8 @@ describe('a record', () => {
   it.each(['humanUsers', 'machineUsers', 'projects', 'oidcApps', 'apiApps', 'actions', 'projectGrants', 'oidcIdps'])(
     'of %s is rejected without the object inside it',
     (section) => {
-      expect(() => read(section, {})).toThrow(/^\w+: value is required$/);
-      expect(() => read(section, { [sectionNamed(section).inner ?? '']: null })).toThrow(/value is required/);
+      expect(() => read(section, {})).toThrow(/^\w+: missing$/);
+      expect(() => read(section, { [sectionNamed(section).inner ?? '']: null })).toThrow(/missing/);
     },
   );
 
