@@ -65,15 +65,20 @@ async function readOwners(store: Store, reader: Reader): Promise<Owner[]> {
   const userIds = await instanceOwners(store);
   const members = await reader.getMany(userIds.map(instanceMemberKey), ['body']);
   const users = await reader.getMany(userIds.map(userKey), ['orgId', 'state']);
-  const orgIds = users.map((user) => user?.orgId ?? '');
-  const organisations = await reader.getMany(orgIds.map(organisationKey), ['state']);
-  return userIds.flatMap((userId, index) => {
-    const [user, orgId = ''] = [users[index], orgIds[index]];
-    if (user === undefined || !parseRoles(members[index]).includes(OWNER)) return [];
-    const isActive = !isBlocked(user.state) && !isOrganisationBlocked(organisations[index]?.state);
-    const keys = [instanceMemberKey(userId), userKey(userId), organisationKey(orgId)];
-    return [{ userId, orgId, isActive, keys }];
+  const owners = userIds.flatMap((userId, index) => {
+    const user = users[index];
+    return user !== undefined && parseRoles(members[index]).includes(OWNER) ? [{ userId, user }] : [];
   });
+  const organisations = await reader.getMany(
+    owners.map(({ user }) => organisationKey(user.orgId ?? '')),
+    ['state'],
+  );
+  return owners.map(({ userId, user: { orgId = '', state } }, index) => ({
+    userId,
+    orgId,
+    isActive: !isBlocked(state) && !isOrganisationBlocked(organisations[index]?.state),
+    keys: [instanceMemberKey(userId), userKey(userId), organisationKey(orgId)],
+  }));
 }
 
 /**
