@@ -9,7 +9,8 @@ import { describeDeployment } from '../support/instances/deployments.ts';
 import { databaseOf, newToken } from '../support/instances/tokens.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 import { deliberateDifferences, reasonsOf } from './deliberate.ts';
-import type { Difference } from './differences.ts';
+import { type Difference, differences } from './differences.ts';
+import { isJsonObject } from './jsonObject.ts';
 import { readRecordings } from './recordedCase.ts';
 import { releaseDifferences } from './releases.ts';
 import { importCallers, type Judged, replay, summary } from './replay.ts';
@@ -91,6 +92,48 @@ describe('the differences of release 2.71', () => {
     expect(explain('http: export one known, one unknown', state)).toHaveLength(1);
     const other = { ...state, ours: 'ORG_STATE_INACTIVE' };
     expect(explain('http: export one known, one unknown', other)).toBeUndefined();
+  });
+
+  it('explain an accepted member of an unknown project, and no other missing error of the case', () => {
+    const explainMissing = (id: string) => {
+      const error = { type: 'project_member', id: 'any', message: `ID=${id} Message=Errors.Project.NotFound` };
+      const missing = { part: 'error missing', path: '', zitadel: error, ours: undefined };
+      const success = { part: 'success', path: '.orgs[].projectMembers', zitadel: undefined, ours: [] };
+      return explain('member: project unknown project', missing, success);
+    };
+    expect(explainMissing('COMMAND-EbFMN')).toHaveLength(1);
+    expect(explainMissing('COMMAND-other')).toBeUndefined();
+  });
+
+  it('explain the message for an unknown host, and no other message', () => {
+    const body = readRecordings().cases.find(({ name }) => name === 'unknown host')?.zitadel.body;
+    const message = isJsonObject(body) ? String(body.message) : '';
+    const reworded = message
+      .replace('by host: instanceHost', 'by domain: instanceDomain')
+      .replace(/publicHost :/, 'publicHostname unknown.example:9:')
+      .replaceAll(':18080', ':9');
+    const found = (answered: string) =>
+      differences({ status: 404, body }, { status: 404, body: { code: 5, message: answered } });
+    expect(explain('unknown host', ...found(reworded))).toHaveLength(1);
+    expect(explain('unknown host', ...found(`${reworded}.`))).toBeUndefined();
+  });
+});
+
+describe('the compared messages', () => {
+  it('lack the port of an unknown host', () => {
+    const answered = (port: string, rest = '') => ({
+      status: 404,
+      body: { code: 5, message: `no instance at unknown.example:${port}${rest}` },
+    });
+    expect(differences(answered('18080'), answered('9'))).toEqual([]);
+    expect(differences(answered('18080'), answered('9', '!'))).toEqual([
+      {
+        part: 'message',
+        path: '',
+        zitadel: 'no instance at unknown.example',
+        ours: 'no instance at unknown.example!',
+      },
+    ]);
   });
 });
 

@@ -24,7 +24,8 @@ type Caller = NonNullable<RecordedRequest['as']>;
 
 /** The most characters of an id in a request for an export. */
 export const MAX_ID_LENGTH = 200;
-const ORGANISATIONS_PER_EXPORT = 50;
+/** The time of a ZITADEL's export grows with its organisations times its projects times its grants. */
+const ORGANISATIONS_PER_EXPORT = 10;
 
 /** A server's response to a case, and the values of the case's placeholders. */
 export interface Answered {
