@@ -177,8 +177,8 @@ export interface InstanceCommand<Arguments = readonly Parameter[], Own = Options
   readonly isAudited?: true;
   /** Checks the call before the database is opened, or creates the database by other means. */
   prepare?(call: CommandCall<Arguments, Own>, location: StoreLocation): Promise<void>;
-  /** Runs a call on another place than `--data` or `--firestore`; returns undefined for any other call. */
-  elsewhere?(call: CommandCall<Arguments, Own>): Promise<Output | undefined>;
+  /** Returns the work of a call on another place than `--data` or `--firestore`; undefined for any other call. */
+  elsewhere?(call: CommandCall<Arguments, Own>): (() => Promise<Output>) | undefined;
   /** Runs the command. Loads its modules itself, because every call loads all definitions. */
   run(call: CommandCall<Arguments, Own> & OpenInstance): CommandResult;
 }

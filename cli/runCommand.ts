@@ -43,11 +43,11 @@ export async function runCommand(
     return output?.exitStatus?.() ?? 'done';
   };
   if (command.instance === 'none') return print(await command.run(call));
-  const elsewhere = await command.elsewhere?.(call);
+  const elsewhere = command.elsewhere?.(call);
   const { data: [data] = [], firestore: [firestore] = [] } = given.options;
   if (elsewhere !== undefined && (data ?? firestore) !== undefined)
-    throw new UsageError('PLACE, --data and --firestore are mutually exclusive: specify one of them');
-  if (elsewhere !== undefined) return print(elsewhere);
+    throw new UsageError('an address, --data and --firestore are mutually exclusive: specify one of them');
+  if (elsewhere !== undefined) return print(await elsewhere());
   const { location, defaultName, environment } = instanceLocation(data, firestore, call.environment);
   if (command.instance === 'existing' && !hasDatabase(location)) throw instanceMissing(data ?? '');
   const onInstance = { ...call, environment };

@@ -14,7 +14,7 @@ import {
 } from '../command.ts';
 import { counted } from '../numberTexts.ts';
 import type { People, Person } from '../people/people.ts';
-import { secretOptions } from '../places/placeOptions.ts';
+import { type SecretFiles, secretOptions } from '../places/placeOptions.ts';
 
 export const otpEmailEnableCommand = defineInstanceCommand({
   name: 'otp-email enable',
@@ -46,16 +46,12 @@ export const otpEmailRemoveCommand = defineInstanceCommand({
     'otp-email remove ada@example.com 330000000000000202 --data ./north',
     'otp-email remove --file people.txt https://zitadel.example.com --token-file zitadel.pat --dry-run',
   ],
-  elsewhere: async (call) => {
+  elsewhere: (call) => {
     const addresses = call.arguments[0].filter(isAddress);
     const [address] = addresses;
     if (address === undefined) return undefined;
     if (addresses.length > 1) throw new UsageError(`${addresses.join(' and ')}: specify one address`);
-    const users = await givenUsers(call);
-    const { openAddress } = await import('../places/openPlaces.ts');
-    const { openRemotePeople } = await import('../people/remotePeople.ts');
-    const settings = await openAddress(call, call.options, address);
-    return removeFactors(await openRemotePeople(settings, call), users, call);
+    return () => removeAt(address, call);
   },
   run: async (call) => {
     if (call.options['token-file'] !== undefined)
@@ -74,6 +70,15 @@ interface RemovalCall extends Surroundings {
 
 function isAddress(text: string): boolean {
   return /^https?:\/\//i.test(text);
+}
+
+/** Removes the factors of people of an instance or a ZITADEL. */
+async function removeAt(address: string, call: RemovalCall & { readonly options: SecretFiles }): Promise<Output> {
+  const users = await givenUsers(call);
+  const { openAddress } = await import('../places/openPlaces.ts');
+  const { openRemotePeople } = await import('../people/remotePeople.ts');
+  const settings = await openAddress(call, call.options, address);
+  return removeFactors(await openRemotePeople(settings, call), users, call);
 }
 
 /** @throws UsageError for a call that specifies no people */

@@ -22,15 +22,8 @@ export const migratePrepareCommand = defineInstanceCommand({
     'migrate prepare --token-file south.pat --firestore my-project/south',
     'migrate prepare https://zitadel.example.com --token-file zitadel.pat',
   ],
-  elsewhere: async ({ arguments: [place], options }) => {
-    if (place === undefined) return undefined;
-    const { parsePlace } = await import('../places/parsePlace.ts');
-    const parsed = parsePlace(place);
-    if (parsed.kind === 'instance') return consoleSteps(parsed.origin, options['token-file']);
-    throw new UsageError(
-      `${place} is not an address: specify an instance by --data DIR or --firestore PROJECT[/DATABASE]`,
-    );
-  },
+  elsewhere: ({ arguments: [place], options }) =>
+    place === undefined ? undefined : () => consoleSteps(place, options['token-file']),
   run: async ({ options, store, location, environment, now }) => {
     const { tokenLifetime } = await import('../configuration.ts');
     const { createMigrationUser } = await import('../../shared/accounts/serviceUsers.ts');
@@ -56,8 +49,18 @@ export const migratePrepareCommand = defineInstanceCommand({
   },
 });
 
-/** Returns the steps in a ZITADEL's console, where the command does not have permissions yet. */
-function consoleSteps(origin: string, file: string): Output {
+/**
+ * Returns the steps in a ZITADEL's console, where the command does not have permissions yet.
+ * @throws UsageError for a place without an address
+ */
+async function consoleSteps(place: string, file: string): Promise<Output> {
+  const { parsePlace } = await import('../places/parsePlace.ts');
+  const parsed = parsePlace(place);
+  if (parsed.kind !== 'instance')
+    throw new UsageError(
+      `${place} is not an address: specify an instance by --data DIR or --firestore PROJECT[/DATABASE]`,
+    );
+  const { origin } = parsed;
   const steps = [
     '1. Users, Service Users, New: a user in the default organisation, with the Access Token Type Bearer',
     '2. its Personal Access Tokens, New: with tomorrow as the expiration date',

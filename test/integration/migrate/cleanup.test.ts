@@ -100,7 +100,7 @@ describe('identity migrate cleanup', { timeout: 120_000 }, () => {
     const both = await identity([...prepare, 'https://zitadel.example.com', '--data', 'north']);
     expect(both).toMatchObject({
       code: 64,
-      stderr: expect.stringContaining('PLACE, --data and --firestore are mutually exclusive'),
+      stderr: expect.stringContaining('an address, --data and --firestore are mutually exclusive'),
     });
     const file = await identity([...prepare, 'north.json']);
     expect(file).toMatchObject({ code: 64, stderr: expect.stringContaining('north.json is not an address') });
