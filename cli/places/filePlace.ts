@@ -34,13 +34,15 @@ async function openStoredFile(path: string): Promise<ExportFile> {
   return storedContent(entry.size, (count, signal) => readExportJson(path, count(createReadStream(path, { signal }))));
 }
 
-/** @throws IdentityError ALREADY_EXISTS */
+/** @throws IdentityError ALREADY_EXISTS; Error of the file system for a path that cannot be looked up */
 export async function requireFreeFile(path: string): Promise<void> {
-  const isFree = await access(path).then(
-    () => false,
-    (error: unknown) => systemCode(error) === 'ENOENT',
-  );
-  if (!isFree) throw fileExists(path);
+  try {
+    await access(path);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return;
+    throw error;
+  }
+  throw fileExists(path);
 }
 
 async function storeFile(path: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile> {
