@@ -175,9 +175,10 @@ class PartsSum {
   get response(): ImportResponse {
     const { errorsOmitted = 0, warningsOmitted = 0, overwritten = {}, skipped = {}, ...summary } = this.summary;
     const errors = this.errors.slice(0, MAX_LISTED_ISSUES);
-    const warnings = [...this.warnings, ...missingWarnings(this.inspection, this.options)].slice(0, MAX_LISTED_ISSUES);
+    const allWarnings = [...this.warnings, ...missingWarnings(this.inspection, this.options)];
+    const warnings = allWarnings.slice(0, MAX_LISTED_ISSUES);
     const furtherErrors = errorsOmitted + this.errors.length - errors.length;
-    const furtherWarnings = warningsOmitted + this.warnings.length - warnings.length;
+    const furtherWarnings = warningsOmitted + allWarnings.length - warnings.length;
     return {
       ...(errors.length === 0 ? {} : { errors }),
       success: this.existing.size === 0 ? {} : { orgs: Array.from(this.existing, (orgId) => ({ orgId })) },
@@ -187,7 +188,7 @@ class PartsSum {
         ...(total(skipped) === 0 ? {} : { skipped }),
         warnings: [...fileWarnings(this.inspection), ...warnings],
         ...(furtherErrors === 0 ? {} : { errorsOmitted: furtherErrors }),
-        ...(furtherWarnings <= 0 ? {} : { warningsOmitted: furtherWarnings }),
+        ...(furtherWarnings === 0 ? {} : { warningsOmitted: furtherWarnings }),
       },
     };
   }

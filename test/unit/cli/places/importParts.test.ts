@@ -50,3 +50,26 @@ it('an import in parts reports the settled records of all parts, within each par
   expect(summary).toMatchObject({ created: { org: 1, humanUsers: 60 }, unchanged: {} });
   expect([...ids]).toEqual([expect.stringMatching(/^\d{9}$/)]);
 });
+
+it('an import in parts counts the omitted warnings of all parts beside its own warnings', async () => {
+  const summary = {
+    created: {},
+    unchanged: {},
+    failed: {},
+    notCarried: {},
+    warnings: [],
+    warningsOmitted: 3,
+    proved: true,
+  };
+  let parts = 0;
+  const send = async () => {
+    parts++;
+    return { success: {}, summary };
+  };
+  const target = { origin: 'https://id.example.com', requestBytes: 8_000, send };
+  const meter = { onBegun: () => {}, onStarted: () => {} };
+  const selected = { ...options, orgIds: ['acme', 'missing'] };
+  const response = await importParts(target, content, selected, meter, signal);
+  expect(response.summary.warnings).toContainEqual(expect.objectContaining({ id: 'missing' }));
+  expect(response.summary.warningsOmitted).toBe(3 * parts);
+});
