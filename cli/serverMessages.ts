@@ -25,6 +25,11 @@ const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
     /^ID=PROJECT-msNebo /,
     'the ZITADEL refuses the host in `backChannelLogoutUri`, which is unknown there or private: change HTTPClient.DenyList there, or import the application without this field',
   ],
+  [
+    /^ID=COMM-deLSk /,
+    'the target does not have this organisation, and the file has no name to create it with (`org.name`)',
+  ],
+  [/^ID=ORG-4Mlfs /, 'the `orgId` of an organisation, or the `roles` of a member are missing: add them'],
   [/^ID=IMPORT-orgState /, 'an import does not change the state of an existing organisation'],
   [/^ID=IMPORT-ownState /, 'an import does not change the state of its caller'],
   [/^ID=IMPORT-rolesInUse /, 'the project grant would lose roles that user grants still use'],

@@ -6,6 +6,7 @@ export const warningReasons = [
   'people_initial',
   'login_names_differ',
   'organisation_missing',
+  'organisation_unnamed',
   'privilege_added',
   'domain_added',
   'state_changed',

@@ -112,7 +112,18 @@ function reportUncreatable({ header, issue }: FileOrganisation, isStored: boolea
   report.count(keepsName ? 'unchanged' : 'failed', organisationSection.name);
   if (keepsName) return;
   const message = formatIssue(isStored ? organisationSection.error.exists : (issue ?? NAME_MISSING));
-  report.addError({ type: 'org', ...(orgId === '' ? {} : { id: orgId }), message });
+  const subject = { type: 'org', ...(orgId === '' ? {} : { id: orgId }) };
+  report.addError({ ...subject, message });
+  const remedy = remedyOf(issue);
+  if (!isStored && remedy !== undefined)
+    report.addWarning({ ...subject, reason: 'organisation_unnamed', message: remedy });
+}
+
+/** Returns what to do about an organisation that cannot be created: ZITADEL's messages do not say it. */
+function remedyOf(issue: RecordIssue | undefined): string | undefined {
+  if (issue === ID_MISSING) return 'the file has an organisation without `orgId`: add it';
+  if (issue?.id !== NAME_MISSING.id) return undefined;
+  return 'the organisation does not exist, and the file has no name to create it with: add `org` with a `name`, or set `orgId` to the id of an existing organisation';
 }
 
 /** Looks up which organisations are stored. */

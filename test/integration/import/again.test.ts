@@ -249,6 +249,9 @@ describe('an organisation without a description in the document', () => {
       dataOrgs: { orgs: [{ orgId: 'none', ...content }, organisation('O')] },
     });
     expect(errors).toEqual([{ type: 'org', id: 'none', message: 'ID=COMM-deLSk Message=Errors.Org.Invalid' }]);
+    expect(summary.warnings).toContainEqual(
+      expect.objectContaining({ type: 'org', id: 'none', reason: 'organisation_unnamed' }),
+    );
     expect(success.orgs).toEqual([{ orgId: 'O' }]);
     expect(summary.failed).toMatchObject({ humanUsers: 1, projects: 1 });
     expect(list.parse((await instance.export()).orgs)).toHaveLength(1);
@@ -256,9 +259,14 @@ describe('an organisation without a description in the document', () => {
 
   it('is an error without an id, and the others are imported', async () => {
     const { instance } = await countedInstance();
-    const { errors, success } = await instance.import({
+    const { errors, success, summary } = await instance.import({
       dataOrgs: { orgs: [{ org: { name: 'N' }, ...content }, organisation('O')] },
     });
+    const unnamed = expect.objectContaining({
+      reason: 'organisation_unnamed',
+      message: expect.stringContaining('`orgId`'),
+    });
+    expect(summary.warnings).toContainEqual(unnamed);
     expect(errors?.map(({ type }) => type)).toEqual(['org']);
     expect(success.orgs).toEqual([{ orgId: 'O' }]);
   });

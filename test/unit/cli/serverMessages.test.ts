@@ -10,6 +10,8 @@ describe("the readable text of a server's message", () => {
     ['ID=ORG-lapo2n Errors.Org.AlreadyExisting', exists],
     ['ID=V3-DKcYh Message=Errors.User.AlreadyExists', /^another user has this login name/],
     ['ID=V3-DKcYh Message=Errors.Org.AlreadyExists', /^another organisation has this name/],
+    ['ID=COMM-deLSk Message=Errors.Org.Invalid', /the file has no name to create it with/],
+    ['ID=ORG-4Mlfs Message=Errors.Invalid.Argument', /are missing: add them$/],
     ['ID=V3-DKcYh Message=Errors.Org.Domain.AlreadyExists', /^another record has this login name/],
     [
       'ID=ORG-GoXOn Errors.User.NotFound',

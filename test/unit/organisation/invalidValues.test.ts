@@ -47,7 +47,11 @@ describe('a value of the wrong type', () => {
       { maxPasswordAttempts: '0x10' },
       'maxPasswordAttempts: expected a whole number from 0 to 4294967295, such as 5',
     ],
-    ['loginPolicy', { passwordCheckLifetime: 5 }, 'passwordCheckLifetime: expected a duration in seconds, such as "20s"'],
+    [
+      'loginPolicy',
+      { passwordCheckLifetime: 5 },
+      'passwordCheckLifetime: expected a duration in seconds, such as "20s"',
+    ],
     ['machineKeys', { keyId: 'k', expirationDate: 'soon' }, 'expirationDate: expected a time, such as '],
     ['orgMembers', { userId: 'u', user_id: 'u', roles: ['ORG_OWNER'] }, 'userId: duplicate field "user_id"'],
   ])('in %s is named with its path and an example: %j', (section, value, expected) => {
