@@ -1,5 +1,6 @@
 // Readers of the stored records that an export contains, by organisation and section.
 
+import { invalidRequest } from '../../shared/errors/errors.ts';
 import { type Section, sectionPartition, sectionPartitions } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
@@ -61,7 +62,10 @@ export function openSeparateReader(snapshot: Snapshot, content: ExportContent, i
   return separateReader(snapshot, exportedSections(content, isRead));
 }
 
-/** Opens a reader of the rest of an organisation, from a position on. */
+/**
+ * Opens a reader of the rest of an organisation, from a position on.
+ * @throws IdentityError INVALID_ARGUMENT for the position of an export with other content: the rest would be lost
+ */
 export function openRemainderReader(
   snapshot: Snapshot,
   content: ExportContent,
@@ -69,7 +73,11 @@ export function openRemainderReader(
 ): RecordReader {
   const exported = exportedSections(content, () => true);
   const first = exported.findIndex(({ section }) => section.name === name);
-  return separateReader(snapshot, first < 0 ? [] : exported.slice(first), after);
+  if (first < 0) {
+    const description = 'is of an export with other options: repeat those of the page before';
+    throw invalidRequest([{ field: 'page_token', description }]);
+  }
+  return separateReader(snapshot, exported.slice(first), after);
 }
 
 /** @param after the id of the document behind which the first section is read */

@@ -106,6 +106,15 @@ describeStores('an export in pages', (kind) => {
     expect(rest.orgs[0]?.orgId).toBe('acme');
   });
 
+  it('is rejected if it continues in a section that the request leaves out', async () => {
+    const instance = await filled(kind, [crowd('acme', 3)]);
+    const token = Buffer.from(JSON.stringify({ orgId: 'acme', section: 'machineKeys' })).toString('base64url');
+    const request = { ...everything(instance), paged: true, page_token: token };
+    expect((await instance.attempt('export', request)).status).toBe(200);
+    const { status, text } = await instance.attempt('export', { ...request, with_keys: false });
+    expect({ status, text }).toMatchObject({ status: 400, text: expect.stringContaining('other options') });
+  });
+
   it.each([
     ['a token that no page has', { page_token: 'x' }, 'page_token: must be the nextPageToken'],
     ['a bucket', { gcs_output: { bucket: 'b', path: 'p' } }, 'gcs_output'],
