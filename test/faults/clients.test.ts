@@ -5,8 +5,9 @@ import type { Store } from '../../shared/store/store.ts';
 import { type MemoryTrail, memoryTrail } from '../support/audit/memoryTrail.ts';
 import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 import { repetitions } from '../support/repetitions.ts';
+import { type HeldStore, heldStore } from '../support/stores/heldStore.ts';
 import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
-import { anyMissing, arrival } from './support/arrival.ts';
+import { anyMissing } from './support/arrival.ts';
 import { faultTable } from './support/faultTable.ts';
 import { migration } from './support/migration.ts';
 import { randomOf } from './support/random.ts';
@@ -26,11 +27,11 @@ beforeAll(async () => {
 describeStores(faultTable['client is gone'].fault, (kind) => {
   it(faultTable['client is gone'].outcome, async (context) => {
     const random = randomOf(`disconnections (${kind.name})`);
-    let [store, instance, trail] = await newInstance(kind);
+    let { store, held, instance, trail } = await newInstance(kind);
     const events = (name: string) => trail.events.filter(({ event }) => event === name).length;
     for (let time = 0; time < DISCONNECTIONS; time++) {
       if ((await expectSound(store, expected)).size === expected.contents.size)
-        [store, instance, trail] = await newInstance(kind);
+        ({ store, held, instance, trail } = await newInstance(kind));
       const before = await expectSound(store, expected);
       const record = random() < SHARE_OF_UNSENT ? undefined : anyMissing(expected.contents, before, random);
       const server = await serve({ app: instance.app, host: '127.0.0.1', port: 0 });
@@ -38,8 +39,9 @@ describeStores(faultTable['client is gone'].fault, (kind) => {
       const bytes = Buffer.from(expected.body);
       if (record === undefined) await written(client, bytes.subarray(0, Math.floor(random() * bytes.length)));
       else {
+        const begun = held.before(record, async () => void client.destroy());
         client.end(bytes);
-        await arrival(store, record, new AbortController().signal);
+        await begun;
       }
       client.destroy();
       await server.close();
@@ -56,10 +58,19 @@ describeStores(faultTable['client is gone'].fault, (kind) => {
   });
 });
 
-async function newInstance(kind: StoreKind): Promise<[Store, TestInstance, MemoryTrail]> {
+/** An instance, its database without the instance, and the observations of its calls. */
+interface Served {
+  readonly store: Store;
+  readonly held: HeldStore;
+  readonly instance: TestInstance;
+  readonly trail: MemoryTrail;
+}
+
+async function newInstance(kind: StoreKind): Promise<Served> {
   const store = await openTestStore(kind);
+  const held = heldStore(store);
   const trail = memoryTrail();
-  return [store, await testInstance(store, 'test', { audit: trail.audit }), trail];
+  return { store, held, instance: await testInstance(store, 'test', { store: held.store, audit: trail.audit }), trail };
 }
 
 function begin(url: string, { token }: TestInstance): ClientRequest {

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../../tools/firestoreEmulator.ts';
 import { describeWithFirestore } from '../support/emulators/withFirestore.ts';
 import { startTcpProxy, type TcpProxy } from '../support/http/tcpProxy.ts';
-import { testInstance } from '../support/instances/testInstance.ts';
 import { areMany, repetitions } from '../support/repetitions.ts';
 import { openTestStore, sqlite } from '../support/stores/stores.ts';
 import {
   type DisturbedImport,
+  disturbedImport,
   expectAnswered,
   expectResumable,
   importDuring,
@@ -48,18 +48,19 @@ describeWithFirestore('Firestore', () => {
   const throughNetwork = async (projectId: string): Promise<DisturbedImport> => {
     const direct = await storeAt(emulator.address, projectId);
     const store = await storeAt(new URL(network.url).host, projectId);
-    return { direct, expected, instance: await testInstance(direct, 'test', { store }) };
+    return disturbedImport(direct, expected, store);
   };
 
   it(`${faultTable.stopped.fault}: ${faultTable.stopped.outcome}`, async (context) => {
     const random = randomOf('stops of the database');
     for (let time = 0; time < TIMES; time++) {
       const direct = await storeAt(emulator.address, `stopped-${time}`);
-      const instance = await testInstance(direct);
-      const answer = await importDuring({ instance, direct, expected }, random, async () => {
-        emulator.signal('SIGSTOP');
-        await setTimeout(STOPPED_MS);
-        emulator.signal('SIGCONT');
+      const answer = await importDuring(await disturbedImport(direct, expected), random, {
+        begin: async () => emulator.signal('SIGSTOP'),
+        end: async () => {
+          await setTimeout(STOPPED_MS);
+          emulator.signal('SIGCONT');
+        },
       });
       await expectAnswered(answer, direct, expected);
     }
@@ -71,10 +72,12 @@ describeWithFirestore('Firestore', () => {
     const random = randomOf('moments without a network');
     for (let time = 0; time < TIMES; time++) {
       const disturbed = await throughNetwork(`moment-${time}`);
-      const answer = await importDuring(disturbed, random, async () => {
-        await network.refuse();
-        await setTimeout(SHORT_MS);
-        await network.accept();
+      const answer = await importDuring(disturbed, random, {
+        begin: () => network.refuse(),
+        end: async () => {
+          await setTimeout(SHORT_MS);
+          await network.accept();
+        },
       });
       await expectAnswered(answer, disturbed.direct, expected);
     }
@@ -87,10 +90,12 @@ describeWithFirestore('Firestore', () => {
     for (let time = 0; time < times; time++) {
       const disturbed = await throughNetwork(`unreachable-${time}`);
       const body = withTimeout(expected, '10s');
-      const answer = await importDuring({ ...disturbed, body }, random, async (ended) => {
-        await network.refuse();
-        await ended;
-        await network.accept();
+      const answer = await importDuring({ ...disturbed, body }, random, {
+        begin: () => network.refuse(),
+        end: async (ended) => {
+          await ended;
+          await network.accept();
+        },
       });
       await expectResumable(answer, disturbed);
     }
@@ -106,16 +111,22 @@ describe('SQLite', () => {
       const location = await sqlite.newLocation();
       if (location.kind !== 'sqlite') throw new Error('the embedded store is in a directory');
       const direct = await openTestStore(sqlite, location);
-      const instance = await testInstance(direct);
+      const disturbed = await disturbedImport(direct, expected);
       using other = new DatabaseSync(join(location.directory, 'identity.sqlite'));
-      const { status, text } = await importDuring({ instance, direct, expected }, random, async (ended) => {
-        other.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE');
-        await ended;
-        other.exec('ROLLBACK');
+      const { status, text } = await importDuring(disturbed, random, {
+        begin: async () => {
+          // A commit of this process that has the lock ends first.
+          await setImmediate();
+          other.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE');
+        },
+        end: async (ended) => {
+          await ended;
+          other.exec('ROLLBACK');
+        },
       });
       expect(status, text).toBe(503);
       await expectSound(direct, expected);
-      await expectAnswered(await instance.attempt('import', expected.body), direct, expected);
+      await expectAnswered(await disturbed.instance.attempt('import', expected.body), direct, expected);
     }
     survived(context, 'locked', 'SQLite', times);
   });

@@ -7,11 +7,11 @@ import { memoryTrail } from '../support/audit/memoryTrail.ts';
 import { newEmulatorDatabase } from '../support/emulators/emulatorDatabase.ts';
 import { describeWithFirestore, firestoreEmulator } from '../support/emulators/withFirestore.ts';
 import { type GrpcProxy, startGrpcProxy } from '../support/http/grpcProxy.ts';
-import { testInstance } from '../support/instances/testInstance.ts';
 import { repetitions } from '../support/repetitions.ts';
 import { readUser } from '../support/stores/documents.ts';
 import {
   type DisturbedImport,
+  disturbedImport,
   expectAnswered,
   expectResumable,
   importDuring,
@@ -52,7 +52,7 @@ describeWithFirestore('a throttled database', () => {
     onTestFinished(empty);
     const direct = await storeAt(firestoreEmulator ?? '', projectId);
     const store = await storeAt(network.address, projectId);
-    return { direct, store, expected, instance: await testInstance(direct, 'test', { store }) };
+    return { ...(await disturbedImport(direct, expected, store)), store };
   };
 
   const ofImport = faultTable['throttled during an import'];
@@ -61,8 +61,8 @@ describeWithFirestore('a throttled database', () => {
     for (let time = 0; time < TIMES; time++) {
       const disturbed = await throughNetwork();
       const before = network.throttled();
-      const answer = await importDuring(disturbed, random, async () => {
-        network.throttle(BATCHES_IN_FLIGHT * REJECTIONS);
+      const answer = await importDuring(disturbed, random, {
+        begin: async () => network.throttle(BATCHES_IN_FLIGHT * REJECTIONS),
       });
       await expectAnswered(answer, disturbed.direct, expected);
       expect(network.throttled() - before).toBe(BATCHES_IN_FLIGHT * REJECTIONS);
@@ -76,10 +76,12 @@ describeWithFirestore('a throttled database', () => {
     for (let time = 0; time < TIMES; time++) {
       const disturbed = await throughNetwork();
       const body = withTimeout(expected, '10s');
-      const answer = await importDuring({ ...disturbed, body }, random, async (ended) => {
-        network.throttle(Number.POSITIVE_INFINITY);
-        await ended;
-        network.throttle(0);
+      const answer = await importDuring({ ...disturbed, body }, random, {
+        begin: async () => network.throttle(Number.POSITIVE_INFINITY),
+        end: async (ended) => {
+          await ended;
+          network.throttle(0);
+        },
       });
       await expectResumable(answer, disturbed);
     }

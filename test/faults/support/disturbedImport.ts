@@ -2,36 +2,53 @@ import { expect, onTestFinished, vi } from 'vitest';
 import { openStore } from '../../../shared/store/openStore.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { emulatorMasterKey } from '../../support/emulators/emulatorDatabase.ts';
-import type { TestInstance } from '../../support/instances/testInstance.ts';
+import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
+import { type HeldStore, heldStore } from '../../support/stores/heldStore.ts';
 import { type Answer, Witness } from '../../support/stores/witness.ts';
-import { anyMissing, arrival } from './arrival.ts';
+import { anyMissing } from './arrival.ts';
 import { halfOf } from './migration.ts';
 import { expectAllIn, expectComplete, expectSound, type Undisturbed } from './undisturbed.ts';
 
 /** An import to disturb: its instance, the same database without the fault, and the state after an undisturbed import. */
 export interface DisturbedImport {
   readonly instance: TestInstance;
+  readonly held: HeldStore;
   readonly direct: Store;
   readonly expected: Undisturbed;
   /** The request; by default one without `timeout`. */
   readonly body?: string;
 }
 
+/** A change of the database in the middle of an import. */
+interface Disturbance {
+  /** Changes the database while the import is held back before one of its writes, so that it cannot have ended. */
+  begin(): Promise<void>;
+  /** Changes it back; runs at once while the import continues. */
+  end?(answer: Promise<unknown>): Promise<void>;
+}
+
+/** Prepares an import through a store, which is `direct` unless the fault is on the way to the database. */
+export async function disturbedImport(direct: Store, expected: Undisturbed, store = direct): Promise<DisturbedImport> {
+  const held = heldStore(store);
+  return { direct, expected, held, instance: await testInstance(direct, 'test', { store: held.store }) };
+}
+
 /** Imports, and changes the database in the middle. */
 export async function importDuring(
-  { instance, direct, expected, body = expected.body }: DisturbedImport,
+  { instance, held, direct, expected, body = expected.body }: DisturbedImport,
   random: () => number,
-  happens: (answer: Promise<unknown>) => Promise<void>,
+  { begin, end }: Disturbance,
 ): Promise<Answer> {
   // Some records exist already, so that records are decided in transactions too.
   await instance.import({ data_orgs: { orgs: halfOf(expected).orgs }, with_keys: true });
-  // In the middle phase, so that some records remain when it has arrived.
+  // In the middle phase, so that some records remain.
   const metadata = new Map([...expected.contents].filter(([name]) => name.startsWith('userMetadata/')));
   const record = anyMissing(metadata, await expectSound(direct, expected), random);
-  const over = new AbortController();
-  const answer = instance.attempt('import', body).finally(() => over.abort());
-  if (record !== undefined) await arrival(direct, record, over.signal);
-  await happens(answer);
+  if (record === undefined) throw new Error('the file has no metadata that is still missing');
+  const begun = held.before(record, begin).then(() => true);
+  const answer = instance.attempt('import', body);
+  // A timeout may come first on a slow machine.
+  if (await Promise.race([begun, answer.then(() => false)])) await end?.(answer);
   return answer;
 }
 

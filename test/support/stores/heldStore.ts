@@ -1,0 +1,43 @@
+import { type DocumentKey, documentPath, type Store, storeForCall, type Write } from '../../../shared/store/store.ts';
+
+/** A store whose writer can be held back before a record, while its other commits continue. */
+export interface HeldStore {
+  readonly store: Store;
+  /** Runs `work` before the next write of a record, which waits for it. Resolves when `work` has ended. */
+  before(key: DocumentKey, work: () => Promise<void>): Promise<void>;
+}
+
+/** Makes a store that can be held back. */
+export function heldStore(inner: Store): HeldStore {
+  let held: { readonly path: string; readonly run: () => Promise<void> } | undefined;
+  const hold = async (writes: readonly Write[]) => {
+    if (held === undefined || !writes.some(({ key }) => documentPath(key) === held?.path)) return;
+    const { run } = held;
+    held = undefined;
+    await run();
+  };
+  const wrap = (store: Store): Store => ({
+    ...store,
+    commit: async (writes) => {
+      await hold(writes);
+      await store.commit(writes);
+    },
+    transaction: (work) =>
+      store.transaction(async (transaction) => {
+        const writes: Write[] = [];
+        const result = await work({ ...transaction, write: (added) => void writes.push(...added) });
+        await hold(writes);
+        transaction.write(writes);
+        return result;
+      }),
+    forCall: (call) => wrap(storeForCall(store, call)),
+  });
+  return {
+    store: wrap(inner),
+    before: (key, work) => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      held = { path: documentPath(key), run: () => work().then(resolve, reject) };
+      return promise;
+    },
+  };
+}
