@@ -65,10 +65,11 @@ describe('a public key', () => {
   });
 
   it('is read in linear time', () => {
-    const start = performance.now();
+    const start = process.threadCpuUsage();
     expect(isPublicKey('-----BEGIN '.repeat(100_000))).toBe(false);
     expect(isPublicKey(`-----BEGIN A-----\n${'a:\n'.repeat(300_000)}`)).toBe(false);
     expect(isPublicKey(`-----BEGIN A-----\n${' '.repeat(1_000_000)}`)).toBe(false);
-    expect(performance.now() - start).toBeLessThan(1_000);
+    const { user, system } = process.threadCpuUsage(start);
+    expect((user + system) / 1_000).toBeLessThan(1_000);
   });
 });
