@@ -79,7 +79,7 @@ async function reconnect(network: TcpProxy): Promise<void> {
   await network.accept();
 }
 
-describe('a migration', { timeout: 120_000 }, () => {
+describe('a migration', () => {
   it('does not begin with a wrong call, and leaves nothing then', async () => {
     const cwd = await testDirectory();
     const call = async (...args: string[]) => {

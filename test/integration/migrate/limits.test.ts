@@ -32,7 +32,7 @@ describeStores('a migration of an organisation that is larger than a request and
   it.each([
     ['from an instance with limits', limits, {}],
     ['into an instance with limits', {}, limits],
-  ])('%s is proved, and warns of nothing that a small one does not', { timeout: 120_000 }, async (_case, from, to) => {
+  ])('%s is proved, and warns of nothing that a small one does not', async (_case, from, to) => {
     const [north, south] = [await filledPlace(kind, from), await servedPlace(kind, [], to)];
     const migrating = await prepareMigration(north);
     const result = await migrate([...betweenServers(north, south), ...all, '--new-orgs-only'], migrating);

@@ -27,7 +27,7 @@ async function exported(path: string) {
 }
 
 describeStores('identity migrate from and to a database', (kind) => {
-  it('moves through a file, an object and a pipe', { timeout: 240_000 }, async () => {
+  it('moves through a file, an object and a pipe', async () => {
     const [north, south] = [await servedPlace(kind), await servedPlace(kind)];
     const bucket = await startLocalBucket();
     onTestFinished(() => bucket.close());

@@ -9,7 +9,7 @@ import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts'
 import { identityAtTerminal, seenLines, terminalMissing } from '../../support/processes/terminal.ts';
 import { sqlite } from '../../support/stores/stores.ts';
 
-describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', { timeout: 60_000 }, () => {
+describe.skipIf(terminalMissing !== undefined)('a migration at a terminal', () => {
   async function migrateFile() {
     const directory = await testDirectory();
     const target = join(directory, 'copy.json');

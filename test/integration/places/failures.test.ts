@@ -27,7 +27,7 @@ function message(stderr: string): string {
   return stderr.split('\n').find((line) => line.startsWith('identity: ')) ?? stderr;
 }
 
-describe('a call on places that fails', { timeout: 240_000 }, () => {
+describe('a call on places that fails', () => {
   it('explains why a well-formed token is rejected', async () => {
     const { url, location } = await servedPlace(sqlite);
     const options = databaseOptions(location);

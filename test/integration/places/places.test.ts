@@ -37,7 +37,7 @@ function organisations(bytes: Buffer): unknown {
 }
 
 describe('places', () => {
-  it('export to and import from every other place', { timeout: 240_000 }, async () => {
+  it('export to and import from every other place', async () => {
     const north = await servedPlace(sqlite);
     const south = await servedPlace(sqlite);
     const bucket = await startLocalBucket();
@@ -107,7 +107,7 @@ const lines = [
 ];
 
 describe('the commands on places', () => {
-  it('show the secrets and the typo of a request that a manifest names', { timeout: 240_000 }, async () => {
+  it('show the secrets and the typo of a request that a manifest names', async () => {
     const { url, token, database } = await servedPlace(sqlite);
     const instance = { url, token, database: undefined };
     await post(instance, 'import', { data_orgs: { orgs } });
@@ -135,7 +135,7 @@ describe('the commands on places', () => {
   });
 });
 
-describe('an organisation that --org names and the source does not have', { timeout: 120_000 }, () => {
+describe('an organisation that --org names and the source does not have', () => {
   it('is a wrong call of every verb, which changes nothing', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     const file = join(await testDirectory(), 'orgs.json');
@@ -218,7 +218,7 @@ async function fileWithSecrets(path: string) {
   expect(code, stderr).toBe(0);
 }
 
-describe('the secrets of a file', { timeout: 240_000 }, () => {
+describe('the secrets of a file', () => {
   it.each(choices)('make a call with --with %s a wrong one, which changes nothing', async (given, others) => {
     const [directory, database] = [await testDirectory(), await newDatabase()];
     const file = join(directory, 'whole.json.gz');

@@ -21,7 +21,7 @@ async function imported(call: readonly string[]): Promise<z.infer<typeof result>
   return result.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
 }
 
-describe('a file that identity import sends to an instance', { timeout: 120_000 }, () => {
+describe('a file that identity import sends to an instance', () => {
   it('sets no option, whatever it holds', async () => {
     const { url, token, tokenFile } = await servedPlace(sqlite);
     const instance = { url, token, database: undefined };
