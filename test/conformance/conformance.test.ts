@@ -105,6 +105,13 @@ describe('the differences of release 2.71', () => {
     expect(explainMissing('COMMAND-other')).toBeUndefined();
   });
 
+  it('explain an absent id of a project grant, and no other id', () => {
+    const id = { part: 'exported', path: '[].projectGrants[].grantId', zitadel: '{{gen}}', ours: undefined };
+    expect(explain('grant: project grant id empty', id)).toHaveLength(1);
+    expect(explain('grant: project grant id empty', { ...id, ours: '1' })).toBeUndefined();
+    expect(explain('grant: project grant id twice', id)).toBeUndefined();
+  });
+
   it('explain the message for an unknown host, and no other message', () => {
     const body = readRecordings().cases.find(({ name }) => name === 'unknown host')?.zitadel.body;
     const message = isJsonObject(body) ? String(body.message) : '';
