@@ -77,6 +77,11 @@ export async function send(connection: ZitadelConnection, call: ZitadelCall): Pr
   }
 }
 
+/** Whether a call has exceeded its own time limit. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'TimeoutError';
+}
+
 /** Returns the delays between attempts at a call. */
 export function backoffOf({ signal, retries = defaultRetries }: ZitadelConnection): Backoff {
   const attempts = (problem: unknown) => (placeTimedOut.is(problem) ? TIMED_OUT_ATTEMPTS : retries.attempts(problem));

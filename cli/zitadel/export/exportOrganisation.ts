@@ -29,6 +29,7 @@ import {
 import {
   callError,
   excess,
+  isTimeout,
   MAX_RESPONSE_BYTES,
   MESSAGE_TOO_LARGE,
   messageIn,
@@ -125,10 +126,6 @@ function exportError(connection: ZitadelConnection, orgId: string, error: unknow
   const { code, rawMessage } = error;
   const isTooLarge = code === Code.ResourceExhausted && rawMessage.includes('readMaxBytes');
   return zitadelCannotExport(connection.baseUrl, orgId, code, isTooLarge ? excess(MAX_MESSAGE_BYTES) : rawMessage);
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof DOMException && error.name === 'TimeoutError';
 }
 
 // ZITADEL exports grants and members only if all of their references are in the same export. An export of one

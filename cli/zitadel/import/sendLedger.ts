@@ -15,6 +15,7 @@ import type { FileLosses } from '../fileLosses.ts';
 import { callMethod, hasContext, isGatewayTimeout, rpcError } from '../rpc.ts';
 import {
   callError,
+  isTimeout,
   MESSAGE_TOO_LARGE,
   messageIn,
   send,
@@ -213,7 +214,7 @@ class ImportSender {
       return await importInContext(this.connection, body, { orgId, timeoutMs });
     } catch (error) {
       this.connection.signal.throwIfAborted();
-      if (!(error instanceof DOMException && error.name === 'TimeoutError')) throw error;
+      if (!isTimeout(error)) throw error;
       // Throws if the ZITADEL is unavailable, because a smaller request would not help.
       await recogniseZitadel(this.connection);
       return undefined;
