@@ -144,7 +144,9 @@ function unknownToSection({ additional }: Section, fields: readonly string[]): r
 export function checkState({ values }: UnknownContent, path: string, issuePath = path): void {
   const state = values.find((unknown) => unknown.path === path);
   if (state === undefined) return;
-  throw new InvalidRecordError([{ path: issuePath, reason: `unknown ${path} ${JSON.stringify(state.value)}` }]);
+  const example = path === 'orgState' ? 'ORG_STATE_ACTIVE' : 'USER_STATE_ACTIVE';
+  const reason = `unknown ${path} ${JSON.stringify(state.value)}: expected a name, such as "${example}"`;
+  throw new InvalidRecordError([{ path: issuePath, reason }]);
 }
 
 /** Creates a record from canonical JSON. Normalises `json` in place and removes its credentials. */
@@ -234,7 +236,8 @@ function additionalState({ additional: { states } = { paths: [] } }: Section, va
   const given = value.state ?? undefined;
   const state = states.find((known) => known === given);
   if (state !== undefined || given === undefined) return state;
-  throw new InvalidRecordError([{ path: 'state', reason: `unknown state ${JSON.stringify(given)}` }]);
+  const reason = `unknown state ${JSON.stringify(given)}: expected ${states.join(' or ')}`;
+  throw new InvalidRecordError([{ path: 'state', reason }]);
 }
 
 /** Reads our additional field `otpEmail` of a person's JSON, in either spelling; undefined if the file lacks it. */

@@ -83,7 +83,7 @@ describe('the state of a project, application, action or grant', () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const org = { ...stateful(), projects: [{ projectId: 'P', project: { name: 'P' }, state }] };
     const { status, body } = await instance.refusedImport({ data_orgs: fileOf(org) });
-    const description = `unknown state ${JSON.stringify(state)}`;
+    const description = expect.stringContaining(`unknown state ${JSON.stringify(state)}: expected PROJECT_STATE_`);
     expect(status).toBe(400);
     expect(body).toMatchObject({
       details: [
