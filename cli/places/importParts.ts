@@ -141,9 +141,10 @@ class PartsSum {
     const before = this.summary;
     const again = orgIds.intersection(this.seen);
     for (const { orgId } of success.orgs ?? []) this.existing.add(String(orgId));
-    const isAgain = ({ type, id = '' }: ImportError) => type === organisationSection.error.type && again.has(id);
-    this.errors.push(...errors.filter((error) => !isAgain(error)));
-    this.warnings.push(...summary.warnings);
+    const isNew = ({ type, id = '' }: Pick<ImportError, 'type' | 'id'>) =>
+      type !== organisationSection.error.type || !again.has(id);
+    this.errors.push(...errors.filter(isNew));
+    this.warnings.push(...summary.warnings.filter(isNew));
     for (const orgId of orgIds) this.seen.add(orgId);
     const omitted = {
       errorsOmitted: (before.errorsOmitted ?? 0) + errorsOmitted,
