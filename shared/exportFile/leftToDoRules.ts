@@ -1,10 +1,8 @@
 // The rules of what an import leaves to do.
 
 import { parseObject, valueAt } from '../json/jsonObject.ts';
-import { droppedFields } from '../organisation/normaliseRecord.ts';
 import { hashVerification, optionalVerifier, SETTING } from '../organisation/passwordHashes.ts';
 import { type Section, type SectionName, usualState } from '../organisation/section.ts';
-import { humanUserSection } from '../organisation/sections/users.ts';
 import { sections } from '../organisation/sections.ts';
 import type { WarningReason } from '../organisation/warnings.ts';
 import type { StoredDocument } from '../store/store.ts';
@@ -121,10 +119,6 @@ function namesOf(isWanted: (section: Section) => boolean): readonly SectionName[
   return sections.filter(isWanted).map(({ name }) => name);
 }
 
-/** An optional field of a person that breaks a rule, in canonical JSON. Parsing each person would take longer. */
-const BROKEN_FIELD =
-  /"phone":\{(?!"phone":"\+)|"phone":"[^"]{51}|"preferredLanguage":"[^"]{11}|"(?:nick|display)Name":"[^"]{201}/;
-
 /** What a ZITADEL does otherwise when it imports the file (zitadel 9). */
 const forTargetZitadel: readonly LeftToDoRule[] = [
   ofFile(
@@ -211,13 +205,6 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
       return verifier !== undefined && !isWithinBounds;
     },
   ),
-  {
-    sections: ['humanUsers'],
-    message:
-      'ZITADEL rejects a whole file for such a value of a person, so the command imports the person without it: enter it in the target, or correct the file',
-    applies: ({ body = '' }) => BROKEN_FIELD.test(body),
-    details: ({ body }) => droppedFields(humanUserSection, parseObject(body)),
-  },
   {
     sections: ['humanUsers'],
     message: 'ZITADEL does not import OTP e-mail factors: the person must add it again',

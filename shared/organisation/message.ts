@@ -43,7 +43,7 @@ export interface UnknownContent {
   readonly values: readonly { readonly path: string; readonly value: string | number }[];
 }
 
-type CheckedSection = Pick<Section, 'credentials' | 'optional'>;
+type CheckedSection = Pick<Section, 'credentials'>;
 
 /** A message in canonical form: fields in the descriptor's order under their JSON names, without defaults. */
 interface CanonicalMessage {
@@ -58,7 +58,7 @@ export const nothingUnknown: UnknownContent = { fields: [], values: [] };
  * Parses a message by the wire's JSON mapping (zitadel 1.1).
  * @param value the parsed JSON, which becomes the result where it is in canonical form, and is changed in place otherwise
  * @param checked the section, to check the descriptor's rules (zitadel 3). Its credentials may be missing, because an
- * export may omit them, and its optional fields may break their rules.
+ * export may omit them.
  * @throws InvalidRecordError
  */
 export function readMessage(
@@ -86,9 +86,7 @@ export function decodeMessage(
   const message = decode(schema, value);
   const json = toJson(schema, message);
   const unknownValues = new Set(unknown.values.map(({ path }) => path));
-  const isTolerated = ({ path }: FieldIssue) =>
-    unknownValues.has(withoutPositions(path)) ||
-    checked?.optional?.some((field) => path === field || path.startsWith(`${field}.`)) === true;
+  const isTolerated = ({ path }: FieldIssue) => unknownValues.has(withoutPositions(path));
   const issues =
     checked === undefined
       ? []

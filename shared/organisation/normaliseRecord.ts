@@ -71,14 +71,6 @@ function rulesOf(section: Section): readonly FieldRule[] {
   return rules;
 }
 
-/** Lists the optional fields that a record of a section is imported without. */
-export function droppedFields({ optional = [], values = {} }: Section, json: JsonObject): FieldPath[] {
-  return optional.filter((path) => {
-    const given = valueAt(json, path);
-    return given !== undefined && values[path]?.(given).value === undefined;
-  });
-}
-
 const NO_LISTS: readonly string[] = [];
 
 /** Lists the list of records that are stored apart, if the record has it. */

@@ -208,8 +208,6 @@ export interface Section {
   readonly unique?: readonly UniqueName[];
   readonly references?: readonly Reference[];
   readonly credentials?: readonly Credential[];
-  /** The fields without which a record is imported where they break a rule (zitadel 3): those in `values` drop them. */
-  readonly optional?: readonly FieldPath[];
   /** The rules of fields whose values ZITADEL converts or rejects; a path that ends in `[]` names a list's elements. */
   readonly values?: Readonly<Record<ListPath, ValueRule>>;
   /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */

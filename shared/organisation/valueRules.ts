@@ -39,10 +39,9 @@ const MAX_LANGUAGE_CHARACTERS = 10;
 
 /**
  * Replaces the tag of a person's language by its canonical form. A tag whose canonical form is longer than the field takes
- * stays as it is: ZITADEL stores the canonical form, and then cannot import its own export. A longer text is dropped.
+ * stays as it is: ZITADEL stores the canonical form, and then cannot import its own export.
  */
 export const languageTag: ValueRule = textRule((text) => {
-  if ([...text].length > MAX_LANGUAGE_CHARACTERS) return { dropped: [text] };
   const canonical = canonicalLanguageTag(text);
   return { value: canonical.length > MAX_LANGUAGE_CHARACTERS ? text : canonical };
 });
@@ -58,18 +57,11 @@ export const textLanguage: ValueRule = (value) => {
   return { issue: { id: 'LANG-lg4DP', key: 'Errors.Language.NotSupported' } };
 };
 
-/** A text whose number begins with the code of a country. */
-const COUNTRY_CODE = /^\P{Nd}*[+＋]/u;
-
-/**
- * Converts a person's phone number to E.164. A text that is no phone number, or one of an unknown country, is dropped with
- * its verification.
- */
+/** Converts a person's phone number to E.164. A text that is no phone number is dropped, with its verification. */
 export const phone: ValueRule = (value) => {
-  if (!isJsonObject(value)) return { value };
-  if (typeof value.phone !== 'string') return { value: undefined };
+  if (!isJsonObject(value) || typeof value.phone !== 'string') return { value };
   const text = value.phone;
-  const number = COUNTRY_CODE.test(text) ? toStableE164(text) : undefined;
+  const number = toStableE164(text);
   if (number === text) return { value };
   if (number === undefined) return { dropped: [text] };
   const dropped = extensionOf(text);

@@ -27,8 +27,6 @@ const MESSAGE_TEXTS =
   /\.(?:verifyPhone|verifySmsOtp|verifyEmailOtp|inviteUser|init|passwordReset|verifyEmail|domainClaimed|passwordlessRegistration)Messages$/;
 const LOST_FIELDS =
   /\.(?:themeMode|allowDomainDiscovery|disableLoginWithEmail|disableLoginWithPhone|accessTokenType|backChannelLogoutUri|loginVersion|passwordChangeRequired|requestPasswordlessRegistration|validationType|details|idps|linkingUserPromptText)$/;
-const BROKEN_PHONE_OR_PROFILE =
-  /ImportHumanUserRequest_(?:Phone\.Phone|Profile\.(?:PreferredLanguage|NickName|DisplayName)): /;
 const EQUAL_CONTENT = /AlreadyExist|NoChanges|AlreadyReady|Already\.Exists|NotChanged|already/i;
 
 /** The deliberate differences. */
@@ -130,12 +128,6 @@ export const deliberateDifferences: readonly Deliberate[] = [
     name: /^phone: /,
     part: /^error missing$/,
     test: ({ zitadel }) => /PHONE-so0wa/.test(messageOf(zitadel)),
-  },
-  {
-    section: '9.1',
-    here: 'imports the person without it, with a warning',
-    name: /^(?:phone|name|validation): /,
-    test: (_, { zitadel }) => BROKEN_PHONE_OR_PROFILE.test(messageOf(zitadel.body)),
   },
   {
     section: '9.2',

@@ -3,7 +3,6 @@
 import { type DescMessage, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../../../shared/json/jsonObject.ts';
-import { droppedFields } from '../../../shared/organisation/normaliseRecord.ts';
 import { type OrganisationRecord, recordSchema } from '../../../shared/organisation/record.ts';
 import { isList } from '../../../shared/organisation/section.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
@@ -77,8 +76,6 @@ function outgoing({ record, ...known }: LedgerRecord, losses: FileLosses): Outgo
 function sentForm(record: OrganisationRecord, losses: FileLosses) {
   const { section, json, credentials, clearPassword, orgId } = record;
   const omitsHash = losses.omitsHash(record);
-  const dropped = droppedFields(section, json);
-  for (const path of dropped) putAt(json, path, undefined);
   for (const { path, field, clear } of section.credentials ?? []) {
     const isOmitted = field === 'passwordHash' && omitsHash;
     if (credentials[field] !== undefined && !isOmitted) putAt(json, path, credentials[field]);
@@ -90,8 +87,8 @@ function sentForm(record: OrganisationRecord, losses: FileLosses) {
   keepProviders?.(json, hasProvider);
   // ZITADEL refuses the whole person for a link to a provider that it does not have.
   if (nested !== undefined) keepElements(json, nested.list, ({ configId }) => hasProvider(configId));
-  // No decoder of JSON takes the fields that are unset.
-  return omitsHash || dropped.length > 0 ? parseObject(JSON.stringify(json)) : json;
+  // The field of the hash is unset, which no decoder of JSON takes.
+  return omitsHash ? parseObject(JSON.stringify(json)) : json;
 }
 
 function keepElements(json: JsonObject, path: string, isKept: (element: JsonObject) => boolean): void {

@@ -9,7 +9,6 @@ import { deriveId, reorder } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
 import { type Credential, type ImportedRecord, type Section, serviceUsers } from '../section.ts';
 import {
-  droppedUnless,
   emailInvalid,
   isLongId,
   isPlainEmailAddress,
@@ -23,9 +22,6 @@ import { nestedLinks } from './identityProviders.ts';
 import { own, taken, user } from './references.ts';
 
 const LANGUAGE = 'user.profile.preferredLanguage';
-const shownNames = ['user.profile.nickName', 'user.profile.displayName'] as const;
-const MAX_NAME_CHARACTERS = 200;
-const isShownName = (name: string) => name.length <= MAX_NAME_CHARACTERS || [...name].length <= MAX_NAME_CHARACTERS;
 
 const userName: NonNullable<Section['unique']> = [
   {
@@ -66,11 +62,9 @@ export const humanUserSection: Section = {
   nested: nestedLinks,
   check: checkPerson,
   credentials: Object.values(personCredentials),
-  optional: ['user.phone', LANGUAGE, ...shownNames],
   values: {
     'user.userName': trimmedText({ id: 'COMMAND-00p2b', key: 'Errors.User.Username.Empty' }),
     [LANGUAGE]: languageTag,
-    ...Object.fromEntries(shownNames.map((path) => [path, droppedUnless(isShownName)])),
     'user.phone': phone,
   },
   exported: { withoutFilled: inCanonicalLanguage },

@@ -35,34 +35,6 @@ describe('a record with an invalid element', () => {
     expect(again.summary).toMatchObject({ created: {}, unchanged: { orgMembers: 1 }, failed: {} });
   });
 
-  it('is a person who keeps all but a phone number, a language or a name that breaks a rule', async () => {
-    const profile = { firstName: 'A', lastName: 'B' };
-    const longName = 'n'.repeat(201);
-    const broken = { ...profile, preferredLanguage: 'en_US.UTF-8', nickName: longName, displayName: longName };
-    const { errors, summary, again, org } = await imported(
-      organisation('O', {
-        humanUsers: [
-          person('local', { profile, phone: { phone: '5551234567', isPhoneVerified: true } }),
-          person('none', { profile, phone: { phone: '' } }),
-          person('empty', { profile, phone: {} }),
-          person('spaced', { profile, phone: { phone: ' +41 79 123 45 67' } }),
-          person('profile', { profile: broken }),
-        ],
-      }),
-    );
-    expect(errors).toBeUndefined();
-    const ofPeople = z.array(z.looseObject({ type: z.string() })).parse(summary.warnings);
-    expect(ofPeople.filter(({ type }) => type === 'human_user')).toEqual([
-      dropped('human_user', '5551234567', 'user.phone'),
-      dropped('human_user', 'en_US.UTF-8', 'user.profile.preferredLanguage'),
-      dropped('human_user', longName, 'user.profile.nickName'),
-      dropped('human_user', longName, 'user.profile.displayName'),
-    ]);
-    expect(JSON.stringify(org)).toContain('"phone":{"phone":"+41791234567"}');
-    expect(JSON.stringify(org)).not.toMatch(/555|UTF-8|nnn|isPhoneVerified/);
-    expect(again.summary).toMatchObject({ created: {}, unchanged: { humanUsers: 5 }, failed: {} });
-  });
-
   it('is a grant that keeps its existing roles', async () => {
     const { instance } = await countedInstance();
     const projectGrant = { projectId: 'P', grantedOrgId: 'granted', roleKeys: ['reader', 'gone', 'writer'] };

@@ -42,23 +42,6 @@ describe('the remaining steps after a migration', () => {
     expect(rule?.reason).toBe(remedy && 'access_given');
   });
 
-  it.each([
-    [{ phone: { phone: '5551234567' } }, ': user.phone'],
-    [{ phone: {} }, ': user.phone'],
-    [{ profile: { preferredLanguage: 'en_US.UTF-8' } }, ': user.profile.preferredLanguage'],
-    [{ profile: { displayName: 'n'.repeat(201) } }, ': user.profile.displayName'],
-    [{ profile: { preferredLanguage: 'zh-Hans-CN' }, phone: { phone: '+41791234567' } }, undefined],
-  ])('contain the values of a person for which ZITADEL rejects a file: %j', (user, end) => {
-    const document = record(
-      { userId: 'U', user: { email: { isEmailVerified: true }, ...user } },
-      { passwordHash: BCRYPT },
-    );
-    const rejected = (content: typeof everything) =>
-      entriesFor(content, 'humanUsers', document).filter((entry) => entry.includes('rejects a whole file'));
-    expect(rejected(forZitadel)).toEqual(end === undefined ? [] : [expect.stringMatching(new RegExp(`${end}$`))]);
-    expect(rejected(everything)).toEqual([]);
-  });
-
   it('do not contain an unverified domain of an organisation whose policy validates domains', () => {
     const list = new LeftToDo(forZitadel);
     list.addRecord(sectionNamed('domainPolicy'), record({ validateOrgDomains: true }));

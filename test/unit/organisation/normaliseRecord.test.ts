@@ -35,30 +35,20 @@ describe('the phone number of a person', () => {
     expect(normalised).toEqual(person({ phone: kept, isPhoneVerified: true }));
   });
 
-  it.each([
-    '+',
-    '+abc',
-    '0791234567',
-    '5551234567',
-    '0041 79 123 45 67',
-    '+999123456',
-    '+411',
-    `+41${'1'.repeat(18)}`,
-    '++',
-    '+0',
-  ])('%j is dropped, and the person is kept', (given) => {
-    const { record, issue } = normaliseRecord(person({ phone: given, isPhoneVerified: true }));
-    expect(issue).toBeUndefined();
-    const { given: _, dropped, ...normalised } = record;
-    expect(dropped).toEqual([{ field: 'user.phone', text: given }]);
-    expect(normalised).toEqual(person(null));
-  });
+  it.each(['+', '+abc', '+999123456', '+411', `+41${'1'.repeat(18)}`, '++', '+0'])(
+    '%j is dropped, and the person is kept',
+    (given) => {
+      const { record, issue } = normaliseRecord(person({ phone: given, isPhoneVerified: true }));
+      expect(issue).toBeUndefined();
+      const { given: _, dropped, ...normalised } = record;
+      expect(dropped).toEqual([{ field: 'user.phone', text: given }]);
+      expect(normalised).toEqual(person(null));
+    },
+  );
 
   it.each([[null], [{}], [{ phone: '' }]])('may be missing: %j', (phone) => {
-    const { record, issue } = normaliseRecord(person(phone));
-    expect(issue).toBeUndefined();
-    expect(record.dropped).toBeUndefined();
-    expect(record.body).toBe(person(null).body);
+    const record = person(phone);
+    expect(normaliseRecord(record)).toEqual({ record });
   });
 
   it('does not cost the person a credential', () => {
