@@ -1,6 +1,8 @@
 // Messages of servers in the words of the command.
 
 import { z } from 'zod';
+import { hasCode } from '../shared/errors/identityError.ts';
+import { placeRefused } from '../shared/errors/placeErrors.ts';
 
 const EXISTS =
   'exists with other content, in another organisation, or earlier in the file: --on-conflict overwrite replaces content of the same one';
@@ -102,6 +104,11 @@ export function rejection({ message, details = [] }: Rejection): string {
   if (fields.length === 0) return message;
   const more = fields.length - MAX_FIELDS;
   return [...fields.slice(0, MAX_FIELDS), ...(more > 0 ? [`and ${more} or more other fields`] : [])].join('; ');
+}
+
+/** Returns the error of a place that rejects a file as invalid; any other error stays as it is. */
+export function asRefusal(place: string, error: unknown): unknown {
+  return hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(place, rejection(error), error) : error;
 }
 
 interface Rejection {

@@ -88,7 +88,7 @@ async function requireSendable({ source, target, options }: Importing): Promise<
     );
 }
 
-/** Imports a place into another one. */
+/** Imports one place into another. */
 async function importInto(
   { source, target, selection, options: given, takesAll }: Importing,
   output: ProgressOutput,

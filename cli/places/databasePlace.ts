@@ -12,8 +12,6 @@ import type { Audit } from '../../shared/audit/audit.ts';
 import { openAudit, systemAccount } from '../../shared/audit/openAudit.ts';
 import { total } from '../../shared/collections/counts.ts';
 import type { Config } from '../../shared/config.ts';
-import { hasCode } from '../../shared/errors/identityError.ts';
-import { placeRefused } from '../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../shared/http/deadline.ts';
 import { describeInstance } from '../../shared/store/instance.ts';
 import { openExistingStore, type StoreLocation } from '../../shared/store/openStore.ts';
@@ -29,7 +27,7 @@ import {
   type PlaceImportOptions,
   requireNoneForZitadel,
 } from '../exports/placeInterfaces.ts';
-import { rejection } from '../serverMessages.ts';
+import { asRefusal } from '../serverMessages.ts';
 import { ownLosses } from './instancePlace.ts';
 
 /**
@@ -108,7 +106,7 @@ async function importIntoDatabase(
       importOrganisations(bulk, source, all, uniqueStamp(new Date(), options.importId), call.signal),
     );
   } catch (error) {
-    throw hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(settings.name, rejection(error), error) : error;
+    throw asRefusal(settings.name, error);
   }
 }
 

@@ -6,8 +6,7 @@ import { MAX_LISTED_ISSUES } from '../../functions/import/results/report.ts';
 import { missingWarnings, organisationFilter } from '../../functions/import/selection.ts';
 import { newImportId } from '../../functions/import/stamp.ts';
 import { addCounts, total } from '../../shared/collections/counts.ts';
-import { hasCode } from '../../shared/errors/identityError.ts';
-import { organisationTooLarge, placeRefused, trialTooLarge } from '../../shared/errors/placeErrors.ts';
+import { organisationTooLarge, trialTooLarge } from '../../shared/errors/placeErrors.ts';
 import { type Inspection, inspect } from '../../shared/exportFile/inspection.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import {
@@ -18,7 +17,7 @@ import {
   type PlaceImportOptions,
 } from '../exports/placeInterfaces.ts';
 import { type FilePart, splitFile, UnsplittableError } from '../exports/splitFile.ts';
-import { rejection } from '../serverMessages.ts';
+import { asRefusal } from '../serverMessages.ts';
 
 /** An instance that imports a file in several requests. */
 export interface PartTarget {
@@ -95,7 +94,7 @@ async function inspectWhole(origin: string, content: ExportFile, options: PlaceI
   try {
     return await inspect(content, signal, { isSelected: organisationFilter(options) });
   } catch (error) {
-    throw hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(origin, rejection(error), error) : error;
+    throw asRefusal(origin, error);
   }
 }
 

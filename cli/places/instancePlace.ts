@@ -212,8 +212,8 @@ export function tryOperation(
   const body = [Buffer.from(JSON.stringify(trials[operation]))];
   return callBriefly(settings.origin, operationCall(settings, { operation, body }), signal, async (response) => {
     if (response.status !== 200) return { denial: await responseError(settings, response) };
-    const body = operation === 'export' ? proved(settings, response, signal) : response.body;
-    const text = await readText(body, MAX_TRIAL_BYTES);
+    const content = operation === 'export' ? proved(settings, response, signal) : response.body;
+    const text = await readText(content, MAX_TRIAL_BYTES);
     return trialResponse.safeParse(parseIfJson(text)).data ?? {};
   });
 }

@@ -3,8 +3,6 @@ import type { ImportResponse, ImportWarning } from '../../../functions/import/co
 import { fileWarnings, loginNameWarnings } from '../../../functions/import/results/fileWarnings.ts';
 import { organisationFilter } from '../../../functions/import/selection.ts';
 import { total } from '../../../shared/collections/counts.ts';
-import { hasCode } from '../../../shared/errors/identityError.ts';
-import { placeRefused } from '../../../shared/errors/placeErrors.ts';
 import { combineVisitors, type Inspection, inspect } from '../../../shared/exportFile/inspection.ts';
 import type { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
@@ -13,7 +11,7 @@ import { UsageError } from '../../command.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
 import type { ComparedRecords, ExportFile, ImportMeter, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { counted } from '../../numberTexts.ts';
-import { rejection } from '../../serverMessages.ts';
+import { asRefusal } from '../../serverMessages.ts';
 import { isNeverExported, LAG_MS } from '../expectedDifferences.ts';
 import { readDefaultDomainPolicy } from '../export/defaultDomainPolicy.ts';
 import { hasContext } from '../rpc.ts';
@@ -51,7 +49,7 @@ export async function importIntoZitadel(
       meter,
     );
   } catch (error) {
-    throw hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(baseUrl, rejection(error), error) : error;
+    throw asRefusal(baseUrl, error);
   }
 }
 
