@@ -19,6 +19,17 @@ import { trimmedText } from './valueRules.ts';
 /** The issue of an existing organisation whose record would change its state. */
 export const organisationState: RecordIssue = { id: 'IMPORT-orgState', key: 'Errors.Org.State' };
 
+/** The issue of an organisation that does not exist and has no name to create it with. */
+export const organisationUnnamed: RecordIssue = {
+  id: 'COMM-deLSk',
+  key: 'Errors.Org.Invalid',
+  warning: {
+    reason: 'organisation_unnamed',
+    message:
+      'the organisation does not exist, and the file has no name to create it with: add `org` with a `name`, or set `orgId` to the id of an existing organisation',
+  },
+};
+
 /** The organisation itself, from the fields `org` and `orgState`. It is written before all other sections. */
 export const organisationSection: Section = {
   name: 'org',
@@ -29,7 +40,7 @@ export const organisationSection: Section = {
   canonicalise: (json) => {
     json.orgState ??= 'ORG_STATE_ACTIVE';
   },
-  values: { 'org.name': trimmedText({ id: 'COMM-deLSk', key: 'Errors.Org.Invalid' }) },
+  values: { 'org.name': trimmedText(organisationUnnamed) },
   unique: [{ type: 'organisation', parts: ['org.name'], taken: taken('Errors.Org.AlreadyExists'), lookAlikes: true }],
   error: { type: 'org', id: ['$orgId'], exists: { id: 'ORG-lapo2n', key: 'Errors.Org.AlreadyExisting' } },
 };

@@ -15,7 +15,7 @@ import {
   passwordPolicySection,
   policyKey,
 } from '../../../shared/organisation/sections/policies.ts';
-import { organisationSection } from '../../../shared/organisation/sections.ts';
+import { organisationSection, organisationUnnamed } from '../../../shared/organisation/sections.ts';
 import { type DocumentStore, READ_BATCH, WriteConflictError } from '../../../shared/store/store.ts';
 import { inTurns, yieldToEventLoop } from '../../../shared/turns.ts';
 import type { Writing } from '../importRun.ts';
@@ -37,9 +37,11 @@ export interface TargetOrganisation {
 export type Targets = ReadonlyMap<number, TargetOrganisation>;
 
 /** The error of an organisation without an id. */
-const ID_MISSING = { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument' };
-/** The error of an organisation that does not exist and has no name to create it with. */
-const NAME_MISSING = { id: 'COMM-deLSk', key: 'Errors.Org.Invalid' };
+const ID_MISSING: RecordIssue = {
+  id: 'ORG-4Mlfs',
+  key: 'Errors.Invalid.Argument',
+  warning: { reason: 'organisation_unnamed', message: 'the file has an organisation without `orgId`: add it' },
+};
 
 /**
  * Writes the organisations before any of their records, and returns those that exist afterwards. An organisation that
@@ -92,7 +94,7 @@ interface FileOrganisation {
 
 function toFileOrganisation(header: OrganisationHeader): FileOrganisation {
   const { orgId, record } = header;
-  if (record === undefined) return { header, record, issue: NAME_MISSING };
+  if (record === undefined) return { header, record, issue: organisationUnnamed };
   if (orgId === '') return { header, record, issue: ID_MISSING };
   return { header, issue: undefined, ...normaliseRecord(record) };
 }
@@ -111,19 +113,10 @@ function reportUncreatable({ header, issue }: FileOrganisation, isStored: boolea
   const keepsName = isStored && record === undefined;
   report.count(keepsName ? 'unchanged' : 'failed', organisationSection.name);
   if (keepsName) return;
-  const message = formatIssue(isStored ? organisationSection.error.exists : (issue ?? NAME_MISSING));
+  const reported = isStored ? organisationSection.error.exists : (issue ?? organisationUnnamed);
   const subject = { type: 'org', ...(orgId === '' ? {} : { id: orgId }) };
-  report.addError({ ...subject, message });
-  const remedy = remedyOf(issue);
-  if (!isStored && remedy !== undefined)
-    report.addWarning({ ...subject, reason: 'organisation_unnamed', message: remedy });
-}
-
-/** Returns what to do about an organisation that cannot be created: ZITADEL's messages do not say it. */
-function remedyOf(issue: RecordIssue | undefined): string | undefined {
-  if (issue === ID_MISSING) return 'the file has an organisation without `orgId`: add it';
-  if (issue?.id !== NAME_MISSING.id) return undefined;
-  return 'the organisation does not exist, and the file has no name to create it with: add `org` with a `name`, or set `orgId` to the id of an existing organisation';
+  report.addError({ ...subject, message: formatIssue(reported) });
+  if (reported.warning !== undefined) report.addWarning({ ...subject, ...reported.warning });
 }
 
 /** Looks up which organisations are stored. */
