@@ -28,14 +28,14 @@ interface FieldCheck {
   readonly nested: readonly FieldCheck[];
 }
 
-/** A broken rule, in plain words and in ZITADEL's (zitadel 3.2). */
-interface BrokenRule {
+/** A text in plain words and in ZITADEL's (zitadel 3.2). */
+interface Wording {
   readonly plain: string;
   readonly zitadels: string;
 }
 
-/** Finds the rule of its field that a value breaks; undefined if it is valid. */
-type FindBroken = (value: unknown) => BrokenRule | undefined;
+/** Finds the rule of its field that a value breaks, and describes it; undefined if the value is valid. */
+type FindBroken = (value: unknown) => Wording | undefined;
 
 const EMBEDDED = 'embedded message failed validation';
 const checksByMessage = new Map<string, readonly FieldCheck[]>();
@@ -162,7 +162,7 @@ function compileTextRules({
   prefix,
   wellKnown,
   ...rules
-}: StringRules): (value: string) => BrokenRule | undefined {
+}: StringRules): (value: string) => Wording | undefined {
   const [min, max, maxBytes] = [Number(rules.minLen ?? 0), Number(rules.maxLen ?? 0), Number(rules.maxBytes ?? 0)];
   return (value) => {
     if (ignoreEmpty && value === '') return undefined;
@@ -187,15 +187,14 @@ function runeCount(value: string, min: number, max: number): number {
   return keeps ? value.length : [...value].length;
 }
 
-/** A unit of lengths, in plain words and in ZITADEL's. */
-type Unit = BrokenRule;
-const RUNES: Unit = { plain: 'characters', zitadels: 'runes' };
-const BYTES: Unit = { plain: 'bytes', zitadels: 'bytes' };
+// The units of lengths.
+const RUNES: Wording = { plain: 'characters', zitadels: 'runes' };
+const BYTES: Wording = { plain: 'bytes', zitadels: 'bytes' };
 
 /** The plain words for an absent field. */
 export const MISSING = 'missing';
 
-function lengthBroken(min: number, max: number, length: number, unit: Unit): BrokenRule | undefined {
+function lengthBroken(min: number, max: number, length: number, unit: Wording): Wording | undefined {
   const hasMax = max > 0;
   if (length >= min && (!hasMax || length <= max)) return undefined;
   const given = length === 0 ? `${MISSING} or empty: ` : '';
@@ -210,7 +209,7 @@ function lengthBroken(min: number, max: number, length: number, unit: Unit): Bro
   };
 }
 
-function emailBroken(value: string): BrokenRule | undefined {
+function emailBroken(value: string): Wording | undefined {
   const cause = emailRuleReason(value);
   if (cause === undefined) return undefined;
   const zitadels = ['value must be a valid email address', ...(cause === '' ? [] : [cause])].join(' | caused by: ');
@@ -245,7 +244,7 @@ function isHostname(given: string): boolean {
   return name.length <= 253 && labels.every((label) => LABEL.test(label));
 }
 
-function enumBroken(rules: EnumRules, field: DescField, value: number): BrokenRule | undefined {
+function enumBroken(rules: EnumRules, field: DescField, value: number): Wording | undefined {
   const values = field.enum?.value;
   if (rules.definedOnly && values?.[value] === undefined)
     return { plain: 'unknown value', zitadels: 'value must be one of the defined enum values' };
@@ -257,7 +256,7 @@ function enumBroken(rules: EnumRules, field: DescField, value: number): BrokenRu
   };
 }
 
-function bytesBroken(rules: BytesRules, value: Uint8Array): BrokenRule | undefined {
+function bytesBroken(rules: BytesRules, value: Uint8Array): Wording | undefined {
   return lengthBroken(Number(rules.minLen), Number(rules.maxLen), value.length, BYTES);
 }
 
@@ -270,7 +269,7 @@ function isDuration(value: unknown): value is Duration {
   return typeof value === 'object' && value !== null && 'seconds' in value && 'nanos' in value;
 }
 
-function durationBroken({ gte, lte }: DurationRules, value: Duration): BrokenRule | undefined {
+function durationBroken({ gte, lte }: DurationRules, value: Duration): Wording | undefined {
   const within =
     (gte === undefined || nanoseconds(value) >= nanoseconds(gte)) &&
     (lte === undefined || nanoseconds(value) <= nanoseconds(lte));
