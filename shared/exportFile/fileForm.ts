@@ -20,20 +20,30 @@ export const inlineFields: ReadonlyMap<string, string> = new Map([
 
 type Bytes = AsyncIterable<Uint8Array>;
 
+/** What a request's field must hold. */
+export const EXPECTED_FILE = 'expected an export file: an object {"orgs":[…]}, or a string that contains one';
+
+/** Each import request around a file is read as a whole, so their number is limited. */
+const MAX_REQUESTS = 2;
+
 /**
  * Yields an export file's JSON in UTF-8, whichever form it is stored in: compressed with gzip, in UTF-16, with a byte
- * order mark, or inside an import request.
+ * order mark, or inside an import request, even one that was put into another one.
  * @param checkSize takes the number of decompressed bytes so far, and may throw
  * @throws JsonError for a damaged file; ForeignFileError for a file of another kind
  */
-export async function* exportFileJson(content: Bytes, checkSize: CheckSize = () => {}): AsyncGenerator<Uint8Array> {
-  const text = utf8Text(decompressed(content, checkSize));
+export function exportFileJson(content: Bytes, checkSize: CheckSize = () => {}): AsyncGenerator<Uint8Array> {
+  return withoutRequests(decompressed(content, checkSize), MAX_REQUESTS);
+}
+
+async function* withoutRequests(content: Bytes, maxRequests: number): AsyncGenerator<Uint8Array> {
+  const text = utf8Text(content);
   const { start, isRequest } = await readBeginning(text).catch(async (error: unknown) => {
     await text.return(undefined);
     throw error;
   });
   const whole = prepend(start, text);
-  yield* isRequest ? utf8Text(fileInRequest(whole)) : whole;
+  yield* isRequest && maxRequests > 0 ? withoutRequests(fileInRequest(whole), maxRequests - 1) : whole;
 }
 
 type CheckSize = (bytes: number) => void;
@@ -60,25 +70,32 @@ async function* decompressed(content: Bytes, checkSize: CheckSize): AsyncGenerat
   }
 }
 
-/** Removes the byte order mark, and converts UTF-16 with one. */
+type Utf16 = 'utf-16le' | 'utf-16be';
+
+/** Removes the byte order mark, and converts UTF-16. */
 async function* utf8Text(content: Bytes): AsyncGenerator<Uint8Array> {
-  const { start, rest } = await readStart(content, 3);
-  const encoding =
-    start[0] === 0xff && start[1] === 0xfe
-      ? 'utf-16le'
-      : start[0] === 0xfe && start[1] === 0xff
-        ? 'utf-16be'
-        : undefined;
+  const { start, rest } = await readStart(content, 4);
+  const encoding = utf16Encoding(start);
   if (encoding !== undefined) return yield* fromUtf16(rest, encoding);
   const hasMark = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf;
   let skipped = hasMark ? 3 : 0;
   for await (const chunk of rest) {
-    yield skipped === 0 ? chunk : chunk.subarray(skipped);
-    skipped = 0;
+    const content = chunk.subarray(skipped);
+    skipped -= chunk.length - content.length;
+    if (content.length > 0) yield content;
   }
 }
 
-async function* fromUtf16(content: Bytes, encoding: 'utf-16le' | 'utf-16be'): AsyncGenerator<Uint8Array> {
+/** Recognises UTF-16 by its mark, or by the zeros beside the first two characters, which are ASCII in JSON. */
+function utf16Encoding([first, second, third, fourth]: Uint8Array): Utf16 | undefined {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  const hasZeros = [first, second, third, fourth].map((byte) => byte === 0).join();
+  if (hasZeros === 'false,true,false,true') return 'utf-16le';
+  return hasZeros === 'true,false,true,false' ? 'utf-16be' : undefined;
+}
+
+async function* fromUtf16(content: Bytes, encoding: Utf16): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder(encoding, { fatal: true });
   try {
     for await (const chunk of content) yield Buffer.from(decoder.decode(chunk, { stream: true }));
@@ -208,7 +225,7 @@ function isFile({ path, kind, text }: ScannedValue): boolean {
   const isInline = inlineFields.has(String(path[0]));
   if (isInline && (kind === 'object' || kind === 'string')) return true;
   if (path[0] === 'timeout' || text === 'null') return false;
-  throw new JsonError(path, isInline ? 'expected an export file: an object, or a string that contains one' : OPTIONS);
+  throw new JsonError(path, isInline ? EXPECTED_FILE : OPTIONS);
 }
 
 /** Yields the bytes between the first and the last one. */

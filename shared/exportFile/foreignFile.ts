@@ -97,7 +97,7 @@ interface ForeignKind extends Foreign {
 /** The kinds of files by which people replace an export file. The first one that matches counts. */
 const kinds: readonly ForeignKind[] = [
   { what: 'empty', remedy: REPEAT, matches: ({ isEmpty }) => isEmpty },
-  { what: 'an HTML page', remedy: REPEAT, matches: ({ text }) => /^<(?:!doctype\s+html|html|head|body)\b/i.test(text) },
+  { what: 'an HTML page', remedy: REPEAT, matches: ({ text }) => isHtml(text) },
   { what: 'an XML document', remedy: CONVERT, matches: ({ text }) => text.startsWith('<') },
   { what: 'compressed twice', remedy: 'decompress it once', matches: ({ text }) => text.startsWith('\x1f\x8b') },
   { what: 'a ZIP archive', remedy: DECOMPRESS, matches: ({ text }) => isZip(text) },
@@ -107,7 +107,7 @@ const kinds: readonly ForeignKind[] = [
     matches: ({ text }) => text.slice(257, 262) === 'ustar',
   },
   {
-    what: 'in UTF-16 without a byte order mark, or in UTF-32',
+    what: 'in UTF-32',
     remedy: ENCODE,
     matches: ({ text }) => text.slice(0, 2).includes('\0') && /[{[]/.test(text.slice(0, 4)),
   },
@@ -135,6 +135,11 @@ const kinds: readonly ForeignKind[] = [
     what: 'an import request without its file',
     remedy: 'send it with Content-Type: application/json',
     matches: (start) => [...start.paths].some((path) => /^data_?orgs(?:v1)?_?(?:gcs|s3|local)$/i.test(path)),
+  },
+  {
+    what: 'an import request whose field for the file is misspelt',
+    remedy: 'name the field data_orgs',
+    matches: (start) => [...start.paths].some((path) => /^data_?orgs?_?(?:v1)?$/i.test(path)),
   },
   {
     what: 'the response of an export to a bucket',
@@ -211,6 +216,11 @@ const kinds: readonly ForeignKind[] = [
   },
 ];
 
+/** Whether the text is HTML, maybe after comments or a declaration of XML. */
+function isHtml(text: string): boolean {
+  return text.startsWith('<') && /<(?:!doctype\s+html|html|head|body|script|h1)\b/i.test(text);
+}
+
 function isZip(text: string): boolean {
   return ['PK\x03\x04', 'PK\x05\x06'].some((magic) => text.startsWith(magic));
 }
@@ -226,9 +236,15 @@ function isTable(text: string): boolean {
 export function recogniseForeign(start: FileStart): ForeignFileError | undefined {
   const found = kinds.find(({ matches }) => matches(start));
   if (found !== undefined) return new ForeignFileError(found);
-  if (!start.has('error') && !start.has('code', 'message')) return undefined;
+  if (!isError(start)) return undefined;
   const quotation = start.message === undefined ? '' : ` ("${shortenedText(start.message)}")`;
   return new ForeignFileError({ what: `a saved error response${quotation}`, remedy: `${REPEAT}; ${SMALLER}` });
+}
+
+/** Whether the file has the fields by which servers and gateways report errors. */
+function isError(start: FileStart): boolean {
+  const hasStatus = start.hasOneOf('code', 'status');
+  return start.hasOneOf('error', 'errors', 'message') || (hasStatus && start.hasOneOf('title', 'detail'));
 }
 
 const SMALLER = 'identity export reads a ZITADEL organisation by organisation, where one response would be too large';

@@ -78,7 +78,10 @@ export class ExportFileReader {
     this.scanner.end();
     if (this.firstFields.length === 0 || this.hasOrganisations) return;
     const names = this.firstFields.map((name) => shortenedText(name, MAX_NAME_CHARACTERS)).join(', ');
-    throw new JsonError(['orgs'], `missing list of organisations; the file begins with ${names}`);
+    throw new JsonError(
+      ['orgs'],
+      `missing list of organisations: expected {"orgs":[…]}; the file begins with ${names}`,
+    );
   }
 
   private treat(path: JsonPath, kind: ValueKind): Treatment {

@@ -116,7 +116,11 @@ const ofFile: readonly BadRequest[] = [
     /^on_conflict: an import request in place of a file may have timeout only/,
   ),
   withBody('a page', '<!doctype html><title>Sign in</title>', /^the file is an HTML page, not an export file: /),
-  withBody('no list', '{"status":"ok"}', /^orgs: missing list of organisations; the file begins with status$/),
+  withBody(
+    'no list',
+    '{"status":"ok"}',
+    /^orgs: missing list of organisations: expected \{"orgs":\[…\]\}; the file begins with status$/,
+  ),
   withBody('options behind the end of the file', `${text},"on_conflict":"overwrite"}`, /after the end/),
   withBody('two files', `${text}${text}`, /after the end/),
   withBody('the text of a file as a string', JSON.stringify(text), /expected an object/),

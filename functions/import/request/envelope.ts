@@ -9,7 +9,7 @@ import {
   requestTooLarge,
   sourceUnsupported,
 } from '../../../shared/errors/errors.ts';
-import { exportFileJson, inlineFields } from '../../../shared/exportFile/fileForm.ts';
+import { EXPECTED_FILE, exportFileJson, inlineFields } from '../../../shared/exportFile/fileForm.ts';
 import type { IgnoredField } from '../../../shared/exportFile/manifest.ts';
 import { ExportFileReader, type ExportFileSource } from '../../../shared/exportFile/reader.ts';
 import { hasByteOrderMark } from '../../../shared/json/bytes.ts';
@@ -186,9 +186,7 @@ function inlineSource({ field, kind, start, end }: InlineFile, body: RequestByte
   const named = { field, isInRequest: true, isV1: field === 'data_orgsv1' };
   if (kind === 'object') return { ...named, open: () => exportFileJson(body.open(start, end)) };
   if (kind === 'string') return { ...named, open: () => exportFileJson(stringContent(body.open(start + 1, end - 1))) };
-  throw invalidRequest([
-    { field, description: 'expected an export file: a JSON object, or a string that contains one' },
-  ]);
+  throw invalidRequest([{ field, description: EXPECTED_FILE }]);
 }
 
 function sourceCountViolation(fields: readonly string[]): FieldViolation {

@@ -62,7 +62,7 @@ const damages: readonly Damage[] = [
   {
     name: "a gateway's answer",
     damage: () => '{"status":"ok"}',
-    problem: 'orgs: missing list of organisations; the file begins with status',
+    problem: 'orgs: missing list of organisations: expected {"orgs":[…]}; the file begins with status',
   },
   {
     name: "a gateway's page",
@@ -225,7 +225,7 @@ describe('an export that arrives damaged from an instance', { timeout: 240_000 }
     const target = await servedPlace(sqlite);
     const { url, token } = await answering(['{"status":"ok"}']);
     const { code, stderr } = await identity(['import', url, '--from-token-file', token, '--to', target.database]);
-    const problem = 'orgs: missing list of organisations; the file begins with status';
+    const problem = 'orgs: missing list of organisations: expected {"orgs":[…]}; the file begins with status';
     expect({ code, message: message(stderr) }).toEqual({ code: 1, message: expectedMessage(url, problem) });
   });
 });

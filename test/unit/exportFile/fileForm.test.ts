@@ -9,6 +9,12 @@ const FILE = '{"orgs":[{"orgId":"1","org":{"name":"Äcme 😀 \\"x\\""}}]}';
 const bytes = (text: string) => Buffer.from(text);
 const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');
 
+/** Returns the bytes of a text in UTF-32, each as a character. */
+function inUtf32(text: string): string {
+  const units = Uint32Array.from(text, (character) => character.codePointAt(0) ?? 0);
+  return Buffer.from(units.buffer).toString('latin1');
+}
+
 /** Reads a file that arrives in pieces of a size. */
 async function read(file: Buffer, size: number): Promise<string> {
   const pieces = await Array.fromAsync(exportFileJson(inPieces(file, size)));
@@ -21,6 +27,8 @@ const forms: readonly (readonly [string, Buffer])[] = [
   ['with a byte order mark', bytes(`\ufeff${FILE}`)],
   ['in UTF-16, little endian', utf16(FILE)],
   ['in UTF-16, big endian', utf16(FILE).swap16()],
+  ['in UTF-16, little endian, without a mark', utf16(FILE).subarray(2)],
+  ['in UTF-16, big endian, without a mark', utf16(FILE).swap16().subarray(2)],
   ['compressed', gzipSync(FILE)],
   ['compressed in two members', Buffer.concat([gzipSync(FILE.slice(0, 9)), gzipSync(FILE.slice(9))])],
   ['compressed, in UTF-16', gzipSync(utf16(FILE))],
@@ -30,6 +38,7 @@ const forms: readonly (readonly [string, Buffer])[] = [
   ['in a request with another file that is null', bytes(`{"dataOrgsv1":null,"dataOrgs":${FILE},"dry_run":null}`)],
   ['as a string in a request', bytes(`{"dataOrgsv1":${JSON.stringify(FILE)} }`)],
   ['as a string with a mark in a request', bytes(`{"dataOrgsv1":${JSON.stringify(`\ufeff${FILE}`)}}`)],
+  ['in a request inside a request', bytes(`{"dataOrgs":{"timeout":"1m","data_orgs":${FILE}}}`)],
   ['in a compressed request', gzipSync(bytes(`\ufeff{"data_orgs":${FILE}}`))],
 ];
 
@@ -59,6 +68,11 @@ describe('an export file', () => {
     ],
     ['null in place of the file', bytes('{"dataOrgs":null}'), /^the import request has no export file/],
     ['a number in place of the file', bytes('{"data_orgs":7}'), /^data_orgs: expected an export file/],
+    [
+      'a list in place of the file',
+      bytes('{"data_orgs":[{"orgId":"1"}]}'),
+      /^data_orgs: expected an export file: an object \{"orgs":\[…\]\}/,
+    ],
     ['half a request', bytes(`{"data_orgs":${FILE}`), /unexpected end of JSON input/],
     ['a string with a wrong escape', bytes('{"data_orgs":"{\\x"}'), /^data_orgs: invalid escape/],
   ])('with %s is rejected', async (_name, file, message) => {
@@ -86,9 +100,14 @@ const json = (value: unknown) => JSON.stringify(value);
 
 const foreign: readonly (readonly [string, string, string])[] = [
   ['an HTML page', '<!DOCTYPE html>\n<html><body>Sign in</body></html>', 'an HTML page'],
+  ['an HTML page with a comment', '<!-- x -->\n<html><body>Sign in</body></html>', 'an HTML page'],
+  ['an XHTML page', '<?xml version="1.0"?><!DOCTYPE html><html></html>', 'an HTML page'],
   ['XML', '<?xml version="1.0"?><Error><Code>NoSuchKey</Code></Error>', 'an XML document'],
   ['a saved gRPC error', json({ code: 8, message: 'too large', details: [] }), 'a saved error response ("too large")'],
   ['a saved error without a message', json({ error: 'invalid_grant' }), 'a saved error response'],
+  ["a gateway's error", json({ message: 'no Route matched' }), 'a saved error response ("no Route matched")'],
+  ['a list of errors in an object', json({ errors: [{ message: 'x' }] }), 'a saved error response'],
+  ['problem details', json({ type: 'about:blank', title: 'Forbidden', status: 403 }), 'a saved error response'],
   ["a Keycloak realm's export", json({ id: 'r', realm: 'my', users: [{ username: 'u' }] }), 'a Keycloak realm'],
   ['a list of Keycloak realms', json([{ id: 'r', realm: 'my' }]), 'a Keycloak realm'],
   [
@@ -124,6 +143,8 @@ const foreign: readonly (readonly [string, string, string])[] = [
   ['the response of an import', json({ errors: [], success: {} }), 'the response of an import'],
   ['the response of an export', json({ manifest: {}, object: {} }), 'the response of an export to a bucket'],
   ['a request for a bucket', json({ data_orgs_gcs: { bucket: 'b' } }), 'an import request without its file'],
+  ['a misspelt request', json({ dataOrgsV1: {} }), 'an import request whose field for the file is misspelt'],
+  ['a Keycloak realm in a request', json({ dataOrgs: { id: 'r', realm: 'my' } }), 'a Keycloak realm'],
   ['nothing', '', 'empty'],
   ['white space', ' \r\n', 'empty'],
   ['LDIF', 'dn: uid=ada,ou=people\nuid: ada,\n', 'an LDIF file'],
@@ -150,16 +171,8 @@ describe('a file of another kind', () => {
     ['a ZIP archive without files', 'PK\x05\x06', 'a ZIP archive'],
     ['a tar archive', `${'export.json'.padEnd(257, '\0')}ustar\0`, 'a tar archive'],
     ['double compression', gzipSync(gzipSync(FILE)).toString('latin1'), 'compressed twice'],
-    [
-      'UTF-16 without a mark',
-      utf16(FILE).subarray(2).toString('latin1'),
-      'in UTF-16 without a byte order mark, or in UTF-32',
-    ],
-    [
-      'UTF-16, big endian, without a mark',
-      utf16(FILE).swap16().subarray(2).toString('latin1'),
-      'in UTF-16 without a byte order mark, or in UTF-32',
-    ],
+    ['UTF-32', inUtf32(FILE), 'in UTF-32'],
+    ['UTF-32 with a mark', inUtf32(`\ufeff${FILE}`), 'in UTF-32'],
     ['zstd', '\x28\xb5\x2f\xfd\x04', 'compressed by another method than gzip'],
     ['a database', 'SQLite format 3\x00', 'an SQLite database'],
   ])('is rejected, and its kind is named: %s', async (_name, text, what) => {
