@@ -2,8 +2,9 @@
 
 import { createHash } from 'node:crypto';
 import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
-import type { IdentityError } from '../errors/identityError.ts';
+import { type IdentityError, shortenedText } from '../errors/identityError.ts';
 import { WhiteSpaceRun } from '../json/bytes.ts';
+import { isJsonObject, textAt } from '../json/jsonObject.ts';
 import { formatPath, JsonError, type JsonPath } from '../json/jsonScanner.ts';
 import { parseUnique } from '../json/jsonText.ts';
 import { schemaIssueReason } from '../json/schemaIssue.ts';
@@ -11,7 +12,7 @@ import { fixedLimits, TOO_MUCH_WHITE_SPACE } from '../limits.ts';
 import { type FieldIssue, InvalidRecordError, type UnknownContent } from '../organisation/message.ts';
 import { type OrganisationRecord, readRecord } from '../organisation/record.ts';
 import { causedBy, MAX_ISSUES } from '../organisation/rules.ts';
-import type { Section } from '../organisation/section.ts';
+import { isList, type Section } from '../organisation/section.ts';
 import { findSection } from '../organisation/sections.ts';
 import { chunksInTurns, isTurnOver, yieldToEventLoop } from '../turns.ts';
 import { checkOrganisationId } from './fileLimits.ts';
@@ -85,7 +86,7 @@ export async function* passFile(
       onOrganisations(reader.organisations);
       for (const item of items) {
         if (isTurnOver()) await yieldToEventLoop();
-        violations.capture(item.path, () => addItem(item, pass, onRecord, knownDrafts));
+        violations.capture(item.path, () => addItem(item, pass, onRecord, knownDrafts), item);
         if (violations.full) break;
       }
       if (violations.full) break;
@@ -219,19 +220,24 @@ export class Violations {
     return this.violations.length >= MAX_ISSUES;
   }
 
-  /** Runs `work` on the value at `path` and captures its issues. Other errors are rethrown. */
-  capture(path: JsonPath, work: () => void): void {
+  /** Runs `work` on the value at `path`, the item's, and captures its issues. Other errors are rethrown. */
+  capture(path: JsonPath, work: () => void, item?: ExportFileItem): void {
     try {
       work();
     } catch (error) {
       if (!(error instanceof JsonError) && !(error instanceof InvalidRecordError)) throw error;
-      this.add(error, path);
+      this.add(error, path, item === undefined ? '' : recordName(item));
     }
   }
 
-  add(error: JsonError | InvalidRecordError, path: JsonPath): void {
-    if (error instanceof JsonError) this.push({ field: formatPath(error.path), description: error.message }, undefined);
-    else for (const issue of error.issues) this.push(toViolation(path, issue), this.zitadelMessage(path, issue));
+  /** @param record the text that names the record with the issues */
+  add(error: JsonError | InvalidRecordError, path: JsonPath, record = ''): void {
+    const violations =
+      error instanceof JsonError
+        ? [[{ field: formatPath(error.path), description: error.message }, undefined] as const]
+        : error.issues.map((issue) => [toViolation(path, issue), this.zitadelMessage(path, issue)] as const);
+    for (const [violation, message] of violations)
+      this.push({ ...violation, description: `${violation.description}${record}` }, message);
   }
 
   /** @throws IdentityError INVALID_ARGUMENT with all issues, if there are any */
@@ -256,6 +262,16 @@ export class Violations {
     const record = inSection ? causedBy('DataOrg', String(section), typeof index === 'number' ? index : undefined) : '';
     return `${request}${causedBy('ImportDataOrg', 'orgs', organisation)}${record}${message}`;
   }
+}
+
+/** Returns the id of a list's record for its issues, as its position is hard to find in a large file. */
+function recordName({ name, text }: ExportFileItem): string {
+  const section = findSection(name);
+  const json: unknown = JSON.parse(text);
+  if (section === undefined || !isList(section) || !isJsonObject(json)) return '';
+  const paths = section.error.id.filter((path) => path !== '$orgId');
+  const id = paths.map((path) => textAt(json, path, '')).join('_');
+  return /[^_]/.test(id) ? ` (record ${shortenedText(id, MAX_NAME_LENGTH)})` : '';
 }
 
 function toViolation(path: JsonPath, { path: subpath, reason }: FieldIssue): FieldViolation {

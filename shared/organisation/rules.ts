@@ -137,7 +137,14 @@ export function compileRules(field: DescField): FindBroken | undefined {
   const { type, message } = getOption(field, rules);
   const absent = message?.required === true ? { plain: MISSING, zitadels: 'value is required' } : undefined;
   const findBroken = compileType(type, field);
-  return (value) => (value === undefined ? absent : findBroken(value));
+  const isOptional = field.proto.proto3Optional;
+  return (value) => {
+    if (value === undefined) return absent;
+    const broken = findBroken(value);
+    return isOptional && value === '' && broken !== undefined
+      ? { ...broken, plain: 'empty: remove the field' }
+      : broken;
+  };
 }
 
 function compileType(type: FieldRules['type'], field: DescField): FindBroken {

@@ -221,7 +221,7 @@ describe('a call on places that fails', () => {
     for (const target of [[url, '--token-file', token], [database]]) {
       const { code, stderr } = await identity(['import', file, '--to', ...target]);
       expect(code, stderr).toBe(1);
-      expect(message(stderr)).toBe(`identity: ${target[0]} refuses: orgs[0].humanUsers[0].user: missing`);
+      expect(message(stderr)).toBe(`identity: ${target[0]} refuses: orgs[0].humanUsers[0].user: missing (record ada)`);
     }
   });
 

@@ -54,7 +54,7 @@ describe('a document that breaks a rule of its descriptors', () => {
         fieldViolations: [
           {
             field: 'orgs[1].humanUsers[1].user.email.email',
-            description: 'expected an e-mail address, such as "ann@example.com"',
+            description: 'expected an e-mail address, such as "ann@example.com" (record b)',
           },
           {
             field: 'orgs[1].humanUsers[2].user.userName',
@@ -69,6 +69,19 @@ describe('a document that breaks a rule of its descriptors', () => {
       },
       errorInfo('INVALID_REQUEST'),
     ]);
+  });
+
+  it('is rejected for an empty text of an optional field, which is to be removed', async () => {
+    const machineUsers = [{ userId: 'm', user: { userId: '', userName: 'm', name: 'M' } }];
+    const { message, details } = await refusal({ orgs: [{ orgId: 'y', machineUsers }] });
+    expect(message).toMatch(/AddMachineUserRequest\.UserId: value length must be between 1 and 200 runes, inclusive$/);
+    expect(details).toContainEqual(
+      expect.objectContaining({
+        fieldViolations: [
+          { field: 'orgs[0].machineUsers[0].user.userId', description: 'empty: remove the field (record m)' },
+        ],
+      }),
+    );
   });
 
   it('is rejected for a title of more than 2,000 bytes', async () => {
