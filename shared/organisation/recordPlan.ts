@@ -10,9 +10,8 @@ import type { FieldPath, RecordIssue, Reference, UniqueName } from './relations.
 import { targetParts } from './sections/references.ts';
 
 /** A name that a record claims, and the issue when another record has claimed it. */
-interface PlannedClaim {
+interface PlannedClaim extends Pick<UniqueName, 'taken' | 'remedyAcrossOrganisations'> {
   readonly key: DocumentKey;
-  readonly taken: RecordIssue;
 }
 
 /** A name that a record must not use when another organisation has claimed it, and the issue then. */
@@ -42,6 +41,7 @@ export function planRecord(record: OrganisationRecord, loginNamesByDomain: boole
   const claims = claimedNames(record, loginNamesByDomain).map((unique) => ({
     key: recordClaimKey(unique, record, loginNamesByDomain),
     taken: unique.taken,
+    remedyAcrossOrganisations: unique.remedyAcrossOrganisations,
   }));
   const reserves = loginNamesByDomain ? [] : plannedReserves(record);
   return { record, key: recordKey(record), claims, reserves };

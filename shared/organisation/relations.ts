@@ -38,6 +38,8 @@ export interface UniqueName {
   readonly type: string;
   readonly parts: readonly FieldPath[];
   readonly taken: RecordIssue;
+  /** A remedy, besides another name, where the other record is of another organisation. */
+  readonly remedyAcrossOrganisations?: string | undefined;
   /** Whether a name is taken by all names that look alike, not only by those that differ in case. */
   readonly lookAlikes?: true;
   /** A boolean field that is true in records that claim the name; by default all records do. */

@@ -1,5 +1,6 @@
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
+import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
 import { type DocumentKey, documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
 
 interface Holder {
@@ -40,9 +41,9 @@ export class ClaimLedger {
 
   /** Returns the issue of a record that wants a name which another record holds. */
   private findTaken(plan: RecordPlan): RecordIssue | undefined {
-    for (const { key, taken } of plan.claims) {
-      const holder = this.findHolder(documentPath(key));
-      if (holder !== undefined && holder.ownerId !== documentPath(plan.key)) return takenIssue(taken, plan, holder);
+    for (const claim of plan.claims) {
+      const holder = this.findHolder(documentPath(claim.key));
+      if (holder !== undefined && holder.ownerId !== documentPath(plan.key)) return takenIssue(claim, plan, holder);
     }
     return undefined;
   }
@@ -63,14 +64,29 @@ export class ClaimLedger {
   }
 }
 
+const scopeSettled: RecordWarning = {
+  reason: 'login_names_differ',
+  message:
+    'users of the organisation were imported before this policy, which would change the scope of their names: delete the organisation, then import it with the policy',
+};
+
 /** Returns the issue of a taken name. Its warning names the holder: who imports may see every organisation. */
-function takenIssue(taken: RecordIssue, { record, key }: RecordPlan, holder: Partial<Holder>): RecordIssue {
+function takenIssue(
+  { taken, remedyAcrossOrganisations }: RecordPlan['claims'][number],
+  { record, key }: RecordPlan,
+  holder: Partial<Holder>,
+): RecordIssue {
   const { orgId = '', ownerId = '' } = holder;
   const collection = `${key.collection}/`;
   // The claim of a scope has no name.
-  if (!ownerId.startsWith(collection)) return taken;
+  if (!ownerId.startsWith(collection)) return { ...taken, warning: scopeSettled };
   const id = ownerId.slice(collection.length);
-  const place = orgId === record.orgId || orgId === id ? '' : ` of organisation ${orgId}`;
-  const message = `its unique name belongs to ${id}${place}: change one of the names; if this import changes the other one, send it again`;
+  const isForeign = orgId !== record.orgId && orgId !== id;
+  const place = isForeign ? ` of organisation ${orgId}` : '';
+  const remedy =
+    isForeign && remedyAcrossOrganisations !== undefined
+      ? `change one of the names, or ${remedyAcrossOrganisations}`
+      : 'change one of the names';
+  const message = `its unique name belongs to ${id}${place}: ${remedy}; if this import changes the other one, send it again`;
   return { ...taken, warning: { reason: 'name_taken', message } };
 }

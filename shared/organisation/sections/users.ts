@@ -28,6 +28,8 @@ const userName: NonNullable<Section['unique']> = [
     type: 'userName',
     parts: ['user.userName'],
     taken: taken('Errors.User.AlreadyExists'),
+    remedyAcrossOrganisations:
+      'give these organisations `"domainPolicy":{"orgId":…,"userLoginMustBeDomain":true}` before their first import',
     lookAlikes: true,
     perOrganisationByDomainPolicy: true,
   },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import { openStore } from '../../../shared/store/openStore.ts';
 import type { Store } from '../../../shared/store/store.ts';
-import { person } from '../../support/fixtures/organisations.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { repetitions } from '../../support/repetitions.ts';
 import { readDatabase } from '../../support/stores/database.ts';
@@ -151,6 +151,35 @@ describe('login names under domain policies', () => {
     );
     const equal = await instanceByDefault(await openTestStore(), true);
     expect((await equal.import(file)).summary).toMatchObject({ created: { humanUsers: 6 }, warnings: [] });
+  });
+
+  it('that several organisations have cause warnings with the remedy, which only works before the first import', async () => {
+    const instance = await testInstance(await openTestStore(sqlite));
+    const orgs = ['O', 'P'].map((id) => organisation(id, { humanUsers: [person(`${id}1`, { userName: 'alice' })] }));
+    const policies = orgs.map((org) => ({
+      ...org,
+      domainPolicy: { orgId: org.orgId, userLoginMustBeDomain: true },
+    }));
+    const planned = await instance.import({ data_orgs: { orgs }, dry_run: true });
+    expect(planned.summary.warnings).toContainEqual({
+      type: 'human_user',
+      id: 'P1',
+      reason: 'name_taken',
+      message: expect.stringContaining(
+        'give these organisations `"domainPolicy":{"orgId":…,"userLoginMustBeDomain":true}` before their first import',
+      ),
+    });
+    const remedied = await instance.import({ data_orgs: { orgs: policies }, dry_run: true });
+    expect(remedied).toMatchObject({ summary: { created: { humanUsers: 2 }, failed: {} } });
+    await instance.import({ data_orgs: { orgs } });
+    const late = await instance.import({ data_orgs: { orgs: policies } });
+    expect(late.summary.failed).toEqual({ domainPolicy: 2, humanUsers: 1 });
+    expect(late.summary.warnings).toContainEqual({
+      type: 'domain_policy',
+      id: 'O',
+      reason: 'login_names_differ',
+      message: expect.stringMatching(/: delete the organisation, then import it with the policy$/),
+    });
   });
 
   it('of the default organisation are unique in the instance, because it has a user from the beginning', async () => {

@@ -93,10 +93,14 @@ describe('the name claims of a transaction', () => {
   it('name the holder of a taken name, and its organisation if that differs', () => {
     const warningOf = (holder: RecordPlan) => new ClaimLedger(claimsOf(holder)).claim(person('B', 'anna'), [])?.warning;
     const taken = (message: string) => ({ reason: 'name_taken', message });
-    const remedy = 'change one of the names; if this import changes the other one, send it again';
-    expect(warningOf(person('A', 'anna'))).toEqual(taken(`its unique name belongs to A: ${remedy}`));
+    const again = 'if this import changes the other one, send it again';
+    expect(warningOf(person('A', 'anna'))).toEqual(
+      taken(`its unique name belongs to A: change one of the names; ${again}`),
+    );
     const foreign = person('A', 'anna', {}, { orgId: 'X' });
-    expect(warningOf(foreign)).toEqual(taken(`its unique name belongs to A of organisation X: ${remedy}`));
+    const remedy =
+      'change one of the names, or give these organisations `"domainPolicy":{"orgId":…,"userLoginMustBeDomain":true}` before their first import';
+    expect(warningOf(foreign)).toEqual(taken(`its unique name belongs to A of organisation X: ${remedy}; ${again}`));
   });
 
   it('never have two holders or lose their holder, for any requests', () => {
