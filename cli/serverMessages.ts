@@ -7,6 +7,8 @@ import { placeRefused } from '../shared/errors/placeErrors.ts';
 const EXISTS =
   'exists with other content, in another organisation, or earlier in the file: --on-conflict overwrite replaces content of the same one';
 
+const missing = (target: string) => `refers to ${target} that was not imported and does not exist in the target`;
+
 /** Sentences for an import's errors, by their ids or keys. */
 const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
   [
@@ -32,12 +34,21 @@ const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
     'the target does not have this organisation, and the file has no name to create it with (`org.name`)',
   ],
   [/^ID=ORG-4Mlfs /, 'the `orgId` of an organisation, or the `roles` of a member are missing: add them'],
+  [
+    /^ID=ORG-1M8ds /,
+    'the organisation has another domain policy: --on-conflict overwrite replaces it, unless that changes the scope of user names',
+  ],
   [/^ID=IMPORT-orgState /, 'an import does not change the state of an existing organisation'],
   [/^ID=IMPORT-ownState /, 'an import does not change the state of its caller'],
   [/^ID=IMPORT-rolesInUse /, 'the project grant would lose roles that user grants still use'],
   [/ Errors\.\S*DomainNotAllowedAsUsername/, "the user name ends with another organisation's verified domain"],
   [/ Errors\.\S*(?:Already\.?Exist|NoChanges)/, EXISTS],
-  [/ Errors\.\S*Not(?:Found|Exist)/, 'refers to a record that was not imported and does not exist in the target'],
+  [/ Errors\.User\.NotFound/, missing('a user')],
+  [/ Errors\.Project\.Grant\.NotFound/, missing('a project or project grant')],
+  [/ Errors\.Project\.Role\.NotFound/, missing('a project role')],
+  [/ Errors\.Project\.NotFound/, missing('a project')],
+  [/ Errors\.Org\.NotFound/, missing('an organisation')],
+  [/ Errors\.\S*Not(?:Found|Exist)/, missing('a record')],
   [/PasswordComplexityPolicy\.(?:MinLength$|Has)/, "the password is too short or simple for its organisation's policy"],
   [/ Errors\.AuthNKey\.ExpireBeforeNow/, 'the key has expired'],
 ];

@@ -38,7 +38,10 @@ export async function checkReferences(
     const found = await readTargets(store, planned, removed);
     for (const [incoming, references] of planned) {
       const { record } = incoming.plan;
-      const rejection = findFirst(references, (reference) => check(reference, references, found, record));
+      const rejection = findFirst(references, (reference) => {
+        const rejected = check(reference, references, found, record);
+        return typeof rejected === 'object' ? withTarget(rejected, reference, references, found) : rejected;
+      });
       if (rejection === undefined) incoming.warnings.push(...keptReferences(references, found));
       else if (rejection === 'notCarried') {
         incoming.outcome = { kind: rejection };
@@ -118,6 +121,28 @@ function check(
   const beside = others.find(({ key }) => key.collection === missingBesideOwn.collection);
   const isOwn = beside !== undefined && found.get(documentPath(beside.key))?.orgId === record.orgId;
   return isOwn ? missingBesideOwn.issue : missing;
+}
+
+/** Adds the warning that names the target, as neither the issue nor the id of its record always does. */
+function withTarget(
+  issue: RecordIssue,
+  planned: PlannedReference,
+  references: readonly PlannedReference[],
+  found: Found,
+): RecordIssue {
+  const targetOf = ({ key }: PlannedReference) => found.get(documentPath(key));
+  const missing = [planned, ...references].find((one) => targetOf(one) === undefined && !isKeptIfMissing(one));
+  const owner = issue === planned.reference.ifForeign ? targetOf(planned)?.orgId : undefined;
+  if (missing === undefined && owner === undefined) return issue;
+  const { reference, targetId } = missing ?? planned;
+  const field = String(reference.key.at(-1)).replace('[]', '');
+  const problem =
+    missing === undefined
+      ? `which belongs to organisation ${owner}`
+      : 'which does not exist: import it first, or correct its own error';
+  const message =
+    targetId === '' ? `${field} is missing: add it` : `${field} has ${JSON.stringify(targetId)}, ${problem}`;
+  return { ...issue, warning: { reason: 'reference_missing', message } };
 }
 
 function checkTarget(planned: PlannedReference, found: Found, record: OrganisationRecord): Rejection | undefined {

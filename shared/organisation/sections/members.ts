@@ -14,7 +14,9 @@ import { inOrganisation, project, user } from './references.ts';
 function rolesCheck(scope: MembershipScope, none: RecordIssue, invalid: RecordIssue): NonNullable<Section['check']> {
   return ({ roles: held }) => {
     if (!Array.isArray(held) || held.length === 0) return none;
-    return areCompatible(scope, held) ? undefined : invalid;
+    if (areCompatible(scope, held)) return undefined;
+    const roles = held.map((role) => JSON.stringify(role)).join(', ');
+    return { ...invalid, warning: { reason: 'value_unknown', message: `has no role that is valid there: ${roles}` } };
   };
 }
 

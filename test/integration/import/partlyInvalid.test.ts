@@ -81,8 +81,14 @@ describe('a record with an invalid element', () => {
 
   it('is a membership that fails if none of its roles is valid', async () => {
     const orgMembers = [{ userId: 'A', roles: ['ORG_SUPPORT_DESK', 'IAM_OWNER'] }];
-    const { errors } = await imported(organisation('O', { humanUsers: [person('A')], orgMembers }));
+    const { errors, summary } = await imported(organisation('O', { humanUsers: [person('A')], orgMembers }));
     expect(errors).toMatchObject([{ type: 'org_member', message: expect.stringContaining('Org-4N8es') }]);
+    expect(summary.warnings).toContainEqual({
+      type: 'org_member',
+      id: 'O_A',
+      reason: 'value_unknown',
+      message: 'has no role that is valid there: "ORG_SUPPORT_DESK", "IAM_OWNER"',
+    });
   });
 
   it('is a policy that keeps its other fields', async () => {

@@ -269,6 +269,36 @@ describe('references through lists', () => {
     expect((await instance.import(request(org))).summary).toMatchObject({ warnings: [unproved] });
   });
 
+  it('that are missing or foreign are named in warnings', async () => {
+    const instance = await testInstance(await openTestStore(sqlite));
+    const granting = organisation('granting', {
+      projects: [project('P')],
+      projectGrants: [grant('G', 'P', 'granted', 'gone')],
+    });
+    const granted = organisation('granted', {
+      humanUsers: [person('U')],
+      userGrants: [
+        { userId: 'U', projectId: 'P', projectGrantId: 'G', roleKeys: ['reader'] },
+        { userId: 'nobody', projectId: 'P', roleKeys: ['reader'] },
+      ],
+      projectRoles: [role('P', 'mine')],
+      userLinks: [{ idpId: 'idp', providedUserId: 'u' }],
+    });
+    const { errors, summary } = await instance.import(request(granting, granted));
+    const named = (type: string, id: string, message: string) => ({ type, id, reason: 'reference_missing', message });
+    const absent = 'which does not exist: import it first, or correct its own error';
+    expect(errors).toHaveLength(5);
+    expect(summary.warnings).toEqual(
+      expect.arrayContaining([
+        named('project_grant', 'granting_P_granted', `projectGrant.roleKeys has "gone", ${absent}`),
+        named('user_grant', 'granted_P_U', `projectGrantId has "G", ${absent}`),
+        named('user_grant', 'granted_P_nobody', `userId has "nobody", ${absent}`),
+        named('project_role', 'P_mine', 'projectId has "P", which belongs to organisation granting'),
+        named('user_link', '_idp', 'userId is missing: add it'),
+      ]),
+    );
+  });
+
   it('to identity providers of another organisation fail nevertheless', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const userLinks = [{ userId: 'U', idpId: 'their idp', providedUserId: 'u' }];

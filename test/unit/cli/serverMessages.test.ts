@@ -10,13 +10,18 @@ describe("the readable text of a server's message", () => {
     ['ID=ORG-lapo2n Errors.Org.AlreadyExisting', exists],
     ['ID=V3-DKcYh Message=Errors.User.AlreadyExists', /^another user has this login name/],
     ['ID=V3-DKcYh Message=Errors.Org.AlreadyExists', /^another organisation has this name/],
+    [
+      'ID=ORG-1M8ds Message=Errors.Org.DomainPolicy.AlreadyExists',
+      /^the organisation has another domain policy: .+, unless that changes the scope of user names$/,
+    ],
+    [
+      'ID=COMMAND-4m9ff Message=Errors.Project.Grant.NotFound',
+      /^refers to a project or project grant that was not imported/,
+    ],
     ['ID=COMM-deLSk Message=Errors.Org.Invalid', /the file has no name to create it with/],
     ['ID=ORG-4Mlfs Message=Errors.Invalid.Argument', /are missing: add them$/],
     ['ID=V3-DKcYh Message=Errors.Org.Domain.AlreadyExists', /^another record has this login name/],
-    [
-      'ID=ORG-GoXOn Errors.User.NotFound',
-      /^refers to a record that was not imported and does not exist in the target$/,
-    ],
+    ['ID=ORG-GoXOn Errors.User.NotFound', /^refers to a user that was not imported and does not exist in the target$/],
     [
       'ID=LANG-3 Errors.IDPConfig.NotExisting',
       /^refers to a record that was not imported and does not exist in the target$/,

@@ -51,10 +51,14 @@ async function checked(store: MemoryStore, plans: readonly RecordPlan[]): Promis
   return records;
 }
 
-/** The issue or the outcome of each record that must not be written, undefined for the others. */
+/** The issue, without its warning, or the outcome of each record that must not be written, undefined for the others. */
 async function rejections(store: MemoryStore, ...plans: readonly RecordPlan[]) {
   const records = await checked(store, plans);
-  return records.map(({ outcome }) => (outcome?.kind === 'failed' ? outcome.issue : outcome?.kind));
+  return records.map(({ outcome }) => {
+    if (outcome?.kind !== 'failed') return outcome?.kind;
+    const { warning: _, ...rest } = outcome.issue;
+    return rest;
+  });
 }
 
 /** The issue of one record, in a store with `own` of its organisation and `foreign` of another. */
