@@ -18,7 +18,7 @@ import { currentOptions, importExport, stageExport } from './exportStage.ts';
 import { listManualSteps, manualSection } from './manualSteps.ts';
 import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
 import type { MigrationCall, PlanningCall } from './migrationOptions.ts';
-import { type MigrationRun, workAlone, writeMigrationState } from './migrationRun.ts';
+import { cleanUpAfterError, type MigrationRun, workAlone, writeMigrationState } from './migrationRun.ts';
 import { isEmptyPlan, planText, resultText } from './migrationText.ts';
 import { type OpenSide, type OpenSides, openSides } from './openSides.ts';
 import { keepShownPlan, makePlan, readPlan, readShownPlan } from './plan.ts';
@@ -73,7 +73,7 @@ async function beginMigration(
     return await workAlone(call, directory, 'started', (run) => steps(run, sides));
   } catch (error) {
     // The export has revealed a wrong call. Nothing has moved.
-    if (error instanceof UsageError) await rm(directory, { recursive: true });
+    if (error instanceof UsageError) await cleanUpAfterError(rm(directory, { recursive: true }), call);
     throw error;
   }
 }

@@ -200,7 +200,7 @@ export async function workAlone<Result>(
     return await work(run);
   } catch (error) {
     // Deletes the export if the user has not confirmed yet, because it contains secrets.
-    if (run.state.confirmedAt === undefined) await removeExport(directory);
+    if (run.state.confirmedAt === undefined) await cleanUpAfterError(removeExport(directory), call);
     if (error instanceof UsageError) throw error;
     if (call.signal.aborted || error instanceof InterruptedError) {
       throw new InterruptedError(
@@ -214,6 +214,18 @@ export async function workAlone<Result>(
     throw migrationStopped(problem, migrateCommand('resume', directory));
   } finally {
     call.signal.removeEventListener('abort', interrupting);
+  }
+}
+
+/** Cleans up after an error. A failure to do so is a note, so that the error remains the one that the operator sees. */
+export async function cleanUpAfterError(
+  work: Promise<unknown>,
+  { stderr }: Pick<Surroundings, 'stderr'>,
+): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    stderr.write(`could not clean up the run directory: ${describeError(error).message}\n`);
   }
 }
 

@@ -1,5 +1,7 @@
+import { mkdir } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
+import { UsageError } from '../../../../cli/command.ts';
 import {
   interruptionText,
   MigrationRun,
@@ -7,6 +9,7 @@ import {
   workAlone,
   writeMigrationState,
 } from '../../../../cli/migrate/migrationRun.ts';
+import { exportPath } from '../../../../cli/migrate/runDirectory.ts';
 import { progressLines } from '../../../../cli/progress.ts';
 import { organisationsExist } from '../../../../shared/errors/errors.ts';
 import { migrationStopped, placeRefused } from '../../../../shared/errors/placeErrors.ts';
@@ -23,6 +26,11 @@ it('a migration that is interrupted before its verification reports the sent rec
   expect(interruptionText({ confirmedAt, settings })).toBe('records that reached sqlite:./south remain');
   expect(interruptionText({ settings })).toBe('nothing is changed');
 });
+
+function surroundings() {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  return { stdin, stdout, stderr, environment: {}, now: new Date(), signal: new AbortController().signal };
+}
 
 const state = migrationState('north.json', 'sqlite:./south');
 
@@ -56,9 +64,21 @@ it.each([
   const { path, remove } = await temporaryDirectory();
   onTestFinished(remove);
   await writeMigrationState(path, state);
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-  const streams = { stdin, stdout, stderr, environment: {}, now: new Date(), signal: new AbortController().signal };
   const refused = placeRefused('https://south.example', 'reworded', { ...body, message: 'reworded' });
-  const work = workAlone({ ...streams, options: { json: true } }, path, 'started', () => Promise.reject(refused));
+  const work = workAlone({ ...surroundings(), options: { json: true } }, path, 'started', () =>
+    Promise.reject(refused),
+  );
   await expect(work).rejects.toSatisfy((error) => migrationStopped.is(error) === isOffered);
+});
+
+it('a migration fails with its own error if its export cannot be deleted then, which is a note', async () => {
+  const { path, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  await writeMigrationState(path, state);
+  await mkdir(exportPath(path));
+  const call = surroundings();
+  const stopping = () => Promise.reject(new UsageError('the original error'));
+  const work = workAlone({ ...call, options: { json: true } }, path, 'started', stopping);
+  await expect(work).rejects.toThrow('the original error');
+  expect(call.stderr.read().toString()).toMatch(/^could not clean up the run directory: .*is a directory.*\n$/);
 });
