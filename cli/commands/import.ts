@@ -63,7 +63,6 @@ export const importCommand = defineCommand({
     const takesAll = source.takes === 'files' && given.with === undefined;
     const options = { ...importOptionsOf(call), withKeys: takesAll || selection.withKeys };
     const importing = { source, target, selection, options, takesAll };
-    await requireSendable(importing);
     return interruptible(signal, interruption(target.name, options), () =>
       importInto(importing, progressOutput(call), signal),
     );
@@ -77,15 +76,6 @@ interface Importing {
   readonly options: PlaceImportOptions;
   /** Whether all secrets of a file are imported, because the call selects none. */
   readonly takesAll: boolean;
-}
-
-/** Requires that the selection of a file's organisations fits into the request of its import. */
-async function requireSendable({ source, target, options }: Importing): Promise<void> {
-  const { fitsQuery } = await import('../places/importQuery.ts');
-  if (source.takes === 'files' && target.isRemote === true && !fitsQuery(options))
-    throw new UsageError(
-      '--org and --exclude-org are too long for a request: specify fewer organisations per call, or export a file that contains only those',
-    );
 }
 
 /** Imports one place into another. */

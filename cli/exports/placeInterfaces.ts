@@ -131,8 +131,6 @@ export function countSettled({
 /** A place with a database: it exports and imports organisations. */
 export interface DatabasePlace extends Source {
   readonly takes: 'imports';
-  /** Whether the place is a server. */
-  readonly isRemote?: true;
   /** @throws IdentityError */
   import(
     content: ExportFile,

@@ -2,7 +2,9 @@
 
 import { importOptions } from '../../functions/import/contract.ts';
 import { snakeCase } from '../../shared/wire/requestMessage.ts';
+import { UsageError } from '../command.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
+import { numberText } from '../numberTexts.ts';
 
 /** Proxies such as nginx reject a request line of more than 8 KB. */
 const MAX_QUERY_CHARACTERS = 8_000;
@@ -28,7 +30,15 @@ export function importQuery(options: PlaceImportOptions): string {
   return query.toString();
 }
 
-/** Whether a query can contain the options of an import. With many organisations it is too long. */
-export function fitsQuery(options: PlaceImportOptions): boolean {
-  return importQuery(options).length <= MAX_QUERY_CHARACTERS;
+/**
+ * Requires that a query can contain the options of an import: with many organisations it is too long.
+ * @throws UsageError
+ */
+export function requireSendable(options: PlaceImportOptions): void {
+  const { length } = importQuery(options);
+  if (length <= MAX_QUERY_CHARACTERS) return;
+  const limit = `take ${numberText(length)} characters in a request, whose limit is ${numberText(MAX_QUERY_CHARACTERS)}`;
+  throw new UsageError(
+    `--org and --exclude-org ${limit}: specify fewer organisations per call, or export a file that contains only those`,
+  );
 }

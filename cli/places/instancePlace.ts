@@ -26,7 +26,7 @@ import {
 import { callBriefly, callServer, type HttpCall, type HttpResponse, readText } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
 import { countBytes, importParts, type PartTarget } from './importParts.ts';
-import { importQuery, toRequest } from './importQuery.ts';
+import { importQuery, requireSendable, toRequest } from './importQuery.ts';
 import { ACCEPT, type CalledInstance, readImportResponse, responseError } from './instanceResponses.ts';
 
 /** Opens a running instance of this service as a place. */
@@ -41,6 +41,7 @@ export function openInstance(
     readExport: (options) => exportFromInstance(settings, options),
     import: async (content, options, meter, signal) => {
       requireNoneForZitadel(options);
+      requireSendable(options);
       if (takesFiles !== true) throw placeRefused(settings.origin, OLDER);
       meter.onBegun('sending');
       if (requestBytes === UNLIMITED) return await importIntoInstance(settings, content, options, meter, signal);

@@ -69,7 +69,6 @@ function redirectOrigin(origin: string, location: string | undefined): string {
 export function openRemote(settings: InstanceSettings): DatabasePlace {
   return {
     takes: 'imports',
-    isRemote: true,
     name: settings.origin,
     readExport: async (options, signal) => (await openRecognised(settings, signal)).readExport(options, signal),
     import: async (content, options, meter, signal) =>

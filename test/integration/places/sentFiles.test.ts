@@ -62,7 +62,7 @@ describe('a file that identity import sends to an instance', () => {
     expect(await identity(['import', file, ...toSouth, ...named])).toMatchObject({
       code: 64,
       stderr: expect.stringContaining(
-        '--org and --exclude-org are too long for a request: specify fewer organisations',
+        ' characters in a request, whose limit is 8,000: specify fewer organisations per call, or export a file',
       ),
     });
     const part = ['import', file, ...toSouth, ...named.slice(0, 200)];

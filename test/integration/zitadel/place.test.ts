@@ -152,6 +152,15 @@ describe('a ZITADEL as a target', { timeout: TIMEOUT_MS }, () => {
     expect(repeated).toMatchObject([{ records: 1 }, { records: 1 }]);
     expect(await compared()).toMatchObject({ code: 0, equal: true, differences: [] });
   });
+
+  it('takes more organisations than the request of another import can select', async () => {
+    const { zitadel, tokenFile: token } = await filledZitadel([]);
+    const input = await exportFileWith(organisation('acme'), organisation('emca'));
+    const absent = Array.from({ length: 600 }, (_, index) => ['--exclude-org', `organisation number ${index}`]);
+    const to = ['--to', zitadel.url, '--token-file', token, '--org', 'acme', ...absent.flat()];
+    expect(await resultOf('import', input, ...to)).toMatchObject({ code: 0, summary: { created: { org: 1 } } });
+    expect(zitadel.contents.organisations.has('emca')).toBe(false);
+  });
 });
 
 describe('the facts of a place', { timeout: TIMEOUT_MS }, () => {
