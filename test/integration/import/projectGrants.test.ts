@@ -169,6 +169,38 @@ describe('a project grant that is overwritten with fewer roles', () => {
     expect(after.get('projectGrants')).toEqual(before.get('projectGrants'));
   });
 
+  it('keeps the roles of user grants if another import takes all roles at the same time', async () => {
+    const store = await openTestStore();
+    const instance = await testInstance(store);
+    await instance.import(overwriting(owner(both), organisation('granted')));
+    const before = await readDatabase(store);
+    const late = { orgId: 'granted', humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
+    const [committed, overtaken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let commits = 0;
+    // The other import commits after the user grant is created, and is overtaken before it can restore the roles.
+    const other = hookedStore(store, async (writes) => {
+      if (!writes.some(({ key }) => key.collection === 'projectGrants')) return;
+      if (++commits === 1) await instance.import({ data_orgs: { orgs: [late] } });
+      if (commits === 2) {
+        committed.resolve();
+        await overtaken.promise;
+      }
+    });
+    let emptied: ReturnType<typeof instance.import> | undefined;
+    const racing = hookedStore(store, async (writes) => {
+      if (emptied !== undefined || !writes.some(({ key }) => key.collection === 'projectGrants')) return;
+      emptied = servedInstance(other, instance).import(overwriting(owner(projectGrant('P', 'granted'))));
+      await Promise.race([committed.promise, emptied]);
+    });
+    const { errors } = await servedInstance(racing, instance).import(narrowing);
+    overtaken.resolve();
+    expect((await emptied)?.errors).toBeUndefined();
+    expect(errors).toEqual([error]);
+    const after = await readDatabase(store);
+    expect(violationsOf(after)).toEqual([]);
+    expect(after.get('projectGrants')).toEqual(before.get('projectGrants'));
+  });
+
   it.each<[string, request: object]>([
     ['the project grant has the roles again', overwriting(owner(both))],
     ['the user grants no longer use the roles', overwriting({ orgId: 'granted', userGrants: [userGrant('late')] })],
