@@ -48,7 +48,7 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   const store = await openStore(config.storeLocation);
   const tokenFile = join(directory, 'owner.pat');
   const token = await prepareInstance(store, options, tokenFile, new Date());
-  const objectStorage = createCloudStorage({ apiEndpoint: storageUrl });
+  const objectStorage = createCloudStorage(storageUrl);
   const audit = openAudit(store, config, process.stderr);
   const routes = await allRoutes({ ...config, store, audit, objectStorage, now: () => new Date() });
   const app = createApp({ ...config, routes: [...routes, ...docsRoutes()] });

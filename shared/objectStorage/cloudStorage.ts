@@ -13,19 +13,13 @@ import { pinObject } from './readObject.ts';
 import { storageError, type Target } from './storageError.ts';
 import { cancelUpload, startUpload, writeObject } from './writeObject.ts';
 
-/** The options of Cloud Storage. */
-export interface CloudStorageOptions {
-  /**
-   * The service's origin, for example `http://127.0.0.1:8082`; by default STORAGE_EMULATOR_HOST if set, else Google's.
-   */
-  readonly apiEndpoint?: string;
-}
-
 /**
  * Creates access to Cloud Storage. Each call has its own client with that call's account. An account needs only the
  * permission storage.objects.create (write) or storage.objects.get (pin, read).
+ * @param apiEndpoint the service's origin, such as `http://127.0.0.1:8082`; by default STORAGE_EMULATOR_HOST if set, else
+ * Google's
  */
-export function createCloudStorage({ apiEndpoint }: CloudStorageOptions = {}): ObjectStorage {
+export function createCloudStorage(apiEndpoint?: string): ObjectStorage {
   const open = createOpener(apiEndpoint);
   return {
     async write(location, content, signal) {

@@ -71,7 +71,7 @@ it(`${sizes.whiteSpaceMegabytes} MB of white space are rejected early, in any po
     });
   }
 
-  const storage = createCloudStorage({ apiEndpoint: bucket.url });
+  const storage = createCloudStorage(bucket.url);
   const object = (async function* () {
     for (const part of spaced('{"orgs":[', ']}')) yield Buffer.from(part);
   })();

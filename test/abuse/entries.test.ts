@@ -35,7 +35,7 @@ describeDatabases('ten million empty organisations', (newDatabase) => {
     const inline = await sendStream(server, '/admin/v1/import', manyEntries('{"data_orgs":{"orgs":[', ']}}'));
     expect(inline).toMatchObject({ status: 413, text: expect.stringContaining('more than 100000 organisations') });
 
-    const storage = createCloudStorage({ apiEndpoint: bucket.url });
+    const storage = createCloudStorage(bucket.url);
     const { signal } = new AbortController();
     const bytes = (async function* () {
       for (const part of manyEntries('{"orgs":[', ']}')) yield Buffer.from(part);

@@ -40,7 +40,7 @@ describe('a bucket', () => {
     return () => local.close();
   });
 
-  const storage = () => createCloudStorage({ apiEndpoint: local.url });
+  const storage = () => createCloudStorage(local.url);
   const at = (path: string) => ({ bucket: 'exports', path, account: local.account });
   const read = async (path: string) => (await collect((await storage().pin(at(path), never)).read(never))).toString();
 

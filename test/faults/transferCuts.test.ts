@@ -27,7 +27,7 @@ beforeAll(async () => {
   return () => local.close();
 });
 
-const storage = (apiEndpoint: string) => createCloudStorage({ apiEndpoint });
+const storage = (apiEndpoint: string) => createCloudStorage(apiEndpoint);
 const at = (path: string) => ({ bucket: 'exports', path, account: local.account });
 const fileOf = ({ orgs }: Pick<Undisturbed, 'orgs'>) => Buffer.from(JSON.stringify({ orgs }));
 

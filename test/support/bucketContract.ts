@@ -127,7 +127,7 @@ async function* stuckAfter(mib: number, then: () => void): AsyncGenerator<Uint8A
 /** The bucket `exports` of a server of Cloud Storage's API. */
 export function bucketAt(url: string, account: ServiceAccount): BucketUnderTest {
   return {
-    bucket: createCloudStorage({ apiEndpoint: url }),
+    bucket: createCloudStorage(url),
     at: (path) => ({ bucket: 'exports', path, account }),
   };
 }

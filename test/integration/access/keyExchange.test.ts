@@ -23,7 +23,7 @@ const keyRejected = "gs://exports/x: Cloud Storage rejected the service account'
 async function endpoint(exchanges: readonly ScriptedResponse[], storage?: readonly ScriptedResponse[]) {
   const started = await startTokenEndpoint(exchanges, storage);
   onTestFinished(() => started.close());
-  const bucket = createCloudStorage({ apiEndpoint: started.url });
+  const bucket = createCloudStorage(started.url);
   const pin = (by: ServiceAccount = account, signal = never) =>
     bucket.pin({ bucket: 'exports', path: 'x', account: by }, signal);
   return { ...started, pin };
@@ -50,7 +50,7 @@ describe('the exchange of a key', () => {
     const content = (async function* () {})();
     const place = { bucket: 'exports', path: 'x', account };
     await expect(pin()).rejects.toThrow('exports');
-    await expect(createCloudStorage({ apiEndpoint: url }).write(place, content, never)).rejects.toThrow('exports');
+    await expect(createCloudStorage(url).write(place, content, never)).rejects.toThrow('exports');
     const scopes = exchanges.map((form) => json(form.get('assertion')?.split('.')[1]));
     expect(scopes).toMatchObject([{ scope }, { scope: scope.replace('read_only', 'read_write') }]);
   });

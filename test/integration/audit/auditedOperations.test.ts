@@ -40,7 +40,7 @@ async function auditedInstance(kind = sqlite, replaced: { readonly store?: (stor
   const state = { onAppend: async (_event: AuditEvent) => {} };
   const { audit, events } = memoryTrail((event) => state.onAppend(event));
   const store = await openTestStore(kind);
-  const objectStorage = createCloudStorage({ apiEndpoint: local.url });
+  const objectStorage = createCloudStorage(local.url);
   const served = replaced.store?.(store) ?? store;
   const instance = await testInstance(store, 'test', { store: served, audit, objectStorage });
   const removal = createApp({ routes: removalRoutes({ store: served, audit, now: () => new Date() }) });

@@ -16,7 +16,7 @@ describe('an object in a bucket', () => {
   afterAll(() => local.close());
 
   async function withObject(path: string, content: string | Buffer) {
-    const bucket = createCloudStorage({ apiEndpoint: local.url });
+    const bucket = createCloudStorage(local.url);
     const { account } = local;
     await bucket.write({ bucket: 'exports', path, account }, inPieces(Buffer.from(content)), never);
     const instance = await testInstance(await openTestStore(sqlite), 'target', { objectStorage: bucket });

@@ -20,7 +20,7 @@ describe('the credentials of a call', () => {
   });
   afterAll(() => local.close());
 
-  const bucket = () => createCloudStorage({ apiEndpoint: local.url });
+  const bucket = () => createCloudStorage(local.url);
   const write = (account: ServiceAccount, path: string, text = 'x', name = 'exports') =>
     bucket().write({ bucket: name, path, account }, inPieces(Buffer.from(text)), never);
   const pin = (account: ServiceAccount, path: string, name = 'exports') =>

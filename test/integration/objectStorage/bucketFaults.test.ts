@@ -20,7 +20,7 @@ describe('a transfer over an unreliable network', () => {
     await local.close();
   });
 
-  const bucket = () => createCloudStorage({ apiEndpoint: network.url });
+  const bucket = () => createCloudStorage(network.url);
   const at = (path: string) => ({ bucket: 'exports', path, account: local.account });
   const pinWritten = async (bytes: Uint8Array) => {
     await bucket().write(at('object'), inPieces(bytes), never);
@@ -65,7 +65,7 @@ describe('a transfer over an unreliable network', () => {
       network.stall('down', 0);
     };
     const writing = bucket().write(at('object'), content(), abort.signal);
-    const direct = createCloudStorage({ apiEndpoint: local.url });
+    const direct = createCloudStorage(local.url);
     await expect.poll(() => direct.pin(at('object'), never).catch(() => 'not yet')).not.toBe('not yet');
     abort.abort(new Error('too late'));
     expect(await writing).toMatchObject({ size: 5 });
@@ -146,7 +146,7 @@ describe('a transfer over an unreliable network', () => {
       for await (const piece of pinned.read(never)) {
         if (received.length === 0) {
           await file.delete();
-          await createCloudStorage({ apiEndpoint: local.url }).write(at('object'), inPieces(randomBytes(mib)), never);
+          await createCloudStorage(local.url).write(at('object'), inPieces(randomBytes(mib)), never);
           network.cut('down', mib);
         }
         received.push(piece);
@@ -172,7 +172,7 @@ describe('a transfer over an unreliable network', () => {
   });
 
   it('shows nothing of an object before its last byte has been sent', async () => {
-    const direct = createCloudStorage({ apiEndpoint: local.url });
+    const direct = createCloudStorage(local.url);
     let looks = 0;
     const content = async function* () {
       for (let sent = 0; sent < 20; sent++) {
