@@ -79,12 +79,6 @@ async function readPlace(
   });
 }
 
-/** The number of records of a section, and the bytes of their JSON without secrets. */
-interface SectionSize {
-  records: number;
-  bytes: number;
-}
-
 /** The kinds of secrets in counts, by the fields of credentials. */
 const credentialKinds = {
   passwordHash: 'passwordHashes',
@@ -94,7 +88,7 @@ const credentialKinds = {
 
 /** The content of an export file, counted while it is read. */
 export class FileFacts implements RecordVisitor {
-  readonly sections = new Map<string, SectionSize>();
+  readonly sections = new Map<string, { records: number; bytes: number }>();
   /** The numbers of password hashes by format. */
   hashFormats: Counts = {};
   /** The numbers of secrets by kind. */

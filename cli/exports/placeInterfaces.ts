@@ -151,15 +151,6 @@ export type Place = FilePlace | DatabasePlace;
 /** An operation of a place with a database, which its token must permit. */
 export type PlaceOperation = 'export' | 'import';
 
-/** The user of a place's token. */
-interface PlaceCaller {
-  readonly userId: string;
-  /** The organisation that the user belongs to. */
-  readonly orgId: string;
-  /** The roles in the instance, such as IAM_OWNER. */
-  readonly roles: readonly string[];
-}
-
 /** Facts about a place with a database, shown before a migration. Sentences are lower-case fragments without a full stop. */
 export interface PlaceFacts {
   readonly service: 'identity' | 'zitadel';
@@ -178,8 +169,14 @@ export interface PlaceFacts {
   readonly importsStates?: boolean;
   /** Whether a ZITADEL may refuse people for their password hashes: releases since June 2026 do. */
   readonly refusesHashes?: boolean;
-  /** Undefined if the user is unknown. */
-  readonly caller?: PlaceCaller;
+  /** The user of the token; undefined if the user is unknown. */
+  readonly caller?: {
+    readonly userId: string;
+    /** The organisation that the user belongs to. */
+    readonly orgId: string;
+    /** The roles in the instance, such as IAM_OWNER. */
+    readonly roles: readonly string[];
+  };
   /** The requested operations that the token does not permit. */
   readonly denied: readonly PlaceOperation[];
   /** The offset of this machine's clock from the place's; undefined if the place's time is unknown. */

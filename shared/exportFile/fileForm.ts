@@ -105,19 +105,13 @@ async function* fromUtf16(content: Bytes, encoding: Utf16): AsyncGenerator<Uint8
   }
 }
 
-interface Beginning {
-  /** What was read. */
-  readonly start: Uint8Array;
-  readonly isRequest: boolean;
-}
-
 const SCANNED_BYTES = 4_096;
 
 /**
  * Reads as much of a file as shows what it is.
  * @throws ForeignFileError
  */
-async function readBeginning(text: AsyncIterator<Uint8Array>): Promise<Beginning> {
+async function readBeginning(text: AsyncIterator<Uint8Array>) {
   const seen = new FileStart();
   const pieces: Uint8Array[] = [];
   let [bytes, isOpen] = [0, true];

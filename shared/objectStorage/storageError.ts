@@ -75,14 +75,7 @@ function notFound(target: Target, message: string): IdentityError {
   return isBucketMissing ? bucketNotFound(target) : objectNotFound(target);
 }
 
-interface LibraryFailure {
-  readonly status: number | undefined;
-  readonly code: string | undefined;
-  readonly message: string;
-  readonly cause: Error;
-}
-
-function describeFailure(reason: unknown): LibraryFailure {
+function describeFailure(reason: unknown) {
   const parsed = libraryError.safeParse(reason);
   const { code, status, message } = parsed.success ? parsed.data : { message: '' };
   const httpStatus = status ?? (typeof code === 'number' ? code : undefined);

@@ -9,7 +9,6 @@ export const tags = {
   Organisations: 'Export and import of organisations with all their records.',
   Probes: 'The state of the process and its database, without a token.',
 } as const;
-type Tag = keyof typeof tags;
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -17,7 +16,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export interface OperationDescription {
   readonly operationId: string;
   /** The group that pages and generated clients put it in. */
-  readonly tag: Tag;
+  readonly tag: keyof typeof tags;
   readonly summary: string;
   readonly description: string;
   /** Whether another path replaces this operation. */

@@ -188,12 +188,6 @@ function assembleRecord(
   };
 }
 
-/** A record inside another record of the file. */
-export interface NestedRecord {
-  readonly record: OrganisationRecord;
-  readonly path: JsonPath;
-}
-
 /**
  * Lists the records that a record of the file contains, which are stored apart.
  * @param path the parent's path
@@ -201,7 +195,7 @@ export interface NestedRecord {
 export function nestedRecords(
   { section: { nested }, json, orgId }: OrganisationRecord,
   path: JsonPath,
-): NestedRecord[] {
+): { readonly record: OrganisationRecord; readonly path: JsonPath }[] {
   if (nested === undefined) return [];
   const { list, section, toJson } = nested;
   const elements: unknown = valueAt(json, list);

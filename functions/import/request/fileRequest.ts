@@ -20,11 +20,10 @@ export function isFileRequest({ headers }: Request): boolean {
 const optionsByParameter = spellings(importOptions);
 const parameterNames = [...new Set([...optionsByParameter.values()].map(snakeCase))];
 
-/** What an option's parameter is converted to before the contract reads it. */
-type ParameterKind = 'list' | 'flag' | 'text';
 const parameterKinds = new Map(Object.entries(importOptions).map(([name, schema]) => [name, kindOf(schema)]));
 
-function kindOf(schema: z.ZodType): ParameterKind {
+/** Returns the form to which the contract of an option expects its parameter to be converted. */
+function kindOf(schema: z.ZodType) {
   const inner = schema instanceof z.ZodDefault || schema instanceof z.ZodOptional ? schema.unwrap() : schema;
   if (inner instanceof z.ZodArray) return 'list';
   return inner instanceof z.ZodBoolean ? 'flag' : 'text';

@@ -31,9 +31,6 @@ export interface Batch {
   readonly stamp: string;
 }
 
-/** The outcome of a record that is not written, or how it is written unless another record has claimed its name. */
-type Decision = RecordOutcome | 'create' | 'overwrite';
-
 /**
  * Decides and writes a batch record by record, in one transaction. A name that a record gives up is free for those after
  * it.
@@ -142,6 +139,7 @@ async function readStored(
  * Decides one record, without regard to its names.
  * @param batch the batch, whose stamp an earlier attempt may have stored
  * @param protection the issue of a record that must not be overwritten
+ * @returns the outcome of a record that is not written; or how it is written, unless another record has claimed its name
  */
 function decideRecord(
   writing: Writing,
@@ -149,7 +147,7 @@ function decideRecord(
   { plan, reserved }: IncomingRecord,
   stored: StoredDocument | undefined,
   protection: RecordIssue | undefined,
-): Decision {
+): RecordOutcome | 'create' | 'overwrite' {
   if (stored === undefined) return reserved === undefined ? 'create' : failed(reserved);
   const equal = comparison.isEqual(plan, stored);
   if (equal && stored.createdAt === stamp) return { kind: 'created' };
