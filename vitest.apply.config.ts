@@ -1,9 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { shared } from './vitest.config.ts';
 
-const MINUTE_MS = 60_000;
-
 /** The applies with the real provider, which neither `npm test` nor `npm run test:all` runs: `npm run test:apply` does. */
 export default defineConfig({
-  test: { ...shared, include: ['test/apply/*.test.ts'], testTimeout: 20 * MINUTE_MS, hookTimeout: 20 * MINUTE_MS },
+  test: { ...shared, include: ['test/apply/*.test.ts'] },
 });

@@ -15,8 +15,6 @@ import { readRecordings } from './recordedCase.ts';
 import { releaseDifferences } from './releases.ts';
 import { importCallers, type Judged, replay, summary } from './replay.ts';
 
-const TIMEOUT_MS = 400_000;
-
 function toLine({ recorded, verdict, found, error }: Judged): string {
   const line = `${verdict.padEnd(10)} ${recorded.name}`;
   if (verdict === 'documented' && error !== undefined) return `${line}\n             ${error}`;
@@ -25,30 +23,26 @@ function toLine({ recorded, verdict, found, error }: Judged): string {
 }
 
 describeDeployment('conformance', (get) => {
-  it(
-    'each recorded case of a ZITADEL has the listed outcome, and each row of the deliberate differences explains one',
-    async (test) => {
-      const { url, token } = get().target;
-      const database = databaseOf(get().target, test);
-      const owner = { url: new URL(url), tokens: { owner: token }, lagMs: 0 };
-      await importCallers(owner);
-      const tokenOf = async (name: string) => (await newToken(database, `conformance-${name}`)).token;
-      const tokens = {
-        owner: token,
-        orgOwner: await tokenOf('org-owner'),
-        viewer: await tokenOf('viewer'),
-        nobody: await tokenOf('nobody'),
-      };
-      const judged = await replay({ ...owner, tokens }, readRecordings().cases, deliberateDifferences);
-      const used = new Set(judged.flatMap(({ reasons }) => reasons));
-      expect(deliberateDifferences.filter((row) => !used.has(row))).toEqual([]);
-      // To accept another outcome, run the test with -u, and review the change.
-      await expect(`${summary(judged)}\n\n${judged.map(toLine).join('\n')}\n`).toMatchFileSnapshot(
-        '../fixtures/zitadel/recorded-verdicts.txt',
-      );
-    },
-    TIMEOUT_MS,
-  );
+  it('each recorded case of a ZITADEL has the listed outcome, and each row of the deliberate differences explains one', async (test) => {
+    const { url, token } = get().target;
+    const database = databaseOf(get().target, test);
+    const owner = { url: new URL(url), tokens: { owner: token }, lagMs: 0 };
+    await importCallers(owner);
+    const tokenOf = async (name: string) => (await newToken(database, `conformance-${name}`)).token;
+    const tokens = {
+      owner: token,
+      orgOwner: await tokenOf('org-owner'),
+      viewer: await tokenOf('viewer'),
+      nobody: await tokenOf('nobody'),
+    };
+    const judged = await replay({ ...owner, tokens }, readRecordings().cases, deliberateDifferences);
+    const used = new Set(judged.flatMap(({ reasons }) => reasons));
+    expect(deliberateDifferences.filter((row) => !used.has(row))).toEqual([]);
+    // To accept another outcome, run the test with -u, and review the change.
+    await expect(`${summary(judged)}\n\n${judged.map(toLine).join('\n')}\n`).toMatchFileSnapshot(
+      '../fixtures/zitadel/recorded-verdicts.txt',
+    );
+  });
 });
 
 describe('the deliberate differences', () => {
@@ -145,7 +139,7 @@ describe('the compared messages', () => {
 });
 
 describe('npm run conformance', () => {
-  it('lists the cases that differ, and exits with 1', { timeout: TIMEOUT_MS }, async () => {
+  it('lists the cases that differ, and exits with 1', async () => {
     await using server = createServer((request, response) => request.resume().on('end', () => response.end('{}')));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const address = server.address();

@@ -207,7 +207,7 @@ interface KilledRun {
 }
 
 describe('an instance that is killed while it removes', () => {
-  it('has exactly as many events as effects, including all that it has reported', { timeout: 300_000 }, async () => {
+  it('has exactly as many events as effects, including all that it has reported', async () => {
     const humanUsers = Array.from({ length: KILLS * MOST_REMOVED + 1 }, (_, index) => ({
       ...person(`K${index}`),
       otpEmail: true,

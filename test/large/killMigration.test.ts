@@ -2,7 +2,6 @@ import { describe, it } from 'vitest';
 import { expectMigratedAfterKills } from '../faults/support/killedMigration.ts';
 import { repetitions } from '../support/repetitions.ts';
 
-const TIMEOUT_MS = 14_400_000;
 const size = repetitions({
   few: { sizes: [3_000, 3_000], rounds: 1 },
   many: { sizes: [50_000, 50_000], rounds: 5 },
@@ -12,7 +11,7 @@ const limited = repetitions({
   many: { sizes: [40_000, 15_000, 5_000], limits: { MAX_RESPONSE_BYTES: '10000000', MAX_REQUEST_BYTES: '10000000' } },
 });
 
-describe('a migration whose client, source and target are killed again and again', { timeout: TIMEOUT_MS }, () => {
+describe('a migration whose client, source and target are killed again and again', () => {
   it('resumes to an equal result', () => expectMigratedAfterKills({ ...size, killsOfOneMigration: 6 }));
 
   it.each([

@@ -10,8 +10,6 @@ import { testDirectory } from '../support/places/servedPlace.ts';
 import { repetitions } from '../support/repetitions.ts';
 import { firestore, keyEnvironment, sqlite } from '../support/stores/stores.ts';
 
-const TIMEOUT_MS = 3_600_000;
-
 function* organisationFile(people: number): Generator<string> {
   yield '{"orgs":[{"orgId":"large","org":{"name":"Large"},"humanUsers":[';
   for (let number = 0; number < people; number++)
@@ -24,7 +22,7 @@ const rows = [
   { kind: firestore, people: repetitions({ few: 3_000, many: 20_000 }) },
 ];
 
-describe.each(rows)('identity org delete on $kind.name', { timeout: TIMEOUT_MS }, ({ kind, people }) => {
+describe.each(rows)('identity org delete on $kind.name', ({ kind, people }) => {
   it.skipIf(!kind.isAvailable)(`deletes an organisation of ${people} people by one call`, async () => {
     const location = await kind.newLocation();
     const env = keyEnvironment(location);

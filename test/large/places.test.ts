@@ -13,7 +13,6 @@ import type { ReceivedRequest } from '../support/zitadel/behaviour.ts';
 import { people } from '../support/zitadel/files.ts';
 import { filledZitadel } from '../support/zitadel/placeOfZitadel.ts';
 
-const TIMEOUT_MS = 600_000;
 const progressEvent = z.looseObject({
   event: z.string(),
   phase: z.unknown().optional(),
@@ -22,7 +21,7 @@ const progressEvent = z.looseObject({
 
 const timedPhase = z.looseObject({ seconds: z.number() });
 
-describe('a comparison of two files', { timeout: TIMEOUT_MS }, () => {
+describe('a comparison of two files', () => {
   it('needs no more memory for more people', async () => {
     const count = repetitions({ few: 20_000, many: 100_000 });
     const directory = await testDirectory();
@@ -44,7 +43,7 @@ describe('a comparison of two files', { timeout: TIMEOUT_MS }, () => {
   });
 });
 
-describe('an import of 60,000 people into an instance', { timeout: TIMEOUT_MS }, () => {
+describe('an import of 60,000 people into an instance', () => {
   it('prints the progress that the instance reports', async () => {
     const { url, tokenFile } = await servedPlace(sqlite);
     const humanUsers = Array.from({ length: 60_000 }, (_, index) => person(`person-${index}`));
@@ -69,7 +68,7 @@ describe('an import of 60,000 people into an instance', { timeout: TIMEOUT_MS },
 const importsOf = ({ requests }: { readonly requests: readonly ReceivedRequest[] }) =>
   requests.filter(({ path, records }) => path === '/admin/v1/import' && records !== undefined);
 
-describe('the people of a ZITADEL', { timeout: TIMEOUT_MS }, () => {
+describe('the people of a ZITADEL', () => {
   it('move into it and from there to another instance, 10,000 with hashes and seeds', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     const orgs = [

@@ -8,8 +8,6 @@ import { installSchemathesis, runSchemathesis, type TestedInstance } from './sch
 const found = await installSchemathesis();
 const python = 'python' in found ? found.python : '';
 
-const MINUTES = 60_000;
-
 describe.skipIf(python === '')('the document at /openapi.json', () => {
   let directory: TemporaryDirectory = { path: '', remove: async () => {} };
   let local: LocalStart | undefined;
@@ -25,7 +23,7 @@ describe.skipIf(python === '')('the document at /openapi.json', () => {
     await directory.remove();
   });
 
-  it('describes how the instance responds, whatever is sent to it', { timeout: 5 * MINUTES }, async () => {
+  it('describes how the instance responds, whatever is sent to it', async () => {
     const { code, stdout, stderr } = await runSchemathesis(python, instance, directory.path);
     expect(code, `${stdout}${stderr}`).toBe(0);
     const [summary] = /\d+ generated, \d+ passed.*/.exec(stdout) ?? [];
@@ -33,7 +31,7 @@ describe.skipIf(python === '')('the document at /openapi.json', () => {
     expect(stdout).toMatch(/Selected: 8\/8\n\s*Tested: 8\n/);
   });
 
-  it('does not count as tested if every request is rejected', { timeout: MINUTES }, async () => {
+  it('does not count as tested if every request is rejected', async () => {
     const refused = { ...instance, token: 'wrong' };
     const { code, stdout } = await runSchemathesis(python, refused, directory.path, ['--phases', 'examples']);
     expect(code).not.toBe(0);

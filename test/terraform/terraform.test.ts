@@ -3,8 +3,6 @@ import { run } from '../../tools/program.ts';
 import { CHECK, COULD_NOT_RUN } from './configurationCopy.ts';
 import { whyNoTerraform } from './whyNoTerraform.ts';
 
-const TWENTY_MINUTES = 1_200_000;
-
 const directories = [
   'terraform',
   'terraform/modules/edge',
@@ -15,9 +13,7 @@ const lines = directories.flatMap((directory) =>
   ['init', 'validate', 'test'].map((step) => `ok    ${step.padEnd(9)} ${directory}`),
 );
 
-it('the Terraform configuration passes fmt, init, validate and its own tests', {
-  timeout: TWENTY_MINUTES,
-}, async (test) => {
+it('the Terraform configuration passes fmt, init, validate and its own tests', async (test) => {
   const skip = (reason: string) => {
     process.stderr.write(`The checks of Terraform are skipped: ${reason}\n`);
     // biome-ignore lint/suspicious/noSkippedTests: whether providers can be had shows only here, and the reason is printed

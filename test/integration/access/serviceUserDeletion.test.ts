@@ -135,7 +135,7 @@ describe('a service user that is deleted', () => {
     expect(count).toBeGreaterThan(5);
   });
 
-  it('leaves nothing when its deletion and gifts happen at once', { timeout: 120_000 }, async (context) => {
+  it('leaves nothing when its deletion and gifts happen at once', async (context) => {
     const { store, restore } = await filledInstance();
     for (let round = 0; round < ROUNDS; round++) {
       await restore();
@@ -150,9 +150,7 @@ describe('a service user that is deleted', () => {
     survived(context, 'user is deleted', 'SQLite', ROUNDS);
   });
 
-  it('is blocked after the first step, and deleted by a repetition after an interruption at any step', {
-    timeout: 120_000,
-  }, async () => {
+  it('is blocked after the first step, and deleted by a repetition after an interruption at any step', async () => {
     const { store, restore } = await filledInstance();
     let ends = 0;
     for (const moment of moments()) {
@@ -173,7 +171,7 @@ describe('a service user that is deleted', () => {
     expect(ends).toBeGreaterThan(5);
   });
 
-  it('is deleted without its successor when two deletions overlap', { timeout: 120_000 }, async () => {
+  it('is deleted without its successor when two deletions overlap', async () => {
     const { store, restore } = await filledInstance();
     let successors = 0;
     for (const moment of moments()) {
@@ -219,7 +217,7 @@ describe('an import that meets a service user in deletion', () => {
 });
 
 describe('a service user that is deleted during an import', () => {
-  it("leaves nothing of the import's writes for it", { timeout: 120_000 }, async () => {
+  it("leaves nothing of the import's writes for it", async () => {
     const store = await openTestStore();
     let current = store;
     const switched: Store = {

@@ -83,7 +83,7 @@ function formsOf(secret: string): readonly string[] {
 }
 
 describeStores('the output of the processes and the audit trail', (kind) => {
-  it('contain no secret of any kind, after calls that succeed, fail and are denied', { timeout: 300_000 }, async () => {
+  it('contain no secret of any kind, after calls that succeed, fail and are denied', async () => {
     const location = await kind.newLocation();
     const database =
       location.kind === 'sqlite' ? ['--data', location.directory] : ['--firestore', `${location.projectId}/(default)`];

@@ -185,7 +185,7 @@ describe('several processes', () => {
       expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, number) => number));
       expect(numbers.length).toBeGreaterThanOrEqual(durable);
     }
-  }, 60_000);
+  });
 });
 
 it('no export, import, comparison or manifest reads the trail: all are the same without its table', async () => {

@@ -114,7 +114,7 @@ async function callWith({ path, args }: Call, change: () => Promise<void>) {
   return { ...result, mode: after };
 }
 
-describe.each(names)('what others could have written: %s', { timeout: 60_000 }, (name) => {
+describe.each(names)('what others could have written: %s', (name) => {
   const { believed, read } = fileTable[name];
 
   const expectOutcome = ({ code, stderr, stdout }: Awaited<ReturnType<typeof identity>>, problem: string) => {

@@ -15,7 +15,7 @@ if (program === undefined) process.stdout.write(`skipped: ${noBrowser}\n`);
 const { REPORT_PICTURES } = process.env;
 const LONG = 'x'.repeat(300);
 
-describe.skipIf(program === undefined)('the report of a migration in a browser', { timeout: 120_000 }, () => {
+describe.skipIf(program === undefined)('the report of a migration in a browser', () => {
   let browser: Browser | undefined;
   beforeAll(async () => {
     browser = await launchBrowser(program ?? '');

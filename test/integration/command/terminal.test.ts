@@ -7,7 +7,7 @@ import { servedPlace } from '../../support/places/servedPlace.ts';
 import { identityAtTerminal, seenLines, terminalMissing } from '../../support/processes/terminal.ts';
 import { keyEnvironment, sqlite } from '../../support/stores/stores.ts';
 
-describe.skipIf(terminalMissing !== undefined)('a list at a terminal', { timeout: 60_000 }, () => {
+describe.skipIf(terminalMissing !== undefined)('a list at a terminal', () => {
   it('has heads and is aligned, or has one value a line in a narrow one; in a pipe there are tabs', async () => {
     const { location, orgId } = await servedPlace(sqlite);
     const args = ['user', 'list', '--data', location.kind === 'sqlite' ? location.directory : ''];

@@ -7,7 +7,6 @@ import { describeStores, openTestStore, type StoreKind, sqlite } from '../../sup
 import { expectClosed } from './closure/expectClosed.ts';
 
 /** Each test sends some megabytes to up to five instances. */
-const TIMEOUT_MS = 300_000;
 
 /** Creates an organisation that has a record with a text of the given number of characters. */
 type Sized = (orgId: string, characters: number) => Organisation;
@@ -62,10 +61,10 @@ async function expectClosedAtLimit(kind: StoreKind, section: string, create: Siz
 }
 
 describeStores('an export of a record of the maximum size', (kind) => {
-  it('can be imported again', () => expectClosedAtLimit(kind, 'oidcApps', withApplication), TIMEOUT_MS);
+  it('can be imported again', () => expectClosedAtLimit(kind, 'oidcApps', withApplication));
 });
 
-describe('an export of a record of the maximum size', { timeout: TIMEOUT_MS }, () => {
+describe('an export of a record of the maximum size', () => {
   it.each([
     ['loginPolicy', withLoginPolicy],
     ['privacyPolicy', withPrivacyPolicy],
@@ -75,7 +74,7 @@ describe('an export of a record of the maximum size', { timeout: TIMEOUT_MS }, (
   );
 });
 
-describe('an import of a record that would be larger in an export', { timeout: TIMEOUT_MS }, () => {
+describe('an import of a record that would be larger in an export', () => {
   it.each([
     ['oidcApps', 'oidc_app', 'app of o', withApplication],
     ['loginPolicy', 'login_policy', 'o', withLoginPolicy],
@@ -121,7 +120,7 @@ function laborious(): Organisation {
   };
 }
 
-describe('the manifest of an export', { timeout: TIMEOUT_MS }, () => {
+describe('the manifest of an export', () => {
   it('stays within the limit of an import, however many steps remain', async () => {
     expect(exportFileLimits.valueBytes).toBeGreaterThanOrEqual(MAX_MANIFEST_BYTES);
     const source = await testInstance(await openTestStore(sqlite));

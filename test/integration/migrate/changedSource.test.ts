@@ -15,7 +15,7 @@ async function runDirectory() {
   return join(await testDirectory(), 'run');
 }
 
-describe('a migration', { timeout: 120_000 }, () => {
+describe('a migration', () => {
   it('stops in spite of --yes if the source has changed since its plan was shown', async () => {
     const target = join(await testDirectory(), 'copy.json');
     const orgs = (...humanUsers: object[]) => [organisation('same'), organisation('acme', { humanUsers })];

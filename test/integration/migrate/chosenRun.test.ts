@@ -6,7 +6,7 @@ import { organisation } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
 
-describe('the run directory of a call', { timeout: 120_000 }, () => {
+describe('the run directory of a call', () => {
   let cwd = '';
   let source = '';
   beforeEach(async () => {

@@ -19,7 +19,7 @@ async function newRunDirectory() {
   return join(await testDirectory(), 'run');
 }
 
-describe('identity migrate cleanup', { timeout: 120_000 }, () => {
+describe('identity migrate cleanup', () => {
   it('follows a migration that lists last what only a person can do, deletes nothing else, and keeps the result', async () => {
     const [north, south] = [await servedPlace(sqlite), await servedPlace(sqlite)];
     await identity(['import', await exportFileWith(acme), '--to', north.database]);

@@ -15,7 +15,7 @@ const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
 const all = ['--with', 'passwords,otp,keys'];
 
 describe('identity migrate', () => {
-  it('moves organisations between two instances, and proves it', { timeout: 120_000 }, async () => {
+  it('moves organisations between two instances, and proves it', async () => {
     const north = await servedPlace(sqlite);
     const south = await servedPlace(sqlite);
     const ada = person('ada', { hashedPassword: { value: HASH } });
@@ -69,7 +69,7 @@ describe('identity migrate', () => {
   });
 });
 
-describe('the report of identity migrate', { timeout: 120_000 }, () => {
+describe('the report of identity migrate', () => {
   it('is written with the result, and again when the finished migration is resumed', async () => {
     const { database, location } = await servedPlace(sqlite);
     const hostile = organisation('acme', { org: { name: '<script>alert(1)</script>' }, humanUsers: [person('ada')] });
@@ -108,7 +108,7 @@ describe('the report of identity migrate', { timeout: 120_000 }, () => {
 
 const withPeople = organisation('acme', { humanUsers: people(3) });
 
-describe('a migration', { timeout: 120_000 }, () => {
+describe('a migration', () => {
   it('names the people whose state differs, in plan, result and report alike', async () => {
     const people = (stateOfAda: string) => [
       { ...person('ada', { hashedPassword: { value: HASH } }), state: stateOfAda },

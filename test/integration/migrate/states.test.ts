@@ -12,7 +12,7 @@ const withoutStates = () =>
 const UNKNOWN =
   'unknown states: the file has none (organisations: 1, people: 2, service users: 0); each counts as active';
 
-describe('a file without states', { timeout: 120_000 }, () => {
+describe('a file without states', () => {
   it('is named in what inspect and import print', async () => {
     const file = await withoutStates();
     const { database, location } = await servedPlace(sqlite);

@@ -16,7 +16,7 @@ async function fileWith(name: string, ...orgs: readonly unknown[]) {
 const hashed = (value: string) => ({ hashedPassword: { value } });
 
 describe('identity compare', () => {
-  it('proves an import by the database and by the server', { timeout: 240_000 }, async () => {
+  it('proves an import by the database and by the server', async () => {
     const { database, url, tokenFile } = await servedPlace(sqlite);
     const file = await fileWith('a.json', organisation('acme', { humanUsers: [person('ada', hashed(HASH))] }));
     expect(await identity(['import', file, '--to', database])).toMatchObject({ code: 0 });
@@ -178,9 +178,7 @@ describe('an instance with another name', () => {
     (first, second) => ['migrate', 'plan', '--from', first, '--to', second, '--with', 'none'],
   ];
 
-  it('is the same place in every verb, and a restored copy or a file of it is another', {
-    timeout: 240_000,
-  }, async () => {
+  it('is the same place in every verb, and a restored copy or a file of it is another', async () => {
     const { database, url, tokenFile, orgId } = await servedPlace(sqlite);
     const directory = await testDirectory();
     const data = database.replace('sqlite:', '');

@@ -128,7 +128,7 @@ const damages: readonly Damage[] = [
   },
 ];
 
-describe('an export that arrives damaged from an instance', { timeout: 240_000 }, () => {
+describe('an export that arrives damaged from an instance', () => {
   it.each(damages)('is not stored, and the error names the problem: $name', async ({ damage, problem, type }) => {
     const whole = await exported();
     expect(damage(whole)).not.toBe(whole);

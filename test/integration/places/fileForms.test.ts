@@ -31,7 +31,7 @@ async function stored(content: Buffer): Promise<string> {
   return file;
 }
 
-describe('a file in another form than plain JSON', { timeout: 240_000 }, () => {
+describe('a file in another form than plain JSON', () => {
   it.each(forms)('is inspected, imported, compared, migrated and copied: %s', async (_name, content) => {
     const file = await stored(await content());
     expect(await identityResult(['inspect', file])).toMatchObject({ code: 0, organisations: 1 });
@@ -77,7 +77,7 @@ describe('a directory in place of a file', () => {
   });
 });
 
-describe('a file of another kind', { timeout: 240_000 }, () => {
+describe('a file of another kind', () => {
   it.each([
     ['keycloak-realm.json', 'is a Keycloak realm, not an export file: convert it first'],
     ['saved-error-body.json', 'is a saved error response ("grpc: received message larger than max'],
@@ -95,7 +95,7 @@ describe('a file of another kind', { timeout: 240_000 }, () => {
   });
 });
 
-describe('an error in the JSON of a file', { timeout: 240_000 }, () => {
+describe('an error in the JSON of a file', () => {
   it('is named with its path by the command', async () => {
     const file = await stored(Buffer.from('{"orgs":[{"orgId":"1","humanUsers":[{"userId":"a"},{"userId":tru}]}]}'));
     for (const call of [
@@ -111,7 +111,7 @@ describe('an error in the JSON of a file', { timeout: 240_000 }, () => {
   });
 });
 
-describe('an inspection of a file', { timeout: 240_000 }, () => {
+describe('an inspection of a file', () => {
   it.each([
     ['hash-unknown-format.json', 'password hashes: unknown 1 (no ZITADEL verifies this format)'],
     ['recovery-codes.json', 'passkeys, U2F factors and recovery codes are not carried'],

@@ -54,7 +54,7 @@ async function importInto(place: ServedPlace, file: string) {
   return z.object(reported.shape).parse(await identityResult(importing(place, file)));
 }
 
-describe('an import into an instance whose requests are limited', { timeout: 120_000 }, () => {
+describe('an import into an instance whose requests are limited', () => {
   it('writes what one request writes, and reports the same', async () => {
     const file = await fileOf(orgs);
     const [limited, unlimited] = [await servedPlace(sqlite, [], limits), await servedPlace(sqlite)];
@@ -112,7 +112,7 @@ describe('an import into an instance whose requests are limited', { timeout: 120
   });
 });
 
-describe('an export of an instance whose responses are limited', { timeout: 120_000 }, () => {
+describe('an export of an instance whose responses are limited', () => {
   it('is whole, and is compared whole', async () => {
     const limited = await servedPlace(sqlite, [], limits);
     await identity(['import', await fileOf(orgs), '--to', limited.database, ...everything]);

@@ -67,7 +67,7 @@ async function importInto(type: string, parts: readonly Part[], isComplete = tru
 
 const lines = (...given: readonly unknown[]) => given.map((event) => ({ text: `${JSON.stringify(event)}\n` }));
 
-describe('the progress of an import into an instance', { timeout: 120_000 }, () => {
+describe('the progress of an import into an instance', () => {
   it('is read from the response, even if lines arrive in pieces', async () => {
     const text = lines(progress(1_000), progress(4_000), { event: 'result', response })
       .map((line) => line.text)

@@ -94,9 +94,7 @@ describe('the SQLite store', () => {
     expect(exits).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
-  it('fails with UNAVAILABLE while another process keeps the file locked, and recovers', {
-    timeout: 60_000,
-  }, async () => {
+  it('fails with UNAVAILABLE while another process keeps the file locked, and recovers', async () => {
     const directory = await newDirectory();
     const store = await openTestStore(sqlite, { kind: 'sqlite', directory });
     await store.commit([createUser('a', { body: 'old' })]);

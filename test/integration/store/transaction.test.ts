@@ -43,7 +43,7 @@ describeStores('a transaction', (kind) => {
     store = await openTestStore(kind);
   });
 
-  it('loses no change when twenty of them increment one document at once', { timeout: 120_000 }, async () => {
+  it('loses no change when twenty of them increment one document at once', async () => {
     await store.commit([createUser('counter', { sequence: 0 })]);
     const results = await Promise.all(Array.from({ length: 20 }, () => increment(store, 'counter')));
     expect(results.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
@@ -175,7 +175,7 @@ describeStores('a transaction', (kind) => {
     await expect(transaction).rejects.toThrow('held without having been read');
   });
 
-  it('fails with ABORTED when every attempt loses against another writer', { timeout: 120_000 }, async () => {
+  it('fails with ABORTED when every attempt loses against another writer', async () => {
     await store.commit([createUser('counter', { sequence: 0 })]);
     let runs = 0;
     const transaction = store.transaction(async ({ getMany, write }) => {

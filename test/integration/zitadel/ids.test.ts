@@ -11,8 +11,6 @@ import { people } from '../../support/zitadel/files.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 import { importsOf, startZitadel } from '../../support/zitadel/standIn.ts';
 
-const TIMEOUT_MS = 120_000;
-
 /** Ids that ZITADEL imports, and that REST cannot have in a path or in a header. */
 const oddIds = [
   ...['a/b', 'ünï', '組織|1', '..', '.', 'a//b', '?x=1', '#x', '%', '%2F', 'a%20b', 'a b', 'a:b', "it's", '~', 'a\\b'],
@@ -34,7 +32,7 @@ const exported = z.object({ orgMembers: z.array(z.object({ userId: z.string(), r
 const membersOf = (org: unknown) => exported.parse(org).orgMembers;
 const REFUSED = 'cannot be called for organisation';
 
-describe('an organisation with an id that REST cannot have in a header', { timeout: TIMEOUT_MS }, () => {
+describe('an organisation with an id that REST cannot have in a header', () => {
   it.each(oddIds)('is exported with its own members, not with those of the caller: %j', async (orgId) => {
     const { zitadel } = await zitadelWith([
       organisation(orgId, { humanUsers: people(1), orgMembers: members(people(1)[0]?.userId ?? '') }),
@@ -53,7 +51,7 @@ describe('an organisation with an id that REST cannot have in a header', { timeo
   });
 });
 
-describe('an organisation with an id that no header can have', { timeout: TIMEOUT_MS }, () => {
+describe('an organisation with an id that no header can have', () => {
   it.each(unnameableIds)('is not exported: %j', async (orgId) => {
     const { zitadel } = await zitadelWith([organisation(orgId)]);
     await expect(exportFromZitadel(zitadel)).rejects.toThrow(`${zitadel.url} ${REFUSED} ${orgId} (no HTTP header can`);
@@ -85,7 +83,7 @@ describe('an organisation with an id that no header can have', { timeout: TIMEOU
   });
 });
 
-describe('a proxy that removes the header of the organisation', { timeout: TIMEOUT_MS }, () => {
+describe('a proxy that removes the header of the organisation', () => {
   it.each([
     ['of every call', () => true],
     ['of some calls', (path: string) => path.endsWith('/ListOrgMembers')],
@@ -108,7 +106,7 @@ describe('a proxy that removes the header of the organisation', { timeout: TIMEO
   });
 });
 
-describe('a record with an id that REST cannot have in a path', { timeout: TIMEOUT_MS }, () => {
+describe('a record with an id that REST cannot have in a path', () => {
   it.each(oddIds)('keeps neither its members nor the rest from an export: %j', async (id) => {
     const [ada] = people(1);
     const { zitadel } = await zitadelWith([

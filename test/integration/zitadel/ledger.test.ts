@@ -5,14 +5,13 @@ import { importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { people } from '../../support/zitadel/files.ts';
 import { importsOf, startZitadel } from '../../support/zitadel/standIn.ts';
 
-const TIMEOUT_MS = 120_000;
 const text = (language: string, title?: string) => ({ language, title });
 const provider = (idpId: string) => ({
   idpId,
   idp: { name: idpId, clientId: 'c', clientSecret: 's', issuer: 'https://idp.example' },
 });
 
-describe('an import into a ZITADEL', { timeout: TIMEOUT_MS }, () => {
+describe('an import into a ZITADEL', () => {
   it('reads a file of 10,000 people with records of every kind once, although some ids are taken', async () => {
     const zitadel = await startZitadel({ lagMs: 0 });
     await importIntoStandIn(zitadel, [organisation('other', { humanUsers: people(5) })]);

@@ -17,7 +17,6 @@ import { people } from '../../support/zitadel/files.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 import { importsOf, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
 
-const TIMEOUT_MS = 120_000;
 const { signal } = new AbortController();
 const { summary } = importResponse.shape;
 const result = z.looseObject({ event: z.literal('result'), summary: summary.optional() });
@@ -54,7 +53,7 @@ const acme = organisation('acme', {
 
 const searchesOf = ({ requests }: ZitadelStandIn) => requests.filter(({ path }) => /export/i.test(path));
 
-describe('a ZITADEL as a source', { timeout: TIMEOUT_MS }, () => {
+describe('a ZITADEL as a source', () => {
   it('is recognised and exported organisation by organisation, and its losses are listed', async () => {
     const { zitadel, tokenFile: token } = await filledZitadel([acme, organisation('emca')]);
     const directory = await testDirectory();
@@ -120,7 +119,7 @@ describe('a ZITADEL as a source', { timeout: TIMEOUT_MS }, () => {
 const whole = (zitadel: ZitadelStandIn, orgId: string, section: string) =>
   zitadel.contents.organisations.get(orgId)?.sections.get(section)?.size ?? 0;
 
-describe('a ZITADEL as a target', { timeout: TIMEOUT_MS }, () => {
+describe('a ZITADEL as a target', () => {
   it('is tried, imported into and compared, and repeating that changes nothing', async () => {
     const { zitadel, tokenFile: token } = await filledZitadel([], { lagMs: 300 });
     const input = await exportFileWith(...zitadelRequest('import-request'));
@@ -141,7 +140,7 @@ describe('a ZITADEL as a target', { timeout: TIMEOUT_MS }, () => {
     const sides = ['compare', input, zitadel.url, '--token-file', token, '--with', 'passwords,otp,keys'];
     const compared = () => resultOf(...sides, '--exclude-org', DEFAULT_ORGANISATION);
     // A ZITADEL's exports lag behind its imports.
-    await expect.poll(compared, { timeout: TIMEOUT_MS }).toMatchObject({ code: 0, equal: true, differences: [] });
+    await expect.poll(compared).toMatchObject({ code: 0, equal: true, differences: [] });
     const sent = importsOf(zitadel).length;
     const again = await resultOf('import', input, ...to);
     // No export has these texts, and trigger actions of some flows, so they are sent again.
@@ -163,7 +162,7 @@ describe('a ZITADEL as a target', { timeout: TIMEOUT_MS }, () => {
   });
 });
 
-describe('the facts of a place', { timeout: TIMEOUT_MS }, () => {
+describe('the facts of a place', () => {
   const both = ['export', 'import'] as const;
   const open = (url: string, token: string) => openRemote({ origin: url, token, tokenOption: '--token-file' });
 

@@ -13,7 +13,6 @@ import { people } from '../../support/zitadel/files.ts';
 import { filledZitadel, tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
 import type { ZitadelStandIn } from '../../support/zitadel/standIn.ts';
 
-const TIMEOUT_MS = 120_000;
 const unreachable = /^\S+ cannot be reached \(ECONN\w+\): check the address, and that the instance runs$/;
 const crowd = (count: number) => organisation('acme', { humanUsers: people(count) });
 const peopleOf = ({ contents }: ZitadelStandIn, orgId: string) =>
@@ -29,7 +28,7 @@ async function ends(...args: readonly string[]) {
   return { code, message: message(stderr), stdout };
 }
 
-describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
+describe('a call on a ZITADEL that fails', () => {
   it('reports an unsuitable token, and leaves no file', async () => {
     const { zitadel } = await filledZitadel([crowd(1)]);
     zitadel.tokens.set('guest', 'guest-token');
@@ -126,7 +125,7 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     const ended = expect(importing).rejects.toThrow(
       `${zitadel.url} did not respond to GET /.well-known/openid-configuration within 1 s: `,
     );
-    await expect.poll(() => peopleOf(zitadel, 'acme'), { timeout: TIMEOUT_MS }).toBe(20);
+    await expect.poll(() => peopleOf(zitadel, 'acme')).toBe(20);
     zitadel.behaviour.isSilent = true;
     await ended;
   });
@@ -160,7 +159,7 @@ describe('a call on a ZITADEL that fails', { timeout: TIMEOUT_MS }, () => {
     const to = ['import', input, '--to', zitadel.url, '--token-file', tokenFile];
     const [command, script] = identityProgram;
     const importing = await startProgram(command, [script, ...to, '--json'], /"event":"progress"/);
-    await expect.poll(() => peopleOf(zitadel, 'acme'), { timeout: TIMEOUT_MS }).toBe(20);
+    await expect.poll(() => peopleOf(zitadel, 'acme')).toBe(20);
     expect(await importing.stop('SIGTERM')).toMatchObject({
       code: 130,
       stderr: `identity: interrupted: records already imported into ${zitadel.url} remain; repeat the command to resume\n`,

@@ -13,7 +13,6 @@ import { people } from '../../support/zitadel/files.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 import { importsOf, startZitadel, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
 
-const TIMEOUT_MS = 120_000;
 const all = ['--with', 'passwords,otp,keys'];
 
 const states = ['ACTIVE', 'LOCKED', 'INACTIVE'].map((state) => ({ state: `USER_STATE_${state}` }));
@@ -42,7 +41,7 @@ const exportedStates = [
   { orgId: 'ünï', orgState: 'ORG_STATE_INACTIVE', humanUsers: [{ state: 'USER_STATE_ACTIVE' }] },
 ];
 
-describe('an export from a ZITADEL that exports no states', { timeout: TIMEOUT_MS }, () => {
+describe('an export from a ZITADEL that exports no states', () => {
   it('has the states that its searches return, of selected organisations too', async () => {
     const { zitadel } = await oldZitadel();
     const [, ...whole] = (await exportFromZitadel(zitadel)).orgs;
@@ -99,7 +98,7 @@ describe('an export from a ZITADEL that exports no states', { timeout: TIMEOUT_M
   });
 });
 
-describe('a migration from a ZITADEL that exports no states', { timeout: TIMEOUT_MS }, () => {
+describe('a migration from a ZITADEL that exports no states', () => {
   it('keeps out whom the source keeps out, and proves it', async () => {
     const { zitadel, tokenFile } = await oldZitadel();
     const north = await servedPlace(sqlite);
@@ -144,7 +143,7 @@ describe('a migration from a ZITADEL that exports no states', { timeout: TIMEOUT
   });
 });
 
-describe('a migration to a ZITADEL that imports no states', { timeout: TIMEOUT_MS }, () => {
+describe('a migration to a ZITADEL that imports no states', () => {
   const reason = 'access_given';
   const activated = [
     {

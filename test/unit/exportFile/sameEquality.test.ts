@@ -214,7 +214,7 @@ async function disagreements(pairs: readonly Pair[]): Promise<string[]> {
 
 const withAt = ({ base, steps }: Place, value: unknown) => withValue(structuredClone(base), steps, value);
 
-it('import, comparison and proof agree on any single field of any section', { timeout: 240_000 }, async () => {
+it('import, comparison and proof agree on any single field of any section', async () => {
   let number = 0;
   const pairs = places.flatMap((place) =>
     place.values.flatMap((given) =>
