@@ -17,7 +17,6 @@ const TOLERATED = { memory: 48e6, descriptors: 16 };
 const HEAP_MEGABYTES = 128;
 /** Longer than any response on a busy machine: the request is lost. */
 const LOST_SECONDS = 120;
-/** Longer than the server keeps an idle connection. */
 const PEOPLE = 500;
 
 /** A part of the traffic. */
