@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { backupKeyMissing, fileExists, instanceExists } from '../shared/errors/commandErrors.ts';
 import { masterKeyMissing } from '../shared/errors/storeErrors.ts';
-import { checkOwn, readOwnFile } from '../shared/ownFiles.ts';
+import { checkOwn, readOwnSecret } from '../shared/ownFiles.ts';
 import { databaseFile, openKeyring, type StoreLocation } from '../shared/store/openStore.ts';
 import { changeKeyFile, givenKeyring, keyFilePath } from '../shared/store/secrets/keyring.ts';
 import { copyDatabase, makeOtherInstance, protectFiles } from '../shared/store/sqlite/databaseFile.ts';
@@ -40,7 +40,7 @@ export async function restoreBackup(
   if (key !== undefined && (existsSync(keyFile) || location.masterKey !== undefined))
     throw new UsageError(`--key is mutually exclusive with ${keyFile} and IDENTITY_MASTER_KEY: use one of them`);
   checkOwn(file, 'secret', warn);
-  const keyring = key === undefined ? openKeyring(location) : givenKeyring(await readOwnFile(key, 'secret', warn), key);
+  const keyring = key === undefined ? openKeyring(location) : givenKeyring(await readOwnSecret(key, warn), key);
   try {
     await copyDatabase(resolve(file), database, { keyring, complete: makeOtherInstance, isBackup: true });
   } catch (error) {

@@ -38,7 +38,8 @@ export async function compareSides(
   const isLagging = first.isLagging || second.isLagging;
   const readSide = ({ place }: ComparedSide, options: PlaceExportOptions, records: RecordVisitor) =>
     inspectPlace(place, options, records, output, signal, `comparing ${place.name}`);
-  let [read, before]: [PlaceInspection?, string?] = [];
+  let read: PlaceInspection | undefined;
+  let before: string | undefined;
   for (;;) {
     if (read === undefined || first.isLagging) {
       visitor.reset();

@@ -54,7 +54,10 @@ export async function trackPhase<Result>(
 ): Promise<Result> {
   const startedAt = performance.now();
   const rate = new RollingRate();
-  let [records, moved, isEnding, fraction]: [number, number, boolean, number?] = [0, 0, false];
+  let records = 0;
+  let moved = 0;
+  let isEnding = false;
+  let fraction: number | undefined;
   // Rounded up, so that no shown speed exceeds the measured one.
   const elapsed = () => Math.ceil((performance.now() - startedAt) / 100) / 10;
   const measure = (): PhaseState => {
@@ -139,7 +142,8 @@ class RollingRate {
   }
 
   private slope(value: (sample: Sample) => number): number {
-    const [first, last] = [this.samples[0], this.samples.at(-1)];
+    const first = this.samples[0];
+    const last = this.samples.at(-1);
     if (first === undefined || last === undefined || last.atMs <= first.atMs) return 0;
     const isStalled = last.fraction !== 1 && this.nowMs - last.atMs > last.atMs - first.atMs;
     return ((value(last) - value(first)) * 1000) / ((isStalled ? this.nowMs : last.atMs) - first.atMs);

@@ -25,7 +25,8 @@ export async function reconnecting<Result>(
   { output, signal, limitMs = DEFAULT_LIMIT_MS }: Reconnecting,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  let [leftMs, delayMs] = [limitMs, INITIAL_DELAY_MS];
+  let leftMs = limitMs;
+  let delayMs = INITIAL_DELAY_MS;
   for (;;) {
     const startedAt = performance.now();
     try {

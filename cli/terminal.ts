@@ -149,7 +149,8 @@ export async function* layOutTable(
   rows: AsyncIterable<readonly string[]>,
   layout: Layout,
 ): AsyncGenerator<string> {
-  let [batch, form]: [(readonly string[])[], TableForm?] = [[]];
+  let batch: (readonly string[])[] = [];
+  let form: TableForm | undefined;
   const flush = () => {
     const shown = batch;
     batch = [];

@@ -55,14 +55,14 @@ export function checkStatus(path: string, kind: FileKind, status: Stats, report?
 }
 
 /**
- * Reads a file after a check of the opened descriptor.
+ * Reads a file with a secret after a check of the opened descriptor.
  * @throws the errors of `checkOwn`
  */
-export async function readOwnFile(path: string, kind: FileKind, report?: (problem: string) => void): Promise<string> {
+export async function readOwnSecret(path: string, report: (problem: string) => void): Promise<string> {
   // Opening a pipe waits for its other end.
-  checkStatus(path, kind, await stat(path));
+  checkStatus(path, 'secret', await stat(path));
   await using file = await open(path);
-  checkStatus(path, kind, await file.stat(), report);
+  checkStatus(path, 'secret', await file.stat(), report);
   return file.readFile('utf8');
 }
 

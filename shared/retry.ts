@@ -66,9 +66,8 @@ export async function retry<Result>(
   policy: RetryPolicy,
   attempt: () => Promise<Result>,
   signal?: AbortSignal,
-  clock: Clock = systemClock,
 ): Promise<Result> {
-  const backoff = new Backoff(policy, signal, clock);
+  const backoff = new Backoff(policy, signal);
   for (;;) {
     try {
       return await attempt();

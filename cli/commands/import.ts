@@ -121,7 +121,7 @@ async function openSource(
 ): Promise<ExportFile> {
   if (source.takes !== 'files' || takesAll) return source.readExport(options, signal);
   const { openWithSecrets } = await import('../exports/fileSecrets.ts');
-  return openWithSecrets(source, options, options, output, signal);
+  return openWithSecrets(source, options, output, signal);
 }
 
 function interruption(target: string, { dryRun }: PlaceImportOptions): string {

@@ -51,7 +51,7 @@ export const otpEmailRemoveCommand = defineInstanceCommand({
     const [address] = addresses;
     if (address === undefined) return undefined;
     if (addresses.length > 1) throw new UsageError(`${addresses.join(' and ')}: specify one address`);
-    return () => removeAt(address, call);
+    return () => removeRemotely(address, call);
   },
   run: async (call) => {
     if (call.options['token-file'] !== undefined)
@@ -73,7 +73,7 @@ function isAddress(text: string): boolean {
 }
 
 /** Removes the factors of people of an instance or a ZITADEL. */
-async function removeAt(address: string, call: RemovalCall & { readonly options: SecretFiles }): Promise<Output> {
+async function removeRemotely(address: string, call: RemovalCall & { readonly options: SecretFiles }): Promise<Output> {
   const users = await givenUsers(call);
   const { openAddress } = await import('../places/openPlaces.ts');
   const { openRemotePeople } = await import('../people/remotePeople.ts');

@@ -27,7 +27,6 @@ export function requireSelected(name: string, contained: SecretSelection, select
  */
 export async function openWithSecrets(
   place: FilePlace,
-  selected: SecretSelection,
   options: PlaceExportOptions,
   output: ProgressOutput,
   signal: AbortSignal,
@@ -38,7 +37,7 @@ export async function openWithSecrets(
   const facts = new FileFacts();
   const opened: FilePlace = { ...place, readExport: async () => ({ ...file, ...undisposed }) };
   await inspectPlace(opened, options, facts, output, signal, `checking ${place.name}`);
-  requireSelected(place.name, facts.selection, selected);
+  requireSelected(place.name, facts.selection, options);
   const held = resources.move();
   return { ...file, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }

@@ -6,7 +6,7 @@ import { IdentityError } from '../../shared/errors/identityError.ts';
 import { sourceMissing } from '../../shared/errors/placeErrors.ts';
 import { DEFAULT_CREDENTIALS, type ServiceAccount } from '../../shared/objectStorage/objectStorage.ts';
 import { readServiceAccount } from '../../shared/objectStorage/serviceAccount.ts';
-import { checkOwn, readOwnFile } from '../../shared/ownFiles.ts';
+import { checkOwn, readOwnSecret } from '../../shared/ownFiles.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { type Surroundings, UsageError } from '../command.ts';
 import { loadConfig } from '../configuration.ts';
@@ -189,7 +189,7 @@ async function readAccountKey(file: string, option: string, stderr: Writable): P
 
 async function readSecretFile(file: string, stderr: Writable): Promise<string> {
   try {
-    return await readOwnFile(file, 'secret', warnOn(stderr));
+    return await readOwnSecret(file, warnOn(stderr));
   } catch (error) {
     if (systemCode(error) === 'ENOENT') throw sourceMissing(file);
     throw error;

@@ -9,7 +9,8 @@ import type { ImportReport } from './results/report.ts';
 
 /** Returns whether a request selects an organisation, by its id. */
 export function organisationFilter({ orgIds = [], excludedOrgIds = [] }: ImportSettings): (orgId: string) => boolean {
-  const [selected, excluded] = [new Set(orgIds), new Set(excludedOrgIds)];
+  const selected = new Set(orgIds);
+  const excluded = new Set(excludedOrgIds);
   return (orgId) => (selected.size === 0 || selected.has(orgId)) && !excluded.has(orgId);
 }
 

@@ -131,16 +131,14 @@ function withAdvice(text: string, advice: string | undefined): string {
 /** The facts of an error that do not depend on its parameters. */
 type ErrorFacts = Pick<ErrorParts, 'id' | 'isZitadels' | 'isNamed' | 'advice' | 'httpStatus' | 'retryAfterSeconds'>;
 
-/** An error's text, or a function of parameters, with example parameters for the documentation. */
-type Wording<Parameters extends readonly unknown[]> =
-  | { readonly text: string }
-  | { readonly text: (...parameters: Parameters) => string; readonly example: NoInfer<Parameters> };
-
-type Definition<Parameters extends readonly unknown[]> = ErrorFacts &
-  Wording<Parameters> & {
-    /** Creates the error's other parts. */
-    readonly carries?: (...parameters: Parameters) => Pick<ErrorParts, 'details' | 'option' | 'cause'>;
-  };
+/** The facts of an error, and its text, or a function of parameters with example parameters for the documentation. */
+type Definition<Parameters extends readonly unknown[]> = ErrorFacts & {
+  /** Creates the error's other parts. */
+  readonly carries?: (...parameters: Parameters) => Pick<ErrorParts, 'details' | 'option' | 'cause'>;
+} & (
+    | { readonly text: string }
+    | { readonly text: (...parameters: Parameters) => string; readonly example: NoInfer<Parameters> }
+  );
 
 /** A row of the documented error table. A text with parameters is shown with example parameters. */
 export interface ErrorRow extends ErrorFacts, Required<Pick<ErrorParts, 'code' | 'reason' | 'text'>> {}

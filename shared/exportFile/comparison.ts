@@ -259,7 +259,8 @@ export class Comparison implements Disposable {
   ): readonly FieldDifference[] {
     const isOwnProvider = (idpId: string) =>
       this.statements.findProvider.get(record.orgId, idpId) !== undefined || isSecondProvider(idpId);
-    const [one, other] = [comparedContent(first), comparedContent(record.content)];
+    const one = comparedContent(first);
+    const other = comparedContent(record.content);
     return fieldDifferences(recordSection(record.section), one, other, isOwnProvider);
   }
 

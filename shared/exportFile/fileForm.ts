@@ -114,7 +114,8 @@ const SCANNED_BYTES = 4_096;
 async function readBeginning(text: AsyncIterator<Uint8Array>) {
   const seen = new FileStart();
   const pieces: Uint8Array[] = [];
-  let [bytes, isOpen] = [0, true];
+  let bytes = 0;
+  let isOpen = true;
   while (isOpen && bytes < START_BYTES) {
     const { done, value } = await text.next();
     if (done === true) break;
@@ -156,9 +157,6 @@ async function* valueInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
 const OPTIONS =
   'an import request in place of a file may have timeout only; remove this field, and give options in the call';
 
-/** The range of a value; its end may not be known yet. */
-type Range = Pick<ScannedValue, 'start' | 'end'>;
-
 /** Finds the export file in a request that arrives in chunks. */
 class RequestScan {
   private readonly found: string[] = [];
@@ -170,8 +168,8 @@ class RequestScan {
     fields: fixedLimits.fields,
   });
 
-  /** Returns the file's range as far as it is valid; that of an object may end with what is not. */
-  push(chunk: Uint8Array): Range | undefined {
+  /** Returns the file's range as far as it is valid; the end of an object may be unknown, or invalid. */
+  push(chunk: Uint8Array): Pick<ScannedValue, 'start' | 'end'> | undefined {
     try {
       const [file] = this.scanner.push(chunk).filter(isFile);
       if (file !== undefined) {
@@ -224,7 +222,8 @@ function isFile({ path, kind, text }: ScannedValue): boolean {
 
 /** Yields the bytes between the first and the last one. */
 async function* withoutQuotes(text: Bytes): AsyncGenerator<Uint8Array> {
-  let [last, first]: [Uint8Array, number] = [Buffer.alloc(0), 1];
+  let last: Uint8Array = Buffer.alloc(0);
+  let first = 1;
   for await (const chunk of text) {
     if (chunk.length === 0) continue;
     if (last.length > 0) yield last;

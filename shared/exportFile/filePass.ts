@@ -106,7 +106,8 @@ export async function* passFile(
 }
 
 function createPass(): FilePass {
-  const [tally, unknown] = [new ManifestTally(), new UnknownFields()];
+  const tally = new ManifestTally();
+  const unknown = new UnknownFields();
   return { drafts: [], taken: 0, tally, unknown, manifest: undefined, digest: '' };
 }
 

@@ -236,7 +236,9 @@ async function countRecords(
   { isSelected, limits, visitor }: Reading,
   knownDrafts?: readonly OrganisationDraft[],
 ): Promise<CountedPass> {
-  const [counts, nested, leftOut]: [Counts, Counts, Counts] = [{}, {}, {}];
+  const counts: Counts = {};
+  const nested: Counts = {};
+  const leftOut: Counts = {};
   const budget = new FileBudget(limits);
   let initialPeople = 0;
   const take = (record: OrganisationRecord) => {

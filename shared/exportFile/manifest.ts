@@ -159,7 +159,7 @@ export const exportFile = z
   .strictObject({
     orgs: z.array(
       z
-        .strictObject({ ...optional({ ...plainFields, ...recordFields }), orgId: z.string() })
+        .strictObject({ ...asOptional({ ...plainFields, ...recordFields }), orgId: z.string() })
         .meta({ id: 'Organisation', description: `An organisation with its records, ${recordForm}.` }),
     ),
     manifest: exportedManifest,
@@ -193,7 +193,7 @@ function recordsSchema(section: Section): z.ZodType {
   return isList(section) ? z.array(record) : record;
 }
 
-function optional(shape: Record<string, z.ZodType>): Record<string, z.ZodType> {
+function asOptional(shape: Record<string, z.ZodType>): Record<string, z.ZodType> {
   return Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, schema.optional()]));
 }
 

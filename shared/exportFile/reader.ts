@@ -13,8 +13,9 @@ import type { ValueKind } from '../json/valueScanner.ts';
 import { type OrganisationField, organisationFields } from '../organisation/record.ts';
 import { exportFileLimits } from './manifest.ts';
 
-/** How many names of fields an error lists, and how much of each. */
-const [MAX_NAMES, MAX_NAME_CHARACTERS] = [5, 30];
+/** The number of field names that an error lists, and the characters of each. */
+const MAX_NAMES = 5;
+const MAX_NAME_CHARACTERS = 30;
 
 /** An export file that can be read repeatedly. */
 export interface ExportFileSource {

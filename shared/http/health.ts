@@ -50,7 +50,7 @@ export const healthEndpoints: readonly Endpoint[] = [
 
 /** Creates the routes for probes: whether the process is alive, and whether it can serve requests. Without authentication. */
 export function healthRoutes(store: Store): readonly Route[] {
-  const checkReadiness = cachedFor(CACHE_MS, () => checkDatabase(store));
+  const checkReadiness = cached(() => checkDatabase(store));
   const respondReady = async () => {
     await checkReadiness();
     return jsonResponse({ status: 'ready' });
@@ -74,11 +74,11 @@ async function checkDatabase(store: Store): Promise<void> {
 }
 
 /** Caches a result, or a failure, for some milliseconds from the start of its computation. */
-function cachedFor<Result>(milliseconds: number, compute: () => Promise<Result>): () => Promise<Result> {
+function cached<Result>(compute: () => Promise<Result>): () => Promise<Result> {
   let last: { readonly startedAt: number; readonly result: Promise<Result> } | undefined;
   return () => {
     const now = performance.now();
-    if (last === undefined || now - last.startedAt >= milliseconds) last = { startedAt: now, result: compute() };
+    if (last === undefined || now - last.startedAt >= CACHE_MS) last = { startedAt: now, result: compute() };
     return last.result;
   };
 }

@@ -24,28 +24,20 @@ export interface Application {
   fetch(request: Request, env: HttpBindings | Http2Bindings): Response | Promise<Response>;
 }
 
-/** The times for which the server waits for clients. */
-export interface WaitTimes {
-  /** The time for a client that does not read a response. */
-  readonly stallMs: number;
-}
-
 /** A listener of Node's requests. */
 export type RequestListener = (incoming: Incoming, outgoing: Outgoing) => Promise<void>;
 
 /**
  * Creates a Node request listener that passes requests to an application, with unread bodies, and writes the responses.
+ * @param stallMs the time after which a response is aborted that its client does not read
  * @param places has a place for a request until its whole response only waits for its client
  */
-export function requestListener(app: Application, times: WaitTimes, places: ConcurrencyLimit): RequestListener {
+export function requestListener(app: Application, stallMs: number, places: ConcurrencyLimit): RequestListener {
   return getRequestListener(
     async (request, env) => {
       using place = places.enter();
       const response = await app.fetch(request, env);
-      await writeResponse(response, env.outgoing, {
-        stallMs: times.stallMs,
-        onComplete: () => place[Symbol.dispose](),
-      });
+      await writeResponse(response, env.outgoing, { stallMs, onComplete: () => place[Symbol.dispose]() });
       return RESPONSE_ALREADY_SENT;
     },
     {

@@ -20,13 +20,7 @@ import { log } from '../log.ts';
 import { ConcurrencyLimit, connectionOf, descriptorsForConnections, RequestsInFlight } from './concurrency.ts';
 import { closeAfter, continueOnDemand, hasLeft, type Incoming, isHttp1, type Outgoing } from './nodeResponse.ts';
 import { type ConnectionTimes, createHttp1, createHttp2, createPort } from './protocols.ts';
-import {
-  type Application,
-  type RequestListener,
-  requestListener,
-  type WaitTimes,
-  writeResponse,
-} from './requestListener.ts';
+import { type Application, type RequestListener, requestListener, writeResponse } from './requestListener.ts';
 import { errorResponse, newRequestId, writeRawError } from './responses.ts';
 
 /** A server of one port that can be drained. */
@@ -40,7 +34,7 @@ export interface HttpServer {
 }
 
 /** Limits on connections; by default those of a self-hosted instance. */
-export type HttpServerOptions = Partial<WaitTimes & ConnectionTimes & Pick<Limits, 'connections'>>;
+export type HttpServerOptions = Partial<{ readonly stallMs: number } & ConnectionTimes & Pick<Limits, 'connections'>>;
 
 /**
  * The share of the connections that may be HTTP/2. Each can have many requests, all of which Node may read at once, before a
@@ -66,7 +60,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   server.maxConnections = connections;
   const sockets = openSockets(server);
   const places = new ConcurrencyLimit(connections, tooManyRequests);
-  const listener = requestListener(app, limits, places);
+  const listener = requestListener(app, limits.stallMs, places);
   let isDraining = false;
   const rejectionOf = (incoming: Incoming): IdentityError | undefined => {
     if (isDraining) return shuttingDown();

@@ -202,7 +202,8 @@ export class JsonScanner {
   }
 
   private start(kind: ValueKind, at: number, treatment: Treatment, isKey: boolean): void {
-    const [keep, optional] = [treatment !== 'skip', treatment === 'glance'];
+    const keep = treatment !== 'skip';
+    const optional = treatment === 'glance';
     this.scanner.begin();
     this.running = { kind, start: this.offset + at, isKey, optional, keep };
   }

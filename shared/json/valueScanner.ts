@@ -3,6 +3,7 @@
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
+  COLON,
   COMMA,
   isSpace,
   jsonLimits,
@@ -13,8 +14,6 @@ import {
 } from './bytes.ts';
 import { ScalarScanner } from './scalarScanner.ts';
 import { StringScanner, skipPlain } from './stringScanner.ts';
-
-const COLON = 0x3a;
 
 /** The kind of a JSON value, determined by its first byte. */
 export type ValueKind = 'object' | 'array' | 'string' | 'scalar';

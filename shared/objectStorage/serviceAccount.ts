@@ -7,7 +7,8 @@ import type { ServiceAccount } from './objectStorage.ts';
 const maxLength = 64 * 1024;
 
 /** Google's keys have 2,048 bits. Signing with a key of 32,768 bits would stop everything else for seconds. */
-const [minKeyBits, maxKeyBits] = [2_048, 4_096];
+const minKeyBits = 2_048;
+const maxKeyBits = 4_096;
 
 /** Usual exponents have 17 bits. Signing takes as many steps as the exponent has bits, and a key file could hold 40,000. */
 const maxExponent = 2 ** 32 - 1;

@@ -61,7 +61,7 @@ export async function writeObject(
 ): Promise<WrittenObject> {
   const stop = new AbortController();
   const abort = AbortSignal.any([signal, stop.signal]);
-  const chunks = splitChunks(untilAborted(content, abort), UPLOAD_CHUNK_BYTES);
+  const chunks = splitChunks(untilAborted(content, abort));
   const progress: WriteProgress = { sent: undefined };
   try {
     return await sendAll(session, chunks, abort, progress);
@@ -223,13 +223,17 @@ interface Chunk {
 const yieldInterval = 512 * 1024;
 
 /**
- * Splits content into chunks of `size` bytes; only the last can be shorter. Two buffers alternate, so a chunk is valid
+ * Splits content into chunks of one size; only the last can be shorter. Two buffers alternate, so a chunk is valid
  * until the consumer requests the chunk after the next one.
  */
-async function* splitChunks(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Chunk, void, void> {
+async function* splitChunks(content: AsyncIterable<Uint8Array>): AsyncGenerator<Chunk, void, void> {
+  const size = UPLOAD_CHUNK_BYTES;
   const crc32c = new CRC32C();
-  let [buffer, spare]: [Buffer, Buffer | undefined] = [Buffer.allocUnsafeSlow(size), undefined];
-  let [start, filled, sinceYield] = [0, 0, 0];
+  let buffer = Buffer.allocUnsafeSlow(size);
+  let spare: Buffer<ArrayBuffer> | undefined;
+  let start = 0;
+  let filled = 0;
+  let sinceYield = 0;
   for await (const piece of content) {
     sinceYield += piece.length;
     if (sinceYield >= yieldInterval) sinceYield = await setImmediate(0);

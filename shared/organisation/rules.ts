@@ -170,7 +170,9 @@ function compileTextRules({
   wellKnown,
   ...rules
 }: StringRules): (value: string) => Wording | undefined {
-  const [min, max, maxBytes] = [Number(rules.minLen ?? 0), Number(rules.maxLen ?? 0), Number(rules.maxBytes ?? 0)];
+  const min = Number(rules.minLen ?? 0);
+  const max = Number(rules.maxLen ?? 0);
+  const maxBytes = Number(rules.maxBytes ?? 0);
   return (value) => {
     if (ignoreEmpty && value === '') return undefined;
     const broken =
@@ -281,7 +283,8 @@ function durationBroken({ gte, lte }: DurationRules, value: Duration): Wording |
     (gte === undefined || nanoseconds(value) >= nanoseconds(gte)) &&
     (lte === undefined || nanoseconds(value) <= nanoseconds(lte));
   if (within) return undefined;
-  const [least, most] = [formatSeconds(gte), formatSeconds(lte)];
+  const least = formatSeconds(gte);
+  const most = formatSeconds(lte);
   return {
     plain: `expected a duration from ${least} to ${most}`,
     zitadels: `value must be inside range [${least}, ${most}]`,

@@ -28,12 +28,10 @@ interface GrantKind {
   readonly issueId: string;
 }
 
-const kinds: readonly GrantKind[] = [
+const grantKinds: readonly GrantKind[] = [
   { section: projectGrantSection, roles: 'projectGrant.roleKeys', issueId: projectGrantMissingRole },
   { section: userGrantSection, roles: 'roleKeys', issueId: userGrantMissingRole },
 ];
-
-type Found = ReadonlyMap<string, StoredDocument | undefined>;
 
 /**
  * Removes the missing roles of grants that have failed because of them, with a warning, where other roles remain: a grant
@@ -46,7 +44,7 @@ export async function dropMissingRoles(
 ): Promise<IncomingRecord[]> {
   const lacking = records.flatMap((incoming) => {
     const { plan, outcome } = incoming;
-    const kind = kinds.find(({ section }) => section === plan.record.section);
+    const kind = grantKinds.find(({ section }) => section === plan.record.section);
     const isLacking = outcome?.kind === 'failed' && outcome.issue.id === kind?.issueId;
     return kind !== undefined && isLacking ? [{ incoming, kind }] : [];
   });
@@ -59,7 +57,11 @@ export async function dropMissingRoles(
 }
 
 /** Removes the missing roles of a record; returns whether it had others too. */
-function narrow(incoming: IncomingRecord, kind: GrantKind, found: Found): boolean {
+function narrow(
+  incoming: IncomingRecord,
+  kind: GrantKind,
+  found: ReadonlyMap<string, StoredDocument | undefined>,
+): boolean {
   const { record } = incoming.plan;
   const granted = grantedRoles(record, found);
   const isKept = ({ key, targetId }: PlannedReference) =>
@@ -86,7 +88,10 @@ function referencesTo(collection: Collection, record: OrganisationRecord): reado
 }
 
 /** Returns the roles of the project grant that a record uses; undefined if it uses none. */
-function grantedRoles(record: OrganisationRecord, found: Found): ReadonlySet<string> | undefined {
+function grantedRoles(
+  record: OrganisationRecord,
+  found: ReadonlyMap<string, StoredDocument | undefined>,
+): ReadonlySet<string> | undefined {
   const [reference] = referencesTo('projectGrants', record);
   const grant = reference && found.get(documentPath(reference.key));
   return grant && new Set(textsAt(parseObject(grant.body), 'projectGrant.roleKeys[]', record.orgId));

@@ -43,28 +43,25 @@ function givenTexts({ texts, onlyIf }: GivenPrivilege, json: JsonObject, orgId: 
  * @param stored the record before it is overwritten; undefined for a new one
  */
 export function writeWarnings({ plan, privilege }: IncomingRecord, stored?: StoredDocument): ImportWarning[] {
-  const id = reportedId(plan.record);
+  const warnings: ImportWarning[] = [];
   const gift = privilege && privilegeWarning(privilege, plan.record, stored);
+  if (gift !== undefined) warnings.push(gift);
   const change = stored === undefined ? undefined : stateChange(plan, stored);
-  const state = change && {
-    type: 'state',
-    reason: 'state_changed' as const,
-    message: `state changed: ${change.before} to ${change.after}`,
-  };
-  return [gift, state].flatMap((warning) => {
-    if (warning === undefined) return [];
-    const { type, reason, message } = warning;
-    return [{ type, id, reason, message }];
-  });
+  if (change !== undefined) {
+    const message = `state changed: ${change.before} to ${change.after}`;
+    warnings.push({ type: 'state', id: reportedId(plan.record), reason: 'state_changed', message });
+  }
+  return warnings;
 }
 
 function privilegeWarning(
   privilege: Privilege,
-  { json, orgId }: OrganisationRecord,
+  record: OrganisationRecord,
   stored: StoredDocument | undefined,
-): Omit<ImportWarning, 'id'> | undefined {
+): ImportWarning | undefined {
   if (!privilege.existed) return undefined;
   const { given } = privilege;
+  const { json, orgId } = record;
   const added = addedTexts(privilege, orgId, stored);
   if (added.length === 0) return undefined;
   const target = `${given.noun} ${given.within.key.map((path) => textAt(json, path, orgId)).join(' ')}`;
@@ -73,7 +70,7 @@ function privilegeWarning(
     ? `adds the verified domain ${added.join(', ')} to`
     : `gives the user ${textAt(json, 'userId', orgId)} ${added.join(', ')} in`;
   const reason = isDomain ? 'domain_added' : 'privilege_added';
-  return { type: given.type, reason, message: `${gift} ${target}, which existed before` };
+  return { type: given.type, id: reportedId(record), reason, message: `${gift} ${target}, which existed before` };
 }
 
 /** Returns the roles or the domain that the record gives and the stored record does not. */

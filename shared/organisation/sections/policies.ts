@@ -25,22 +25,34 @@ export const LOGIN_NAME_SCOPE = 'loginNameScope';
 const domainPolicyExists: RecordIssue = { id: 'ORG-1M8ds', key: 'Errors.Org.DomainPolicy.AlreadyExists' };
 
 const loginPolicyFields = [
-  ...[
-    'allowUsernamePassword',
-    'allowRegister',
-    'allowExternalIdp',
-    'forceMfa',
-    'passwordlessType',
-    'hidePasswordReset',
-  ],
-  ...['ignoreUnknownUsernames', 'defaultRedirectUri', 'passwordCheckLifetime', 'externalLoginCheckLifetime'],
-  ...['mfaInitSkipLifetime', 'secondFactorCheckLifetime', 'multiFactorCheckLifetime', 'secondFactors', 'multiFactors'],
-  ...['idps', 'allowDomainDiscovery', 'disableLoginWithEmail', 'disableLoginWithPhone', 'forceMfaLocalOnly'],
+  'allowUsernamePassword',
+  'allowRegister',
+  'allowExternalIdp',
+  'forceMfa',
+  'passwordlessType',
+  'hidePasswordReset',
+  'ignoreUnknownUsernames',
+  'defaultRedirectUri',
+  'passwordCheckLifetime',
+  'externalLoginCheckLifetime',
+  'mfaInitSkipLifetime',
+  'secondFactorCheckLifetime',
+  'multiFactorCheckLifetime',
+  'secondFactors',
+  'multiFactors',
+  'idps',
+  'allowDomainDiscovery',
+  'disableLoginWithEmail',
+  'disableLoginWithPhone',
+  'forceMfaLocalOnly',
 ];
 
 const lifetimes: readonly FilledField[] = [
-  ...['passwordCheckLifetime', 'externalLoginCheckLifetime', 'mfaInitSkipLifetime'],
-  ...['secondFactorCheckLifetime', 'multiFactorCheckLifetime'],
+  'passwordCheckLifetime',
+  'externalLoginCheckLifetime',
+  'mfaInitSkipLifetime',
+  'secondFactorCheckLifetime',
+  'multiFactorCheckLifetime',
 ].map((path) => ({ path, value: '0s', by: 'exports' }));
 
 const colours = ['primaryColor', 'backgroundColor', 'warnColor', 'fontColor'].flatMap((name) => [name, `${name}Dark`]);

@@ -6,10 +6,25 @@ import { enumerationOr, textRule, trimmed, trimSpace } from '../valueRules.ts';
 import { own, project, taken } from './references.ts';
 
 const oidcAppFields = [
-  ...['projectId', 'name', 'redirectUris', 'responseTypes', 'grantTypes', 'appType', 'authMethodType'],
-  ...['postLogoutRedirectUris', 'version', 'devMode', 'accessTokenType', 'accessTokenRoleAssertion'],
-  ...['idTokenRoleAssertion', 'idTokenUserinfoAssertion', 'clockSkew', 'additionalOrigins', 'skipNativeAppSuccessPage'],
-  ...['backChannelLogoutUri', 'loginVersion'],
+  'projectId',
+  'name',
+  'redirectUris',
+  'responseTypes',
+  'grantTypes',
+  'appType',
+  'authMethodType',
+  'postLogoutRedirectUris',
+  'version',
+  'devMode',
+  'accessTokenType',
+  'accessTokenRoleAssertion',
+  'idTokenRoleAssertion',
+  'idTokenUserinfoAssertion',
+  'clockSkew',
+  'additionalOrigins',
+  'skipNativeAppSuccessPage',
+  'backChannelLogoutUri',
+  'loginVersion',
 ];
 
 const filledOidcApp: readonly FilledField[] = [

@@ -59,7 +59,7 @@ export async function* scanFirestore(
       const structuredQuery = buildQuery(connection, range, resumeAt);
       const stream = readBatches(client.runQuery({ parent, structuredQuery, readTime }, options), size);
       for await (const messages of deadline === undefined ? stream : untilAborted(stream, deadline.cut)) {
-        using _idle = timer(MAX_IDLE_MS, () => {
+        using _idle = idleTimer(() => {
           isIdle = true;
           void stream.return(undefined);
         });
@@ -74,8 +74,8 @@ export async function* scanFirestore(
   }
 }
 
-function timer(milliseconds: number, onExpired: () => void): Disposable {
-  const timeout = setTimeout(onExpired, milliseconds).unref();
+function idleTimer(onExpired: () => void): Disposable {
+  const timeout = setTimeout(onExpired, MAX_IDLE_MS).unref();
   return { [Symbol.dispose]: () => clearTimeout(timeout) };
 }
 

@@ -208,7 +208,7 @@ async function requireNoLog(file: string): Promise<void> {
 }
 
 function checkSource(file: string, keyring: Keyring): void {
-  const connection = connectSqlite({ file, busyTimeout: BUSY_TIMEOUT_MS, readOnly: true });
+  const connection = connectSqlite({ file, readOnly: true });
   try {
     if (isUnused(connection)) throw notInstanceFile();
     checkFormatAndKeys(connection, keyring);

@@ -6,13 +6,7 @@ import { prepareDatabaseFile, requireFileFormat } from './databaseFile.ts';
 import { applyWrites, checkVersions, nextVersion, selectDocuments } from './documents.ts';
 import { Checkpoints, LogFile } from './logFile.ts';
 import { Snapshots } from './snapshots.ts';
-import {
-  BUSY_TIMEOUT_MS,
-  connectSqlite,
-  fromSqliteError,
-  type SqliteConnection,
-  withStoreErrors,
-} from './sqliteConnection.ts';
+import { connectSqlite, fromSqliteError, type SqliteConnection, withStoreErrors } from './sqliteConnection.ts';
 import { insertEvents, openTrail, toTrailError } from './trail.ts';
 import { type Change, openWriter, type Writer } from './writer.ts';
 
@@ -47,11 +41,10 @@ export function openSqliteStore(file: string, options: SqliteStoreOptions): Unse
 }
 
 function createSqliteStore(file: string, logMarginBytes: number): Store {
-  const busyTimeout = BUSY_TIMEOUT_MS;
-  const reader = connectSqlite({ file, busyTimeout });
+  const reader = connectSqlite({ file });
   requireFileFormat(reader);
   const log = new LogFile(reader);
-  const snapshots = new Snapshots({ file, log, busyTimeout, logMarginBytes });
+  const snapshots = new Snapshots({ file, log, logMarginBytes });
   const onCommit = () => {
     const logBytes = log.usedBytes();
     checkpoints.afterCommit(logBytes, snapshots.limitLog(logBytes));

@@ -19,7 +19,6 @@ import { connectSqlite, fromSqliteError, type SqliteConnection } from './sqliteC
 export interface LogLimit {
   readonly file: string;
   readonly log: LogFile;
-  readonly busyTimeout: number;
   /** How much larger than the database the log may become. */
   readonly logMarginBytes: number;
 }
@@ -41,8 +40,7 @@ export class Snapshots {
 
   /** Opens a snapshot. As long as one is open, a timer watches the log, which other processes write too. */
   open(): Snapshot {
-    const { file, busyTimeout } = this.limit;
-    const snapshot = openSqliteSnapshot(file, busyTimeout, () => {
+    const snapshot = openSqliteSnapshot(this.limit.file, () => {
       this.opened.delete(snapshot);
       if (this.opened.size === 0) clearInterval(this.timer);
     });
@@ -74,8 +72,8 @@ export interface SqliteSnapshot extends Snapshot {
  * Opens a separate connection whose reads all return the present state of the database.
  * @param onEnd is called once, when the snapshot has ended
  */
-function openSqliteSnapshot(file: string, busyTimeout: number, onEnd: () => void): SqliteSnapshot {
-  const connection = connectSqlite({ file, busyTimeout });
+function openSqliteSnapshot(file: string, onEnd: () => void): SqliteSnapshot {
+  const connection = connectSqlite({ file });
   connection.execute('BEGIN');
   // A read transaction fixes its state at its first read, not at BEGIN.
   connection.prepare('SELECT count(*) FROM (SELECT 1 FROM documents LIMIT 1)').get();

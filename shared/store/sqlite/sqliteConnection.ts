@@ -27,7 +27,7 @@ export const BUSY_TIMEOUT_MS = 5_000;
 export interface ConnectionOptions {
   readonly file: string;
   /** The milliseconds for which SQLite blocks this process while another process holds a lock. */
-  readonly busyTimeout: number;
+  readonly busyTimeout?: number;
   readonly readOnly?: boolean;
 }
 
@@ -40,7 +40,11 @@ const CHECKPOINT_PAGES = 16_000;
  * Opens a connection to an existing database file. Deleted and overwritten content is erased from free space.
  * @throws Error of SQLite
  */
-export function connectSqlite({ file, busyTimeout, readOnly = false }: ConnectionOptions): SqliteConnection {
+export function connectSqlite({
+  file,
+  busyTimeout = BUSY_TIMEOUT_MS,
+  readOnly = false,
+}: ConnectionOptions): SqliteConnection {
   const database = new DatabaseSync(file, { readOnly });
   database.exec(
     `PRAGMA busy_timeout = ${busyTimeout}; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${KEPT_LOG_BYTES};
