@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { issueToken, revokeTokens } from '../../shared/accounts/personalAccessTokens.ts';
+import { DAY_MS } from '../../shared/clock.ts';
 import { openStore } from '../../shared/store/openStore.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { servedInstance, type TestInstance, testInstance } from '../support/instances/testInstance.ts';
@@ -22,7 +23,6 @@ const MAX_CALLS = 4;
 const MAX_COMMITS = 40;
 /** The service notices a revocation after some seconds. */
 const SHARE_OF_REVOCATIONS = 0.005;
-const DAY_MS = 86_400_000;
 
 const file = migration(8);
 let expected: Undisturbed;

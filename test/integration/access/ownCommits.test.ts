@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { removeOrganisations } from '../../../shared/accounts/organisationRemoval.ts';
 import { issueToken, listTokens, revokeTokens } from '../../../shared/accounts/personalAccessTokens.ts';
 import { deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
+import { DAY_MS } from '../../../shared/clock.ts';
 import { grantedRobot, ROBOT } from '../../support/fixtures/grantedRobot.ts';
 import { goingIds, linkedOrganisations, staying } from '../../support/fixtures/linkedOrganisations.ts';
 import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
@@ -12,7 +13,6 @@ import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const { signal } = new AbortController();
 const now = new Date();
-const DAY_MS = 86_400_000;
 
 async function exportedIds(instance: TestInstance): Promise<readonly (string | undefined)[]> {
   return (await instance.export({})).orgs.map(({ orgId }) => orgId);

@@ -6,6 +6,7 @@ import { issueToken, revokeTokens } from '../../../shared/accounts/personalAcces
 import { createServiceUser, deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { changeLock } from '../../../shared/accounts/userLocks.ts';
 import { organisationKey } from '../../../shared/auth/authorise.ts';
+import { DAY_MS } from '../../../shared/clock.ts';
 import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import { serve } from '../../../shared/http/server.ts';
 import type { Store } from '../../../shared/store/store.ts';
@@ -14,7 +15,6 @@ import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
-const DAY_MS = 86_400_000;
 const now = new Date();
 
 /** A service user who is IAM_OWNER, in a separate organisation, and its token. */

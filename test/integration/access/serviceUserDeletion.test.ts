@@ -4,6 +4,7 @@ import { changeRole } from '../../../shared/accounts/members.ts';
 import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { authenticate } from '../../../shared/auth/authorise.ts';
+import { DAY_MS } from '../../../shared/clock.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import { serve } from '../../../shared/http/server.ts';
 import type { Store } from '../../../shared/store/store.ts';
@@ -20,8 +21,6 @@ import { openTestStore } from '../../support/stores/stores.ts';
 
 const ROUNDS = 10;
 const NOT_FOUND = { code: 'NOT_FOUND' };
-
-const DAY_MS = 86_400_000;
 
 let files = 0;
 /** An import of the file that continues no earlier one. */

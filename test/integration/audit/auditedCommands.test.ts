@@ -9,6 +9,7 @@ import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { commandEvent } from '../../../shared/audit/audit.ts';
 import { auditEvent } from '../../../shared/audit/auditEvent.ts';
+import { DAY_MS } from '../../../shared/clock.ts';
 import { openStore, type StoreLocation } from '../../../shared/store/openStore.ts';
 import { breakTrail, eventsIn } from '../../support/audit/storedTrail.ts';
 import { identity, identityJson } from '../../support/command.ts';
@@ -18,7 +19,6 @@ import { type Database, readDatabase } from '../../support/stores/database.ts';
 import { createUser } from '../../support/stores/documents.ts';
 import { describeStores, keyEnvironment, type StoreKind } from '../../support/stores/stores.ts';
 
-const DAY_MS = 86_400_000;
 const trail = z.strictObject({ events: z.array(auditEvent) });
 
 /** The objects that the calls of the commands refer to. */

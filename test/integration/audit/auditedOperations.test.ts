@@ -4,6 +4,7 @@ import { issueToken, revokeTokens } from '../../../shared/accounts/personalAcces
 import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import type { AuditEvent } from '../../../shared/audit/auditEvent.ts';
 import { tokenId } from '../../../shared/auth/token.ts';
+import { DAY_MS } from '../../../shared/clock.ts';
 import { auditUnwritable, storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
@@ -16,7 +17,6 @@ import { contentsOf, readDatabase } from '../../support/stores/database.ts';
 import { describeStores, openTestStore, sqlite } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
-const DAY_MS = 86_400_000;
 let local: LocalBucket;
 beforeAll(async () => {
   local = await startLocalBucket();

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createDatabaseTrail, cursorBefore, readEvents } from '../../../shared/audit/databaseTrail.ts';
+import { DAY_MS } from '../../../shared/clock.ts';
 import { auditUnwritable } from '../../../shared/errors/storeErrors.ts';
 import { openStore } from '../../../shared/store/openStore.ts';
 import type { Store, Trail } from '../../../shared/store/store.ts';
@@ -14,7 +15,6 @@ import { createUser, userKey } from '../../support/stores/documents.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const program = fileURLToPath(new URL('./databaseTrail/writeForever.ts', import.meta.url));
-const DAY_MS = 86_400_000;
 const logged = capturedLog();
 
 /** An embedded database, and its trail. */

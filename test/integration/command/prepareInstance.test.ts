@@ -6,12 +6,12 @@ import { exportOrganisations } from '../../../functions/export/operation.ts';
 import { fillWithSample, prepareInstance, samplePerson } from '../../../local/localInstance.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import { requireOwner } from '../../../shared/auth/requireOwner.ts';
+import { DAY_MS } from '../../../shared/clock.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { collect } from '../../support/fixtures/bytes.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
-const DAY_MS = 86_400_000;
 const start = new Date('2026-11-21T05:23:40Z');
 const daysLater = (days: number) => new Date(start.getTime() + days * DAY_MS);
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { changeRole } from '../../../shared/accounts/members.ts';
 import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
+import { DAY_MS } from '../../../shared/clock.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore } from '../../support/stores/stores.ts';
 
-const DAY_MS = 86_400_000;
 const robot = (user: object = {}, more: object = {}) => ({
   userId: 'robot',
   user: { userName: 'robot', name: 'Robot', accessTokenType: 'ACCESS_TOKEN_TYPE_BEARER', ...user },

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { initialise } from '../../../shared/accounts/initialise.ts';
+import { DAY_MS } from '../../../shared/clock.ts';
 import { openStore } from '../../../shared/store/openStore.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
@@ -10,7 +11,6 @@ import { readDatabase } from '../../support/stores/database.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
-const DAY_MS = 86_400_000;
 const orgIds = ['O', 'P'];
 
 const user = fc.record({

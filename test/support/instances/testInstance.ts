@@ -6,6 +6,7 @@ import { importResponse } from '../../../functions/import/contract.ts';
 import { routes as userRoutes } from '../../../functions/removeOtpEmail/app.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
 import type { Audit } from '../../../shared/audit/audit.ts';
+import { DAY_MS } from '../../../shared/clock.ts';
 import { exportFile } from '../../../shared/exportFile/manifest.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import { defaultLimits, type Limits } from '../../../shared/limits.ts';
@@ -70,7 +71,6 @@ export interface TestInstance {
   export(request?: object): Promise<Exported>;
 }
 
-const DAY_MS = 86_400_000;
 const noBucket = () => Promise.reject(new Error('these tests have no bucket'));
 const noStorage: ObjectStorage = { write: noBucket, pin: noBucket };
 

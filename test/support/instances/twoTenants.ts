@@ -1,5 +1,6 @@
 import { cp } from 'node:fs/promises';
 import { initialise } from '../../../shared/accounts/initialise.ts';
+import { DAY_MS } from '../../../shared/clock.ts';
 import { isJsonObject } from '../../../shared/json/jsonObject.ts';
 import { openStore } from '../../../shared/store/openStore.ts';
 import { documentPath, type Store } from '../../../shared/store/store.ts';
@@ -8,8 +9,6 @@ import { organisation } from '../fixtures/organisations.ts';
 import { readDatabase } from '../stores/database.ts';
 import { openTestStore, sqlite } from '../stores/stores.ts';
 import { type Report, servedInstance } from './testInstance.ts';
-
-const DAY_MS = 86_400_000;
 
 /** The organisation that must not change, and the organisation of the import. Each has records of every section. */
 export const victim = everySection('victim', ['attacker', 'third']);

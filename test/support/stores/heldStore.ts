@@ -1,4 +1,5 @@
 import { type DocumentKey, documentPath, type Store, storeForCall, type Write } from '../../../shared/store/store.ts';
+import { hookedStore } from './watchedStore.ts';
 
 /** A store whose writer can be held back before a record, while its other commits continue. */
 export interface HeldStore {
@@ -18,18 +19,7 @@ export function heldStore(inner: Store): HeldStore {
   };
   const wrap = (store: Store): Store => ({
     ...store,
-    commit: async (writes) => {
-      await hold(writes);
-      await store.commit(writes);
-    },
-    transaction: (work) =>
-      store.transaction(async (transaction) => {
-        const writes: Write[] = [];
-        const result = await work({ ...transaction, write: (added) => void writes.push(...added) });
-        await hold(writes);
-        transaction.write(writes);
-        return result;
-      }),
+    ...hookedStore(store, hold),
     forCall: (call) => wrap(storeForCall(store, call)),
   });
   return {

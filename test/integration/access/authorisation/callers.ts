@@ -1,5 +1,6 @@
 import { createMember } from '../../../../shared/accounts/members.ts';
 import { createPersonalAccessToken } from '../../../../shared/accounts/personalAccessTokens.ts';
+import { DAY_MS } from '../../../../shared/clock.ts';
 import type { Store, Write } from '../../../../shared/store/store.ts';
 import { organisation, person } from '../../../support/fixtures/organisations.ts';
 import type { TestInstance } from '../../../support/instances/testInstance.ts';
@@ -13,7 +14,6 @@ export interface CallerRow {
   readonly token: string;
 }
 
-const DAY_MS = 86_400_000;
 const COMMIT_WRITES = 200;
 
 type Caller = Omit<CallerRow, 'token'>;
