@@ -32,12 +32,6 @@ interface RecordOptions {
   readonly leftToDo: LeftToDo;
 }
 
-/** The users and organisations whose deletion has begun and not ended. */
-interface Deletions {
-  readonly userIds: ReadonlySet<string>;
-  readonly orgIds: ReadonlySet<string>;
-}
-
 /** The conversion of stored records to those of an export file. */
 export class ExportedRecords {
   /** The sections that have records for second entries, of the entries converted so far. */
@@ -47,7 +41,7 @@ export class ExportedRecords {
   /** Finds the organisations of projects. */
   private readonly findOwners: Finder<string>;
   private readonly findProviders: Finder<Provider>;
-  private deletions: Promise<Deletions> | undefined;
+  private deletions: ReturnType<typeof readDeletions> | undefined;
 
   constructor(snapshot: Snapshot, options: RecordOptions) {
     this.snapshot = snapshot;
@@ -160,7 +154,8 @@ function toProvider({ orgId = '', partition, body }: StoredDocument): Provider {
   return { orgId, name: textAt(parseObject(body), 'idp.name', ''), type };
 }
 
-async function readDeletions(snapshot: Snapshot): Promise<Deletions> {
+/** Reads the ids of the users and organisations whose deletion has begun and not ended. */
+async function readDeletions(snapshot: Snapshot) {
   const { orgIds } = await readRemovals(snapshot);
   const userIds = new Set<string>();
   const { collection } = machineUserSection;

@@ -175,7 +175,7 @@ function readManifest(value: unknown, { path }: ExportFileItem): Manifest {
   throw new JsonError([...path, ...(issue?.path ?? []).map(String)], reason);
 }
 
-const MAX_NAMES = 100;
+const MAX_UNKNOWN_FIELDS = 100;
 const MAX_NAME_LENGTH = 200;
 /** The name under which the fields beyond the limit are counted; no JSON path of a message has it. */
 const OTHERS = '*';
@@ -187,7 +187,7 @@ class UnknownFields {
   /** Counts an unknown field of an organisation, or an element of it. */
   readonly addField = (name: string): void => {
     const short = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
-    const counted = this.counted.has(short) || this.counted.size < MAX_NAMES ? short : OTHERS;
+    const counted = this.counted.has(short) || this.counted.size < MAX_UNKNOWN_FIELDS ? short : OTHERS;
     this.counted.set(counted, (this.counted.get(counted) ?? 0) + 1);
   };
 
@@ -222,7 +222,7 @@ export class Violations {
       work();
     } catch (error) {
       if (!(error instanceof JsonError) && !(error instanceof InvalidRecordError)) throw error;
-      this.add(error, path, item === undefined ? '' : recordName(item));
+      this.add(error, path, item === undefined ? '' : recordLabel(item));
     }
   }
 
@@ -261,7 +261,7 @@ export class Violations {
 }
 
 /** Returns the id of a list's record for its issues, as its position is hard to find in a large file. */
-function recordName({ name, text }: ExportFileItem): string {
+function recordLabel({ name, text }: ExportFileItem): string {
   const section = findSection(name);
   const json: unknown = JSON.parse(text);
   if (section === undefined || !isList(section) || !isJsonObject(json)) return '';

@@ -8,7 +8,7 @@ import { nestedRecords, type OrganisationRecord } from '../organisation/record.t
 import { organisationSection } from '../organisation/sections.ts';
 import { chunksInTurns } from '../turns.ts';
 import { FileBudget, type FileLimits } from './fileLimits.ts';
-import { type FilePass, passFile, readFile, Violations } from './filePass.ts';
+import { passFile, readFile, Violations } from './filePass.ts';
 import type { Manifest, ManifestTally } from './manifest.ts';
 import type { OrganisationDraft, OrganisationHeader, UnknownStates } from './organisationDraft.ts';
 import { ExportFileReader, type ExportFileSource } from './reader.ts';
@@ -212,14 +212,8 @@ function describeAll(violations: readonly FieldViolation[]): string {
 
 type Reading = InspectionOptions & Required<Pick<InspectionOptions, 'isSelected'>>;
 
-/** A pass over a file, and its numbers of records. */
-interface CountedPass extends Pick<Inspection, 'counts' | 'nested' | 'initialPeople'> {
-  readonly pass: FilePass;
-  readonly leftOut: Counts;
-}
-
 /** Reads a file's records, once more if an organisation's id, or an addition, follows its records. */
-async function readRecords(source: ExportFileSource, signal: AbortSignal, reading: Reading): Promise<CountedPass> {
+async function readRecords(source: ExportFileSource, signal: AbortSignal, reading: Reading) {
   const { visitor } = reading;
   const counted = await countRecords(source, signal, reading);
   const { drafts } = counted.pass;
@@ -235,7 +229,7 @@ async function countRecords(
   signal: AbortSignal,
   { isSelected, limits, visitor }: Reading,
   knownDrafts?: readonly OrganisationDraft[],
-): Promise<CountedPass> {
+) {
   const counts: Counts = {};
   const nested: Counts = {};
   const leftOut: Counts = {};

@@ -14,8 +14,8 @@ import { type OrganisationField, organisationFields } from '../organisation/reco
 import { exportFileLimits } from './manifest.ts';
 
 /** The number of field names that an error lists, and the characters of each. */
-const MAX_NAMES = 5;
-const MAX_NAME_CHARACTERS = 30;
+const MAX_SHOWN_FIELDS = 5;
+const MAX_SHOWN_CHARACTERS = 30;
 
 /** An export file that can be read repeatedly. */
 export interface ExportFileSource {
@@ -78,7 +78,7 @@ export class ExportFileReader {
   end(): void {
     this.scanner.end();
     if (this.firstFields.length === 0 || this.hasOrganisations) return;
-    const names = this.firstFields.map((name) => shortenedText(name, MAX_NAME_CHARACTERS)).join(', ');
+    const names = this.firstFields.map((name) => shortenedText(name, MAX_SHOWN_CHARACTERS)).join(', ');
     throw new JsonError(
       ['orgs'],
       `missing list of organisations: expected {"orgs":[…]}; the file begins with ${names}`,
@@ -104,7 +104,7 @@ export class ExportFileReader {
   }
 
   private treatRoot(path: JsonPath, kind: ValueKind): Treatment {
-    if (this.firstFields.length < MAX_NAMES) this.firstFields.push(String(path[0]));
+    if (this.firstFields.length < MAX_SHOWN_FIELDS) this.firstFields.push(String(path[0]));
     if (path[0] !== 'orgs') return path[0] === 'manifest' ? 'keep' : treatUnknown(kind);
     this.hasOrganisations = true;
     return kind === 'scalar' ? 'keep' : enter(path, kind === 'array', 'expected a list');
