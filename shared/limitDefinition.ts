@@ -12,13 +12,13 @@ export interface LimitDefinition {
   /** The environment variable that sets it; without one, it is fixed. */
   readonly variable?: string;
   readonly unit: keyof typeof units;
-  /** What it limits. */
+  /** The limited quantity. */
   readonly limits: string;
   readonly selfHosted: number;
   readonly cloud: number;
-  /** Why it is there, or has this value. */
+  /** The reason for the limit, or for its value. */
   readonly reason: string;
-  /** What happens above it. */
+  /** The response to an excess. */
   readonly above: string;
 }
 
@@ -31,7 +31,7 @@ const number = (what: string) =>
     .regex(/^[1-9]\d{0,14}$/, `must be ${what}`)
     .transform(Number);
 
-/** How values are read from variables, and printed. */
+/** The units of limits: they parse the values of variables, and print values. */
 export const units = {
   bytes: { schema: number('a number of bytes, such as 32000000'), print: String },
   count: { schema: number('a positive whole number'), print: String },

@@ -50,7 +50,7 @@ export class ExportedRecords {
     this.findProviders = createFinder(snapshot, 'identityProviders', ['orgId', 'partition', 'body'], toProvider);
   }
 
-  /** Converts an organisation's records of one section to those that an entry has, and lists what they leave to do. */
+  /** Converts an organisation's records of one section to those of an entry, and lists their remaining manual steps. */
   async convert(section: Section, stored: Documents, entry: Entry): Promise<Documents> {
     const remaining = await this.withoutDeleted(section, stored);
     const documents = this.options.forZitadel ? await this.selectEntry(section, remaining, entry) : remaining;
@@ -108,7 +108,7 @@ export class ExportedRecords {
     }
   }
 
-  /** Fills in what ZITADEL's exports have beside the stored fields (zitadel 4.3, 4.6). */
+  /** Adds the fields that ZITADEL's exports have beside the stored ones (zitadel 4.3, 4.6). */
   private async fill(section: Section, documents: Documents): Promise<Documents> {
     const { forZitadel, leftToDo } = this.options;
     const { innerId, fill, providers = () => [], keepProviders } = section.exported ?? {};

@@ -41,7 +41,7 @@ export async function openSnapshot(
   throw invalidRequest([{ field: 'timeout', description }]);
 }
 
-/** What to export. */
+/** The selection and the form of an export. */
 export interface ExportSelection extends ExportRequestOptions {
   /** The fields of the request that the service does not know, for the manifest. */
   readonly ignored?: readonly IgnoredField[];

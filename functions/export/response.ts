@@ -4,9 +4,9 @@ import { onlyObjectWritten, responseTooLarge } from '../../shared/errors/errors.
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { recordEnd } from './auditFacts.ts';
 
-/** What a response needs until its last byte. */
+/** The resources of a response until its last byte. */
 interface ResponseResources {
-  /** What is disposed of with the last byte, the snapshot among it. */
+  /** The resources to dispose of with the last byte, such as the snapshot. */
   readonly held: AsyncDisposable;
   /** Ends the response, even one whose client does not read. */
   readonly signal: AbortSignal;
@@ -51,7 +51,7 @@ async function* withResources(
 
 /**
  * Streams the bytes until the signal aborts. The stream fails at once then, also while its reader waits for a client that
- * has stopped reading, so that the connection is closed and what is buffered does not leave. The reason is on record
+ * has stopped reading, so that the connection is closed and buffered bytes are not sent. The reason is on record
  * before the bytes' own end, which may wait for the snapshot.
  */
 function streamUntil(

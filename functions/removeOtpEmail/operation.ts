@@ -23,7 +23,7 @@ const userFields: readonly FieldName[] = ['orgId', 'otpEmail', 'sequence', 'crea
  * Removes a user's OTP e-mail factor in one transaction (specification 4.1). Callers other than the user need
  * `user.write` on the user's organisation or the instance. Permission is checked before existence, so that responses do
  * not reveal which users exist.
- * @param caller undefined for whoever operates the database
+ * @param caller undefined for the operator of the database
  * @param audited puts the removal on record with its commit; where the trail is outside of the database, before it, and a
  * failure of the commit in a second event
  * @throws IdentityError PERMISSION_DENIED, or NOT_FOUND for an unknown user or a user without the factor (zitadel 6.3)

@@ -139,7 +139,7 @@ const restrictionSchema = z.strictObject({
   operations: z.array(z.enum(operations)).min(1).readonly().optional(),
 });
 
-/** What a token is restricted to, beyond what its user may do. Without fields it is not restricted. */
+/** The restriction of a token to fewer operations than its user's. Without fields it is not restricted. */
 export type TokenRestriction = Readonly<z.output<typeof restrictionSchema>>;
 
 /**

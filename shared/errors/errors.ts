@@ -85,7 +85,7 @@ export interface FieldViolation {
   readonly description: string;
 }
 
-/** A description has a remedy behind what it quotes. */
+/** A description has a remedy after its quotation. */
 const MAX_DESCRIPTION_CHARACTERS = 500;
 
 function shortenedViolation({ field, description }: FieldViolation): FieldViolation {

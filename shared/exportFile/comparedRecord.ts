@@ -20,7 +20,7 @@ export interface ComparedRecord {
   readonly content: RecordContent;
 }
 
-/** What is compared of a record. */
+/** The compared content of a record. */
 export interface RecordContent {
   /** Canonical JSON without secrets. */
   readonly body: string;
@@ -39,7 +39,7 @@ export interface RecordContent {
 }
 
 /**
- * Returns what is compared of a record: its values as an import stores them, and the selected secrets. A user grant is
+ * Returns the compared content of a record: its values as an import stores them, and the selected secrets. A user grant is
  * compared without its project grant, which its project and organisation determine.
  * @returns undefined for a record that no import carries, and for a key, unless keys are compared
  */
@@ -97,7 +97,7 @@ export function recordName({ body }: RecordContent): string | undefined {
   return namePaths.map((path) => textAt(record, path, '')).find((name) => name !== '');
 }
 
-/** Returns what two records' fields are compared by. */
+/** Returns the content by which two records' fields are compared. */
 export function comparedContent({ body, secrets, otpEmail, omitsState }: RecordContent): ComparedContent {
   return { json: parseObject(body), secrets, otpEmail, omitsState: omitsState === true };
 }

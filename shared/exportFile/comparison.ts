@@ -57,18 +57,18 @@ const content = z.object({
   isSeedUnusable: z.literal(true).exactOptional(),
 });
 
-/** What else is done with the records of a comparison. */
+/** The options of a comparison. */
 export interface ComparisonOptions {
   /**
    * Returns why a record may differ; undefined where it should not. By default none may.
-   * @param first what the first side has of the record, if it has it
+   * @param first the record of the first side, if it has one
    */
   readonly explain?: (difference: RecordDifference, first?: RecordContent) => string | undefined;
   /** Takes the records of the first side, each with that of the second one. */
   readonly pairs?: PairVisitor | undefined;
 }
 
-/** A record of the first side, and what the second side has of it. */
+/** A record of the first side, with that of the second side. */
 export interface ComparedPair extends Pick<ComparedRecord, 'section' | 'orgId' | 'id'> {
   readonly outcome: Exclude<Outcome, 'onlySecond'>;
   readonly first: RecordContent;
@@ -76,7 +76,7 @@ export interface ComparedPair extends Pick<ComparedRecord, 'section' | 'orgId' |
   readonly second: RecordContent | undefined;
 }
 
-/** What the first side has of a record. */
+/** A record of the first side. */
 export interface FoundRecord {
   /** Identifies the record; undefined for one that is not compared. */
   readonly key: Uint8Array | undefined;
@@ -224,7 +224,7 @@ export class Comparison implements Disposable {
     const { key, section, orgId, id } = record;
     const found = this.findFirst(key);
     const text = JSON.stringify(record.content);
-    // What exports have of identity providers depends on the providers of both sides, which come later.
+    // The form of identity providers in exports depends on the providers of both sides, which come later.
     const namesProviders = recordSection(record.section).exported?.providers !== undefined;
     if (found !== undefined && found !== text && namesProviders)
       this.statements.postpone.run(key, section, orgId, id, text, Number(isRepeat));

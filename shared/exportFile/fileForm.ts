@@ -20,7 +20,7 @@ export const inlineFields: ReadonlyMap<string, string> = new Map([
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-/** What a request's field must hold. */
+/** The problem of a request's field that contains no file. */
 export const EXPECTED_FILE = 'expected an export file: an object {"orgs":[…]}, or a string that contains one';
 
 /** Each import request around a file is read as a whole, so their number is limited. */
@@ -28,7 +28,7 @@ const MAX_REQUESTS = 2;
 
 /**
  * Yields an export file's JSON in UTF-8, whichever form it is stored in: compressed with gzip, in UTF-16, with a byte
- * order mark, or inside an import request, even one that was put into another one.
+ * order mark, or inside an import request, even a nested one.
  * @param checkSize takes the number of decompressed bytes so far, and may throw
  * @throws JsonError for a damaged file; ForeignFileError for a file of another kind
  */
@@ -108,7 +108,7 @@ async function* fromUtf16(content: Bytes, encoding: Utf16): AsyncGenerator<Uint8
 const SCANNED_BYTES = 4_096;
 
 /**
- * Reads as much of a file as shows what it is.
+ * Reads the beginning of a file until it shows the kind of the file.
  * @throws ForeignFileError
  */
 async function readBeginning(text: AsyncIterator<Uint8Array>) {
@@ -186,7 +186,7 @@ class RequestScan {
     return start === undefined ? undefined : { start, end: Number.POSITIVE_INFINITY };
   }
 
-  /** @throws JsonError if what was pushed last is invalid */
+  /** @throws JsonError if the last pushed bytes are invalid */
   throwIfFailed(): void {
     if (this.failure !== undefined) throw this.failure;
   }

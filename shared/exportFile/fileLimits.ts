@@ -6,19 +6,19 @@ import { InvalidRecordError } from '../organisation/message.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
 import { isLongId, MAX_ID_CHARACTERS } from '../organisation/valueRules.ts';
 
-/** What a file may hold; where there is no limit as much as it does, but of organisations only what fits into memory. */
+/** The limits of a file. By default, only memory limits its organisations, and nothing its records. */
 export interface FileLimits {
   readonly organisations?: number;
   readonly records?: number;
   readonly clearPasswords?: number;
 }
 
-/** Each is kept in the heap, with what an import knows of it. */
+/** The heap that an import needs for an organisation. */
 const ORGANISATION_BYTES = 2_200;
 
 const SPLIT = 'split the file, or import some of its organisations at a time with org_ids';
 
-/** What one pass over a file has used of its limits. */
+/** The use of the limits by one pass over a file. */
 export class FileBudget {
   private readonly limits: FileLimits;
   private readonly organisations: number;

@@ -39,7 +39,7 @@ export interface FilePass {
  */
 type OnRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => void;
 
-/** What one pass over a file does. */
+/** The listeners of one pass over a file. */
 export interface PassOptions {
   readonly onRecord: OnRecord;
   /** Takes the number of organisations so far. */

@@ -5,7 +5,7 @@ import { JsonError, JsonScanner } from '../json/jsonScanner.ts';
 
 /** A file of another kind in place of an export file. */
 export class ForeignFileError extends JsonError {
-  /** What the file is, such as `a Keycloak realm`, and the remedy. */
+  /** The kind of the file, such as `a Keycloak realm`, and the remedy. */
   readonly reason: string;
 
   constructor({ what, remedy }: Foreign) {
@@ -43,7 +43,7 @@ export class FileStart {
   /** The value of the field `message`, if it is a text. */
   message: string | undefined;
 
-  /** Adds the next bytes; returns whether more of them can tell more. */
+  /** Adds the next bytes; returns whether further bytes can decide more. */
   add(chunk: Uint8Array): boolean {
     if (this.bytes.length < TEXT_CHARACTERS) this.bytes = Buffer.concat([this.bytes, chunk]);
     if (!this.isEnded) this.scan(chunk);

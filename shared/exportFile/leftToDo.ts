@@ -1,4 +1,4 @@
-// Collects what a person has to do after an import of a file.
+// Collects the manual steps after an import of a file.
 
 import { z } from 'zod';
 import { BoundedList } from '../collections/boundedList.ts';
@@ -35,7 +35,7 @@ export const MAX_LISTED_BYTES = 32_000;
 /** Ids and messages repeat texts of records. A rule has room for at least one entry, though each character be escaped. */
 const MAX_TEXT_CHARACTERS = 1_000;
 
-/** A list of what remains to be done by hand after an import of a file: what the file lacks, and what the target changes. */
+/** The manual steps after an import of a file, for missing content of the file and changes by the target. */
 export class LeftToDo {
   private readonly content: FileContent;
   private readonly rules: ReadonlyMap<string, readonly LeftToDoRule[]>;
@@ -72,7 +72,7 @@ export class LeftToDo {
 
   /**
    * Adds a record by a rule that does not depend on it alone.
-   * @param details what the entry names, such as missing records; an empty list adds no entry
+   * @param details the subjects of the entry, such as missing records; an empty list adds no entry
    */
   add(rule: LeftToDoRule, section: Section, document: StoredDocument, details?: readonly string[]): void {
     const entries = this.listed.get(rule) ?? emptyList(rule);
@@ -135,7 +135,7 @@ export class LeftToDo {
   }
 }
 
-/** Returns what an entry has of its rule: the reason, and a message without advice to include secrets that were asked for. */
+/** Returns an entry's reason and message by its rule, without advice to include secrets that the call has selected. */
 function ofRule({ lacks, reason }: LeftToDoRule, { asked }: FileContent): Partial<RecordWarning> {
   if (lacks !== undefined && asked?.[lacks.field] === true)
     return { reason: 'secrets_missing', message: lacks.message };

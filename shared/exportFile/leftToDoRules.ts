@@ -1,4 +1,4 @@
-// The rules of what an import leaves to do.
+// The rules for the manual steps after an import.
 
 import { parseObject, valueAt } from '../json/jsonObject.ts';
 import { hashVerification, optionalVerifier, SETTING } from '../organisation/passwordHashes.ts';
@@ -18,7 +18,7 @@ export interface FileContent {
   readonly importsStates?: boolean;
   /** Whether the reader sends the file to the ZITADEL in steps, and reads its answers. */
   readonly inSteps?: boolean;
-  /** The secrets that were asked for: the source has none of those that the file lacks. */
+  /** The selected secrets: the source has none of those that the file lacks. */
   readonly asked?: Readonly<Record<SecretField, boolean>>;
 }
 
@@ -28,14 +28,14 @@ type SecretField = 'withPasswords' | 'withOtp' | 'withKeys';
 export interface LeftToDoRule {
   /** The names of the sections whose records make it necessary. */
   readonly sections: readonly SectionName[];
-  /** What an entry is about: one section of an organisation, or the whole file; by default one record. */
+  /** The subject of an entry: one section of an organisation, or the whole file; by default one record. */
   readonly scope?: 'organisation' | 'file';
   /** The number of entries that are listed, of a rule that no manifest has; by default as many as fit into it. */
   readonly maxListed?: number;
   readonly message: string;
   /** The reason of the warning that an import into a ZITADEL gives; by default `left_to_do`. */
   readonly reason?: WarningReason;
-  /** The secrets that the file lacks, and the message where they were asked for: then the source has none. */
+  /** The secrets that the file lacks, and the message if the call has selected them, because the source has none then. */
   readonly lacks?: { readonly field: SecretField; readonly message: string };
   /** Whether the file's content makes it necessary; by default always. */
   readonly when?: ((content: FileContent) => boolean) | undefined;
@@ -43,7 +43,7 @@ export interface LeftToDoRule {
   readonly unlessValidated?: true;
   /** Whether a record makes it necessary; by default every one. */
   readonly applies?: (document: StoredDocument) => boolean;
-  /** What the message ends with, for a record. */
+  /** Returns the end of the message for a record. */
   readonly details?: (document: StoredDocument) => readonly string[];
 }
 
@@ -54,8 +54,8 @@ function ofFile(sections: readonly SectionName[], message: string, when?: LeftTo
 }
 
 /**
- * What must be done where a file lacks secrets: export again with them, or something else.
- * @param overwrites whether people who exist get them by an overwrite only, which ZITADEL does not have
+ * Creates the rule for a file without some secrets: export again with them, or the other remedy.
+ * @param overwrites whether existing people get them only by an overwrite, which ZITADEL does not have
  */
 function ofLacking(
   sections: readonly SectionName[],
@@ -76,7 +76,7 @@ function ofHash(message: string, applies: (hash: string) => boolean): LeftToDoRu
   return { sections: ['humanUsers'], message, applies: isOne };
 }
 
-/** What every target must be given by hand (specification 8.4). */
+/** The rules for every target (specification 8.4). */
 const forEveryTarget: readonly LeftToDoRule[] = [
   ofFile(
     ['org'],
@@ -119,7 +119,7 @@ function namesOf(isWanted: (section: Section) => boolean): readonly SectionName[
   return sections.filter(isWanted).map(({ name }) => name);
 }
 
-/** What a ZITADEL does otherwise when it imports the file (zitadel 9). */
+/** The rules for the differences of an import into a ZITADEL (zitadel 9). */
 const forTargetZitadel: readonly LeftToDoRule[] = [
   ofFile(
     ['org'],
@@ -282,7 +282,7 @@ export const invitationsAlone: LeftToDoRule = {
 /** Each record must be found, to take its access back. */
 const MAX_ACTIVATED = 10_000;
 
-/** The rules for organisations and users that a ZITADEL activates because it imports no states, by what is to be done. */
+/** The rules for organisations and users that a ZITADEL activates because it imports no states, by their remedies. */
 const activationRules: ReadonlyMap<string, LeftToDoRule> = new Map(
   ['deactivate the organisation', 'deactivate the user', 'lock the user'].map((remedy) => {
     const message = `this release of ZITADEL imports no states: ${remedy} after the import`;
@@ -290,7 +290,7 @@ const activationRules: ReadonlyMap<string, LeftToDoRule> = new Map(
   }),
 );
 
-/** Returns what is to be done where an organisation or user may not be active as it is; undefined where it may. */
+/** Returns the remedy if an organisation or user must not be active; undefined if it may be. */
 export function activationRemedy(section: string, state: string | undefined): string | undefined {
   if (!(stateSections.some((name) => name === section) && isClosed(state))) return undefined;
   if (section === 'org') return 'deactivate the organisation';

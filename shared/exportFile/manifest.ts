@@ -54,7 +54,7 @@ const carriedSecrets = z.strictObject({
   keys: z.boolean().describe('Machine and application keys.'),
 });
 
-/** The schema of the manifest that an export writes. An import needs only what its own schema has of it. */
+/** The schema of the manifest that an export writes. An import requires fewer fields. */
 export const exportedManifest = manifestSchema.extend({
   instanceId: z
     .string()

@@ -61,7 +61,7 @@ export function createApp(options: AppOptions): Hono<HttpEnv> {
   return app;
 }
 
-// Hono treats an invalid escape as plain text: the handler would receive another id than the client meant.
+// Hono treats an invalid escape as plain text: the handler would receive an id that the client did not send.
 const rejectMalformedUrl: MiddlewareHandler<HttpEnv> = (context, next) => {
   const [, path = ''] = /^[^:]+:\/\/[^/?#]*([^?#]*)/.exec(context.req.url) ?? [];
   if (!isPercentEncodedUtf8(path)) throw pathMalformed();

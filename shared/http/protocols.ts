@@ -20,7 +20,7 @@ export function createHttp1({ headersMs, keepAliveMs, timeoutMs }: ConnectionTim
     // A long upload ends with the timeout of its call.
     requestTimeout: timeoutMs + headersMs,
     connectionsCheckingInterval: Math.min(30_000, headersMs / 2),
-    // Node rejects what reaches its limit.
+    // Node rejects values that reach its limit.
     maxHeaderSize: fixedLimits.headerBytes + 1,
     // The application rejects such a request with the interface's error body.
     requireHostHeader: false,

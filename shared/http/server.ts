@@ -69,7 +69,7 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
     return isAmbiguous(incoming) ? httpMalformed() : undefined;
   };
   const respond = async (incoming: Incoming, outgoing: Outgoing, rejection: IdentityError | undefined) => {
-    // What was read behind the request comes first: it may be the reset of its stream.
+    // Bytes that were read after the request come first: they may reset its stream.
     await setImmediate();
     if (hasLeft(incoming, outgoing)) return;
     const error = rejection ?? rejectionOf(incoming);

@@ -6,7 +6,7 @@ import { QUOTE } from './bytes.ts';
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 
-/** What a byte of a string means; most mean nothing. */
+/** The meaning of a byte of a string; most have none. */
 const PLAIN = 0;
 const QUOTED = 1;
 const ESCAPING = 2;

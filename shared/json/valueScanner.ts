@@ -25,12 +25,12 @@ export function valueKind(byte: number): ValueKind {
   return byte === QUOTE ? 'string' : 'scalar';
 }
 
-/** What may come next between two tokens. */
+/** The next token that may follow. */
 type ValueExpectation = 'value' | 'firstElement' | 'firstKey' | 'key' | 'colon' | 'separator';
 
 /**
  * Finds the end of one JSON value in bytes that arrive in chunks, each of which ends between two characters. The value is
- * checked whatever its size, so that no reader can see another end of it. Duplicate names are not noticed.
+ * checked at any size, so that no reader can find another end. Duplicate names are not noticed.
  */
 export class ValueScanner {
   private readonly string = new StringScanner();
@@ -107,7 +107,7 @@ export class ValueScanner {
     return at;
   }
 
-  /** Enters the string behind a quote; returns the position behind it, or of what its own scanner must look at. */
+  /** Enters the string behind a quote; returns the position after it, or of the first byte for its own scanner. */
   private enterString(bytes: Buffer, position: number): number {
     const isKey = this.expect === 'key' || this.expect === 'firstKey';
     if (isKey) this.names++;

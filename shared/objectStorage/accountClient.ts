@@ -14,7 +14,7 @@ const MAX_TOKENS = 1_000;
 /** A token is replaced this long before its expiry, so that it is still valid when the request arrives. */
 const MARGIN_SECONDS = 300;
 
-/** What a token is for. */
+/** The purpose of a token. */
 interface TokenUse {
   readonly account: ServiceAccount;
   readonly scope: string;

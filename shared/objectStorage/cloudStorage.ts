@@ -56,7 +56,7 @@ export function removeObject(location: ObjectLocation, signal: AbortSignal): Pro
   return createOpener(undefined)(location, 'remove', remove, signal);
 }
 
-/** Returns what begins a call with the account's client. The calls of one account share its token. */
+/** Returns a function that begins a call with the account's client. The calls of one account share its token. */
 function createOpener(apiEndpoint: string | undefined) {
   const tokens = new AccessTokens();
   return async <Opened>(

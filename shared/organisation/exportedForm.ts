@@ -53,7 +53,7 @@ function sizeIssue(record: OrganisationRecord): RecordIssue | undefined {
   return Math.max(storedBytes, exportedBytes(record)) > MAX_DOCUMENT_BYTES ? TOO_LARGE : undefined;
 }
 
-/** Returns the size of a record in an export with all secrets. Of what exports fill in, only defaults make a record larger. */
+/** Returns the size of a record in an export with all secrets. Of the fields that exports fill in, only defaults make a record larger. */
 function exportedBytes({ section, orgId, body, credentials }: OrganisationRecord): number {
   const json = withInnerId(section, parseObject(body));
   section.exported?.fill?.(json, orgId, () => undefined);

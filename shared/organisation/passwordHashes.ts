@@ -2,7 +2,7 @@
 
 import type { RecordWarning } from './warnings.ts';
 
-/** What ZITADELs do with a password hash (zitadel 5.6). */
+/** The verification of a password hash by ZITADELs (zitadel 5.6). */
 interface HashVerification {
   /** The format's name; `unknown` where no ZITADEL verifies the hash. */
   readonly format: string;
@@ -34,7 +34,7 @@ const MAX_UINT32 = 2 ** 32 - 1;
 const STRICT = String.raw`(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/][AQgw]|[A-Za-z\d+/]{2}[AEIMQUYcgkosw048])?`;
 /** Base64 of either alphabet, with or without padding. */
 const LENIENT = ['[A-Za-z\\d+/]', '[A-Za-z\\d./]'].map((digit) => `(?:${digit}{4})*(?:${digit}{2,3})?=*`).join('|');
-/** What follows the hash is ignored. */
+/** The text after the hash is ignored. */
 const REST = '(?:\\$.*)?$';
 
 const CRYPT_ALPHABET = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -46,7 +46,7 @@ const sha2 = (id: number, characters: number) =>
 /** The bounds of costs that a ZITADEL of June 2026 or later takes by default. */
 const costs = [10, 16] as const;
 
-/** What follows the 60 characters is ignored. */
+/** The text after the 60 characters is ignored. */
 const bcryptHash = /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}/;
 
 const formats: readonly HashFormat[] = [

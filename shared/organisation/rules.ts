@@ -14,7 +14,7 @@ import { asciiDomain, trimSpace } from './valueRules.ts';
 interface RuleIssue {
   /** The field's path in JSON names, such as `user.email.email`. */
   readonly path: string;
-  /** What the field lacks, in plain words. */
+  /** The broken rule, in plain words. */
   readonly reason: string;
   /** ZITADEL's text of the issue, with each message and field on the path (zitadel 3.2). */
   readonly message: string;

@@ -113,14 +113,14 @@ export function isPlainEmailAddress(text: string): boolean {
 /** Returns a domain as DNS has it; empty for one whose letters outside ASCII no name of DNS has. */
 export function asciiDomain(domain: string): string {
   if (/^\p{ASCII}*$/u.test(domain)) return domain;
-  // The conversion would drop what follows a slash or a colon.
+  // The conversion would drop the text after a slash or a colon.
   return /^(?:[\w.-]|\P{ASCII})*$/u.test(domain) ? domainToASCII(domain) : '';
 }
 
 /** A text with at least two digits in a row, or three between punctuation. */
 const viable =
   /\p{Nd}{2}|(?:[-x\u2010-\u2015\u2212\u30fc\uff0d-\uff0f \u00a0\u00ad\u200b\u2060\u3000()（）［］.[\]/~\u2053\u223c\uff5e*]*\p{Nd}){3}/u;
-/** What begins with the mark of an extension, and ends the text. */
+/** The mark of an extension, and the text after it. */
 const extension =
   /(?:;ext=\p{Nd}{1,7}|(?:e?xt(?:ensi(?:o\u0301?|ó))?n?|ｅ?ｘｔｎ?|[,xｘX#＃~～]|int|anexo|ｉｎｔ)[:.．]?[ \u00a0\t,-]*\p{Nd}{1,7}#?|[- ]\p{Nd}{1,5}#)$/u;
 /** The keys of a telephone with their letters. */

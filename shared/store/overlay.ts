@@ -20,8 +20,8 @@ import {
 } from './store.ts';
 
 /**
- * Opens a writable layer on a snapshot of a store, for a dry run. The caller disposes of it. Writes go to a temporary file, which reads prefer to the
- * snapshot.
+ * Opens a writable layer on a snapshot of a store, for a dry run. Writes go to a temporary file, which reads prefer to
+ * the snapshot. The caller disposes of it.
  * @param collectionsWithBody the collections whose written documents keep their `body`, the largest field
  */
 export async function openOverlay(

@@ -11,7 +11,7 @@ export type PassRange = Omit<IdRange, 'from'>;
 /**
  * Reads the documents of a range for a caller that commits after each batch, in passes. Each pass has its own snapshot,
  * which is closed before the caller gets the documents: a snapshot that stayed open would end when the caller's commits
- * outgrow the log of the database, or when it gets too old. A later pass reads what was committed before it.
+ * outgrow the log of the database, or when it gets too old. A later pass reads the commits before it.
  */
 export async function* scanInPasses(
   store: Pick<Store, 'snapshot'>,

@@ -107,7 +107,7 @@ async function placeInFile(error: JsonError, body: RequestBytes, start: number |
   return error;
 }
 
-/** The fields of a request by what becomes of them. */
+/** The fields of a request by their handling. */
 interface SortedFields {
   readonly fields: Record<string, unknown>;
   readonly inline: InlineFile[];

@@ -36,7 +36,7 @@ function kindOf(schema: z.ZodType) {
  */
 export function readFileOptions({ url }: Pick<Request, 'url'>): ImportRequest {
   const { search, searchParams } = new URL(url);
-  // The parameters would have other values than the client meant.
+  // The parameters would differ from those of the client.
   if (!isPercentEncodedUtf8(search))
     throw invalidRequest([{ field: '', description: 'the query is not percent-encoded UTF-8' }]);
   const fields: Record<string, unknown> = {};

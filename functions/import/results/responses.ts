@@ -23,8 +23,8 @@ const MAX_STREAMED_BYTES = 10_000_000;
 const JSON_TYPE = 'application/json';
 
 /**
- * Runs an import and responds with its outcome, or with its events as they come if the client accepts them. What the
- * import rejects before its first event has a status and a body of its own.
+ * Runs an import and responds with its outcome, or with its events as they come if the client accepts them. An error
+ * before the first event has its own status and body.
  * @param maxBytes the limit of a response
  * @throws the error of an import that ends before its first event
  */

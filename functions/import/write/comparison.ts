@@ -55,7 +55,7 @@ export async function readCompared(
   return stored;
 }
 
-/** Whether the digests of a record do not decide: it may lack what exports fill in, or a state that an overwrite keeps. */
+/** Whether the digests of a record do not decide: it may lack fields that exports fill in, or a state that an overwrite keeps. */
 export function needsBody({ record }: RecordPlan, stored: StoredDocument | undefined, onConflict: OnConflict): boolean {
   if (stored === undefined || stored.digest === record.digest) return false;
   return hasFilledFields(record.section) || (onConflict === 'overwrite' && omitsState(record));

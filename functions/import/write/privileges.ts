@@ -1,4 +1,4 @@
-// Warnings about what written records give: roles, verified domains, changed states.
+// Warnings about the effects of written records: roles, verified domains, changed states.
 
 import { type JsonObject, parseObject, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
