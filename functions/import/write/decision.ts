@@ -99,7 +99,8 @@ function claimNames(
   return { kind: write === 'create' ? 'created' : 'overwritten' };
 }
 
-function withWriteWarnings(outcome: RecordOutcome, warnings: readonly ImportWarning[]): RecordOutcome {
+/** Adds the warnings about a written record to its outcome. */
+export function withWriteWarnings(outcome: RecordOutcome, warnings: readonly ImportWarning[]): RecordOutcome {
   return isWritten(outcome) && warnings.length > 0 ? { ...outcome, writeWarnings: warnings } : outcome;
 }
 

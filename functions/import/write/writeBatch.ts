@@ -1,7 +1,6 @@
 import { hashPassword } from '../../../shared/auth/password.ts';
 import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { documentPath, WriteConflictError } from '../../../shared/store/store.ts';
-import type { ImportWarning } from '../contract.ts';
 import type { Writing } from '../importRun.ts';
 import {
   failed,
@@ -14,7 +13,7 @@ import {
 import { isOfThisImport, nextStamp } from '../stamp.ts';
 import { BatchComparison, readCompared } from './comparison.ts';
 import { completeRecords } from './completeRecords.ts';
-import { type Batch, decideBatch, planToStore } from './decision.ts';
+import { type Batch, decideBatch, planToStore, withWriteWarnings } from './decision.ts';
 import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
 import { dropMissingRoles } from './missingRoles.ts';
 import { findPrivileges, writeWarnings } from './privileges.ts';
@@ -90,12 +89,8 @@ async function tryCreate({ store, records, stamp }: Batch): Promise<boolean> {
     if (error instanceof WriteConflictError) return false;
     throw error;
   }
-  for (const [index, record] of records.entries()) record.outcome = createdWith(warnings[index] ?? []);
+  for (const [index, record] of records.entries()) record.outcome = withWriteWarnings(CREATED, warnings[index] ?? []);
   return true;
-}
-
-function createdWith(warnings: readonly ImportWarning[]): RecordOutcome {
-  return warnings.length === 0 ? CREATED : { kind: 'created', writeWarnings: warnings };
 }
 
 /** Finds the records that exist with equal content; returns whether any exists with other content. */
