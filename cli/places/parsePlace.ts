@@ -1,6 +1,6 @@
 // The texts of places, such as `https://HOST` and `sqlite:DIR`.
 
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { checkObjectName, objectUri } from '../../shared/objectStorage/objectName.ts';
@@ -43,8 +43,13 @@ export function parsePlace(text: string): ParsedPlace {
     if (parse === undefined) throw new UsageError(`unknown kind of place ${scheme}: specify ${FORMS}`);
     return parse(text);
   }
-  if (/\.json(\.gz)?$/i.test(text)) return { name: resolve(text), kind: 'file', path: text };
+  if (/\.json(\.gz)?$/i.test(text) || isExistingFile(text)) return { name: resolve(text), kind: 'file', path: text };
   throw new UsageError(`${JSON.stringify(text)} is not a place: specify ${FORMS}`);
+}
+
+/** Whether a text is the path of a file, which may be an export under another name, or is refused by its content. */
+function isExistingFile(text: string): boolean {
+  return existsSync(text) && statSync(text).isFile();
 }
 
 /**

@@ -1,6 +1,9 @@
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../../cli/command.ts';
 import { parsePlace, requireRereadable } from '../../../../cli/places/parsePlace.ts';
+import { testDirectory } from '../../../support/places/servedPlace.ts';
 
 describe('a place', () => {
   it('that is standard input or output cannot be read twice', () => {
@@ -30,6 +33,14 @@ describe('a place', () => {
     ['firestore:my-project/north', { kind: 'database', firestore: 'my-project/north' }],
   ])('can be %s', (text, place) => {
     expect(parsePlace(text)).toMatchObject(place);
+  });
+
+  it('can be an existing file of any name', async () => {
+    const path = join(await testDirectory(), 'exported users.csv');
+    expect(() => parsePlace(path)).toThrow(/is not a place/);
+    await writeFile(path, '');
+    expect(parsePlace(path)).toEqual({ name: path, kind: 'file', path });
+    expect(() => parsePlace(dirname(path))).toThrow(/is not a place/);
   });
 
   it.each([
