@@ -38,7 +38,7 @@ export interface ExportFileItem extends Pick<ScannedValue, 'path' | 'names' | 't
 /** Whether an organisation's field is read; other fields are skipped. */
 export type FieldFilter = (name: string) => boolean;
 
-/** A listener for an unknown field of an organisation, or one element of it if it is a list. */
+/** A listener for an unknown field of the file or of an organisation, or one element of it if it is a list. */
 export type OnUnknown = (name: string) => void;
 
 /**
@@ -112,7 +112,8 @@ export class ExportFileReader {
 
   private skipUnknown(path: JsonPath, text: string): ExportFileItem[] {
     if (text !== '') parseJson(text, path);
-    if (path[0] === 'orgs' && path.length > 2 && text !== 'null') this.onUnknown?.(String(path[2]));
+    const name = path[0] === 'orgs' ? path[2] : path[0];
+    if (name !== undefined && text !== 'null') this.onUnknown?.(String(name));
     return [];
   }
 

@@ -4,7 +4,7 @@ import { organisation, person, unproved } from '../../support/fixtures/organisat
 import { countedInstance } from '../../support/instances/testInstance.ts';
 
 describe('unknown content of a file', () => {
-  it('is counted in notCarried: fields of organisations and of records, by their path', async () => {
+  it('is counted in notCarried: fields of the file, of organisations and of records, by their path', async () => {
     const { instance } = await countedInstance();
     const apps = [{ appId: 'a' }, { appId: 'b' }];
     const people = [
@@ -18,11 +18,13 @@ describe('unknown content of a file', () => {
       empty: [],
       humanUsers: people,
     });
-    const { errors, summary } = await instance.import({
-      data_orgs: { orgs: [org, organisation('P', { samlApps: [{ appId: 'c' }], org: { name: 'P', motto: 'x' } })] },
-    });
+    const other = organisation('P', { samlApps: [{ appId: 'c' }], org: { name: 'P', motto: 'x' } });
+    const file = { users: [{ id: 'u' }, { id: 'v' }], absent: null, orgs: [org, other], exportedBy: { user: 'x' } };
+    const { errors, summary } = await instance.import({ data_orgs: file });
     expect(errors).toBeUndefined();
     expect(summary.notCarried).toEqual({
+      users: 2,
+      exportedBy: 1,
       samlApps: 3,
       features: 1,
       'org.motto': 1,
