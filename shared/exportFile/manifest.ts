@@ -35,6 +35,10 @@ export const manifestSchema = z.object({
     .object({ userId: z.string(), orgId: z.string() })
     .exactOptional()
     .describe('The caller, and its organisation; absent in an export without a token.'),
+  nextPageToken: z
+    .string()
+    .exactOptional()
+    .describe('The `page_token` of the request for the next page; absent in the last page and in a whole file.'),
 });
 
 /** The manifest of an export. */
@@ -66,10 +70,6 @@ export const exportedManifest = manifestSchema.extend({
     .describe('The first fields of the request that the service does not know, and therefore ignored.'),
   leftToDo: z.array(leftToDoEntry).describe('What to do by hand after an import of the file.'),
   leftToDoOmitted: z.int().positive().optional().describe('The number of further entries of `leftToDo`.'),
-  nextPageToken: z
-    .string()
-    .exactOptional()
-    .describe('The `page_token` of the request for the next page; absent in the last page and in a whole file.'),
 });
 
 /** The manifest that an export writes. */

@@ -2,6 +2,7 @@
 export const warningReasons = [
   'field_ignored',
   'manifest_missing',
+  'page_continued',
   'states_unknown',
   'people_initial',
   'login_names_differ',

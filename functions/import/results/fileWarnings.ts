@@ -12,6 +12,13 @@ const unproved: ImportWarning = {
   message: 'the file has no manifest: its completeness cannot be verified',
 };
 
+/** The warning of a page of an export that is not the last one. */
+const continued: ImportWarning = {
+  type: 'manifest',
+  reason: 'page_continued',
+  message: 'the file is a page of an export, and others follow: `identity export` joins all pages to one file',
+};
+
 /** Creates the warning of a file without states. */
 function unknownStatesWarning({ organisations, people, serviceUsers }: UnknownStates): ImportWarning {
   const counts = `organisations: ${organisations}, people: ${people}, service users: ${serviceUsers}`;
@@ -38,9 +45,13 @@ export function stateWarnings({
 
 /** Returns the warnings about a whole file. */
 export function fileWarnings(
-  inspection: Pick<Inspection, 'proved' | 'unknownStates' | 'initialPeople'>,
+  inspection: Pick<Inspection, 'proved' | 'manifest' | 'unknownStates' | 'initialPeople'>,
 ): ImportWarning[] {
-  return [...(inspection.proved ? [] : [unproved]), ...stateWarnings(inspection)];
+  return [
+    ...(inspection.proved ? [] : [unproved]),
+    ...(inspection.manifest?.nextPageToken === undefined ? [] : [continued]),
+    ...stateWarnings(inspection),
+  ];
 }
 
 /**

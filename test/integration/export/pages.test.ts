@@ -75,6 +75,13 @@ describeStores('an export in pages', (kind) => {
     expect(inspection).toMatchObject({ proved: true, tally: { digest: whole.manifest.digest } });
   });
 
+  it('causes a warning if a page is imported alone', async () => {
+    const { pages } = await exportPages(await filled(kind, orgs));
+    const target = await testInstance(await openTestStore(kind), 'target');
+    const { summary } = await target.import({ data_orgs: JSON.parse(pages[0] ?? ''), dry_run: true });
+    expect(summary.warnings).toContainEqual(expect.objectContaining({ type: 'manifest', reason: 'page_continued' }));
+  });
+
   it('contains the named organisations alone, in whatever order they are named', async () => {
     const instance = await filled(kind, orgs);
     const { file } = await exportPages(instance, { ...everything(instance), org_ids: ['zeta', 'acme'] });
