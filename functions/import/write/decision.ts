@@ -38,7 +38,7 @@ export interface Batch {
 export async function decideBatch(writing: Writing, batch: Batch): Promise<void> {
   const { store, records, comparison, stamp } = batch;
   // Kept between attempts: if a commit's response was lost, the next attempt reads records that are already overwritten.
-  // A project grant that another import has narrowed since still has to get back the roles in use.
+  // A project grant that another import has narrowed since may still lack roles in use.
   const warnings = new Map<IncomingRecord, readonly ImportWarning[]>();
   const narrowed = new Map<IncomingRecord, NarrowedGrant>();
   const outcomes = await store.transaction(async (transaction) => {

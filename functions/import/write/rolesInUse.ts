@@ -1,13 +1,14 @@
 // Project grants that lose roles which user grants use.
 
-import { parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
+import { parseObject, putAt, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { toRecord } from '../../../shared/organisation/record.ts';
+import { serialise } from '../../../shared/organisation/recordBody.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
 import { projectGrantSection, rolesInUse, userGrantSection } from '../../../shared/organisation/sections/grants.ts';
 import { scanInPasses } from '../../../shared/store/passes.ts';
-import { type DocumentStore, documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
+import { documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { Writing } from '../importRun.ts';
 import type { IncomingRecord } from '../incomingRecord.ts';
@@ -81,13 +82,15 @@ export async function findLackedRoles(
   const keys = candidates.map(({ plan }) => plan.key);
   const stored = await store.getMany(keys, ['createdAt', 'changedAt']);
   const overwritten = candidates.filter((_, index) => stored[index]?.changedAt !== stored[index]?.createdAt);
-  const grants = overwritten.map((incoming): CheckedGrant => {
-    const { json, orgId } = incoming.plan.record;
-    const roles = new Set(textsAt(json, ROLES, orgId));
-    return { incoming, lost: { has: (role) => !roles.has(role) } };
-  });
-  const uses = await findUses(base, grants);
+  const uses = await findUses(base, overwritten.map(withoutOtherRoles));
   return new Map([...uses].map(([incoming, use]) => [incoming, issueOf(use, LACKS)]));
+}
+
+/** Returns a project grant to check for the use of any role that it does not have. */
+function withoutOtherRoles(incoming: IncomingRecord): CheckedGrant {
+  const { json, orgId } = incoming.plan.record;
+  const roles = new Set(textsAt(json, ROLES, orgId));
+  return { incoming, lost: { has: (role) => !roles.has(role) } };
 }
 
 /** Finds the user grants with roles that project grants lose. Reads each organisation's user grants once, in passes. */
@@ -118,8 +121,9 @@ async function findUses(
 }
 
 /**
- * Restores overwritten project grants whose roles other imports have given to user grants since the check. No further
- * user grant can get these roles: it is committed under the version of its project grant.
+ * Restores overwritten project grants that lack roles which other imports have given to user grants since the check. No
+ * further user grant can get these roles: it is committed under the version of its project grant. The roles may be those
+ * of an earlier content, because another import could not restore a project grant that this one has overwritten.
  * @param stamp the change date of the overwritten records
  * @returns the restored records, each with its issue
  */
@@ -128,36 +132,34 @@ export async function restoreGrantsInUse(
   grants: readonly NarrowedGrant[],
   stamp: string,
 ): Promise<Map<IncomingRecord, RecordIssue>> {
-  const issues = await findRolesInUse(base, grants);
-  const restored = await restore(
-    store,
-    grants.filter(({ incoming }) => issues.has(incoming)),
-    stamp,
+  const uses = await findUses(
+    base,
+    grants.map(({ incoming }) => withoutOtherRoles(incoming)),
   );
-  return new Map([...issues].filter(([incoming]) => restored.has(incoming)));
-}
-
-/** Restores project grants, except those that another import has overwritten meanwhile. */
-async function restore(
-  store: DocumentStore,
-  grants: readonly NarrowedGrant[],
-  stamp: string,
-): Promise<ReadonlySet<IncomingRecord>> {
-  if (grants.length === 0) return new Set();
+  const used = grants.flatMap((grant) => {
+    const use = uses.get(grant.incoming);
+    return use === undefined ? [] : [{ ...grant, use }];
+  });
+  if (used.length === 0) return new Map();
   return store.transaction(async (transaction) => {
     const current = await transaction.getMany(
-      grants.map(({ incoming }) => incoming.plan.key),
+      used.map(({ incoming }) => incoming.plan.key),
       ['changedAt'],
     );
-    const own = grants.filter((_, index) => current[index]?.changedAt === stamp);
+    // Other imports may have overwritten some of them meanwhile.
+    const own = used.filter((_, index) => current[index]?.changedAt === stamp);
     transaction.write(own.map(restoringWrite));
-    return new Set(own.map(({ incoming }) => incoming));
+    return new Map(own.map(({ incoming, use }) => [incoming, issueOf(use, WOULD_LOSE)]));
   });
 }
 
-function restoringWrite({ incoming, stored: { id: _, ...fields } }: NarrowedGrant): Write {
-  const { key } = incoming.plan;
-  return { type: 'update', key, fields: { ...fields, state: fields.state ?? null } };
+function restoringWrite({ incoming, stored, use }: NarrowedGrant & { readonly use: Use }): Write {
+  const { id: _, ...fields } = stored;
+  const { key, record } = incoming.plan;
+  const json = parseObject(stored.body);
+  const roles = new Set([...textsAt(json, ROLES, record.orgId), ...use.roles]);
+  putAt(json, 'projectGrant.roleKeys', [...roles]);
+  return { type: 'update', key, fields: { ...fields, ...serialise(json), state: fields.state ?? null } };
 }
 
 function grantField({ plan }: IncomingRecord, path: string): string {

@@ -169,37 +169,42 @@ describe('a project grant that is overwritten with fewer roles', () => {
     expect(after.get('projectGrants')).toEqual(before.get('projectGrants'));
   });
 
-  it('keeps the roles of user grants if another import takes all roles at the same time', async () => {
-    const store = await openTestStore();
-    const instance = await testInstance(store);
-    await instance.import(overwriting(owner(both), organisation('granted')));
-    const before = await readDatabase(store);
-    const late = { orgId: 'granted', humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
-    const [committed, overtaken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    let commits = 0;
-    // The other import commits after the user grant is created, and is overtaken before it can restore the roles.
-    const other = hookedStore(store, async (writes) => {
-      if (!writes.some(({ key }) => key.collection === 'projectGrants')) return;
-      if (++commits === 1) await instance.import({ data_orgs: { orgs: [late] } });
-      if (commits === 2) {
+  it.each([
+    [[], ['reader']],
+    [['reader'], []],
+  ])(
+    'keeps the role of a user grant if another import leaves %j at the same time, and it leaves %j',
+    async (others, own) => {
+      const store = await openTestStore();
+      const instance = await testInstance(store);
+      await instance.import(overwriting(owner(both), organisation('granted')));
+      const late = { orgId: 'granted', humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
+      const committed = Promise.withResolvers<void>();
+      const overtaken = Promise.withResolvers<void>();
+      let commits = 0;
+      // The other import commits after the user grant is created, and is overtaken before it can restore the roles.
+      const slow = hookedStore(store, async (writes) => {
+        if (!writes.some(({ key }) => key.collection === 'projectGrants')) return;
+        if (++commits === 1) await instance.import({ data_orgs: { orgs: [late] } });
+        if (commits !== 2) return;
         committed.resolve();
         await overtaken.promise;
-      }
-    });
-    let emptied: ReturnType<typeof instance.import> | undefined;
-    const racing = hookedStore(store, async (writes) => {
-      if (emptied !== undefined || !writes.some(({ key }) => key.collection === 'projectGrants')) return;
-      emptied = servedInstance(other, instance).import(overwriting(owner(projectGrant('P', 'granted'))));
-      await Promise.race([committed.promise, emptied]);
-    });
-    const { errors } = await servedInstance(racing, instance).import(narrowing);
-    overtaken.resolve();
-    expect((await emptied)?.errors).toBeUndefined();
-    expect(errors).toEqual([error]);
-    const after = await readDatabase(store);
-    expect(violationsOf(after)).toEqual([]);
-    expect(after.get('projectGrants')).toEqual(before.get('projectGrants'));
-  });
+      });
+      let other: Promise<unknown> | undefined;
+      const racing = hookedStore(store, async (writes) => {
+        if (other !== undefined || !writes.some(({ key }) => key.collection === 'projectGrants')) return;
+        other = servedInstance(slow, instance).import(overwriting(owner(projectGrant('P', 'granted', ...others))));
+        await Promise.race([committed.promise, other]);
+      });
+      const request = overwriting(owner(projectGrant('P', 'granted', ...own)));
+      const { errors } = await servedInstance(racing, instance).import(request);
+      overtaken.resolve();
+      await other;
+      expect(errors).toEqual([error]);
+      expect(violationsOf(await readDatabase(store))).toEqual([]);
+      expect((await instance.export({ org_ids: ['owner'] })).orgs).toMatchObject([{ projectGrants: [both] }]);
+    },
+  );
 
   it.each<[string, request: object]>([
     ['the project grant has the roles again', overwriting(owner(both))],
