@@ -49,6 +49,7 @@ const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
   [/ Errors\.Project\.NotFound/, missing('a project')],
   [/ Errors\.Org\.NotFound/, missing('an organisation')],
   [/ Errors\.\S*Not(?:Found|Exist)/, missing('a record')],
+  [/ Errors\.\S*Member\.?Invalid/, 'the member has no role that is valid there'],
   [/PasswordComplexityPolicy\.(?:MinLength$|Has)/, "the password is too short or simple for its organisation's policy"],
   [/ Errors\.AuthNKey\.ExpireBeforeNow/, 'the key has expired'],
 ];

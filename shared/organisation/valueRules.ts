@@ -37,13 +37,17 @@ export function trimmedText(missing: RecordIssue): ValueRule {
 /** The most characters that the field of a person's language takes. */
 const MAX_LANGUAGE_CHARACTERS = 10;
 
+const isUndetermined = (tag: string) => /^und(?:[-_]|$)/i.test(tag);
+
 /**
  * Replaces the tag of a person's language by its canonical form. A tag whose canonical form is longer than the field takes
  * stays as it is: ZITADEL stores the canonical form, and then cannot import its own export.
  */
 export const languageTag: ValueRule = textRule((text) => {
   const canonical = canonicalLanguageTag(text);
-  return { value: canonical.length > MAX_LANGUAGE_CHARACTERS ? text : canonical };
+  if (canonical.length > MAX_LANGUAGE_CHARACTERS) return { value: text };
+  const isLost = isUndetermined(canonical) && !isUndetermined(text);
+  return { value: canonical, ...(isLost ? { dropped: [text] } : {}) };
 });
 
 const languageNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });

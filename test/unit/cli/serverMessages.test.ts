@@ -30,6 +30,7 @@ describe("the readable text of a server's message", () => {
       'ID=DOMAIN-HuJf6 Message=Errors.User.PasswordComplexityPolicy.MinLength',
       /^the password is too short or simple for its organisation's policy$/,
     ],
+    ['ID=Org-4N8es Message=Errors.Org.MemberInvalid', /^the member has no role that is valid there$/],
     ['ID=DOMAIN-dv3t5 Message=Errors.AuthNKey.ExpireBeforeNow', /^the key has expired$/],
     [
       'ID=Org-WSfdq Message=Errors.Org.LoginPolicy.RedirectURIInvalid',

@@ -141,6 +141,18 @@ describe('the language of a person', () => {
   ])('%s is stored as %s, which fits into its field', (text, stored) => {
     expect(languageTag(text)).toEqual({ value: stored });
   });
+
+  it.each([
+    ['english', 'und'],
+    ['xx', 'und'],
+    ['zz-ZZ', 'und-ZZ'],
+  ])('%s of an unknown language is dropped', (text, stored) => {
+    expect(languageTag(text)).toEqual({ value: stored, dropped: [text] });
+  });
+
+  it.each(['und', 'UND-Latn'])('%s is undetermined already', (text) => {
+    expect(languageTag(text)).not.toHaveProperty('dropped');
+  });
 });
 
 const subtag = fc.oneof(
