@@ -40,7 +40,7 @@ export async function checkReferences(
       const { record } = incoming.plan;
       const rejection = findFirst(references, (reference) => {
         const rejected = check(reference, references, found, record);
-        return typeof rejected === 'object' ? withTarget(rejected, reference, references, found) : rejected;
+        return typeof rejected === 'object' ? withTarget(rejected, reference, references, found, record) : rejected;
       });
       if (rejection === undefined) incoming.warnings.push(...keptReferences(references, found));
       else if (rejection === 'notCarried') {
@@ -123,18 +123,21 @@ function check(
   return isOwn ? missingBesideOwn.issue : missing;
 }
 
-/** Adds the warning that names the target, as neither the issue nor the id of its record always does. */
+/** Adds the warning that names the target, unless the id by which the error names the record contains it. */
 function withTarget(
   issue: RecordIssue,
   planned: PlannedReference,
   references: readonly PlannedReference[],
   found: Found,
+  { section, given, json, orgId }: OrganisationRecord,
 ): RecordIssue {
   const targetOf = ({ key }: PlannedReference) => found.get(documentPath(key));
   const missing = [planned, ...references].find((one) => targetOf(one) === undefined && !isKeptIfMissing(one));
   const owner = issue === planned.reference.ifForeign ? targetOf(planned)?.orgId : undefined;
   if (missing === undefined && owner === undefined) return issue;
   const { reference, targetId } = missing ?? planned;
+  const named = section.error.id.map((path) => textAt(given ?? json, path, orgId));
+  if (missing !== undefined && targetId !== '' && named.includes(targetId)) return issue;
   const field = String(reference.key.at(-1)).replace('[]', '');
   const problem =
     missing === undefined
