@@ -39,7 +39,7 @@ export async function checkReferences(
     for (const [incoming, references] of planned) {
       const { record } = incoming.plan;
       const rejection = findFirst(references, (reference) => {
-        const rejected = check(reference, references, found, record);
+        const rejected = checkReference(reference, references, found, record);
         return typeof rejected === 'object' ? withTarget(rejected, reference, references, found, record) : rejected;
       });
       if (rejection === undefined) incoming.warnings.push(...keptReferences(references, found));
@@ -73,12 +73,12 @@ async function readTargets(store: DocumentStore, planned: ByRecord, removed: Rea
   const isInspected = ({ reference }: PlannedReference) => reference.check !== undefined || reference.isParent === true;
   // Bodies may be large. Only checks and the comparison of parents need them.
   const [existing, inspected] = await Promise.all([
-    read(
+    readReferenced(
       store,
       all.filter((reference) => !isInspected(reference)),
       ['orgId', 'partition'],
     ),
-    read(store, all.filter(isInspected), ['orgId', 'partition', 'digest', 'state', 'body']),
+    readReferenced(store, all.filter(isInspected), ['orgId', 'partition', 'digest', 'state', 'body']),
   ]);
   const isRemoved = (target: StoredDocument | undefined) => removed.has(target?.orgId ?? '');
   const targets: Found = new Map([...existing, ...inspected].filter(([, target]) => !isRemoved(target)));
@@ -97,7 +97,7 @@ function readPermits(store: DocumentStore, planned: ByRecord, targets: Found): P
   return readByPath(store, keys, ['orgId']);
 }
 
-async function read(
+async function readReferenced(
   store: DocumentStore,
   references: readonly PlannedReference[],
   fields: readonly FieldName[],
@@ -109,7 +109,7 @@ async function read(
   );
 }
 
-function check(
+function checkReference(
   planned: PlannedReference,
   others: readonly PlannedReference[],
   found: Found,
