@@ -83,6 +83,8 @@ export const domainLength = defineError('INVALID_ARGUMENT', 'DOMAIN_LENGTH_INVAL
 export interface FieldViolation {
   readonly field: string;
   readonly description: string;
+  /** The id of the record with the field, which the details add to the description. */
+  readonly record?: string | undefined;
 }
 
 /** A description has a remedy after its quotation. */
@@ -90,6 +92,14 @@ const MAX_DESCRIPTION_CHARACTERS = 500;
 
 function shortenedViolation({ field, description }: FieldViolation): FieldViolation {
   return { field: shortenedText(field), description: shortenedText(description, MAX_DESCRIPTION_CHARACTERS) };
+}
+
+function detailedViolation({ record, ...violation }: FieldViolation): FieldViolation {
+  const { field, description } = shortenedViolation(violation);
+  return {
+    field,
+    description: record === undefined ? description : `${description} (record ${shortenedText(record)})`,
+  };
 }
 
 // `message` stands in place of the first violation's text: as ZITADEL words it, or for several violations.
@@ -105,7 +115,7 @@ function describeViolation({ field, description }: FieldViolation): string {
 }
 
 function badRequest(violations: readonly FieldViolation[]): { details: ErrorDetail[] } {
-  const fieldViolations = violations.map(shortenedViolation);
+  const fieldViolations = violations.map(detailedViolation);
   return { details: [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations }] };
 }
 

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
-import { type IdentityError, shortenedText } from '../errors/identityError.ts';
+import type { IdentityError } from '../errors/identityError.ts';
 import { WhiteSpaceRun } from '../json/bytes.ts';
 import { isJsonObject, textAt } from '../json/jsonObject.ts';
 import { formatPath, JsonError, type JsonPath } from '../json/jsonScanner.ts';
@@ -86,7 +86,7 @@ export async function* passFile(
       onOrganisations(reader.organisations);
       for (const item of items) {
         if (isTurnOver()) await yieldToEventLoop();
-        violations.capture(item.path, () => addItem(item, pass, onRecord, knownDrafts), item);
+        violations.capture(item, () => addItem(item, pass, onRecord, knownDrafts));
         if (violations.full) break;
       }
       if (violations.full) break;
@@ -216,24 +216,23 @@ export class Violations {
     return this.violations.length >= MAX_ISSUES;
   }
 
-  /** Runs `work` on the value at `path`, the item's, and captures its issues. Other errors are rethrown. */
-  capture(path: JsonPath, work: () => void, item?: ExportFileItem): void {
+  /** Runs `work` on an item's value, and captures its issues. Other errors are rethrown. */
+  capture(item: ExportFileItem, work: () => void): void {
     try {
       work();
     } catch (error) {
       if (!(error instanceof JsonError) && !(error instanceof InvalidRecordError)) throw error;
-      this.add(error, path, item === undefined ? '' : recordLabel(item));
+      this.add(error, item.path, recordId(item));
     }
   }
 
-  /** @param record the text that names the record with the issues */
-  add(error: JsonError | InvalidRecordError, path: JsonPath, record = ''): void {
-    const violations =
-      error instanceof JsonError
-        ? [[{ field: formatPath(error.path), description: error.message }, undefined] as const]
-        : error.issues.map((issue) => [toViolation(path, issue), this.zitadelMessage(path, issue)] as const);
-    for (const [violation, message] of violations)
-      this.push({ ...violation, description: `${violation.description}${record}` }, message);
+  /** @param record the id of the record with the issues */
+  add(error: JsonError | InvalidRecordError, path: JsonPath, record?: string): void {
+    if (error instanceof JsonError)
+      this.push({ field: formatPath(error.path), description: error.message, record }, undefined);
+    else
+      for (const issue of error.issues)
+        this.push({ ...toViolation(path, issue), record }, this.zitadelMessage(path, issue));
   }
 
   /** @throws IdentityError INVALID_ARGUMENT with all issues, if there are any */
@@ -261,13 +260,13 @@ export class Violations {
 }
 
 /** Returns the id of a list's record for its issues, as its position is hard to find in a large file. */
-function recordLabel({ name, text }: ExportFileItem): string {
+function recordId({ name, text }: ExportFileItem): string | undefined {
   const section = findSection(name);
   const json: unknown = JSON.parse(text);
-  if (section === undefined || !isList(section) || !isJsonObject(json)) return '';
+  if (section === undefined || !isList(section) || !isJsonObject(json)) return undefined;
   const paths = section.error.id.filter((path) => path !== '$orgId');
   const id = paths.map((path) => textAt(json, path, '')).join('_');
-  return /[^_]/.test(id) ? ` (record ${shortenedText(id, MAX_NAME_LENGTH)})` : '';
+  return /[^_]/.test(id) ? id : undefined;
 }
 
 function toViolation(path: JsonPath, { path: subpath, reason }: FieldIssue): FieldViolation {
