@@ -77,8 +77,7 @@ export class StringScanner {
         break;
       }
     }
-    if (!isAscii && !this.isUtf8(bytes, position, at))
-      throw new SyntaxError('invalid UTF-8: convert the text to UTF-8');
+    if (!isAscii && !this.isUtf8(bytes, position, at)) throw new SyntaxError('invalid UTF-8');
     return at;
   }
 

@@ -181,10 +181,8 @@ describe('invalid JSON', () => {
     ['an overlong form', Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xc0, 0xaf, 0x22, 0x7d])],
     ['half a surrogate pair', Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x7d])],
   ])('is rejected for invalid UTF-8 in %s', (_name, bytes) => {
-    expect(faultOf(() => scanDocument([bytes], enterAll)).message).toBe('invalid UTF-8: convert the text to UTF-8');
-    expect(faultOf(() => scanDocument(byteByByte(bytes), enterAll)).message).toBe(
-      'invalid UTF-8: convert the text to UTF-8',
-    );
+    expect(faultOf(() => scanDocument([bytes], enterAll)).message).toBe('invalid UTF-8');
+    expect(faultOf(() => scanDocument(byteByByte(bytes), enterAll)).message).toBe('invalid UTF-8');
   });
 
   it('is rejected with the path of the error', () => {
