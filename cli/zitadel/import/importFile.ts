@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { ImportResponse, ImportWarning } from '../../../functions/import/contract.ts';
 import { fileWarnings, loginNameWarnings } from '../../../functions/import/results/fileWarnings.ts';
 import { organisationFilter } from '../../../functions/import/selection.ts';
-import { total } from '../../../shared/collections/counts.ts';
+import { addCounts, total } from '../../../shared/collections/counts.ts';
 import { combineVisitors, type Inspection, inspect } from '../../../shared/exportFile/inspection.ts';
 import type { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
@@ -140,7 +140,7 @@ function buildResponse(
       created: ledger.counts('created'),
       unchanged: ledger.counts('unchanged'),
       failed: ledger.counts('failed'),
-      notCarried: ledger.counts('notCarried'),
+      notCarried: [inspection.leftOut, inspection.unknown].reduce(addCounts, ledger.counts('notCarried')),
       ...(total(overwritten) === 0 ? {} : { overwritten }),
       ...(total(skipped) === 0 ? {} : { skipped }),
       warnings: [...warnings, ...secretWarnings(seeds, withSecrets, dryRun), ...leftToDo.warnings],

@@ -7,7 +7,7 @@ import { openRemote } from '../../../cli/places/remotePlace.ts';
 import { exportLosses } from '../../../cli/zitadel/export/exportContent.ts';
 import { importResponse } from '../../../functions/import/contract.ts';
 import { identity } from '../../support/command.ts';
-import { organisation, zitadelRequest } from '../../support/fixtures/organisations.ts';
+import { organisation, person, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { sqlite } from '../../support/stores/stores.ts';
@@ -150,6 +150,16 @@ describe('a ZITADEL as a target', () => {
     const repeated = importsOf(zitadel).slice(sent);
     expect(repeated).toMatchObject([{ records: 1 }, { records: 1 }]);
     expect(await compared()).toMatchObject({ code: 0, equal: true, differences: [] });
+  });
+
+  it('counts the organisations and fields of a file that it does not take', async () => {
+    const { zitadel, tokenFile: token } = await filledZitadel([]);
+    const left = organisation('emca', { humanUsers: [person('left')] });
+    const input = await exportFileWith({ ...organisation('acme'), passkeys: ['a'] }, left);
+    const to = ['--to', zitadel.url, '--token-file', token, '--org', 'acme'];
+    expect(await resultOf('import', input, ...to)).toMatchObject({
+      summary: { created: { org: 1 }, notCarried: { org: 1, humanUsers: 1, passkeys: 1 } },
+    });
   });
 
   it('takes more organisations than the request of another import can select', async () => {
