@@ -86,7 +86,7 @@ const RESPONSE_LIMIT_MS = 30_000;
 /** The server of a call, and the signal that ends the call. */
 export interface CallConnection {
   /** Without a trailing slash. */
-  readonly baseUrl: string;
+  readonly origin: string;
   readonly signal: AbortSignal;
   /** The time limit of an attempt at a call without its own, in milliseconds; 30 s by default. */
   readonly responseLimitMs?: number;
@@ -105,14 +105,14 @@ interface AttemptLimit {
 
 /** Starts the time limit of an attempt: the call's own, or that of the connection. */
 export function limitAttempt(connection: CallConnection, timeoutMs?: number): AttemptLimit {
-  const { baseUrl, responseLimitMs = RESPONSE_LIMIT_MS } = connection;
+  const { origin, responseLimitMs = RESPONSE_LIMIT_MS } = connection;
   const limit = AbortSignal.timeout(timeoutMs ?? responseLimitMs);
   return {
     signal: AbortSignal.any([connection.signal, limit]),
     error: (call) => {
       connection.signal.throwIfAborted();
       if (timeoutMs !== undefined) limit.throwIfAborted();
-      return limit.aborted ? placeTimedOut(baseUrl, call, responseLimitMs / 1_000) : undefined;
+      return limit.aborted ? placeTimedOut(origin, call, responseLimitMs / 1_000) : undefined;
     },
   };
 }
@@ -127,7 +127,7 @@ export async function callBriefly<Result>(
   signal: AbortSignal,
   read: (response: HttpResponse) => Promise<Result>,
 ): Promise<Result> {
-  const limit = limitAttempt({ baseUrl: origin, signal });
+  const limit = limitAttempt({ origin, signal });
   try {
     using response = await callServer(origin, call, limit.signal);
     return await read(response);

@@ -20,7 +20,7 @@ export async function openRemotePeople(settings: InstanceSettings, call: Surroun
   const { service, denied } = await place.facts(['export'], call.signal);
   const find: People['find'] =
     service === 'zitadel'
-      ? (users, signal) => findInZitadel({ baseUrl: settings.origin, ...settings, signal }, users)
+      ? (users, signal) => findInZitadel({ ...settings, signal }, users)
       : (users, signal) => findInExport(place, denied.includes('export'), users, call, signal);
   return {
     find,

@@ -31,7 +31,7 @@ const retries = { attempts: () => 6, initialDelayMs: 500, maxDelayMs: 2_000 };
 async function recognise(origin: string, signal: AbortSignal): Promise<Recognised> {
   const found = await recogniseOurs(origin, signal);
   if (typeof found !== 'string') return found;
-  const connection = { baseUrl: origin, token: undefined, tokenOption: '', signal, retries };
+  const connection = { origin, token: undefined, tokenOption: '', signal, retries };
   const zitadel = await recogniseZitadel(connection);
   if (zitadel === undefined) throw placeNotKnown(origin, found);
   return { service: 'zitadel', version: undefined, ...zitadel };

@@ -9,14 +9,13 @@ import { importsStates, readCaller, readInstance } from '../zitadel/zitadelInsta
 import type { InstanceSettings } from './instancePlace.ts';
 
 /** Opens a ZITADEL as a place: it exports organisation by organisation, and imports in steps. */
-export function openZitadel({ origin, ...credentials }: InstanceSettings, recognised: Recognised): DatabasePlace {
-  const connect = (signal: AbortSignal): ZitadelConnection => ({ baseUrl: origin, ...credentials, signal });
+export function openZitadel(settings: InstanceSettings, recognised: Recognised): DatabasePlace {
   return {
     takes: 'imports',
-    name: origin,
-    readExport: async (options) => openZitadelExport(connect, options),
-    import: (content, options, meter, signal) => importIntoZitadel(connect, content, options, meter, signal),
-    facts: (operations, signal) => readZitadelFacts(connect(signal), recognised, operations),
+    name: settings.origin,
+    readExport: async (options) => openZitadelExport(settings, options),
+    import: (content, options, meter, signal) => importIntoZitadel(settings, content, options, meter, signal),
+    facts: (operations, signal) => readZitadelFacts({ ...settings, signal }, recognised, operations),
   };
 }
 

@@ -75,9 +75,9 @@ function callName({ parent, name }: DescMethod): string {
 const MEDIA_TYPE = 'application/grpc-web+proto';
 
 /** Creates a transport on the HTTP client of all other calls, because Connect's client encodes header bytes again. */
-function webTransport({ baseUrl, token, signal }: ZitadelConnection, readMaxBytes: number): Transport {
+function webTransport({ origin, token, signal }: ZitadelConnection, readMaxBytes: number): Transport {
   return createTransport({
-    baseUrl,
+    baseUrl: origin,
     readMaxBytes,
     writeMaxBytes: MAX_RESPONSE_BYTES,
     useBinaryFormat: true,
@@ -88,7 +88,7 @@ function webTransport({ baseUrl, token, signal }: ZitadelConnection, readMaxByte
     async httpClient({ url, header, body = [], signal: ends = signal }) {
       const headers = Object.fromEntries(header);
       const call = { method: 'POST', path: new URL(url).pathname, token, headers, body } as const;
-      const response = await callServer(baseUrl, { ...call, accept: MEDIA_TYPE, contentType: MEDIA_TYPE }, ends);
+      const response = await callServer(origin, { ...call, accept: MEDIA_TYPE, contentType: MEDIA_TYPE }, ends);
       const received = new Headers();
       for (const [name, value] of Object.entries(response.headers))
         if (typeof value === 'string') received.set(name, value);
@@ -103,10 +103,10 @@ async function* streamBody(response: HttpResponse): AsyncGenerator<Uint8Array> {
 }
 
 /** Returns the header that names an organisation. ZITADEL reads its bytes as UTF-8. */
-function contextHeader({ baseUrl }: ZitadelConnection, orgId: string | undefined): Readonly<Record<string, string>> {
+function contextHeader({ origin }: ZitadelConnection, orgId: string | undefined): Readonly<Record<string, string>> {
   if (orgId === undefined) return {};
   // HTTP removes blanks around a value, which then names another organisation, or none.
-  if (/^ | $|\p{Cc}/u.test(orgId)) throw zitadelContextMissing(baseUrl, orgId, 'no HTTP header can contain its id');
+  if (/^ | $|\p{Cc}/u.test(orgId)) throw zitadelContextMissing(origin, orgId, 'no HTTP header can contain its id');
   return { 'x-zitadel-orgid': Buffer.from(orgId).toString('latin1') };
 }
 
@@ -128,16 +128,16 @@ export function isUnknownMethod(error: unknown): boolean {
 /** Converts the error of a call over gRPC-Web; returns errors of other kinds as they are. */
 export function rpcError(connection: ZitadelConnection, method: DescMethod, error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;
-  const { baseUrl, tokenOption } = connection;
+  const { origin, tokenOption } = connection;
   const { code, cause } = error;
   const message = plainMessage(error.rawMessage);
-  if (code === Code.Unauthenticated) return placeTokenRejected(baseUrl, connection, message);
+  if (code === Code.Unauthenticated) return placeTokenRejected(origin, connection, message);
   // A caller without any membership gets "not found".
   if (code === Code.PermissionDenied || hasErrorId(message, 'noMembership'))
-    return placeTokenForbidden(baseUrl, tokenOption, message);
+    return placeTokenForbidden(origin, tokenOption, message);
   if (cause instanceof IdentityError) return cause;
-  if (isUnavailable(error)) return placeUnreachable(baseUrl, cause === undefined ? message : connectionReason(cause));
-  return zitadelCallFailed(baseUrl, callName(method), code, message);
+  if (isUnavailable(error)) return placeUnreachable(origin, cause === undefined ? message : connectionReason(cause));
+  return zitadelCallFailed(origin, callName(method), code, message);
 }
 
 /** The options of all calls of a client. */
@@ -180,8 +180,8 @@ export async function hasContext(connection: ZitadelConnection, orgId: string): 
  * Requires that a result belongs to the requested organisation.
  * @throws IdentityError ZITADEL_CONTEXT_MISSING
  */
-export function requireContext({ baseUrl }: ZitadelConnection, orgId: string, owner: string | undefined): void {
-  if (owner !== orgId) throw zitadelContextMissing(baseUrl, orgId, `it answers for organisation ${owner} instead`);
+export function requireContext({ origin }: ZitadelConnection, orgId: string, owner: string | undefined): void {
+  if (owner !== orgId) throw zitadelContextMissing(origin, orgId, `it answers for organisation ${owner} instead`);
 }
 
 /** Reads one page of a search. */

@@ -15,7 +15,7 @@ import { type CallConnection, callServer, limitAttempt, readBytes } from '../htt
 import { connectionReason } from '../tls.ts';
 import { hasErrorId } from './errorIds.ts';
 
-/** The address and the credentials of a ZITADEL. */
+/** A ZITADEL with the credentials for it, and the signal that ends calls. */
 export interface ZitadelConnection extends CallConnection {
   /** Undefined for calls without a token. */
   readonly token: string | undefined;
@@ -26,6 +26,9 @@ export interface ZitadelConnection extends CallConnection {
   /** The retries of calls without a response. */
   readonly retries?: RetryPolicy;
 }
+
+/** A ZITADEL with the credentials for it. */
+export type ZitadelAddress = Omit<ZitadelConnection, 'signal'>;
 
 /** A call of ZITADEL's REST interface. Calls with an id in the path or in a header go over gRPC-Web instead. */
 export interface ZitadelCall {
@@ -65,7 +68,7 @@ const zitadelErrorBody = z.looseObject({ code: z.number().optional(), message: z
  * time limit
  */
 export async function send(connection: ZitadelConnection, call: ZitadelCall): Promise<ZitadelResponse> {
-  const { baseUrl } = connection;
+  const { origin } = connection;
   const backoff = backoffOf(connection);
   for (let attempts = 1; ; attempts++) {
     const { response, problem } = await sendOnce(connection, call);
@@ -73,7 +76,7 @@ export async function send(connection: ZitadelConnection, call: ZitadelCall): Pr
     const reason =
       response === undefined ? connectionReason(problem) : `${response.status} ${messageIn(response.text)}`;
     if (!(await backoff.failed(problem)))
-      throw problem instanceof IdentityError ? problem : placeUnreachable(baseUrl, reason);
+      throw problem instanceof IdentityError ? problem : placeUnreachable(origin, reason);
   }
 }
 
@@ -95,16 +98,16 @@ interface AttemptResult {
 }
 
 async function sendOnce(connection: ZitadelConnection, call: ZitadelCall): Promise<AttemptResult> {
-  const { baseUrl, token } = connection;
+  const { origin, token } = connection;
   const { method, path, body, timeoutMs } = call;
   const limit = limitAttempt(connection, timeoutMs);
   const content = body === undefined ? {} : { body: [Buffer.from(body)] };
   try {
-    using response = await callServer(baseUrl, { method, path, token, ...content }, limit.signal);
+    using response = await callServer(origin, { method, path, token, ...content }, limit.signal);
     const { status, headers: received } = response;
     const bytes = await readBytes(response.body, MAX_RESPONSE_BYTES);
     if (bytes.length > MAX_RESPONSE_BYTES)
-      throw zitadelCallFailed(baseUrl, `${method} ${path}`, status, excess(MAX_RESPONSE_BYTES));
+      throw zitadelCallFailed(origin, `${method} ${path}`, status, excess(MAX_RESPONSE_BYTES));
     return { response: { status, text: bytes.toString(), date: received.date } };
   } catch (error) {
     const problem = limit.error(`${method} ${path}`) ?? error;
@@ -140,12 +143,12 @@ export function callError(
   { method, path }: Pick<ZitadelCall, 'method' | 'path'>,
   { status, text }: Pick<ZitadelResponse, 'status' | 'text'>,
 ): Error {
-  const { baseUrl, tokenOption } = connection;
+  const { origin, tokenOption } = connection;
   const message = messageIn(text);
-  if (status === 401) return placeTokenRejected(baseUrl, connection, message);
+  if (status === 401) return placeTokenRejected(origin, connection, message);
   // A caller without any membership gets 404.
-  if (status === 403 || hasErrorId(message, 'noMembership')) return placeTokenForbidden(baseUrl, tokenOption, message);
-  return zitadelCallFailed(baseUrl, `${method} ${path}`, status, message);
+  if (status === 403 || hasErrorId(message, 'noMembership')) return placeTokenForbidden(origin, tokenOption, message);
+  return zitadelCallFailed(origin, `${method} ${path}`, status, message);
 }
 
 const SHOWN_CHARACTERS = 300;

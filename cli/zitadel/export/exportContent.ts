@@ -7,7 +7,7 @@ import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/js
 import { sections } from '../../../shared/organisation/sections.ts';
 import { undisposed } from '../../exports/fileContent.ts';
 import type { ExportFile, PlaceExportOptions } from '../../exports/placeInterfaces.ts';
-import { search, type ZitadelConnection } from '../zitadelConnection.ts';
+import { search, type ZitadelAddress, type ZitadelConnection } from '../zitadelConnection.ts';
 import { readCaller } from '../zitadelInstance.ts';
 import { addDefaultDomainPolicy, readDefaultDomainPolicy } from './defaultDomainPolicy.ts';
 import { EXPORT_PATH, exportOne, recordsIn } from './exportOrganisation.ts';
@@ -16,17 +16,13 @@ import { addStates } from './states.ts';
 /**
  * Returns an export file that combines one export per organisation. Memory holds one organisation. Organisations are selected
  * here, because matching `excluded_org_ids` crash a ZITADEL.
- * @param connect creates the connection of one reading
  */
-export function openZitadelExport(
-  connect: (signal: AbortSignal) => ZitadelConnection,
-  options: PlaceExportOptions,
-): ExportFile {
+export function openZitadelExport(address: ZitadelAddress, options: PlaceExportOptions): ExportFile {
   let [done, total] = [0, 0];
   const missingStates: string[] = [];
   async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     using call = callSignal(signal, options.timeoutMs);
-    const connection = connect(call.signal);
+    const connection = { ...address, signal: call.signal };
     const { orgIds, excludedOrgIds } = options;
     let listed = orgIds.length > 0 ? undefined : await listZitadelOrganisations(connection);
     const selected = new Set(listed?.keys() ?? orgIds).difference(new Set(excludedOrgIds));
@@ -96,7 +92,7 @@ async function exportListed(
   const organisation = await exportOne(connection, orgId, caller, options);
   if (organisation !== undefined || !(await listZitadelOrganisations(connection)).has(orgId)) return organisation;
   const problem = `the response lacks organisation ${orgId}: check that no gateway answers in place of the ZITADEL`;
-  throw zitadelCallFailed(connection.baseUrl, `POST ${EXPORT_PATH}`, 200, problem);
+  throw zitadelCallFailed(connection.origin, `POST ${EXPORT_PATH}`, 200, problem);
 }
 
 /**

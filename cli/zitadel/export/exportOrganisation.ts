@@ -84,7 +84,7 @@ async function exportAlone(
   const call = { method: 'POST', path: EXPORT_PATH, body: JSON.stringify(request), timeoutMs } as const;
   const response = await send(connection, call).catch((error: unknown) => {
     if (zitadelCallFailed.is(error))
-      throw zitadelCannotExport(connection.baseUrl, orgId, 200, excess(MAX_RESPONSE_BYTES));
+      throw zitadelCannotExport(connection.origin, orgId, 200, excess(MAX_RESPONSE_BYTES));
     throw isTimeout(error) ? zitadelExportTooSlow(orgId, timeoutMs / 1_000) : error;
   });
   if (response.status === 429 && messageIn(response.text).includes(MESSAGE_TOO_LARGE))
@@ -92,7 +92,7 @@ async function exportAlone(
   if (response.status === 504) throw zitadelExportTooSlow(orgId, timeoutMs / 1_000);
   // The request is valid, so 400 is about the organisation's content.
   if (response.status >= 500 || response.status === 400)
-    throw zitadelCannotExport(connection.baseUrl, orgId, response.status, messageIn(response.text));
+    throw zitadelCannotExport(connection.origin, orgId, response.status, messageIn(response.text));
   const parsed = response.status === 200 ? exportResponse.safeParse(parseIfJson(response.text)) : undefined;
   if (parsed?.success !== true) throw callError(connection, call, response);
   return organisationIn(parsed.data, orgId);
@@ -125,7 +125,7 @@ function exportError(connection: ZitadelConnection, orgId: string, error: unknow
   if (!(error instanceof ConnectError && zitadelCallFailed.is(converted))) return converted;
   const { code, rawMessage } = error;
   const isTooLarge = code === Code.ResourceExhausted && rawMessage.includes('readMaxBytes');
-  return zitadelCannotExport(connection.baseUrl, orgId, code, isTooLarge ? excess(MAX_MESSAGE_BYTES) : rawMessage);
+  return zitadelCannotExport(connection.origin, orgId, code, isTooLarge ? excess(MAX_MESSAGE_BYTES) : rawMessage);
 }
 
 // ZITADEL exports grants and members only if all of their references are in the same export. An export of one
@@ -145,7 +145,7 @@ async function addGrantsBetween(
   caller: () => Promise<string>,
   organisation: JsonObject,
 ): Promise<void> {
-  if (!(await hasContext(connection, orgId))) throw zitadelContextMissing(connection.baseUrl, orgId, UNKNOWN);
+  if (!(await hasContext(connection, orgId))) throw zitadelContextMissing(connection.origin, orgId, UNKNOWN);
   const toError = (error: unknown) => exportError(connection, orgId, error);
   const calls = createClient(ManagementService, rpcTransport(connection, { orgId, toError }));
   const find = async <Found extends Owned>(ask: SearchPage<Found>) => {

@@ -37,7 +37,7 @@ export async function addStates(organisation: JsonObject, source: StateSource): 
   const unknown = unknownText(organisation);
   if (unknown === undefined) return undefined;
   const reason = refusal ?? 'its search does not return them';
-  if (source.unknownStates === undefined) throw zitadelStatesUnknown(source.connection.baseUrl, orgId, unknown, reason);
+  if (source.unknownStates === undefined) throw zitadelStatesUnknown(source.connection.origin, orgId, unknown, reason);
   return `organisation ${orgId}: ${unknown} (${reason})`;
 }
 

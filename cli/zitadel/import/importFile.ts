@@ -15,17 +15,18 @@ import { asRefusal } from '../../serverMessages.ts';
 import { isNeverExported, LAG_MS } from '../expectedDifferences.ts';
 import { readDefaultDomainPolicy } from '../export/defaultDomainPolicy.ts';
 import { hasContext } from '../rpc.ts';
+import type { ZitadelAddress, ZitadelConnection } from '../zitadelConnection.ts';
 import { decideAll, FileSurvey, listLeftToDo, organisationsWithTakenNames } from './decisions.ts';
 import { ImportLedger } from './ledger.ts';
 import { sendLedger } from './sendLedger.ts';
-import { TargetRecords, type ZitadelImport } from './targetRecords.ts';
+import { TargetRecords } from './targetRecords.ts';
 
 /**
  * Imports the records that a ZITADEL does not have. A dry run only compares. The import is idempotent: existing records are
  * not sent again.
  */
 export async function importIntoZitadel(
-  connect: ZitadelImport['connect'],
+  address: ZitadelAddress,
   content: ExportFile,
   options: PlaceImportOptions,
   meter: ImportMeter,
@@ -37,36 +38,34 @@ export async function importIntoZitadel(
     compared = now;
   };
   using call = callSignal(signal, options.timeoutMs);
-  const connection = connect(call.signal);
-  const { baseUrl } = connection;
   if (options.onConflict === 'overwrite')
     throw new UsageError('ZITADEL never overwrites records: specify --on-conflict report or skip');
   await using file = await makeRepeatable(content, call.signal);
   try {
-    return await importFile(
-      { connect, connection, file, options, isSelected: organisationFilter(options) },
-      onCompared,
-      meter,
-    );
+    return await importFile({ ...address, signal: call.signal }, file, options, onCompared, meter);
   } catch (error) {
-    throw asRefusal(baseUrl, error);
+    throw asRefusal(address.origin, error);
   }
 }
 
 async function importFile(
-  importing: ZitadelImport,
+  connection: ZitadelConnection,
+  file: ExportFile,
+  options: PlaceImportOptions,
   onCompared: (compared: ComparedRecords) => void,
   { onStarted }: ImportMeter,
 ): Promise<ImportResponse> {
-  const { connection, file, options, isSelected } = importing;
   const { signal } = connection;
   using ledger = new ImportLedger();
   const survey = new FileSurvey(options);
-  const inspection = await inspect(file, signal, { isSelected, visitor: combineVisitors([survey, ledger]) });
+  const inspection = await inspect(file, signal, {
+    isSelected: organisationFilter(options),
+    visitor: combineVisitors([survey, ledger]),
+  });
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
   // Without its context, ZITADEL would write an organisation's texts into another organisation, and existing records are unreadable.
   for (const orgId of orgIds) await hasContext(connection, orgId);
-  using target = await TargetRecords.read(importing, orgIds, survey.losses);
+  using target = await TargetRecords.read(connection, options, orgIds, survey.losses);
   const { userLoginMustBeDomain } = await readDefaultDomainPolicy(connection);
   const refusedOrgIds = organisationsWithTakenNames(inspection.organisations, target.organisations);
   const read = { ledger, survey, target, options, loginNamesByDomain: userLoginMustBeDomain, refusedOrgIds };
@@ -80,7 +79,7 @@ async function importFile(
   };
   if (options.dryRun) ledger.foresee();
   else await sendLedger(connection, ledger, survey.losses, onSettled);
-  await settleExisting(importing, ledger, survey);
+  await settleExisting(connection, options, ledger, survey);
   const leftToDo = await listLeftToDo(read, signal);
   const warnings = [...fileWarnings(inspection), ...loginNameWarnings(inspection, userLoginMustBeDomain)];
   return buildResponse(ledger, { inspection, warnings, leftToDo, withSecrets, dryRun: options.dryRun });
@@ -89,13 +88,16 @@ async function importFile(
 const TAKEN = 'ZITADEL has the id in another organisation, with other content, earlier in the file, or deleted it';
 
 /** Settles records that exist but were not visible at the start: a ZITADEL shows writes 2 s later. */
-async function settleExisting(importing: ZitadelImport, ledger: ImportLedger, { losses }: FileSurvey): Promise<void> {
+async function settleExisting(
+  connection: ZitadelConnection,
+  options: PlaceImportOptions,
+  ledger: ImportLedger,
+  { losses }: FileSurvey,
+): Promise<void> {
   const orgIds = ledger.organisationsOfExisting;
   if (orgIds.length === 0) return;
-  const { connection, options } = importing;
   await setTimeout(LAG_MS, undefined, { signal: connection.signal });
-  const again = { ...importing, options: { ...options, newOrgsOnly: false } };
-  using target = await TargetRecords.read(again, orgIds, losses);
+  using target = await TargetRecords.read(connection, { ...options, newOrgsOnly: false }, orgIds, losses);
   for await (const one of ledger.records(connection.signal, 'existing')) {
     const { found } = target.find(one.record);
     const isHidden = isNeverExported({ section: one.record.section.name, id: one.id });

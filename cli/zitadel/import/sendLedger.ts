@@ -170,7 +170,7 @@ class ImportSender {
   constructor(connection: ZitadelConnection, ledger: ImportLedger) {
     this.connection = connection;
     this.ledger = ledger;
-    this.host = new URL(connection.baseUrl).hostname;
+    this.host = new URL(connection.origin).hostname;
   }
 
   /**
@@ -227,7 +227,7 @@ async function waitForContext(connection: ZitadelConnection, orgId: string): Pro
   const backoff = new Backoff(projected, connection.signal);
   while (!(await hasContext(connection, orgId)))
     if (!(await backoff.failed(undefined)))
-      throw zitadelContextMissing(connection.baseUrl, orgId, 'it does not have the organisation that it has created');
+      throw zitadelContextMissing(connection.origin, orgId, 'it does not have the organisation that it has created');
 }
 
 /** Sends an import that ZITADEL handles in the context of an organisation. */

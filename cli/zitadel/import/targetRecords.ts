@@ -11,22 +11,13 @@ import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
-import type { ExportFile, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
+import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
 import { type ListedOrganisations, listZitadelOrganisations, openZitadelExport } from '../export/exportContent.ts';
 import { requireStates } from '../export/states.ts';
 import type { FileLosses } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { importsStates, readCaller, readInstance } from '../zitadelInstance.ts';
-
-/** A running import. */
-export interface ZitadelImport {
-  readonly connect: (signal: AbortSignal) => ZitadelConnection;
-  readonly connection: ZitadelConnection;
-  readonly file: ExportFile;
-  readonly options: PlaceImportOptions;
-  readonly isSelected: (orgId: string) => boolean;
-}
 
 /** The existing record of a ZITADEL. */
 export interface TargetRecord {
@@ -62,11 +53,11 @@ export class TargetRecords implements Disposable {
    * @throws IdentityError if an organisation exists, and only new ones may be imported
    */
   static async read(
-    { connect, connection, options }: ZitadelImport,
+    connection: ZitadelConnection,
+    { withKeys, newOrgsOnly, unknownStates }: PlaceImportOptions,
     orgIds: readonly string[],
     losses: FileLosses,
   ): Promise<TargetRecords> {
-    const { withKeys, newOrgsOnly, unknownStates } = options;
     const inTarget = await listZitadelOrganisations(connection);
     const existing = orgIds.filter((id) => inTarget.has(id));
     if (newOrgsOnly && existing.length > 0) throw organisationsExist(existing);
@@ -77,7 +68,7 @@ export class TargetRecords implements Disposable {
     const target = resources.use(new TargetRecords(inTarget, zitadel, losses, withKeys));
     if (existing.length > 0) {
       const selection = { ...defaultExportOptions, orgIds: existing, withKeys, unknownStates };
-      const content = openZitadelExport(connect, selection);
+      const content = openZitadelExport(connection, selection);
       await using exported = await makeRepeatable(content, connection.signal);
       await inspect(exported, connection.signal, { visitor: target.comparison.first });
     }

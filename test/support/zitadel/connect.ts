@@ -10,7 +10,7 @@ import type { ZitadelStandIn } from './standIn.ts';
 /** Connects to a stand-in, with retries for half a second. */
 export function connectTo(zitadel: Pick<ZitadelStandIn, 'url'>, token = 'owner-token'): ZitadelConnection {
   return {
-    baseUrl: zitadel.url,
+    origin: zitadel.url,
     token,
     tokenOption: '--token-file',
     signal: new AbortController().signal,
@@ -24,7 +24,7 @@ const everything = { withPasswords: true, withOtp: true, withKeys: true };
 /** Exports organisations with their secrets; by default all. */
 export async function exportFromZitadel(zitadel: Pick<ZitadelStandIn, 'url'>, orgIds: readonly string[] = []) {
   const options = { ...defaultExportOptions, ...everything, orgIds };
-  await using content = openZitadelExport((signal) => ({ ...connectTo(zitadel), signal }), options);
+  await using content = openZitadelExport(connectTo(zitadel), options);
   const text = Buffer.concat(await Array.fromAsync(content.open(new AbortController().signal))).toString();
   return { text, orgs: written.parse(JSON.parse(text)).orgs };
 }
@@ -61,6 +61,5 @@ export function importIntoStandIn(
   const options = { ...everything, ...scope, onConflict, ids: true };
   const { responseLimitMs } = given;
   const limit = responseLimitMs === undefined ? {} : { responseLimitMs };
-  const connect = (ends: AbortSignal) => ({ ...connectTo(zitadel), ...limit, signal: ends });
-  return importIntoZitadel(connect, file, options, { onBegun, onStarted }, signal);
+  return importIntoZitadel({ ...connectTo(zitadel), ...limit }, file, options, { onBegun, onStarted }, signal);
 }
