@@ -13,14 +13,14 @@ import {
   zitadelCallFailed,
   zitadelContextMissing,
 } from '../../shared/errors/placeErrors.ts';
-import { callServer, type HttpResponse, limitAttempt } from '../httpClient.ts';
+import { callServer, type HttpResponse } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
 import { hasErrorId } from './errorIds.ts';
 import {
-  backoffOf,
   MAX_RESPONSE_BYTES,
   plainMessage,
   RESULTS_PER_PAGE,
+  retried,
   type ZitadelConnection,
 } from './zitadelConnection.ts';
 
@@ -55,17 +55,9 @@ export async function callMethod<Input extends DescMessage, Output extends DescM
 ): Promise<RpcResponse<Input, Output>> {
   const headers = contextHeader(connection, orgId);
   const transport = webTransport(connection, maxBytes);
-  const backoff = backoffOf(connection);
-  for (let attempts = 1; ; attempts++) {
-    const limit = limitAttempt(connection, timeoutMs);
-    try {
-      return { ...(await transport.unary(method, limit.signal, undefined, headers, message)), attempts };
-    } catch (error) {
-      const timeout = limit.error(callName(method));
-      const isTransient = timeout !== undefined || (error instanceof ConnectError && isUnavailable(error));
-      if (!(isTransient && (await backoff.failed(timeout ?? error)))) throw timeout ?? error;
-    }
-  }
+  const attempt = (signal: AbortSignal) => transport.unary(method, signal, undefined, headers, message);
+  const isTransient = (error: unknown) => error instanceof ConnectError && isUnavailable(error);
+  return await retried(connection, callName(method), timeoutMs, attempt, isTransient);
 }
 
 function callName({ parent, name }: DescMethod): string {

@@ -1,7 +1,6 @@
 // Calls of a ZITADEL over REST.
 
 import { z } from 'zod';
-import { IdentityError } from '../../shared/errors/identityError.ts';
 import {
   placeTimedOut,
   placeTokenForbidden,
@@ -10,7 +9,7 @@ import {
   zitadelCallFailed,
 } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import { Backoff, type RetryPolicy } from '../../shared/retry.ts';
+import { type RetryPolicy, retry } from '../../shared/retry.ts';
 import { type CallConnection, callServer, limitAttempt, readBytes } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
 import { hasErrorId } from './errorIds.ts';
@@ -68,52 +67,59 @@ const zitadelErrorBody = z.looseObject({ code: z.number().optional(), message: z
  * time limit
  */
 export async function send(connection: ZitadelConnection, call: ZitadelCall): Promise<ZitadelResponse> {
-  const { origin } = connection;
-  const backoff = backoffOf(connection);
-  for (let attempts = 1; ; attempts++) {
-    const { response, problem } = await sendOnce(connection, call);
-    if (response !== undefined && !UNAVAILABLE_STATUSES.has(response.status)) return { ...response, attempts };
-    const reason =
-      response === undefined ? connectionReason(problem) : `${response.status} ${messageIn(response.text)}`;
-    if (!(await backoff.failed(problem)))
-      throw problem instanceof IdentityError ? problem : placeUnreachable(origin, reason);
-  }
+  const { origin, token } = connection;
+  const { method, path, body, timeoutMs } = call;
+  const name = `${method} ${path}`;
+  const content = body === undefined ? {} : { body: [Buffer.from(body)] };
+  const attempt = async (signal: AbortSignal) => {
+    using response = await callServer(origin, { method, path, token, ...content }, signal);
+    const { status, headers } = response;
+    const bytes = await readBytes(response.body, MAX_RESPONSE_BYTES).catch((error: unknown) => {
+      throw placeUnreachable(origin, connectionReason(error));
+    });
+    if (bytes.length > MAX_RESPONSE_BYTES) throw zitadelCallFailed(origin, name, status, excess(MAX_RESPONSE_BYTES));
+    const text = bytes.toString();
+    if (UNAVAILABLE_STATUSES.has(status)) throw placeUnreachable(origin, `${status} ${messageIn(text)}`);
+    return { status, text, date: headers.date };
+  };
+  return await retried(connection, name, timeoutMs, attempt, (error) => placeUnreachable.is(error));
+}
+
+/**
+ * Attempts an idempotent call until the ZITADEL is available.
+ * @param name the call in messages
+ * @param timeoutMs the call's own time limit, after which it is not repeated
+ * @param isTransient whether an error means that the ZITADEL is unavailable
+ * @throws the last error of an attempt; IdentityError PLACE_TIMED_OUT; the reason of a time limit or signal
+ */
+export async function retried<Result>(
+  connection: ZitadelConnection,
+  name: string,
+  timeoutMs: number | undefined,
+  attempt: (signal: AbortSignal) => Promise<Result>,
+  isTransient: (error: unknown) => boolean,
+): Promise<Result & { readonly attempts: number }> {
+  const { signal, retries = defaultRetries } = connection;
+  const mostAttempts = (error: unknown) => {
+    if (placeTimedOut.is(error)) return TIMED_OUT_ATTEMPTS;
+    return isTransient(error) ? retries.attempts(error) : 1;
+  };
+  let attempts = 0;
+  const limited = async () => {
+    attempts++;
+    const limit = limitAttempt(connection, timeoutMs);
+    try {
+      return { ...(await attempt(limit.signal)), attempts };
+    } catch (error) {
+      throw limit.error(name) ?? error;
+    }
+  };
+  return await retry({ ...retries, attempts: mostAttempts }, limited, signal);
 }
 
 /** Whether a call has exceeded its own time limit. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'TimeoutError';
-}
-
-/** Returns the delays between attempts at a call. */
-export function backoffOf({ signal, retries = defaultRetries }: ZitadelConnection): Backoff {
-  const attempts = (problem: unknown) => (placeTimedOut.is(problem) ? TIMED_OUT_ATTEMPTS : retries.attempts(problem));
-  return new Backoff({ ...retries, attempts }, signal);
-}
-
-/** The result of one attempt: a response, or the error. */
-interface AttemptResult {
-  readonly response?: Omit<ZitadelResponse, 'attempts'>;
-  readonly problem?: unknown;
-}
-
-async function sendOnce(connection: ZitadelConnection, call: ZitadelCall): Promise<AttemptResult> {
-  const { origin, token } = connection;
-  const { method, path, body, timeoutMs } = call;
-  const limit = limitAttempt(connection, timeoutMs);
-  const content = body === undefined ? {} : { body: [Buffer.from(body)] };
-  try {
-    using response = await callServer(origin, { method, path, token, ...content }, limit.signal);
-    const { status, headers: received } = response;
-    const bytes = await readBytes(response.body, MAX_RESPONSE_BYTES);
-    if (bytes.length > MAX_RESPONSE_BYTES)
-      throw zitadelCallFailed(origin, `${method} ${path}`, status, excess(MAX_RESPONSE_BYTES));
-    return { response: { status, text: bytes.toString(), date: received.date } };
-  } catch (error) {
-    const problem = limit.error(`${method} ${path}`) ?? error;
-    if (zitadelCallFailed.is(problem)) throw problem;
-    return { problem };
-  }
 }
 
 /** Returns the message for a response above the size limit. */
