@@ -4,7 +4,6 @@ import type { DescMessage, DescMethod, DescMethodUnary, MessageInitShape } from 
 import { Code, ConnectError, type Transport, type UnaryResponse } from '@connectrpc/connect';
 import { createTransport } from '@connectrpc/connect/protocol-grpc-web';
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
-import type { ListQuerySchema } from '@zitadel/proto/zitadel/object_pb.js';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import {
   placeTokenForbidden,
@@ -16,13 +15,7 @@ import {
 import { callServer, type HttpResponse } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
 import { hasErrorId } from './errorIds.ts';
-import {
-  MAX_RESPONSE_BYTES,
-  plainMessage,
-  RESULTS_PER_PAGE,
-  retried,
-  type ZitadelConnection,
-} from './zitadelConnection.ts';
+import { MAX_RESPONSE_BYTES, plainMessage, retried, type ZitadelConnection } from './zitadelConnection.ts';
 
 // Calls that name a record or an organisation go over gRPC-Web: the gateway of REST rejects ids with slashes or with
 // characters other than printable ASCII in paths, and ignores such ids in the header of the organisation, so that it
@@ -176,12 +169,16 @@ export function requireContext({ origin }: ZitadelConnection, orgId: string, own
   if (owner !== orgId) throw zitadelContextMissing(origin, orgId, `it answers for organisation ${owner} instead`);
 }
 
-/** Reads one page of a search. */
-export type SearchPage<Result> = (
-  query: MessageInitShape<typeof ListQuerySchema>,
-) => Promise<{ readonly result: readonly Result[] }>;
+const RESULTS_PER_PAGE = 100;
 
-/** Returns all results of a search. */
+/** Reads one page of a search. */
+export type SearchPage<Result> = (query: {
+  readonly offset: bigint;
+  readonly limit: number;
+  readonly asc: boolean;
+}) => Promise<{ readonly result: readonly Result[] }>;
+
+/** Returns all results of a search, over gRPC-Web or REST. */
 export async function searchAll<Result>(find: SearchPage<Result>): Promise<Result[]> {
   const all: Result[] = [];
   for (;;) {

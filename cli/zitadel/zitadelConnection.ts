@@ -168,31 +168,3 @@ export function messageIn(text: string): string {
 export function plainMessage(message: string): string {
   return message.replace(/ \(\)$/, '');
 }
-
-/** The number of results that a search returns at once. */
-export const RESULTS_PER_PAGE = 100;
-
-interface Search<Result> {
-  readonly path: string;
-  readonly result: z.ZodType<Result>;
-  /** The field to sort by: without an order, pages can lack results. */
-  readonly sortingColumn?: string;
-}
-
-/** Yields all results of one of ZITADEL's searches, page by page. */
-export async function* search<Result>(
-  connection: ZitadelConnection,
-  { path, result, sortingColumn }: Search<Result>,
-): AsyncGenerator<Result, void, void> {
-  // Requires `details`, which every list of ZITADEL has, so that another server's response is rejected.
-  const page = z.looseObject({ details: z.looseObject({}), result: z.array(result).default([]) });
-  for (let offset = 0; ; offset += RESULTS_PER_PAGE) {
-    const body = JSON.stringify({
-      query: { offset: String(offset), limit: RESULTS_PER_PAGE, asc: true },
-      sortingColumn,
-    });
-    const found = await request(connection, { method: 'POST', path, body }, page);
-    yield* found.result;
-    if (found.result.length < RESULTS_PER_PAGE) return;
-  }
-}

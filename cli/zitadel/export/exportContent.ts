@@ -7,7 +7,8 @@ import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/js
 import { sections } from '../../../shared/organisation/sections.ts';
 import { undisposed } from '../../exports/fileContent.ts';
 import type { ExportFile, PlaceExportOptions } from '../../exports/placeInterfaces.ts';
-import { search, type ZitadelAddress, type ZitadelConnection } from '../zitadelConnection.ts';
+import { searchAll } from '../rpc.ts';
+import { request, type ZitadelAddress, type ZitadelConnection } from '../zitadelConnection.ts';
 import { readCaller } from '../zitadelInstance.ts';
 import { addDefaultDomainPolicy, readDefaultDomainPolicy } from './defaultDomainPolicy.ts';
 import { EXPORT_PATH, exportOne, recordsIn } from './exportOrganisation.ts';
@@ -116,18 +117,20 @@ const organisationResult = z.looseObject({
   name: z.string().default(''),
   state: z.string().optional(),
 });
+// Requires `details`, which every list of ZITADEL has, so that another server's response is rejected.
+const organisationPage = z.looseObject({ details: z.looseObject({}), result: z.array(organisationResult).default([]) });
 
 /** The organisations of a ZITADEL by their ids. */
 export type ListedOrganisations = ReadonlyMap<string, Pick<z.infer<typeof organisationResult>, 'name' | 'state'>>;
 
 /** Lists the organisations of a ZITADEL. */
 export async function listZitadelOrganisations(connection: ZitadelConnection): Promise<ListedOrganisations> {
-  const found = search(connection, {
-    path: '/admin/v1/orgs/_search',
-    result: organisationResult,
-    sortingColumn: 'ORG_FIELD_NAME_NAME',
+  const organisations = await searchAll(async ({ offset, ...query }) => {
+    // Without an order, pages can lack results.
+    const body = JSON.stringify({ query: { ...query, offset: String(offset) }, sortingColumn: 'ORG_FIELD_NAME_NAME' });
+    return await request(connection, { method: 'POST', path: '/admin/v1/orgs/_search', body }, organisationPage);
   });
-  return new Map(await Array.fromAsync(found, ({ id, name, state }) => [id, { name, state }] as const));
+  return new Map(organisations.map(({ id, name, state }) => [id, { name, state }]));
 }
 
 /** The content that every export of a ZITADEL omits or changes (zitadel 9), as texts for plans. */
