@@ -2,7 +2,6 @@ import type { DatabasePlace, PlaceFacts, PlaceOperation, Recognised } from '../e
 import { counted } from '../numberTexts.ts';
 import { exportLosses, openZitadelExport } from '../zitadel/export/exportContent.ts';
 import { importIntoZitadel } from '../zitadel/import/importFile.ts';
-import { importChanges } from '../zitadel/import/importSteps.ts';
 import { requestLimits } from '../zitadel/import/outgoingRecords.ts';
 import type { ZitadelConnection } from '../zitadel/zitadelConnection.ts';
 import { importsStates, readCaller, readInstance } from '../zitadel/zitadelInstance.ts';
@@ -18,6 +17,15 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
     facts: (operations, signal) => readZitadelFacts({ ...settings, signal }, recognised, operations),
   };
 }
+
+/** The differences of every import into a ZITADEL, as texts for plans. */
+const importChanges: readonly string[] = [
+  'it never overwrites records: existing ones stay unchanged',
+  'it refuses ids that exist in another of its organisations, or existed in a deleted one, which no plan can detect: use new ids, or another instance',
+  'it does not distinguish role keys and application names by case',
+  'it verifies each domain, also unverified ones unless the domain policy of the organisation validates domains, and adds a domain of its own to each organisation',
+  'imported records appear in it up to 2 s later',
+];
 
 /** The roles that permit an operation. In a ZITADEL, readers of the instance may export its secrets. */
 const permitting: Readonly<Record<PlaceOperation, ReadonlySet<string>>> = {

@@ -17,8 +17,7 @@ import type { ListedOrganisations } from '../export/exportContent.ts';
 import { CaselessNames, FileLosses, lacksSecret } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { withoutTotp } from '../zitadelInstance.ts';
-import { stepOf } from './importSteps.ts';
-import type { ImportLedger, LedgerEntry, LedgerRecord } from './ledger.ts';
+import { type ImportLedger, type LedgerEntry, type LedgerRecord, stepOf } from './ledger.ts';
 import type { TargetRecords } from './targetRecords.ts';
 
 /** The facts about a whole file on which the decisions about its records depend. */

@@ -12,11 +12,11 @@ import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { putAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, toRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
+import { zitadelSteps } from '../../../shared/organisation/section.ts';
 import { recordSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { temporaryKeyring } from '../../../shared/store/secrets/keyring.ts';
 import { seal, unseal } from '../../../shared/store/secrets/masterKey.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
-import { stepOf } from './importSteps.ts';
 
 /** The existing record of a ZITADEL: `taken` if only another record has the id. */
 const found = z.enum(['missing', 'equal', 'different', 'taken']);
@@ -66,6 +66,17 @@ export interface LedgerEntry {
   readonly message?: string | undefined;
   /** The type of an error about a part of the record. */
   readonly type?: string | undefined;
+}
+
+const steps: ReadonlyMap<string, number> = new Map(
+  recordSections.flatMap(({ name, zitadelStep }) =>
+    zitadelStep === 'dropped' ? [] : [[name, zitadelSteps.indexOf(zitadelStep)] as const],
+  ),
+);
+
+/** Returns the step that sends a section; undefined for a section that ZITADEL does not take. */
+export function stepOf(section: string): number | undefined {
+  return steps.get(section);
 }
 
 const TABLE = `

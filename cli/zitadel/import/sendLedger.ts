@@ -23,7 +23,6 @@ import {
   type ZitadelResponse,
 } from '../zitadelConnection.ts';
 import { recogniseZitadel } from '../zitadelInstance.ts';
-import { stepInContext } from './importSteps.ts';
 import type { ImportLedger, LedgerEntry } from './ledger.ts';
 import { importBody, type OutgoingRecord, requestLimits, takeRequest } from './outgoingRecords.ts';
 
@@ -50,6 +49,9 @@ export async function sendLedger(
     }
   }
 }
+
+/** The texts of messages, which ZITADEL writes to the organisation in whose context it handles the request. */
+const stepInContext = zitadelSteps.indexOf('message texts');
 
 const SEED_TYPE = 'human_user_otp';
 /** The types of errors about a part of a record, which exists without that part. */
