@@ -1,6 +1,7 @@
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import { defineCommand, type Output, required } from '../command.ts';
-import type { FileFacts, PlaceInspection } from '../exports/inspectPlace.ts';
+import type { FileFacts } from '../exports/fileFacts.ts';
+import type { PlaceInspection } from '../exports/inspectPlace.ts';
 import type { Place, UnexportedOrganisation } from '../exports/placeInterfaces.ts';
 import { missingStatesLines, type Notice, noticeLines, noticeSection } from '../notices.ts';
 import { words } from '../nouns.ts';
@@ -24,7 +25,8 @@ export const inspectCommand = defineCommand({
   examples: ['inspect north.json.gz', 'inspect https://id.example.com --token-file owner.pat --with passwords,otp'],
   run: async (call) => {
     const { openOnlyPlace } = await import('../places/openPlaces.ts');
-    const { FileFacts: Facts, inspectPlace } = await import('../exports/inspectPlace.ts');
+    const { FileFacts: Facts } = await import('../exports/fileFacts.ts');
+    const { inspectPlace } = await import('../exports/inspectPlace.ts');
     const place = await openOnlyPlace(call, call.options, call.arguments[0]);
     const facts = new Facts();
     const unexported: UnexportedOrganisation[] = [];
@@ -59,7 +61,8 @@ function inspectOutput(
   facts: FileFacts,
   requested: readonly string[],
 ): Output {
-  const { sections, hashFormats, secrets } = facts;
+  const { sections, hashFormats } = facts;
+  const secrets = facts.secrets.counts;
   const leftToDo = facts.leftToDo(request);
   const leftToDoInZitadel = facts.leftToDo(request, true);
   const json = {

@@ -4,7 +4,8 @@ import { type SecretSelection, selectedKinds } from '../../shared/exportFile/sec
 import { UsageError } from '../command.ts';
 import type { ProgressOutput } from '../progress.ts';
 import { makeRepeatable, undisposed } from './fileContent.ts';
-import { FileFacts, inspectPlace } from './inspectPlace.ts';
+import { FileSecrets } from './fileFacts.ts';
+import { inspectPlace } from './inspectPlace.ts';
 import type { ExportFile, FilePlace, PlaceExportOptions } from './placeInterfaces.ts';
 
 /**
@@ -34,10 +35,10 @@ export async function openWithSecrets(
   await using resources = new AsyncDisposableStack();
   const content = resources.use(await place.readExport(options, signal));
   const file = content.isRepeatable ? content : resources.use(await makeRepeatable(content, signal));
-  const facts = new FileFacts();
+  const secrets = new FileSecrets();
   const opened: FilePlace = { ...place, readExport: async () => ({ ...file, ...undisposed }) };
-  await inspectPlace(opened, options, facts, output, signal, `checking ${place.name}`);
-  requireSelected(place.name, facts.selection, options);
+  await inspectPlace(opened, options, secrets, output, signal, `checking ${place.name}`);
+  requireSelected(place.name, secrets.selection, options);
   const held = resources.move();
   return { ...file, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }

@@ -1,7 +1,7 @@
 // Imports and stores content, and shows the progress.
 
 import type { ImportResponse } from '../../functions/import/contract.ts';
-import { type ProgressOutput, trackPhase } from '../progress.ts';
+import { type Meter, type ProgressOutput, trackPhase } from '../progress.ts';
 import { undisposed } from './fileContent.ts';
 import {
   type ComparedRecords,
@@ -49,7 +49,7 @@ export async function trackImport(
   const [first, compared] = await Promise.race([begun.promise, importing.then(() => ['sending'] as const)]);
   const given =
     compared === undefined
-      ? { records: () => counter.records, fraction: () => content.fraction?.() }
+      ? meterOf(content, counter)
       : { records: () => compared().records, fraction: () => shareOf(compared()) };
   await trackPhase(output, first, given, () => Promise.race([started.promise, importing]));
   const taken = {
@@ -73,8 +73,14 @@ export function trackStore(
   output: ProgressOutput,
   signal: AbortSignal,
 ): Promise<StoredFile> {
-  const meter = { records: () => counter.records, fraction: () => content.fraction?.() };
-  return trackPhase(output, phase, meter, () => target.store(counter.count(content.open(signal)), signal));
+  return trackPhase(output, phase, meterOf(content, counter), () =>
+    target.store(counter.count(content.open(signal)), signal),
+  );
+}
+
+/** Measures how much of some content was read. */
+export function meterOf(content: ExportFile, counter: RecordCounter): Meter {
+  return { records: () => counter.records, fraction: () => content.fraction?.() };
 }
 
 /** Counts the records of content in its first reading. The caller still disposes of the content. */

@@ -6,7 +6,8 @@ import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { UsageError } from '../command.ts';
 import { stayingOrganisation } from '../exports/defaultOrganisation.ts';
-import { FileFacts, inspectPlace } from '../exports/inspectPlace.ts';
+import { FileSecrets } from '../exports/fileFacts.ts';
+import { inspectPlace } from '../exports/inspectPlace.ts';
 import { counted } from '../numberTexts.ts';
 import { progressOutput } from '../places/placeOptions.ts';
 import { askChoice, canAsk } from '../questions.ts';
@@ -57,9 +58,9 @@ async function readSecrets(
   settings: MigrationSettings,
   { place }: OpenSide,
 ): Promise<SecretSelection> {
-  const facts = new FileFacts();
-  await inspectPlace(place, sourceOptions(settings), facts, progressOutput(call), call.signal);
-  return facts.selection;
+  const secrets = new FileSecrets();
+  await inspectPlace(place, sourceOptions(settings), secrets, progressOutput(call), call.signal);
+  return secrets.selection;
 }
 
 /** The time limit for counting people. */

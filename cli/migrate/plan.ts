@@ -9,7 +9,8 @@ import { combineVisitors, type RecordVisitor } from '../../shared/exportFile/ins
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { UNLIMITED } from '../../shared/limitDefinition.ts';
 import { combinePairs, compareSides, explainZitadels, onlyOrganisationsOf } from '../compareSides.ts';
-import { FileFacts, type PlaceInspection } from '../exports/inspectPlace.ts';
+import { FileFacts, type FileSecrets } from '../exports/fileFacts.ts';
+import type { PlaceInspection } from '../exports/inspectPlace.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
 import { missingStatesText } from '../notices.ts';
 import { counted, numberText } from '../numberTexts.ts';
@@ -104,11 +105,11 @@ async function surveyExport(run: MigrationRun, source: OpenSide, target: OpenSid
     organisationsOmitted: organisations.omitted,
     sections: Object.fromEntries([...facts.sections].map(([name, { records }]) => [name, records])),
     before: recordCounts([...comparison.counts.values()].reduce(addCounts, {})),
-    secrets: { selected: [...selectedKinds(settings)], found: facts.secrets },
+    secrets: { selected: [...selectedKinds(settings)], found: facts.secrets.counts },
     hashFormats: facts.hashFormats,
     credentials: credentials && {
       ...credentials.credentials,
-      secondFactors: secondFactors(inspection.request, facts, settings.withOtp),
+      secondFactors: secondFactors(inspection.request, facts.secrets, settings.withOtp),
     },
     undone: undone?.people.entries ?? [],
     undoneOmitted: undone?.people.omitted ?? 0,
@@ -125,7 +126,7 @@ function overwrites({ place, kind }: OpenSide, { onConflict }: MigrationSettings
  * Returns the second factors that an export contains. Without a manifest, as from a ZITADEL, its records show them: a
  * ZITADEL exports seeds, but no OTP e-mail factors.
  */
-function secondFactors({ secrets: asked }: ExportedRequest, { secrets: found }: FileFacts, withOtp: boolean) {
+function secondFactors({ secrets: asked }: ExportedRequest, { counts: found }: FileSecrets, withOtp: boolean) {
   if (asked?.otp === true || found.otpEmailFactors !== undefined) return 'all';
   return found.totpSeeds !== undefined || (asked === undefined && withOtp) ? 'totp' : 'none';
 }

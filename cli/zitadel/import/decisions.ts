@@ -4,7 +4,6 @@ import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { activationRule, equalButForCase, invitationsAlone } from '../../../shared/exportFile/leftToDoRules.ts';
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
-import { noSecrets } from '../../../shared/exportFile/secretSelection.ts';
 import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { formatIssue } from '../../../shared/organisation/relations.ts';
@@ -12,6 +11,7 @@ import { taken } from '../../../shared/organisation/sections/references.ts';
 import { hasNoText } from '../../../shared/organisation/sections/texts.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { claimsLoginNames, organisationSection } from '../../../shared/organisation/sections.ts';
+import { FileSecrets } from '../../exports/fileFacts.ts';
 import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import type { ListedOrganisations } from '../export/exportContent.ts';
 import { CaselessNames, FileLosses, lacksSecret } from '../fileLosses.ts';
@@ -23,8 +23,7 @@ import type { TargetRecords } from './targetRecords.ts';
 /** The facts about a whole file on which the decisions about its records depend. */
 export class FileSurvey implements RecordVisitor {
   readonly losses: FileLosses;
-  /** Which secrets the file has. */
-  content = noSecrets;
+  readonly secrets = new FileSecrets();
   /** The organisations of projects. */
   readonly projects = new Map<string, string>();
   /** The organisations with texts of passwordless registration. */
@@ -37,13 +36,8 @@ export class FileSurvey implements RecordVisitor {
   }
 
   add(record: OrganisationRecord): void {
-    const { section, json, orgId, credentials, clearPassword, otpEmail } = record;
-    const { withPasswords, withOtp, withKeys } = this.content;
-    this.content = {
-      withPasswords: withPasswords || (credentials.passwordHash ?? clearPassword) !== undefined,
-      withOtp: withOtp || credentials.totpSeed !== undefined || otpEmail === true,
-      withKeys: withKeys || section.keys === true,
-    };
+    const { section, json, orgId } = record;
+    this.secrets.add(record);
     this.losses.add(record);
     if (section.name === 'passwordlessRegistrationMessages') this.passwordless.add(orgId);
     if (section.name === 'projects') this.projects.set(textAt(json, 'projectId', orgId), orgId);
@@ -51,7 +45,7 @@ export class FileSurvey implements RecordVisitor {
   }
 
   reset(): void {
-    this.content = noSecrets;
+    this.secrets.reset();
     this.losses.reset();
     for (const known of [this.projects, this.passwordless, this.loginNamesByDomain]) known.clear();
   }
@@ -204,9 +198,10 @@ export async function listLeftToDo(
   signal: AbortSignal,
 ): Promise<LeftToDo> {
   const { importsStates } = target;
-  const withKeys = options.withKeys && survey.content.withKeys;
-  const content = { ...survey.content, withKeys, importsStates, forZitadel: true, inSteps: true };
-  const leftToDo = new LeftToDo({ ...content, ...(options.asked === undefined ? {} : { asked: options.asked }) });
+  const { content } = survey.secrets;
+  const withKeys = options.withKeys && content.withKeys;
+  const facts = { ...content, withKeys, importsStates, forZitadel: true, inSteps: true };
+  const leftToDo = new LeftToDo({ ...facts, ...(options.asked === undefined ? {} : { asked: options.asked }) });
   const names = new CaselessNames();
   for await (const { record, isHeld, found } of ledger.records(signal)) {
     if (isHeld || found === 'taken') continue;
