@@ -43,10 +43,9 @@ export const migrateReportCommand = defineCommand({
   options: { ...existingDirectory, to: required('FILE', 'the new page', 'Run and output'), ...eventsOption },
   examples: ['migrate report --to report.html', 'migrate report --run-dir ./north-migration --to report.html'],
   run: async ({ options }) => {
-    const { chooseRun } = await import('../migrate/chooseRun.ts');
+    const { chooseRun } = await import('../migrate/runDirectory.ts');
     const { reportMigration } = await import('../migrate/result.ts');
-    const { directory } = await chooseRun(options['run-dir']);
-    return reportMigration(directory, options.to);
+    return reportMigration(await chooseRun(options['run-dir']), options.to);
   },
 });
 
@@ -58,7 +57,7 @@ export const migrateCleanupCommand = defineCommand({
   options: { ...existingDirectory, ...sideSecrets, ...yes, ...eventsOption },
   examples: ['migrate cleanup', 'migrate cleanup --run-dir ./north-migration --yes'],
   run: async (call) => {
-    const { chooseRun } = await import('../migrate/chooseRun.ts');
+    const { chooseRun } = await import('../migrate/runDirectory.ts');
     const { cleanUp } = await import('../migrate/cleanUp.ts');
     return cleanUp(call, await chooseRun(call.options['run-dir']));
   },

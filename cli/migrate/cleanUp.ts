@@ -7,10 +7,9 @@ import { openPlaces } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
 import { askConfirmation } from '../questions.ts';
 import { commandLine, type Line } from '../terminal.ts';
-import { describeRun, type ExistingRun } from './chooseRun.ts';
 import { listUserDeletions, type ManualStep, manualSection } from './manualSteps.ts';
 import type { MigrationCall } from './migrationOptions.ts';
-import { type MigrationState, readMigrationState } from './migrationRun.ts';
+import { describeRun, type MigrationState, readMigrationState } from './migrationRun.ts';
 import { readShownPlan } from './plan.ts';
 import { lockRunDirectory, migrateCommand, removeExport } from './runDirectory.ts';
 import { isFilePlace, replaceSecretFiles } from './settings.ts';
@@ -27,12 +26,11 @@ interface StagedObject {
  * Deletes the remains of a migration after confirmation: its export, and the object that was its source. Keeps its result,
  * or deletes the run directory of an unfinished migration.
  */
-export async function cleanUp(call: MigrationCall, run: ExistingRun): Promise<Output> {
-  const { directory } = run;
+export async function cleanUp(call: MigrationCall, directory: string): Promise<Output> {
   using _lock = await lockRunDirectory(directory);
   const stored = await readMigrationState(directory);
   const state = { ...stored, settings: replaceSecretFiles(stored.settings, call.options) };
-  if (!call.options.json) call.stderr.write(`cleaning up the migration ${describeRun(run)}: ${directory}\n`);
+  if (!call.options.json) call.stderr.write(`cleaning up the migration ${describeRun(stored)}: ${directory}\n`);
   const isFinished = state.finishedAt !== undefined;
   const object = await interruptible(call.signal, NOTHING_CHANGED, () => openSourceObject(call, state));
   const planned = await readShownPlan(directory);

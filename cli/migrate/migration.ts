@@ -12,19 +12,18 @@ import { trackStore } from '../exports/trackTransfer.ts';
 import { firstLines } from '../numberTexts.ts';
 import { askConfirmation, askText, canAsk } from '../questions.ts';
 import { commandLine, type Line, layOut, layoutOf, printable, printableJson, section } from '../terminal.ts';
-import { chooseRun, describeRun } from './chooseRun.ts';
 import { chooseSecrets, requireSecrets } from './chooseSecrets.ts';
 import { currentOptions, importExport, stageExport } from './exportStage.ts';
 import { listManualSteps, manualSection } from './manualSteps.ts';
 import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
 import type { MigrationCall, PlanningCall } from './migrationOptions.ts';
-import { cleanUpAfterError, type MigrationRun, workAlone, writeMigrationState } from './migrationRun.ts';
+import { cleanUpAfterError, describeRun, type MigrationRun, workAlone, writeMigrationState } from './migrationRun.ts';
 import { isEmptyPlan, planText, resultText } from './migrationText.ts';
 import { type OpenSide, type OpenSides, openSides } from './openSides.ts';
 import { keepShownPlan, makePlan, readPlan, readShownPlan } from './plan.ts';
 import { prove } from './proof.ts';
 import { makeResult, readResult, requireReportable, writeReport } from './result.ts';
-import { createRunDirectory, migrateCommand, removeExport } from './runDirectory.ts';
+import { chooseRun, createRunDirectory, migrateCommand, removeExport } from './runDirectory.ts';
 import { readSettings, replaceSecretFiles } from './settings.ts';
 import { sourceChanges } from './sourceChanges.ts';
 
@@ -38,17 +37,16 @@ export function startMigration(call: PlanningCall): Promise<Output> {
 
 /** Runs `identity migrate plan`. */
 export function planMigration(call: PlanningCall): Promise<Output> {
-  return beginMigration(call, async (run, sides) => planOutput(await plan(run, sides), run), { isPlan: true });
+  return beginMigration(call, async (run, sides) => planOutput(await plan(run, sides), run));
 }
 
 /** Runs `identity migrate resume`. */
 export async function resumeMigration(call: MigrationCall): Promise<Output> {
-  const chosen = await chooseRun(call.options['run-dir']);
-  const { directory } = chosen;
+  const directory = await chooseRun(call.options['run-dir']);
   return await workAlone(call, directory, 'resumed', async (run) => {
-    if (!call.options.json) call.stderr.write(`resuming the migration ${describeRun(chosen)}: ${directory}\n`);
+    if (!call.options.json) call.stderr.write(`resuming the migration ${describeRun(run.state)}: ${directory}\n`);
     const settings = replaceSecretFiles(run.state.settings, call.options);
-    await run.change({ isPlan: undefined, settings });
+    await run.change({ settings });
     const result = run.state.finishedAt === undefined ? undefined : await readResult(directory);
     return result === undefined ? await migrateBetween(call, run) : await resultOutput(run, result);
   });
@@ -58,7 +56,6 @@ export async function resumeMigration(call: MigrationCall): Promise<Output> {
 async function beginMigration(
   call: PlanningCall,
   steps: (run: MigrationRun, sides: OpenSides) => Promise<Output>,
-  kind: { readonly isPlan?: true } = {},
 ): Promise<Output> {
   requireSecrets(call);
   const given = readSettings(call);
@@ -68,7 +65,7 @@ async function beginMigration(
   if (place.takes === 'files') await place.requireFree?.(call.signal);
   const settings = await chooseSecrets(call, given, sides.source);
   const directory = await createRunDirectory(call.options['run-dir'], call.now);
-  await writeMigrationState(directory, { version: 1, startedAt: call.now.toISOString(), ...kind, settings });
+  await writeMigrationState(directory, { version: 1, startedAt: call.now.toISOString(), settings });
   try {
     return await workAlone(call, directory, 'started', (run) => steps(run, sides));
   } catch (error) {

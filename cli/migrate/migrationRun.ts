@@ -12,6 +12,7 @@ import { openFile } from '../places/filePlace.ts';
 import { progressOutput } from '../places/placeOptions.ts';
 import { type PhaseState, type ProgressOutput, pace } from '../progress.ts';
 import { reconnecting } from '../reconnection.ts';
+import { printable } from '../terminal.ts';
 import { migrationPhase, timestamp } from './migrationDocuments.ts';
 import {
   exportPath,
@@ -63,8 +64,6 @@ const movedContent = z.strictObject({
 const migrationState = z.strictObject({
   version: z.literal(1),
   startedAt: timestamp,
-  /** Whether only a plan was requested. */
-  isPlan: z.literal(true).optional(),
   settings: migrationSettings,
   /** The excluded organisations, each with the reason. */
   leftOut: z.array(z.strictObject({ orgId: z.string(), reason: z.string() })).optional(),
@@ -93,6 +92,11 @@ export async function readMigrationState(directory: string): Promise<MigrationSt
   const state = await readJson(directory, STATE_FILE, migrationState);
   if (state === undefined) throw new Error(`${directory} has no state`);
   return state;
+}
+
+/** Describes a migration by its places and its start. */
+export function describeRun({ settings, startedAt }: MigrationState): string {
+  return printable(`from ${settings.from} to ${settings.to}, started at ${startedAt}`);
 }
 
 /** Replaces the state of a migration, durably and atomically. */

@@ -11,9 +11,10 @@ import { shellWord } from '../../shared/shellWord.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import { UsageError } from '../command.ts';
 import { lockFile } from '../lockFile.ts';
+import { printable } from '../terminal.ts';
 
 /** Prefix of generated run directory names. */
-export const RUN_PREFIX = 'identity-migration-';
+const RUN_PREFIX = 'identity-migration-';
 /** The file of a run directory with the migration's state. */
 export const STATE_FILE = 'state.json';
 const OWNER_ONLY_DIRECTORY = 0o700;
@@ -40,17 +41,30 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
   return directory;
 }
 
-/** Lists the run directories with generated names in the current directory. */
-export async function listRunDirectories(): Promise<string[]> {
-  const named = (await readdir('.')).filter((name) => name.startsWith(RUN_PREFIX));
-  return named.filter((name) => existsSync(join(name, STATE_FILE))).map((name) => resolve(name));
+/**
+ * Returns an existing run directory: the given one, or the only one in the current directory. Its state determines which
+ * places get tokens, so only the user can have written it.
+ * @throws UsageError for several run directories; IdentityError NOT_FOUND, PERMISSION_DENIED
+ */
+export async function chooseRun(path: string | undefined): Promise<string> {
+  const directory = path === undefined ? await findOnlyRun() : resolve(path);
+  await requireOwnRun(directory);
+  return directory;
 }
 
-/**
- * Requires that only the user can have written a run directory, because its state determines which places get tokens.
- * @throws IdentityError NOT_FOUND, PERMISSION_DENIED
- */
-export async function requireOwnRun(directory: string): Promise<void> {
+async function findOnlyRun(): Promise<string> {
+  const named = (await readdir('.')).filter((name) => name.startsWith(RUN_PREFIX));
+  const found = named.filter((name) => existsSync(join(name, STATE_FILE))).map((name) => resolve(name));
+  const [only, ...others] = found;
+  if (only === undefined) throw migrationMissing(resolve(`${RUN_PREFIX}*`));
+  if (others.length === 0) return only;
+  const names = found.toSorted().map(printable);
+  throw new UsageError(
+    [`there are ${found.length} migrations here: specify one with --run-dir`, ...names].join('\n  '),
+  );
+}
+
+async function requireOwnRun(directory: string): Promise<void> {
   const names = isOwn(directory) ? await readdir(directory) : [];
   if (!names.includes(STATE_FILE)) throw migrationMissing(directory);
   // Partial files of a running process may have disappeared.
