@@ -8,7 +8,7 @@ import { Comparison } from '../../shared/exportFile/comparison.ts';
 import { combineVisitors, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { UNLIMITED } from '../../shared/limitDefinition.ts';
-import { combinePairs, compareSides, explainZitadels, onlyOrganisationsOf } from '../compareSides.ts';
+import { combinePairs, compareSides, onlyOrganisationsOf } from '../compareSides.ts';
 import { FileFacts, type FileSecrets } from '../exports/fileFacts.ts';
 import type { PlaceInspection } from '../exports/inspectPlace.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
@@ -16,12 +16,12 @@ import { missingStatesText } from '../notices.ts';
 import { counted, numberText } from '../numberTexts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { type CredentialTally, credentialTally } from './credentialTally.ts';
+import { explainDifferences } from './explanations.ts';
 import { inspectStaged, rehearseImport } from './exportStage.ts';
 import { type MigrationPlan, migrationPlan } from './migrationDocuments.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import { describeSide, listChecks, type OpenSide } from './openSides.ts';
 import { OrganisationTally, recordCounts } from './organisationTally.ts';
-import { explain, explainBesideHash } from './proof.ts';
 import { sortNotices } from './result.ts';
 import { readJson, writeJson } from './runDirectory.ts';
 import { type MigrationSettings, stagedOptions } from './settings.ts';
@@ -86,14 +86,10 @@ async function surveyExport(run: MigrationRun, source: OpenSide, target: OpenSid
   const credentials = credentialTally(target, settings);
   const undone = overwrites(target, settings) ? new UndoneChanges() : undefined;
   const losses = new FileLosses(settings.refusedHashes);
-  const byZitadels = explainZitadels([source.facts, target.facts], losses);
+  const explain = explainDifferences({ source, target }, settings, losses);
   // Only records on both sides can be in conflict.
   using comparison = new Comparison(settings, 0, {
-    explain: (difference, first) =>
-      difference.outcome === 'different'
-        ? (explainBesideHash(difference, isZitadel, (others) => byZitadels(others, first)) ??
-          explain(difference, settings, undefined, first))
-        : 'no conflict',
+    explain: (difference, first) => (difference.outcome === 'different' ? explain(difference, first) : 'no conflict'),
     pairs: combinePairs([credentials, undone]),
   });
   const inspection = await readSides(run, target, comparison, [facts, organisations, losses]);

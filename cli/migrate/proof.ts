@@ -1,30 +1,20 @@
-// The proof of a migration, and the reasons of expected differences.
+// The proof of a migration.
 
-import type { ImportResponse } from '../../functions/import/contract.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
-import { comparedContent, type RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import { Comparison, type RecordDifference } from '../../shared/exportFile/comparison.ts';
-import { type FieldDifference, isOmission } from '../../shared/organisation/equality.ts';
-import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
-import {
-  combinePairs,
-  compareSides,
-  explainZitadels,
-  MAX_REQUESTED_ORGANISATIONS,
-  onlyOrganisationsOf,
-} from '../compareSides.ts';
+import { combinePairs, compareSides, MAX_REQUESTED_ORGANISATIONS, onlyOrganisationsOf } from '../compareSides.ts';
 import { valueText } from '../differenceTexts.ts';
 import type { Place } from '../exports/placeInterfaces.ts';
 import { counted } from '../numberTexts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { Activations } from './activations.ts';
 import { credentialTally } from './credentialTally.ts';
+import { explainDifferences } from './explanations.ts';
 import { currentOptions } from './exportStage.ts';
 import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { OpenSides } from './openSides.ts';
 import { noCounts, OrganisationTally, recordCounts } from './organisationTally.ts';
-import type { MigrationSettings } from './settings.ts';
 
 /** The parts of a result that the proof provides. */
 export interface Proved
@@ -65,12 +55,8 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
   const activations = new Activations();
   const organisations = new OrganisationTally();
   const losses = new FileLosses(settings.refusedHashes);
-  const byZitadels = explainZitadels([source.facts, target.facts], losses);
   using comparison = new Comparison(settings, MAX_LISTED_DIFFERENCES, {
-    explain: (found, content) =>
-      explainBesideHash(found, target.kind === 'zitadel' && hasUnchangedPeople(moved?.response), (others) =>
-        byZitadels(others, content),
-      ) ?? explain(found, settings, moved?.response, content),
+    explain: explainDifferences({ source, target }, settings, losses, moved?.response),
     pairs: target.kind === 'zitadel' ? combinePairs([activations, credentials]) : credentials,
   });
   const first = { place: source.place, options: currentOptions(run), isLagging: false };
@@ -155,59 +141,4 @@ function proveByChecksum({ state: { moved, exported } }: MigrationRun, plan: Mig
     targetDigest: undefined,
     targetCaller: undefined,
   };
-}
-
-const { password } = personCredentials;
-
-const HASHED_ANEW =
-  'the ZITADEL has another hash of the password: it hashes a password anew at a login, or the password was changed there; hashes do not show which';
-
-/**
- * Explains a difference that may include another hash, because a ZITADEL rehashes passwords at logins.
- * @param mayBeHashedAnew whether the person may have existed in a ZITADEL before
- * @param explainOthers explains the other fields
- */
-export function explainBesideHash(
-  difference: RecordDifference,
-  mayBeHashedAnew: boolean,
-  explainOthers: (difference: RecordDifference) => string | undefined,
-): string | undefined {
-  const { section, fields = [] } = difference;
-  const isHash = (field: FieldDifference) =>
-    field.path === password.path && 'secret' in field && field.secret === 'different';
-  const others = fields.filter((field) => !isHash(field));
-  const isOther = !mayBeHashedAnew || section !== humanUserSection.name || others.length === fields.length;
-  if (isOther) return explainOthers(difference);
-  if (others.length === 0) return HASHED_ANEW;
-  const reason = explainOthers({ ...difference, fields: others });
-  return reason === undefined ? undefined : `${reason}; ${HASHED_ANEW}`;
-}
-
-/** Whether an import has found existing people. The hashes of created people are those of the export. */
-function hasUnchangedPeople(response: ImportResponse | undefined): boolean {
-  return (response?.summary.unchanged[humanUserSection.name] ?? 0) > 0;
-}
-
-/**
- * Returns the reason of an expected difference; undefined for an unexpected one.
- * @param response the import's response; undefined if the target is a file
- * @param first the record in the source, if it exists
- */
-export function explain(
-  { outcome, section, fields = [] }: RecordDifference,
-  { onConflict }: Pick<MigrationSettings, 'onConflict'>,
-  response: ImportResponse | undefined,
-  first: RecordContent | undefined,
-): string | undefined {
-  if (outcome === 'onlySecond') return 'only the target has it: an import deletes nothing';
-  if (outcome === 'onlyFirst' || first === undefined) return undefined;
-  if (onConflict === 'skip' && (response?.summary.skipped?.[section] ?? 0) > 0)
-    return 'it existed with other content, and --on-conflict skip keeps that';
-  const isHashed = (field: FieldDifference) =>
-    field.path === password.clear && 'secret' in field && field.secret === 'onlyFirst';
-  const others = fields.filter((field) => !isHashed(field));
-  const given = comparedContent(first);
-  if (!others.every((field) => isOmission(field, given, onConflict === 'overwrite'))) return undefined;
-  if (others.length === fields.length) return 'unchanged: the target has more than the export contains';
-  return others.some(({ path }) => path === password.path) ? 'the target has hashed the clear password' : undefined;
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { explain } from '../../../cli/migrate/proof.ts';
+import { explain } from '../../../cli/migrate/explanations.ts';
 import type { OnConflict } from '../../../functions/import/contract.ts';
 import { BatchComparison } from '../../../functions/import/write/comparison.ts';
 import { Comparison } from '../../../shared/exportFile/comparison.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explain, explainBesideHash } from '../../../../cli/migrate/proof.ts';
+import { explain, explainBesideHash } from '../../../../cli/migrate/explanations.ts';
 import type { ImportResponse } from '../../../../functions/import/contract.ts';
 import type { RecordContent } from '../../../../shared/exportFile/comparedRecord.ts';
 import type { RecordDifference } from '../../../../shared/exportFile/comparison.ts';

@@ -1,0 +1,81 @@
+// The reasons of expected differences between the sides of a migration.
+
+import type { ImportResponse } from '../../functions/import/contract.ts';
+import { comparedContent, type RecordContent } from '../../shared/exportFile/comparedRecord.ts';
+import type { RecordDifference } from '../../shared/exportFile/comparison.ts';
+import { type FieldDifference, isOmission } from '../../shared/organisation/equality.ts';
+import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
+import { explainZitadels } from '../compareSides.ts';
+import type { FileLosses } from '../zitadel/fileLosses.ts';
+import type { OpenSides } from './openSides.ts';
+import type { MigrationSettings } from './settings.ts';
+
+/**
+ * Returns a function that explains the expected differences between the sides of a migration.
+ * @param losses the records of the source that a ZITADEL cannot take
+ * @param response the import's response; undefined before the import, and if the target is a file
+ */
+export function explainDifferences(
+  { source, target }: OpenSides,
+  settings: Pick<MigrationSettings, 'onConflict'>,
+  losses: FileLosses,
+  response?: ImportResponse,
+): (difference: RecordDifference, first: RecordContent | undefined) => string | undefined {
+  const byZitadels = explainZitadels([source.facts, target.facts], losses);
+  // The hashes of created people are those of the export.
+  const hasExisting = response === undefined || (response.summary.unchanged[humanUserSection.name] ?? 0) > 0;
+  const mayBeHashedAnew = target.kind === 'zitadel' && hasExisting;
+  return (difference, first) =>
+    explainBesideHash(difference, mayBeHashedAnew, (others) => byZitadels(others, first)) ??
+    explain(difference, settings, response, first);
+}
+
+const { password } = personCredentials;
+
+const HASHED_ANEW =
+  'the ZITADEL has another hash of the password: it hashes a password anew at a login, or the password was changed there; hashes do not show which';
+
+/**
+ * Explains a difference that may include another hash, because a ZITADEL rehashes passwords at logins.
+ * @param mayBeHashedAnew whether the person may have existed in a ZITADEL before
+ * @param explainOthers explains the other fields
+ */
+export function explainBesideHash(
+  difference: RecordDifference,
+  mayBeHashedAnew: boolean,
+  explainOthers: (difference: RecordDifference) => string | undefined,
+): string | undefined {
+  const { section, fields = [] } = difference;
+  const isHash = (field: FieldDifference) =>
+    field.path === password.path && 'secret' in field && field.secret === 'different';
+  const others = fields.filter((field) => !isHash(field));
+  const isOther = !mayBeHashedAnew || section !== humanUserSection.name || others.length === fields.length;
+  if (isOther) return explainOthers(difference);
+  if (others.length === 0) return HASHED_ANEW;
+  const reason = explainOthers({ ...difference, fields: others });
+  return reason === undefined ? undefined : `${reason}; ${HASHED_ANEW}`;
+}
+
+/**
+ * Returns the reason of an expected difference; undefined for an unexpected one.
+ * @param response the import's response; undefined if the target is a file
+ * @param first the record in the source, if it exists
+ */
+export function explain(
+  { outcome, section, fields = [] }: RecordDifference,
+  { onConflict }: Pick<MigrationSettings, 'onConflict'>,
+  response: ImportResponse | undefined,
+  first: RecordContent | undefined,
+): string | undefined {
+  if (outcome === 'onlySecond') return 'only the target has it: an import deletes nothing';
+  if (outcome === 'onlyFirst' || first === undefined) return undefined;
+  if (onConflict === 'skip' && (response?.summary.skipped?.[section] ?? 0) > 0)
+    return 'it existed with other content, and --on-conflict skip keeps that';
+  const isHashed = (field: FieldDifference) =>
+    field.path === password.clear && 'secret' in field && field.secret === 'onlyFirst';
+  const others = fields.filter((field) => !isHashed(field));
+  const given = comparedContent(first);
+  if (!others.every((field) => isOmission(field, given, onConflict === 'overwrite'))) return undefined;
+  if (others.length === fields.length) return 'unchanged: the target has more than the export contains';
+  return others.some(({ path }) => path === password.path) ? 'the target has hashed the clear password' : undefined;
+}
