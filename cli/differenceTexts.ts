@@ -1,5 +1,6 @@
 // Differences between two places, as lines of text.
 
+import type { FieldDifference } from '../shared/organisation/equality.ts';
 import { recordNoun } from './nouns.ts';
 import { counted, MAX_LINES, named, numberText } from './numberTexts.ts';
 
@@ -52,10 +53,26 @@ export function differenceLines(
   });
 }
 
+/**
+ * Returns the texts of differing fields. The values of secrets are never shown.
+ * @param sides the names of the sides in texts about secrets
+ */
+export function fieldTexts(
+  fields: readonly FieldDifference[],
+  [first, second]: readonly [string, string],
+): readonly FieldTexts[] {
+  const secretTexts = { different: 'differs', onlyFirst: `only in ${first}`, onlySecond: `only in ${second}` };
+  return fields.map((field) =>
+    'secret' in field
+      ? { path: field.path, secret: secretTexts[field.secret] }
+      : { path: field.path, first: valueText(field.first), second: valueText(field.second) },
+  );
+}
+
 const MAX_VALUE_CHARACTERS = 200;
 
 /** Returns a value as JSON text, cut at a limit; undefined for an absent value. */
-export function valueText(value: unknown): string | undefined {
+function valueText(value: unknown): string | undefined {
   const text = value === undefined ? undefined : JSON.stringify(value);
   return text === undefined || text.length <= MAX_VALUE_CHARACTERS ? text : `${text.slice(0, MAX_VALUE_CHARACTERS)}…`;
 }

@@ -1,7 +1,7 @@
 import type { Comparison, RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { missingKinds } from '../../shared/exportFile/secretSelection.ts';
 import { defineCommand, interruptible, NOTHING_CHANGED, type Output, optional, required } from '../command.ts';
-import { differenceLines, notComparedLines, valueText } from '../differenceTexts.ts';
+import { differenceLines, fieldTexts, notComparedLines } from '../differenceTexts.ts';
 import type { Place, PlaceExportOptions } from '../exports/placeInterfaces.ts';
 import { missingStatesLines, noticeSection } from '../notices.ts';
 import { recordNoun, words } from '../nouns.ts';
@@ -128,20 +128,8 @@ function further(omitted: number, remedy: string): string[] {
   return omitted === 0 ? [] : [`and ${counted(omitted, 'further record')}${remedy}`];
 }
 
-/** The texts for differences of secrets, whose values are never shown. */
-const secretDifferences = {
-  different: 'differs',
-  onlyFirst: 'only in the first',
-  onlySecond: 'only in the second',
-} as const;
-
 function comparedLines(difference: RecordDifference, [first, second]: readonly [string, string]): string[] {
   const { outcome, fields = [] } = difference;
   const onlyIn = { different: undefined, onlyFirst: first, onlySecond: second }[outcome];
-  const texts = fields.map((field) =>
-    'secret' in field
-      ? { path: field.path, secret: secretDifferences[field.secret] }
-      : { ...field, first: valueText(field.first), second: valueText(field.second) },
-  );
-  return differenceLines(difference, onlyIn, texts);
+  return differenceLines(difference, onlyIn, fieldTexts(fields, ['the first', 'the second']));
 }

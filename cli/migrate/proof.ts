@@ -3,7 +3,7 @@
 import { hasCode } from '../../shared/errors/identityError.ts';
 import { Comparison, type RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { combinePairs, compareSides, MAX_REQUESTED_ORGANISATIONS, onlyOrganisationsOf } from '../compareSides.ts';
-import { valueText } from '../differenceTexts.ts';
+import { fieldTexts } from '../differenceTexts.ts';
 import type { Place } from '../exports/placeInterfaces.ts';
 import { counted } from '../numberTexts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
@@ -103,20 +103,10 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
 
 const differenceOutcomes = { different: 'different', onlyFirst: 'onlySource', onlySecond: 'onlyTarget' } as const;
 
-/** The texts for differences of secrets, whose values are never shown. */
-const secretTexts = {
-  different: 'differs',
-  onlyFirst: 'only in the source',
-  onlySecond: 'only in the target',
-} as const;
-
 function describeDifference({ outcome, fields = [], ...record }: RecordDifference, orgName: string | undefined) {
-  const texts = fields.map((field) =>
-    'secret' in field
-      ? { path: field.path, secret: secretTexts[field.secret] }
-      : { path: field.path, source: valueText(field.first), target: valueText(field.second) },
-  );
-  return { ...record, orgName, outcome: differenceOutcomes[outcome], fields: texts };
+  const texts = fieldTexts(fields, ['the source', 'the target']);
+  const named = texts.map(({ first: source, second: target, ...field }) => ({ ...field, source, target }));
+  return { ...record, orgName, outcome: differenceOutcomes[outcome], fields: named };
 }
 
 /** Returns the proof for a target that cannot be read: it has confirmed the checksum of the stored bytes. */
