@@ -9,7 +9,6 @@ import { phaseText } from '../progress.ts';
 import { commandLine, type Line, section } from '../terminal.ts';
 import { describeCredentials } from './credentialText.ts';
 import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
-import { endText, equalRecords } from './resultSummary.ts';
 import { migrateCommand } from './runDirectory.ts';
 
 /** Whether a plan contains no records. */
@@ -124,6 +123,14 @@ export function resultText(result: MigrationResult, directory: string): Line[] {
   ];
 }
 
+/** Returns the outcome of a migration, such as `Done` or `Finished with 1 difference and 2 errors`. */
+export function endText({ outcome, proof, errors, errorsOmitted }: MigrationResult): string {
+  if (outcome === 'done') return 'Done';
+  const failures = { difference: proof.unexpected, error: errors.length + errorsOmitted };
+  const problems = Object.entries(failures).flatMap(([noun, count]) => (count === 0 ? [] : [counted(count, noun)]));
+  return `Finished with ${problems.join(' and ')}`;
+}
+
 /** Returns the headline of a result: the outcome, and the counts of the import. */
 function resultHeadline(result: MigrationResult): string {
   const { target, moved } = result;
@@ -141,6 +148,11 @@ function outcomesOf({ imported }: MigrationResult['moved']): Record<string, Coun
   if (imported === undefined) return {};
   const { notCarried, ...outcomes } = imported;
   return { ...outcomes, 'not carried': notCarried };
+}
+
+/** Returns the number of records that are equal on both sides. */
+export function equalRecords({ proof }: MigrationResult): number {
+  return Object.values(proof.sections).reduce((sum, { equal }) => sum + equal, 0);
 }
 
 function proofLines(result: MigrationResult): string[] {

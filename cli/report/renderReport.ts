@@ -2,7 +2,7 @@ import { total } from '../../shared/collections/counts.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
 import { describeCredentials } from '../migrate/credentialText.ts';
 import type { MigrationResult, MigrationSide } from '../migrate/migrationDocuments.ts';
-import { endText, equalRecords } from '../migrate/resultSummary.ts';
+import { endText, equalRecords } from '../migrate/migrationText.ts';
 import { groupNotices, groupText, type Notice, noticeText } from '../notices.ts';
 import { recordNoun, words } from '../nouns.ts';
 import { counted, figures, named, numberText } from '../numberTexts.ts';
