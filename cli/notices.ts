@@ -84,6 +84,13 @@ export function missingStatesLines(missing: readonly string[]): string[] {
   return firstLines(missing.map(missingStatesText), 'organisation');
 }
 
+/** Returns lists as fields of a command's JSON, which omits empty ones. */
+export function withoutEmpty(
+  lists: Readonly<Record<string, readonly unknown[]>>,
+): Readonly<Record<string, readonly unknown[]>> {
+  return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
+}
+
 /** The kinds of notices, with their headings, nouns and styles. */
 const noticeKinds = {
   error: { heading: 'Errors', noun: 'error', style: 'bad' },

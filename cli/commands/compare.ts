@@ -3,7 +3,7 @@ import { missingKinds } from '../../shared/exportFile/secretSelection.ts';
 import { defineCommand, interruptible, NOTHING_CHANGED, type Output, optional, required } from '../command.ts';
 import { differenceLines, fieldTexts, notComparedLines } from '../differenceTexts.ts';
 import type { Place, PlaceExportOptions } from '../exports/placeInterfaces.ts';
-import { missingStatesLines, noticeSection } from '../notices.ts';
+import { missingStatesLines, noticeSection, withoutEmpty } from '../notices.ts';
 import { recordNoun, words } from '../nouns.ts';
 import { counted, figures, named, numberText } from '../numberTexts.ts';
 import {
@@ -40,15 +40,15 @@ export const compareCommand = defineCommand({
       const { requireRereadable } = await import('../places/parsePlace.ts');
       const { Comparison: Compared } = await import('../../shared/exportFile/comparison.ts');
       const { compareSides, explainZitadels } = await import('../compareSides.ts');
-      const { requireOtherInstance } = await import('../exports/placeInterfaces.ts');
+      const { describePlace, requireOtherInstance } = await import('../exports/placeInterfaces.ts');
       const { FileLosses } = await import('../zitadel/fileLosses.ts');
       const { signal } = call;
       requireRereadable(...call.arguments);
       const [first, second] = await openPlaces(call, call.options, ...call.arguments);
       const options = exportOptionsOf(call);
-      const firstFacts = first.takes === 'imports' ? await first.facts(['export'], signal) : undefined;
-      const secondFacts = second.takes === 'imports' ? await second.facts(['export'], signal) : undefined;
-      requireOtherInstance({ place: first, facts: firstFacts }, { place: second, facts: secondFacts });
+      const described = [await describePlace(first, signal), await describePlace(second, signal)] as const;
+      requireOtherInstance(...described);
+      const [firstFacts, secondFacts] = described.map(({ facts }) => facts);
       const losses = new FileLosses();
       const explain = explainZitadels([firstFacts, secondFacts], losses);
       using comparison = new Compared(options, call.options.limit ?? DEFAULT_LIMIT, { explain });
@@ -118,7 +118,7 @@ function compareOutput(
     omitted: differences.omitted,
     expected: expected.entries,
     expectedCount: expected.size,
-    ...(missingStates.length === 0 ? {} : { missingStates }),
+    ...withoutEmpty({ missingStates }),
   };
   return { json, text, exitStatus: () => (isEqual ? 'done' : 'listed') };
 }

@@ -7,7 +7,7 @@ import type {
   UnexportedOrganisation,
 } from '../exports/placeInterfaces.ts';
 import type { RecordCounter } from '../exports/recordCounter.ts';
-import { missingStatesLines, noticeSection } from '../notices.ts';
+import { missingStatesLines, noticeSection, withoutEmpty } from '../notices.ts';
 import { counted } from '../numberTexts.ts';
 import {
   eventsOption,
@@ -129,10 +129,8 @@ function exportOutput(
       organisations,
       records,
       ...stored,
-      ...(unexported.length === 0 ? {} : { unexported }),
+      ...withoutEmpty({ unexported, losses, missingStates }),
       ...request,
-      ...(losses.length === 0 ? {} : { losses }),
-      ...(missingStates.length === 0 ? {} : { missingStates }),
     },
     text,
     exitStatus: () => (unexported.length === 0 ? 'done' : 'listed'),

@@ -9,7 +9,7 @@ import type {
   PlaceImportOptions,
 } from '../exports/placeInterfaces.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
-import { missingStatesLines, noticeSection } from '../notices.ts';
+import { missingStatesLines, noticeSection, withoutEmpty } from '../notices.ts';
 import { counted, countList } from '../numberTexts.ts';
 import {
   eventsOption,
@@ -86,10 +86,12 @@ async function importInto(
 ): Promise<Output> {
   const { RecordCounter, requestLines } = await import('../exports/recordCounter.ts');
   const { trackImport } = await import('../exports/trackTransfer.ts');
+  const { describePlace, requireOtherInstance } = await import('../exports/placeInterfaces.ts');
   const isFile = source.takes === 'files';
   // A place with a database has selected already.
   const options = isFile ? given : { ...given, orgIds: [], excludedOrgIds: [] };
-  await requireOtherPlace(source, target, signal);
+  // A database must not be imported into itself under another name.
+  if (!isFile) requireOtherInstance(await describePlace(source, signal), await describePlace(target, signal));
   await using content = await openSource(source, selection, takesAll, output, signal);
   const counter = new RecordCounter(source.name, given, isFile);
   const response = await trackImport(target, { name: source.name, content, counter }, options, output, signal);
@@ -100,15 +102,6 @@ async function importInto(
   const { request } = counter;
   const requested = [...requestLines(request), ...(isWithout ? [lost] : [])];
   return importOutput(response, target.name, options, { losses, missingStates, request, requested });
-}
-
-/** Requires that a database is not imported into itself under another name. */
-async function requireOtherPlace(source: Place, target: DatabasePlace, signal: AbortSignal): Promise<void> {
-  if (source.takes === 'files') return;
-  const { requireOtherInstance } = await import('../exports/placeInterfaces.ts');
-  const sourceFacts = await source.facts(['export'], signal);
-  const targetFacts = await target.facts(['export'], signal);
-  requireOtherInstance({ place: source, facts: sourceFacts }, { place: target, facts: targetFacts });
 }
 
 /** Opens the export of the source; that of a file only if the call selects its secrets. */
@@ -167,8 +160,7 @@ function importOutput(
       event: 'result',
       ...response,
       ...request,
-      ...(losses.length === 0 ? {} : { losses }),
-      ...(missingStates.length === 0 ? {} : { missingStates }),
+      ...withoutEmpty({ losses, missingStates }),
     },
     text,
     exitStatus: () => (isListed ? 'listed' : 'done'),

@@ -3,7 +3,7 @@ import { defineCommand, type Output, required } from '../command.ts';
 import type { FileFacts } from '../exports/fileFacts.ts';
 import type { PlaceInspection } from '../exports/inspectPlace.ts';
 import type { Place, UnexportedOrganisation } from '../exports/placeInterfaces.ts';
-import { missingStatesLines, type Notice, noticeLines, noticeSection } from '../notices.ts';
+import { missingStatesLines, type Notice, noticeLines, noticeSection, withoutEmpty } from '../notices.ts';
 import { words } from '../nouns.ts';
 import { counted, countList, hashLine, numberText } from '../numberTexts.ts';
 import {
@@ -77,10 +77,7 @@ function inspectOutput(
     manifest: manifest === undefined ? null : { ...manifest, ...request },
     leftToDo,
     leftToDoInZitadel,
-    ...(warnings.length === 0 ? {} : { warnings }),
-    ...(unexported.length === 0 ? {} : { unexported }),
-    ...(losses.length === 0 ? {} : { losses }),
-    ...(missingStates.length === 0 ? {} : { missingStates }),
+    ...withoutEmpty({ warnings, unexported, losses, missingStates }),
   };
   const origin =
     manifest === undefined

@@ -198,6 +198,11 @@ export interface DescribedPlace {
   readonly facts: PlaceFacts | undefined;
 }
 
+/** Reads the facts about a place from which a call exports. */
+export async function describePlace(place: Place, signal: AbortSignal): Promise<DescribedPlace> {
+  return { place, facts: place.takes === 'imports' ? await place.facts(['export'], signal) : undefined };
+}
+
 /**
  * Requires that two places are not the same instance under two names.
  * @throws UsageError

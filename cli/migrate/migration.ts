@@ -9,6 +9,7 @@ import { type Output, type Surroundings, UsageError } from '../command.ts';
 import { stayingOrganisation } from '../exports/defaultOrganisation.ts';
 import type { FilePlace, StoredFile } from '../exports/placeInterfaces.ts';
 import { trackStore } from '../exports/trackTransfer.ts';
+import { withoutEmpty } from '../notices.ts';
 import { firstLines } from '../numberTexts.ts';
 import { askConfirmation, askText, canAsk } from '../questions.ts';
 import { commandLine, type Line, layOut, layoutOf, printable, printableJson, section } from '../terminal.ts';
@@ -206,7 +207,7 @@ async function planOutput(planned: MigrationPlan, run: MigrationRun, changes: re
   const next = `${migrateCommand('resume', directory)} --yes`;
   const offer = section('Nothing is changed: migrate with', [commandLine(next)]);
   return {
-    json: { ...result, next, ...(changes.length === 0 ? {} : { sourceChanges: changes }), ...planned },
+    json: { ...result, next, ...withoutEmpty({ sourceChanges: changes }), ...planned },
     text: [...planText(planned), ...changeSection(changes), ...offer],
   };
 }
