@@ -216,10 +216,7 @@ export function requireOtherInstance(first: DescribedPlace, second: DescribedPla
 }
 
 /** The service at an address, as it describes itself without authentication. */
-export interface Recognised extends Pick<PlaceFacts, 'service' | 'version' | 'clockAheadMs' | 'callLimits'> {
-  /** Whether an instance of this service takes a file as the body of an import. */
-  readonly takesFiles?: boolean;
-}
+export type Recognised = Pick<PlaceFacts, 'service' | 'version' | 'clockAheadMs' | 'callLimits'>;
 
 /** Returns the offset of this machine's clock from a Date header that has just arrived; undefined without one. */
 export function clockAhead(date: string | undefined): number | undefined {

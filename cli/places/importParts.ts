@@ -28,13 +28,6 @@ export interface PartTarget {
   readonly send: (part: Uint8Array, options: PlaceImportOptions, meter: ImportMeter) => Promise<ImportResponse>;
 }
 
-/** Reads content to its end, so that its owner's counts and checks run, and returns its size. */
-export async function countBytes(content: ExportFile, signal: AbortSignal): Promise<number> {
-  let bytes = 0;
-  for await (const chunk of content.open(signal)) bytes += chunk.byteLength;
-  return bytes;
-}
-
 /**
  * Imports a file above the size limit of a request: verifies it, sends it in parts, and adds up the responses. As with one
  * request, nothing is written before the file is valid, and the same call continues an interrupted import.

@@ -5,7 +5,7 @@ import { exportOptions, NO_ORGANISATION } from '../../functions/export/contract.
 import { EXPORT_FILE, type ImportResponse } from '../../functions/import/contract.ts';
 import { responseTooLarge } from '../../shared/errors/errors.ts';
 import { hasCode, type IdentityError } from '../../shared/errors/identityError.ts';
-import { exportDamaged, formTooLarge, placeBroke, placeRefused } from '../../shared/errors/placeErrors.ts';
+import { exportDamaged, formTooLarge, placeBroke } from '../../shared/errors/placeErrors.ts';
 import { proveExport } from '../../shared/exportFile/inspection.ts';
 import { exportedManifest } from '../../shared/exportFile/manifest.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
@@ -25,16 +25,13 @@ import {
 } from '../exports/placeInterfaces.ts';
 import { callBriefly, callServer, type HttpCall, type HttpResponse, readText } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
-import { countBytes, importParts, type PartTarget } from './importParts.ts';
+import { importParts, type PartTarget } from './importParts.ts';
 import { importQuery, requireSendable, toRequest } from './importQuery.ts';
 import { ACCEPT, type CalledInstance, readImportResponse, responseError } from './instanceResponses.ts';
 
 /** Opens a running instance of this service as a place. */
-export function openInstance(
-  settings: InstanceSettings,
-  { takesFiles, callLimits = {}, ...recognised }: Recognised,
-): DatabasePlace {
-  const { requestBytes = UNLIMITED } = callLimits;
+export function openInstance(settings: InstanceSettings, recognised: Recognised): DatabasePlace {
+  const { requestBytes = UNLIMITED } = recognised.callLimits ?? {};
   return {
     takes: 'imports',
     name: settings.origin,
@@ -42,7 +39,6 @@ export function openInstance(
     import: async (content, options, meter, signal) => {
       requireNoneForZitadel(options);
       requireSendable(options);
-      if (takesFiles !== true) throw placeRefused(settings.origin, OLDER);
       meter.onBegun('sending');
       if (requestBytes === UNLIMITED) return await importIntoInstance(settings, content, options, meter, signal);
       await using file = await makeRepeatable(content, signal);
@@ -52,12 +48,16 @@ export function openInstance(
         importIntoInstance(settings, { open: () => [part] }, partOptions, partMeter, signal);
       return await importParts({ origin: settings.origin, requestBytes, send }, file, options, meter, signal);
     },
-    facts: (operations, signal) => readInstanceFacts(settings, { ...recognised, callLimits }, operations, signal),
+    facts: (operations, signal) => readInstanceFacts(settings, recognised, operations, signal),
   };
 }
 
-// An older release would parse the file as a request, whose content could set options.
-const OLDER = `its release does not take ${EXPORT_FILE}: upgrade the instance first`;
+/** Reads content to its end, so that its owner's counts and checks run, and returns its size. */
+async function countBytes(content: ExportFile, signal: AbortSignal): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of content.open(signal)) bytes += chunk.byteLength;
+  return bytes;
+}
 
 async function exportFromInstance(settings: InstanceSettings, options: PlaceExportOptions): Promise<ExportFile> {
   async function* read(page: object, signal: AbortSignal): AsyncGenerator<Uint8Array> {

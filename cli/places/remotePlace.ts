@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { EXPORT_FILE } from '../../functions/import/contract.ts';
 import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { clockAhead, type DatabasePlace, type Recognised } from '../exports/placeInterfaces.ts';
@@ -16,9 +15,6 @@ const ours = z.object({
   info: z.object({ title: z.literal('Identity'), version: z.string() }),
   paths: z.record(z.string(), z.unknown()),
   'x-limits': statedLimits.default({}),
-});
-const fileImport = z.object({
-  post: z.object({ requestBody: z.object({ content: z.object({ [EXPORT_FILE]: z.object({}) }) }) }),
 });
 
 /** A restarting ZITADEL returns 503 for a shorter time. */
@@ -52,10 +48,9 @@ async function recogniseBy(origin: string, { status, headers, body }: HttpRespon
   const document = ours.safeParse(parseIfJson(await readText(body, MAX_DESCRIPTION_BYTES))).data;
   const hasOperations = document?.paths['/admin/v1/export'] ?? document?.paths['/admin/v1/import'];
   if (document === undefined || hasOperations === undefined) return `${PATH} describes another service`;
-  const takesFiles = fileImport.safeParse(document.paths['/admin/v1/import']).success;
   const { info, 'x-limits': callLimits } = document;
   const clockAheadMs = clockAhead(headers.date);
-  return { service: 'identity', version: info.version, clockAheadMs, takesFiles, callLimits };
+  return { service: 'identity', version: info.version, clockAheadMs, callLimits };
 }
 
 function redirectOrigin(origin: string, location: string | undefined): string {

@@ -6,7 +6,6 @@ import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { splicedFile } from '../../support/fixtures/splicedFile.ts';
 import { exportFrom, importFile } from '../../support/http/wire.ts';
-import { startFakeInstance } from '../../support/places/fakeInstance.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { sqlite } from '../../support/stores/stores.ts';
 
@@ -85,17 +84,5 @@ describe('a file that identity import sends to an instance', () => {
     expect(south.requests().filter((line) => line.startsWith('/admin/v1/import'))).not.toContain(
       '/admin/v1/import 431',
     );
-  });
-
-  it('is not sent to an older instance, which would read it as a request', async () => {
-    let calls = 0;
-    const older = await startFakeInstance((response) => void response.end(`${++calls}`), undefined, {});
-    const file = join(await testDirectory(), 'file.json');
-    await writeFile(file, '{"orgs":[]}');
-    const tokenFile = join(await testDirectory(), 'token.pat');
-    await writeFile(tokenFile, 'some-token', { mode: 0o600 });
-    const { code, stderr } = await identity(['import', file, '--to', older.url, '--token-file', tokenFile]);
-    expect({ code, calls }).toEqual({ code: 1, calls: 0 });
-    expect(stderr).toMatch(/refuses: its release does not take application\/vnd\.identity\.export\+json: upgrade/);
   });
 });

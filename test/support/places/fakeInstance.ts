@@ -1,7 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { EXPORT_FILE } from '../http/wire.ts';
 
 /** A server that is recognised as an instance, with responses chosen by a test. */
 export interface FakeInstance {
@@ -22,21 +21,17 @@ export const emptyExport = JSON.stringify({
   },
 });
 
-const currentContent = { 'application/json': {}, [EXPORT_FILE]: {} };
-
 /**
  * Starts such a server until the test has finished.
  * @param now its time
- * @param content the media types that its imports accept
  */
 export async function startFakeInstance(
   respond: (response: ServerResponse) => void,
   now?: Date,
-  content: object = currentContent,
 ): Promise<FakeInstance> {
   const document = JSON.stringify({
     info: { title: 'Identity', version: '0.0.0' },
-    paths: { '/admin/v1/export': {}, '/admin/v1/import': { post: { requestBody: { content } } } },
+    paths: { '/admin/v1/export': {}, '/admin/v1/import': {} },
   });
   const left = Promise.withResolvers<void>();
   const server = createServer((request, response) => {
