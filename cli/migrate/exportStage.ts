@@ -49,7 +49,6 @@ export async function stageExport(
   const excluded = settings.excludedOrgIds.map((id) => ({ orgId: id, reason: 'excluded by --exclude-org' }));
   await run.advance({
     callers: { ...callers, from: isFile ? undefined : exporter?.userId },
-    leftOut: [...defaults, ...excluded.filter((one) => one.orgId !== defaultOrgId)],
     exported: {
       storedBytes: (await stat(exportPath(run.directory))).size,
       bytes,
@@ -60,15 +59,15 @@ export async function stageExport(
       instance: manifest?.instance,
       defaultOrgId: isFile && contains(manifest?.defaultOrgId) ? manifest?.defaultOrgId : undefined,
       exportedBy: contains(exporter?.orgId) ? exporter?.userId : undefined,
-      ...(missingStates.length === 0 ? {} : { missingStates: [...missingStates] }),
+      missingStates: [...missingStates],
+      leftOut: [...defaults, ...excluded.filter((one) => one.orgId !== defaultOrgId)],
     },
   });
 }
 
 /** Returns the options of exports after the first one, which has determined the excluded organisations. */
 export function currentOptions(run: MigrationRun): PlaceExportOptions {
-  const { settings, leftOut = [] } = run.state;
-  return { ...sourceOptions(settings), excludedOrgIds: leftOut.map(({ orgId }) => orgId) };
+  return { ...sourceOptions(run.state.settings), excludedOrgIds: run.exported.leftOut.map(({ orgId }) => orgId) };
 }
 
 /**

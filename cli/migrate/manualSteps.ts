@@ -49,7 +49,7 @@ interface TokenUser {
 }
 
 /** Returns the users of a migration's tokens, one per side. */
-function tokenUsers({ settings, callers = {} }: MigrationState, { source, target }: PlannedSides): TokenUser[] {
+function tokenUsers({ settings, callers }: MigrationState, { source, target }: PlannedSides): TokenUser[] {
   const { from, to, secretFiles } = settings;
   const tokenFile = (side: 'from' | 'to') => secretFiles[`${side}-token-file`] ?? secretFiles['token-file'];
   return [

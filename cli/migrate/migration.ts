@@ -66,7 +66,8 @@ async function beginMigration(
   if (place.takes === 'files') await place.requireFree?.(call.signal);
   const settings = await chooseSecrets(call, given, sides.source);
   const directory = await createRunDirectory(call.options['run-dir'], call.now);
-  await writeMigrationState(directory, { version: 1, startedAt: call.now.toISOString(), settings });
+  const startedAt = call.now.toISOString();
+  await writeMigrationState(directory, { version: 1, startedAt, settings, callers: {}, phases: [], resumedAt: [] });
   try {
     return await workAlone(call, directory, 'started', (run) => steps(run, sides));
   } catch (error) {
@@ -133,7 +134,7 @@ function changeSection(changes: readonly string[]): Line[] {
 
 /** Exports the source and makes the plan, unless both are done. */
 async function plan(run: MigrationRun, { source, target }: OpenSides): Promise<MigrationPlan> {
-  const { plannedAt, moved, settings, callers = {} } = run.state;
+  const { plannedAt, moved, settings, callers } = run.state;
   const [from, to] = [source, target].map(({ facts }) => facts?.caller?.userId);
   await run.change({ callers: { from: from ?? callers.from, to: to ?? callers.to } });
   const isPlanned = plannedAt !== undefined && run.hasExport;

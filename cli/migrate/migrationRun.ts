@@ -43,7 +43,9 @@ const stagedExport = z.strictObject({
   /** The user who exported the source, if the export contains it. */
   exportedBy: z.string().optional(),
   /** The states that the source did not return, which count as active: a sentence per organisation. */
-  missingStates: z.array(z.string()).optional(),
+  missingStates: z.array(z.string()),
+  /** The excluded organisations, each with the reason. */
+  leftOut: z.array(z.strictObject({ orgId: z.string(), reason: z.string() })),
 });
 
 const movedContent = z.strictObject({
@@ -65,10 +67,8 @@ const migrationState = z.strictObject({
   version: z.literal(1),
   startedAt: timestamp,
   settings: migrationSettings,
-  /** The excluded organisations, each with the reason. */
-  leftOut: z.array(z.strictObject({ orgId: z.string(), reason: z.string() })).optional(),
   /** The users of both tokens, if known. */
-  callers: z.strictObject({ from: z.string().optional(), to: z.string().optional() }).optional(),
+  callers: z.strictObject({ from: z.string().optional(), to: z.string().optional() }),
   exported: stagedExport.optional(),
   plannedAt: timestamp.optional(),
   confirmedAt: timestamp.optional(),
@@ -80,9 +80,9 @@ const migrationState = z.strictObject({
   importRepeated: z.literal(true).optional(),
   moved: movedContent.optional(),
   /** The phases of completed steps, each with the figures of its last attempt. */
-  phases: z.array(migrationPhase).optional(),
+  phases: z.array(migrationPhase),
   /** The times at which the migration was resumed. */
-  resumedAt: z.array(timestamp).optional(),
+  resumedAt: z.array(timestamp),
   finishedAt: timestamp.optional(),
 });
 
@@ -134,6 +134,13 @@ export class MigrationRun {
     return this.current;
   }
 
+  /** The facts about the export, which the first step records. */
+  get exported(): z.infer<typeof stagedExport> {
+    const { exported } = this.current;
+    if (exported === undefined) throw new Error(`${this.directory} has no facts about the export`);
+    return exported;
+  }
+
   /** The export in the run directory, as a place. */
   get export(): FilePlace {
     return { ...openFile(exportPath(this.directory)), name: 'the export' };
@@ -158,7 +165,7 @@ export class MigrationRun {
 
   /** The phases so far. A repeated phase has the figures of its last attempt. */
   get phases(): readonly Phase[] {
-    return [...(this.current.phases ?? []), ...this.newPhases.values()];
+    return [...this.current.phases, ...this.newPhases.values()];
   }
 
   /** Records a completed step, durably. */
@@ -196,7 +203,7 @@ export async function workAlone<Result>(
   using _lock = await lockRunDirectory(directory);
   const shown = { output: progressOutput(call), signal: call.signal };
   const run = new MigrationRun(directory, await readMigrationState(directory), shown);
-  if (event === 'resumed') await run.change({ resumedAt: [...(run.state.resumedAt ?? []), new Date().toISOString()] });
+  if (event === 'resumed') await run.change({ resumedAt: [...run.state.resumedAt, new Date().toISOString()] });
   // Printed now, because a second signal ends the process immediately.
   const interrupting = () => call.stderr.write('\ninterrupting the migration\n');
   if (!call.options.json) call.signal.addEventListener('abort', interrupting);

@@ -53,19 +53,19 @@ export async function makePlan(run: MigrationRun, source: OpenSide, target: Open
   const { inspection, credentials, leftToDo, found } = await surveyExport(run, source, target);
   const trial = await tryImport(run, target);
   const { errors: refused, errorsOmitted: refusedOmitted, ...notices } = sortNotices(trial, [source, target], leftToDo);
-  const { settings, exported, leftOut = [] } = run.state;
+  const { records, digest, readAt, bytes, leftOut } = run.exported;
   const plan: MigrationPlan = {
     source: {
       ...describeSide(source),
       // The digest of no records is meaningless.
-      ...(exported === undefined || exported.records === 0 ? {} : { digest: exported.digest, readAt: exported.readAt }),
+      ...(records === 0 ? {} : { digest, readAt }),
     },
     target: describeSide(target),
     checks: [...planChecks(run, source, target, trial), ...hashChecks(target, credentials)],
     leftOut,
     ...found,
-    onConflict: settings.onConflict,
-    bytes: exported?.bytes ?? 0,
+    onConflict: run.state.settings.onConflict,
+    bytes,
     refused,
     refusedOmitted,
     ...notices,
@@ -150,7 +150,7 @@ async function readSides(
 async function tryImport(run: MigrationRun, { place, facts }: OpenSide) {
   const { requestBytes = UNLIMITED } = facts?.callLimits ?? {};
   // A trial is one request.
-  if (place.takes === 'files' || (run.state.exported?.bytes ?? 0) > requestBytes) return undefined;
+  if (place.takes === 'files' || run.exported.bytes > requestBytes) return undefined;
   try {
     return await rehearseImport(run, place);
   } catch (error) {
@@ -164,7 +164,7 @@ function planChecks(run: MigrationRun, source: OpenSide, target: OpenSide, trial
     ...listChecks(source),
     ...listChecks(target),
     ...exportChecks(run, source),
-    ...sizeChecks(source, target, run.state.exported?.bytes ?? 0),
+    ...sizeChecks(source, target, run.exported.bytes),
     ...trialChecks(target, trial),
   ];
 }
@@ -197,8 +197,8 @@ function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefin
 }
 
 /** Warns of states that the source did not return, and of the default organisation or the exporting user in the export. */
-function exportChecks({ state: { exported } }: MigrationRun, { place }: OpenSide): MigrationPlan['checks'] {
-  const { missingStates = [], defaultOrgId, exportedBy } = exported ?? {};
+function exportChecks({ exported }: MigrationRun, { place }: OpenSide): MigrationPlan['checks'] {
+  const { missingStates, defaultOrgId, exportedBy } = exported;
   const withDefault = `${place.name} contains ${defaultOrgId}, the default organisation of its source: to leave that out, export again with --exclude-org ${defaultOrgId}`;
   const withExporter = `the user ${exportedBy}, who exported the source, is in the export with all its records: delete it in the target after the migration if it served the export only`;
   const messages = [

@@ -50,7 +50,7 @@ async function isReadable(run: MigrationRun, { takes, readExport }: Place): Prom
 const BOTH_COMPARED = 'both sides were exported and compared, record by record and field by field';
 
 async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, target }: OpenSides): Promise<Proved> {
-  const { settings, moved, exported } = run.state;
+  const { settings, moved } = run.state;
   const credentials = credentialTally(target);
   const activations = new Activations();
   const organisations = new OrganisationTally();
@@ -82,7 +82,7 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
       differences: [...differences.entries, ...expected.entries].map((one) =>
         describeDifference(one, names.get(one.orgId)),
       ),
-      sourceUnchanged: before.tally.digest === exported?.digest,
+      sourceUnchanged: before.tally.digest === run.exported.digest,
     },
     credentials: credentials && {
       ...credentials.credentials,
@@ -110,9 +110,8 @@ function describeDifference({ outcome, fields = [], ...record }: RecordDifferenc
 }
 
 /** Returns the proof for a target that cannot be read: it has confirmed the checksum of the stored bytes. */
-function proveByChecksum({ state: { moved, exported } }: MigrationRun, plan: MigrationPlan): Proved {
+function proveByChecksum({ state: { moved }, exported: { digest } }: MigrationRun, plan: MigrationPlan): Proved {
   const { place = '', bytes = 0, crc32c = '' } = moved?.stored ?? {};
-  const digest = exported?.digest ?? '';
   return {
     proof: {
       method: 'checksum',

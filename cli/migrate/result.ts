@@ -13,7 +13,7 @@ import type { Output } from '../command.ts';
 import { missingStatesText } from '../notices.ts';
 import { requireFreeFile } from '../places/filePlace.ts';
 import { type MigrationPlan, type MigrationResult, migrationResult } from './migrationDocuments.ts';
-import { type MigrationRun, type MigrationState, readMigrationState } from './migrationRun.ts';
+import { type MigrationRun, readMigrationState } from './migrationRun.ts';
 import type { OpenSide } from './openSides.ts';
 import type { Proved } from './proof.ts';
 import { migrateCommand, readJson, writeJson } from './runDirectory.ts';
@@ -33,7 +33,7 @@ export async function makeResult(
   target: OpenSide,
   proved: Proved,
 ): Promise<MigrationResult> {
-  const { settings, startedAt, moved: { response, stored } = {}, leftOut = [], resumedAt = [] } = run.state;
+  const { settings, startedAt, moved: { response, stored } = {}, resumedAt } = run.state;
   const { proof, credentials, organisations, organisationsOmitted, sourceDigest, targetDigest, activations } = proved;
   const notices = sortNotices(response, [plan.source, target], plan.leftToDo);
   const { place: _, ...object } = stored ?? { place: '' };
@@ -46,10 +46,10 @@ export async function makeResult(
     source: { ...plan.source, digest: sourceDigest },
     target: { ...plan.target, ...object, ...(targetDigest === undefined ? {} : { digest: targetDigest }) },
     options: { ...shownSettings.parse(settings), secrets: [...selectedKinds(settings)] },
-    leftOut,
+    leftOut: run.exported.leftOut,
     organisations,
     organisationsOmitted,
-    moved: movedCounts(run.state, plan),
+    moved: movedCounts(run, plan),
     phases: [...run.phases],
     resumedAt,
     ...notices,
@@ -57,7 +57,7 @@ export async function makeResult(
     leftToDo: [...activations.entries, ...notices.leftToDo.filter(({ reason }) => reason !== 'access_given')],
     leftToDoOmitted: notices.leftToDoOmitted + activations.omitted,
     warnings: [
-      ...ownWarnings(run.state),
+      ...ownWarnings(run),
       // There is no import into a file, so the plan's warnings remain.
       ...(response === undefined ? plan.warnings : notices.warnings),
     ],
@@ -69,23 +69,18 @@ export async function makeResult(
 }
 
 /** Returns the numbers of exported and imported records. */
-function movedCounts({ exported, moved: { response } = {} }: MigrationState, { sections }: MigrationPlan) {
-  return {
-    organisations: exported?.organisations ?? 0,
-    records: exported?.records ?? 0,
-    exported: sections,
-    ...(response === undefined ? {} : { imported: importedCounts(response.summary) }),
-  };
+function movedCounts({ exported: { organisations, records }, state: { moved } }: MigrationRun, plan: MigrationPlan) {
+  const imported = moved?.response === undefined ? {} : { imported: importedCounts(moved.response.summary) };
+  return { organisations, records, exported: plan.sections, ...imported };
 }
 
 /** Returns the warnings that the import's response does not contain. */
-function ownWarnings({ exported, importRepeated, moved: { response } = {} }: MigrationState) {
-  const { missingStates = [] } = exported ?? {};
+function ownWarnings({ exported, state: { importRepeated, moved } }: MigrationRun) {
   // The last request counts records of earlier ones as unchanged.
-  const countsEarlier = importRepeated === true && total(response?.summary.unchanged ?? {}) > 0;
+  const countsEarlier = importRepeated === true && total(moved?.response?.summary.unchanged ?? {}) > 0;
   return [
     ...(countsEarlier ? [SEVERAL_REQUESTS] : []),
-    ...missingStates.map((one) => ({ type: 'state', message: missingStatesText(one) })),
+    ...exported.missingStates.map((one) => ({ type: 'state', message: missingStatesText(one) })),
   ];
 }
 

@@ -298,7 +298,7 @@ describe('a migration', () => {
     const resume = ['migrate', 'resume', '--run-dir', directory, '--yes'];
     const first = await startProgram(command, [script, ...resume], /^/);
     const state = async () => readFile(join(directory, 'state.json'), 'utf8');
-    await expect.poll(state).toContain('"resumedAt"');
+    await expect.poll(state).toContain('"resumedAt":["');
     const second = await identity(resume);
     expect(second.code).toBe(1);
     expect(second.stderr).toBe(

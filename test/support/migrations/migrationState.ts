@@ -7,5 +7,8 @@ export function migrationState(from: string, to: string): MigrationState {
     version: 1,
     startedAt: '2026-11-22T20:00:00.000Z',
     settings: migrationSettings.parse({ from, to, secretFiles: {} }),
+    callers: {},
+    phases: [],
+    resumedAt: [],
   };
 }

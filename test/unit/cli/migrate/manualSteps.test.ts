@@ -9,7 +9,10 @@ const readAt = '2026-11-26T12:00:00.000Z';
 function stateTo(to: string): MigrationState {
   return {
     ...migrationState(from, to),
-    exported: { storedBytes: 1, bytes: 1, records: 1, organisations: 1, readAt, digest: 'sha256:0', exportedBy: '7' },
+    exported: {
+      ...{ storedBytes: 1, bytes: 1, records: 1, organisations: 1, readAt, digest: 'sha256:0', exportedBy: '7' },
+      ...{ missingStates: [], leftOut: [] },
+    },
   };
 }
 
