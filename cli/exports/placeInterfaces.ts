@@ -2,7 +2,6 @@
 
 import type { ExportRequestOptions } from '../../functions/export/contract.ts';
 import type { ImportRequestOptions, ImportResponse } from '../../functions/import/contract.ts';
-import { total } from '../../shared/collections/counts.ts';
 import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { StatedLimits } from '../../shared/limits.ts';
 import { UsageError } from '../command.ts';
@@ -114,18 +113,6 @@ export interface ImportMeter {
   readonly onBegun: (phase: 'sending' | 'reading' | 'comparing', compared?: () => ComparedRecords) => void;
   /** Called when the target begins to write, with a function that returns its progress. */
   readonly onStarted: (settled: () => ImportSettled) => void;
-}
-
-/** Returns the number of settled records of an import, by its counts of outcomes. */
-export function countSettled({
-  created = {},
-  unchanged = {},
-  overwritten = {},
-  skipped = {},
-  failed = {},
-}: Partial<ImportResponse['summary']>): Omit<ImportSettled, 'total'> {
-  const records = [created, unchanged, overwritten, skipped, failed].reduce((sum, counts) => sum + total(counts), 0);
-  return { records, unchanged: total(unchanged) };
 }
 
 /** A place with a database: it exports and imports organisations. */

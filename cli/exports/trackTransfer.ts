@@ -3,16 +3,16 @@
 import type { ImportResponse } from '../../functions/import/contract.ts';
 import { type Meter, type ProgressOutput, trackPhase } from '../progress.ts';
 import { undisposed } from './fileContent.ts';
-import {
-  type ComparedRecords,
-  countSettled,
-  type DatabasePlace,
-  type ExportFile,
-  type FilePlace,
-  type ImportMeter,
-  type ImportSettled,
-  type PlaceImportOptions,
-  type StoredFile,
+import { countSettled, outcomeCounts } from './importOutcomes.ts';
+import type {
+  ComparedRecords,
+  DatabasePlace,
+  ExportFile,
+  FilePlace,
+  ImportMeter,
+  ImportSettled,
+  PlaceImportOptions,
+  StoredFile,
 } from './placeInterfaces.ts';
 import { RecordCounter } from './recordCounter.ts';
 
@@ -57,7 +57,7 @@ export async function trackImport(
     unchanged: () => settled().unchanged,
     fraction: () => shareOf(settled()),
   };
-  const count = ({ summary }: ImportResponse) => countSettled(summary);
+  const count = ({ summary }: ImportResponse) => countSettled(outcomeCounts(summary));
   return await trackPhase(output, options.dryRun ? 'trying' : IMPORTING, taken, () => importing, count);
 }
 

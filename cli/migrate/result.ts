@@ -10,6 +10,7 @@ import { migrationUnfinished } from '../../shared/errors/placeErrors.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import type { Output } from '../command.ts';
+import { outcomeCounts } from '../exports/importOutcomes.ts';
 import { missingStatesText } from '../notices.ts';
 import { requireFreeFile } from '../places/filePlace.ts';
 import { type MigrationPlan, type MigrationResult, migrationResult } from './migrationDocuments.ts';
@@ -70,7 +71,7 @@ export async function makeResult(
 
 /** Returns the numbers of exported and imported records. */
 function movedCounts({ exported: { organisations, records }, state: { moved } }: MigrationRun, plan: MigrationPlan) {
-  const imported = moved?.response === undefined ? {} : { imported: importedCounts(moved.response.summary) };
+  const imported = moved?.response === undefined ? {} : { imported: outcomeCounts(moved.response.summary) };
   return { organisations, records, exported: plan.sections, ...imported };
 }
 
@@ -82,18 +83,6 @@ function ownWarnings({ exported, state: { importRepeated, moved } }: MigrationRu
     ...(countsEarlier ? [SEVERAL_REQUESTS] : []),
     ...exported.missingStates.map((one) => ({ type: 'state', message: missingStatesText(one) })),
   ];
-}
-
-/** Returns the counts of an import for the result. */
-function importedCounts({
-  created,
-  unchanged,
-  overwritten = {},
-  skipped = {},
-  failed,
-  notCarried,
-}: ImportResponse['summary']) {
-  return { created, unchanged, overwritten, skipped, failed, notCarried };
 }
 
 /** The warning if the import took several requests. */

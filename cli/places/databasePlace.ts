@@ -17,8 +17,8 @@ import { describeInstance } from '../../shared/store/instance.ts';
 import { openExistingStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import { storeForCall } from '../../shared/store/store.ts';
 import { makeRepeatable } from '../exports/fileContent.ts';
+import { countSettled } from '../exports/importOutcomes.ts';
 import {
-  countSettled,
   type DatabasePlace,
   type ExportFile,
   type ImportMeter,

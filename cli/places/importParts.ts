@@ -11,11 +11,12 @@ import { type Inspection, inspect } from '../../shared/exportFile/inspection.ts'
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import {
   countSettled,
-  type ExportFile,
-  type ImportMeter,
-  type ImportSettled,
-  type PlaceImportOptions,
-} from '../exports/placeInterfaces.ts';
+  joinedResponse,
+  noOutcomes,
+  type OutcomeCounts,
+  outcomeCounts,
+} from '../exports/importOutcomes.ts';
+import type { ExportFile, ImportMeter, ImportSettled, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { type FilePart, splitFile, UnsplittableError } from '../exports/splitFile.ts';
 import { asRefusal } from '../serverMessages.ts';
 
@@ -98,39 +99,22 @@ class PartsSum {
   /** The organisations of the parts so far, and those among them that exist. */
   private readonly seen = new Set<string>();
   private readonly existing = new Set<string>();
-  private readonly errors: NonNullable<ImportResponse['errors']> = [];
+  private readonly errors: ImportError[] = [];
   private readonly warnings: ImportResponse['summary']['warnings'] = [];
-  private summary: ImportResponse['summary'];
+  private errorsOmitted = 0;
+  private warningsOmitted = 0;
+  private counts: OutcomeCounts;
 
   constructor(inspection: Inspection, options: PlaceImportOptions) {
     this.inspection = inspection;
     this.options = options;
     // Counts the content that is in no part.
     const fields = Object.entries(inspection.unknown).filter(([name]) => !name.includes('.'));
-    this.summary = {
-      created: {},
-      unchanged: {},
-      failed: {},
-      notCarried: addCounts(inspection.leftOut, Object.fromEntries(fields)),
-      warnings: [],
-      proved: inspection.proved,
-      ...(options.dryRun ? { dryRun: true } : {}),
-      idsOmitted: true,
-    };
+    const notCarried = addCounts(inspection.leftOut, Object.fromEntries(fields));
+    this.counts = { ...noOutcomes(), notCarried };
   }
 
   add({ orgIds }: FilePart, { errors = [], success, summary }: ImportResponse): void {
-    const {
-      created,
-      unchanged,
-      overwritten,
-      skipped,
-      failed,
-      notCarried,
-      errorsOmitted = 0,
-      warningsOmitted = 0,
-    } = summary;
-    const before = this.summary;
     const again = orgIds.intersection(this.seen);
     for (const { orgId } of success.orgs ?? []) this.existing.add(String(orgId));
     const isNew = ({ type, id = '' }: Pick<ImportError, 'type' | 'id'>) =>
@@ -138,25 +122,22 @@ class PartsSum {
     this.errors.push(...errors.filter(isNew));
     this.warnings.push(...summary.warnings.filter(isNew));
     for (const orgId of orgIds) this.seen.add(orgId);
-    const omitted = {
-      errorsOmitted: (before.errorsOmitted ?? 0) + errorsOmitted,
-      warningsOmitted: (before.warningsOmitted ?? 0) + warningsOmitted,
-    };
-    this.summary = {
-      ...before,
-      created: addCounts(before.created, created),
-      unchanged: addCounts(before.unchanged, without(unchanged, again.intersection(this.existing).size)),
-      overwritten: addCounts(before.overwritten, overwritten),
-      skipped: addCounts(before.skipped, skipped),
-      failed: addCounts(before.failed, without(failed, again.difference(this.existing).size)),
-      notCarried: addCounts(before.notCarried, notCarried),
-      ...omitted,
+    this.errorsOmitted += summary.errorsOmitted ?? 0;
+    this.warningsOmitted += summary.warningsOmitted ?? 0;
+    const { created, unchanged, overwritten, skipped, failed, notCarried } = outcomeCounts(summary);
+    this.counts = {
+      created: addCounts(this.counts.created, created),
+      unchanged: addCounts(this.counts.unchanged, without(unchanged, again.intersection(this.existing).size)),
+      overwritten: addCounts(this.counts.overwritten, overwritten),
+      skipped: addCounts(this.counts.skipped, skipped),
+      failed: addCounts(this.counts.failed, without(failed, again.difference(this.existing).size)),
+      notCarried: addCounts(this.counts.notCarried, notCarried),
     };
   }
 
   /** Returns the progress of the import, by that of the current part. */
   progress(part: Pick<ImportSettled, 'records' | 'unchanged'> = { records: 0, unchanged: 0 }): ImportSettled {
-    const { records, unchanged } = countSettled(this.summary);
+    const { records, unchanged } = countSettled(this.counts);
     const all = total(this.inspection.counts) + this.inspection.organisations.length;
     return {
       records: Math.min(all, records + part.records),
@@ -166,24 +147,19 @@ class PartsSum {
   }
 
   get response(): ImportResponse {
-    const { errorsOmitted = 0, warningsOmitted = 0, overwritten = {}, skipped = {}, ...summary } = this.summary;
     const errors = this.errors.slice(0, MAX_LISTED_ISSUES);
     const allWarnings = [...this.warnings, ...missingWarnings(this.inspection, this.options)];
     const warnings = allWarnings.slice(0, MAX_LISTED_ISSUES);
-    const furtherErrors = errorsOmitted + this.errors.length - errors.length;
-    const furtherWarnings = warningsOmitted + allWarnings.length - warnings.length;
-    return {
-      ...(errors.length === 0 ? {} : { errors }),
-      success: this.existing.size === 0 ? {} : { orgs: Array.from(this.existing, (orgId) => ({ orgId })) },
-      summary: {
-        ...summary,
-        ...(total(overwritten) === 0 ? {} : { overwritten }),
-        ...(total(skipped) === 0 ? {} : { skipped }),
-        warnings: [...fileWarnings(this.inspection), ...warnings],
-        ...(furtherErrors === 0 ? {} : { errorsOmitted: furtherErrors }),
-        ...(furtherWarnings === 0 ? {} : { warningsOmitted: furtherWarnings }),
-      },
-    };
+    return joinedResponse({
+      orgIds: [...this.existing],
+      counts: this.counts,
+      errors,
+      errorsOmitted: this.errorsOmitted + this.errors.length - errors.length,
+      warnings: [...fileWarnings(this.inspection), ...warnings],
+      warningsOmitted: this.warningsOmitted + allWarnings.length - warnings.length,
+      proved: this.inspection.proved,
+      dryRun: this.options.dryRun,
+    });
   }
 }
 

@@ -18,7 +18,8 @@ import {
   placeTokenRejected,
 } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import { countSettled, type ImportMeter, type ImportSettled } from '../exports/placeInterfaces.ts';
+import { countSettled } from '../exports/importOutcomes.ts';
+import type { ImportMeter, ImportSettled } from '../exports/placeInterfaces.ts';
 import { type HttpResponse, readText } from '../httpClient.ts';
 import { rejection } from '../serverMessages.ts';
 import { connectionReason } from '../tls.ts';

@@ -2,13 +2,13 @@ import { setTimeout } from 'node:timers/promises';
 import type { ImportResponse, ImportWarning } from '../../../functions/import/contract.ts';
 import { fileWarnings, loginNameWarnings } from '../../../functions/import/results/fileWarnings.ts';
 import { organisationFilter } from '../../../functions/import/selection.ts';
-import { addCounts, total } from '../../../shared/collections/counts.ts';
-import { combineVisitors, type Inspection, inspect } from '../../../shared/exportFile/inspection.ts';
-import type { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
+import { addCounts } from '../../../shared/collections/counts.ts';
+import { combineVisitors, inspect } from '../../../shared/exportFile/inspection.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { UsageError } from '../../command.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
+import { joinedResponse } from '../../exports/importOutcomes.ts';
 import type { ComparedRecords, ExportFile, ImportMeter, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { counted } from '../../numberTexts.ts';
 import { asRefusal } from '../../serverMessages.ts';
@@ -81,8 +81,26 @@ async function importFile(
   else await sendLedger(connection, ledger, survey.losses, onSettled);
   await settleExisting(connection, options, ledger, survey);
   const leftToDo = await listLeftToDo(read, signal);
-  const warnings = [...fileWarnings(inspection), ...loginNameWarnings(inspection, userLoginMustBeDomain)];
-  return buildResponse(ledger, { inspection, warnings, leftToDo, withSecrets, dryRun: options.dryRun });
+  const { errors, refused, outcomes } = ledger;
+  const seeds = outcomes.overwritten[humanUserSection.name] ?? 0;
+  return joinedResponse({
+    orgIds: orgIds.filter((orgId) => !refused.has(orgId)),
+    counts: {
+      ...outcomes,
+      notCarried: [inspection.leftOut, inspection.unknown].reduce(addCounts, outcomes.notCarried),
+    },
+    errors: errors.entries,
+    errorsOmitted: errors.omitted,
+    warnings: [
+      ...fileWarnings(inspection),
+      ...loginNameWarnings(inspection, userLoginMustBeDomain),
+      ...secretWarnings(seeds, withSecrets, options.dryRun),
+      ...leftToDo.warnings,
+    ],
+    warningsOmitted: leftToDo.omitted,
+    proved: inspection.proved,
+    dryRun: options.dryRun,
+  });
 }
 
 const TAKEN = 'ZITADEL has the id in another organisation, with other content, earlier in the file, or deleted it';
@@ -113,46 +131,6 @@ async function settleExisting(
       });
     }
   }
-}
-
-/** The parts of an import's response besides the outcomes of records. */
-interface ResponseFacts {
-  readonly inspection: Inspection;
-  /** The warnings about the whole file. */
-  readonly warnings: readonly ImportWarning[];
-  readonly leftToDo: LeftToDo;
-  /** The number of existing people whose passwords or TOTP seeds are in the file. */
-  readonly withSecrets: number;
-  readonly dryRun: boolean;
-}
-
-/** Returns the response of an import, in the form of this service. */
-function buildResponse(
-  ledger: ImportLedger,
-  { inspection, warnings, leftToDo, withSecrets, dryRun }: ResponseFacts,
-): ImportResponse {
-  const { errors, refused } = ledger;
-  const [overwritten, skipped] = [ledger.counts('overwritten'), ledger.counts('skipped')];
-  const seeds = overwritten[humanUserSection.name] ?? 0;
-  const orgs = inspection.organisations.flatMap(({ orgId }) => (refused.has(orgId) ? [] : [{ orgId }]));
-  return {
-    ...(errors.size === 0 ? {} : { errors: errors.entries }),
-    success: orgs.length === 0 ? {} : { orgs },
-    summary: {
-      created: ledger.counts('created'),
-      unchanged: ledger.counts('unchanged'),
-      failed: ledger.counts('failed'),
-      notCarried: [inspection.leftOut, inspection.unknown].reduce(addCounts, ledger.counts('notCarried')),
-      ...(total(overwritten) === 0 ? {} : { overwritten }),
-      ...(total(skipped) === 0 ? {} : { skipped }),
-      warnings: [...warnings, ...secretWarnings(seeds, withSecrets, dryRun), ...leftToDo.warnings],
-      proved: inspection.proved,
-      ...(dryRun ? { dryRun } : {}),
-      idsOmitted: true,
-      ...(errors.omitted === 0 ? {} : { errorsOmitted: errors.omitted }),
-      ...(leftToDo.omitted === 0 ? {} : { warningsOmitted: leftToDo.omitted }),
-    },
-  };
 }
 
 /** Returns the warnings about secrets of existing people. */

@@ -6,7 +6,6 @@ import { z } from 'zod';
 import type { ImportError } from '../../../functions/import/contract.ts';
 import { MAX_LISTED_ISSUES } from '../../../functions/import/results/report.ts';
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
-import type { Counts } from '../../../shared/collections/counts.ts';
 import { openTemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { putAt } from '../../../shared/json/jsonObject.ts';
@@ -17,13 +16,14 @@ import { recordSection, recordSections } from '../../../shared/organisation/sect
 import { temporaryKeyring } from '../../../shared/store/secrets/keyring.ts';
 import { seal, unseal } from '../../../shared/store/secrets/masterKey.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
+import { noOutcomes, type OutcomeCounts } from '../../exports/importOutcomes.ts';
 
 /** The existing record of a ZITADEL: `taken` if only another record has the id. */
 const found = z.enum(['missing', 'equal', 'different', 'taken']);
 /** The outcome of a record: `existing` if it was not visible when the import began. */
 const outcome = z.enum(['created', 'unchanged', 'overwritten', 'skipped', 'failed', 'notCarried', 'existing']);
 
-export type LedgerOutcome = z.infer<typeof outcome>;
+type LedgerOutcome = z.infer<typeof outcome>;
 
 const ledgerRow = z.object({
   position: z.int(),
@@ -35,7 +35,7 @@ const ledgerRow = z.object({
   foreseen: outcome,
   record: z.string(),
 });
-const countRow = z.object({ section: z.string(), records: z.int() });
+const countRow = z.object({ outcome: outcome.exclude(['existing']), section: z.string(), records: z.int() });
 const errorRow = z.object({ section: z.string(), id: z.string(), type: z.string().nullable(), message: z.string() });
 const progressRow = z.object({ records: z.int(), total: z.int() });
 const organisationRow = z.object({ orgId: z.string() });
@@ -197,11 +197,16 @@ export class ImportLedger implements RecordVisitor, Disposable {
     return rows.map((columns) => organisationRow.parse(columns).orgId);
   }
 
-  /** Returns the numbers of records with an outcome, by section. */
-  counts(settled: LedgerOutcome): Counts {
-    const sql = 'SELECT section, count(*) AS records FROM records WHERE outcome = ? GROUP BY section';
-    const rows = this.all(sql, settled).map((columns) => countRow.parse(columns));
-    return Object.fromEntries(rows.map(({ section, records }) => [section, records]));
+  /** The numbers of settled records. */
+  get outcomes(): OutcomeCounts {
+    const counts = noOutcomes();
+    const settled = "outcome IS NOT NULL AND outcome <> 'existing'";
+    const sql = `SELECT outcome, section, count(*) AS records FROM records WHERE ${settled} GROUP BY outcome, section`;
+    for (const columns of this.all(sql)) {
+      const row = countRow.parse(columns);
+      counts[row.outcome][row.section] = row.records;
+    }
+    return counts;
   }
 
   /** The errors, in the order of the file. */

@@ -84,8 +84,8 @@ describe('the ledger of an import into a ZITADEL', () => {
     ledger.enter(await entered(ledger, 'ben_51'), { outcome: 'notCarried' });
     ledger.enter(await entered(ledger, 'ada'), { outcome: 'failed', message: 'refused' });
     ledger.enter(await entered(ledger, 'ben'), { outcome: 'created' });
-    expect(ledger.counts('failed')).toEqual({ humanUsers: 1, userLinks: 1 });
-    expect(ledger.counts('notCarried')).toEqual({ userLinks: 1 });
+    expect(ledger.outcomes.failed).toEqual({ humanUsers: 1, userLinks: 1 });
+    expect(ledger.outcomes.notCarried).toEqual({ userLinks: 1 });
     expect(ledger.errors.entries).toEqual([{ type: 'human_user', id: 'ada', message: 'refused' }]);
     expect(ledger.progress).toEqual({ records: 3, total: 3 });
   });
@@ -103,8 +103,8 @@ describe('the ledger of an import into a ZITADEL', () => {
       { type: 'human_user_otp', id: 'ada', message: 'no seed' },
       { type: 'unknown_type', id: '9', message: 'of no record' },
     ]);
-    expect(ledger.counts('created')).toEqual({ projects: 1, humanUsers: 1 });
-    expect(ledger.counts('failed')).toEqual({ projects: 1, unknown_type: 1 });
+    expect(ledger.outcomes.created).toEqual({ projects: 1, humanUsers: 1 });
+    expect(ledger.outcomes.failed).toEqual({ projects: 1, unknown_type: 1 });
     expect((await all(ledger)).map(({ id }) => id)).toEqual(['1', '2', 'ada']);
   });
 });

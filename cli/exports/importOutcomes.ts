@@ -1,0 +1,65 @@
+// The outcomes of an import's records, and the response of an import in several requests.
+
+import type { ImportError, ImportResponse } from '../../functions/import/contract.ts';
+import { type Counts, total } from '../../shared/collections/counts.ts';
+import type { ImportSettled } from './placeInterfaces.ts';
+
+/** The numbers of records by outcome and section. */
+export type OutcomeCounts = Record<
+  'created' | 'unchanged' | 'overwritten' | 'skipped' | 'failed' | 'notCarried',
+  Readonly<Counts>
+>;
+
+/** Returns the counts of an import that has settled no record yet. */
+export function noOutcomes(): Record<keyof OutcomeCounts, Counts> {
+  return { created: {}, unchanged: {}, overwritten: {}, skipped: {}, failed: {}, notCarried: {} };
+}
+
+/** Returns the counts of an import's summary, which omits some of them if they are empty. */
+export function outcomeCounts({
+  created,
+  unchanged,
+  overwritten = {},
+  skipped = {},
+  failed,
+  notCarried,
+}: ImportResponse['summary']): OutcomeCounts {
+  return { created, unchanged, overwritten, skipped, failed, notCarried };
+}
+
+/** Returns the number of settled records of an import. Records that are not carried are none. */
+export function countSettled({ notCarried: _, ...settled }: Partial<OutcomeCounts>): Omit<ImportSettled, 'total'> {
+  const records = Object.values(settled).reduce((sum, counts) => sum + total(counts), 0);
+  return { records, unchanged: total(settled.unchanged ?? {}) };
+}
+
+/** The results of all requests of an import. */
+interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warnings'> {
+  readonly orgIds: readonly string[];
+  readonly counts: OutcomeCounts;
+  readonly errors: ImportError[];
+  readonly errorsOmitted: number;
+  readonly warningsOmitted: number;
+  readonly dryRun: boolean;
+}
+
+/** Returns the response of an import in several requests, in the form of one request, without lists of ids. */
+export function joinedResponse({ orgIds, counts, errors, proved, dryRun, ...joined }: JoinedImport): ImportResponse {
+  const { warnings, errorsOmitted, warningsOmitted } = joined;
+  const { overwritten, skipped, ...others } = counts;
+  return {
+    ...(errors.length === 0 ? {} : { errors }),
+    success: orgIds.length === 0 ? {} : { orgs: orgIds.map((orgId) => ({ orgId })) },
+    summary: {
+      ...others,
+      ...(total(overwritten) === 0 ? {} : { overwritten }),
+      ...(total(skipped) === 0 ? {} : { skipped }),
+      warnings,
+      proved,
+      ...(dryRun ? { dryRun } : {}),
+      idsOmitted: true,
+      ...(errorsOmitted === 0 ? {} : { errorsOmitted }),
+      ...(warningsOmitted === 0 ? {} : { warningsOmitted }),
+    },
+  };
+}
