@@ -182,25 +182,22 @@ describe('identity migrate cleanup', () => {
     expect(existsSync(directory)).toBe(false);
   });
 
-  it.skipIf(process.platform === 'win32')('prints a command that deletes the user of a ZITADEL', async () => {
-    const { zitadel, directory, args } = await planned();
-    expect((await identity(['migrate', 'resume', '--run-dir', directory, '--yes'])).code).toBe(0);
-    const [command = ''] = /sed .*/.exec((await identity(args)).stdout) ?? [];
-    const pasted = await run('/bin/sh', ['-c', command]);
-    expect(pasted.code, pasted.stderr).toBe(0);
-    expect(zitadel.contents.users.has('owner')).toBe(false);
-  });
-
-  it('does not ask for --yes if it removes nothing', async () => {
-    const { zitadel, tokenFile, directory, args } = await planned();
-    const resumed = await identity(['migrate', 'resume', '--run-dir', directory, '--yes']);
-    expect(resumed.code, resumed.stderr).toBe(0);
-    const user = `delete the user owner of ${zitadel.url} if it was created for the migration; otherwise only its token, in the console`;
-    const command = `sed 's/^/Authorization: Bearer /' ${tokenFile} | curl --fail --request DELETE --header @- '${zitadel.url}/v2/users/owner'`;
-    const { code, stdout } = await identity(args);
-    for (const printed of [resumed.stdout, stdout])
-      expect(printed).toContain(`\n\nBy hand\n  ${user}:\n  ${command}\n`);
-    expect({ code, isAdvised: stdout.includes('--yes') }, stdout).toEqual({ code: 0, isAdvised: false });
-    expect(zitadel.contents.users.has('owner')).toBe(true);
-  });
+  it.skipIf(process.platform === 'win32')(
+    'does not ask for --yes if it removes nothing, and prints a command that deletes the user of a ZITADEL',
+    async () => {
+      const { zitadel, tokenFile, directory, args } = await planned();
+      const resumed = await identity(['migrate', 'resume', '--run-dir', directory, '--yes']);
+      expect(resumed.code, resumed.stderr).toBe(0);
+      const user = `delete the user owner of ${zitadel.url} if it was created for the migration; otherwise only its token, in the console`;
+      const command = `sed 's/^/Authorization: Bearer /' ${tokenFile} | curl --fail --request DELETE --header @- '${zitadel.url}/v2/users/owner'`;
+      const { code, stdout } = await identity(args);
+      for (const printed of [resumed.stdout, stdout])
+        expect(printed).toContain(`\n\nBy hand\n  ${user}:\n  ${command}\n`);
+      expect({ code, isAdvised: stdout.includes('--yes') }, stdout).toEqual({ code: 0, isAdvised: false });
+      expect(zitadel.contents.users.has('owner')).toBe(true);
+      const pasted = await run('/bin/sh', ['-c', command]);
+      expect(pasted.code, pasted.stderr).toBe(0);
+      expect(zitadel.contents.users.has('owner')).toBe(false);
+    },
+  );
 });

@@ -194,14 +194,4 @@ describe('the facts of a place', () => {
     expect(await open(zitadel.url, 'guest-token').facts(both, signal)).toMatchObject({ denied: both });
     await expect(open(zitadel.url, 'wrong').facts(both, signal)).rejects.toThrow('rejects the token');
   });
-
-  it('are those of an instance of this service', async () => {
-    const { url, token } = await servedPlace(sqlite);
-    expect(await open(url, token).facts(both, signal)).toMatchObject({
-      service: 'identity',
-      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
-      denied: [],
-    });
-    await expect(open(url, 'wrong').facts(both, signal)).rejects.toThrow('rejects the token of --token-file');
-  });
 });

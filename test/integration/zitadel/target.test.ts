@@ -125,16 +125,6 @@ describe('an import into a ZITADEL', () => {
     });
   });
 
-  it('does not count as created who is twice in the file, in a dry run either', async () => {
-    const zitadel = await startZitadel();
-    const content = [organisation('1', { humanUsers: [person('ada'), person('ada', { userName: 'other' })] })];
-    const created = { org: 1, humanUsers: 1 };
-    expect((await importIntoStandIn(zitadel, content, { dryRun: true })).summary).toMatchObject({ created });
-    const { errors, summary } = await importIntoStandIn(zitadel, content);
-    expect(summary).toMatchObject({ created, failed: { humanUsers: 1 } });
-    expect(errors).toMatchObject([{ type: 'human_user', id: 'ada', message: expect.stringContaining('in the file') }]);
-  });
-
   it.each([
     ['report', { failed: { humanUsers: 2 }, skipped: undefined }],
     ['skip', { failed: {}, skipped: { humanUsers: 2 } }],
@@ -228,19 +218,24 @@ describe('an import into a ZITADEL', () => {
     expect({ created, unchanged }).toEqual({ created: { org: 1, domains: 2 }, unchanged: {} });
   });
 
-  it('does not send the content of an organisation that the ZITADEL refuses', async () => {
+  it('does not send the content of an organisation that the ZITADEL refuses, and counts all of it as failed', async () => {
     const zitadel = await startZitadel({ lagMs: 0 });
-    const content = [organisation('1', { humanUsers: people(3) }), organisation('2', { humanUsers: people(2, 50) })];
+    const projects = [{ projectId: '5', project: { name: 'Shop' } }];
+    const refused = organisation('1', { humanUsers: people(3), projects });
+    const content = [refused, organisation('2', { humanUsers: people(2, 50) })];
     await imported(zitadel, content);
     zitadel.contents.delete('1');
-    const { errors, summary } = await importIntoStandIn(zitadel, content);
+    const sent = imports(zitadel).length;
+    const { errors, success, summary } = await importIntoStandIn(zitadel, content);
+    expect(imports(zitadel)).toHaveLength(sent + 1);
+    expect(success).toEqual({ orgs: [{ orgId: '2' }] });
     expect(errors).toEqual([
       { type: 'org', id: '1', message: 'ID=COMMA-Bd2jj Message=Errors.Org.Domain.AlreadyExists' },
     ]);
     expect(summary).toMatchObject({
       created: {},
       unchanged: { org: 1, humanUsers: 2 },
-      failed: { org: 1, humanUsers: 3 },
+      failed: { org: 1, humanUsers: 3, projects: 1 },
     });
   });
 
