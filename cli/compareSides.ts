@@ -11,17 +11,13 @@ import type { ProgressOutput } from './progress.ts';
 import { LAG_MS, type ZitadelSide, zitadelReason } from './zitadel/expectedDifferences.ts';
 import type { FileLosses } from './zitadel/fileLosses.ts';
 
-interface ComparedSide {
-  readonly place: Place;
-  /** Whether it is a ZITADEL, whose exports omit the latest writes for a moment. */
-  readonly isLagging: boolean;
-}
-
 interface Comparing {
   readonly comparison: Comparison;
-  readonly first: ComparedSide & { readonly options: PlaceExportOptions };
+  readonly first: { readonly place: Place; readonly options: PlaceExportOptions };
   /** Its options may depend on the content of the first side. */
-  readonly second: ComparedSide & { readonly options: (first: PlaceInspection) => PlaceExportOptions };
+  readonly second: { readonly place: Place; readonly options: (first: PlaceInspection) => PlaceExportOptions };
+  /** Whether each side is a ZITADEL, whose exports omit the latest writes for a moment. */
+  readonly lagging?: readonly [first: boolean, second: boolean];
   /** Further visitors of the first side's records. */
   readonly visitors?: readonly RecordVisitor[];
 }
@@ -31,25 +27,25 @@ interface Comparing {
  * @throws IdentityError for a place that cannot be read; the signal's reason
  */
 export async function compareSides(
-  { comparison, first, second, visitors = [] }: Comparing,
+  { comparison, first, second, lagging = [false, false], visitors = [] }: Comparing,
   { output, signal }: { readonly output: ProgressOutput; readonly signal: AbortSignal },
 ): Promise<readonly [first: PlaceInspection, second: PlaceInspection]> {
   const visitor = combineVisitors([comparison.first, ...visitors]);
-  const isLagging = first.isLagging || second.isLagging;
-  const readSide = ({ place }: ComparedSide, options: PlaceExportOptions, records: RecordVisitor) =>
+  const [isFirstLagging] = lagging;
+  const readSide = (place: Place, options: PlaceExportOptions, records: RecordVisitor) =>
     inspectPlace(place, options, records, output, signal, `comparing ${place.name}`);
   let read: PlaceInspection | undefined;
   let before: string | undefined;
   for (;;) {
-    if (read === undefined || first.isLagging) {
+    if (read === undefined || isFirstLagging) {
       visitor.reset();
-      read = await readSide(first, first.options, visitor);
+      read = await readSide(first.place, first.options, visitor);
     }
     comparison.second.reset();
-    const other = await readSide(second, second.options(read), comparison.second);
+    const other = await readSide(second.place, second.options(read), comparison.second);
     comparison.finish();
     const found = JSON.stringify([...comparison.counts]);
-    if (comparison.isEqual || !isLagging || found === before) return [read, other];
+    if (comparison.isEqual || !lagging.includes(true) || found === before) return [read, other];
     before = found;
     await setTimeout(LAG_MS, undefined, { signal });
   }

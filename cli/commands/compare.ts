@@ -53,12 +53,9 @@ export const compareCommand = defineCommand({
       const explain = explainZitadels([firstFacts, secondFacts], losses);
       using comparison = new Compared(options, call.options.limit ?? DEFAULT_LIMIT, { explain });
       const run = { output: progressOutput(call), signal };
-      const compared = await selectOrganisations([first, second], options, run);
-      const sides = {
-        first: { ...compared.first, isLagging: firstFacts?.service === 'zitadel' },
-        second: { ...compared.second, isLagging: secondFacts?.service === 'zitadel' },
-      };
-      const read = await compareSides({ comparison, ...sides, visitors: [losses] }, run);
+      const sides = await selectOrganisations([first, second], options, run);
+      const lagging = [firstFacts?.service === 'zitadel', secondFacts?.service === 'zitadel'] as const;
+      const read = await compareSides({ comparison, ...sides, lagging, visitors: [losses] }, run);
       const { requireOrganisations } = await import('../exports/recordCounter.ts');
       requireOrganisations(`neither ${first.name} nor ${second.name} has`, options, read);
       const missingStates = read.flatMap((side) => side.missingStates);

@@ -1,5 +1,6 @@
 import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
 import type {
+  ExportFile,
   FilePlace,
   Place,
   PlaceExportOptions,
@@ -83,11 +84,10 @@ async function exportInto(
   await using content = await source.readExport({ ...withoutOrganisation(options, stays), onUnexported }, signal);
   const read = { name: source.name, content, counter };
   const stored = await trackStore(target, read, 'exporting', progress, signal);
-  const { losses = [], missingStates = [] } = content;
   const left =
     stays === undefined ? [] : [`not exported: ${stays}, the default organisation (--org ${stays} exports it)`];
   const requested = [...left, ...requestLines(counter.request)];
-  return exportOutput(stored, counter, { requested, unexported, losses, missingStates });
+  return exportOutput(stored, counter, content, requested, unexported);
 }
 
 /** Requires that a file has no selecting options, because only a database can select. */
@@ -107,14 +107,9 @@ function unfinishedText({ name }: FilePlace): string {
 function exportOutput(
   stored: StoredFile,
   { records, organisations, request }: RecordCounter,
-  {
-    requested,
-    unexported,
-    losses,
-    missingStates,
-  }: Readonly<Record<'requested' | 'losses' | 'missingStates', readonly string[]>> & {
-    readonly unexported: readonly UnexportedOrganisation[];
-  },
+  { losses = [], missingStates = [] }: ExportFile,
+  requested: readonly string[],
+  unexported: readonly UnexportedOrganisation[],
 ): Output {
   const text = [
     `exported ${counted(organisations, 'organisation')} with ${counted(records, 'record')} to ${stored.place}, ${counted(stored.bytes, 'byte')}`,

@@ -135,9 +135,9 @@ async function readSides(
   visitors: readonly RecordVisitor[],
 ): Promise<PlaceInspection> {
   const options = stagedOptions(run.state.settings);
-  const first = { place: run.export, options, isLagging: false };
+  const first = { place: run.export, options };
   if (target.place.takes === 'imports') {
-    const second = { ...onlyOrganisationsOf(target.place, options), isLagging: false };
+    const second = onlyOrganisationsOf(target.place, options);
     const [read] = await run.reconnecting(() => compareSides({ comparison, first, second, visitors }, run));
     return read;
   }

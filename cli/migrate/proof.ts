@@ -59,9 +59,10 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, t
     explain: explainDifferences({ source, target }, settings, losses, moved?.response),
     pairs: target.kind === 'zitadel' ? combinePairs([activations, credentials]) : credentials,
   });
-  const first = { place: source.place, options: currentOptions(run), isLagging: false };
-  const second = { ...onlyOrganisationsOf(target.place, first.options), isLagging: target.kind === 'zitadel' };
-  const sides = { comparison, first, second, visitors: [organisations, losses] };
+  const first = { place: source.place, options: currentOptions(run) };
+  const second = onlyOrganisationsOf(target.place, first.options);
+  const lagging = [false, target.kind === 'zitadel'] as const;
+  const sides = { comparison, first, second, lagging, visitors: [organisations, losses] };
   const [before, after] = await run.reconnecting(() => compareSides(sides, run));
   const { differences, expected } = comparison;
   const sections = [...comparison.counts].map(
