@@ -35,6 +35,18 @@ const userResponse = z.looseObject({
 const membershipsResponse = z.looseObject({
   result: z.array(z.looseObject({ roles: z.array(z.string()).default([]), iam: z.boolean().optional() })).default([]),
 });
+const booleanField = z.boolean().default(false);
+const policyResponse = z.looseObject({
+  policy: z.object({
+    userLoginMustBeDomain: booleanField,
+    validateOrgDomains: booleanField,
+    smtpSenderAddressMatchesInstanceDomain: booleanField,
+  }),
+});
+
+/** The domain policy of a ZITADEL's instance, which applies to organisations without their own. */
+export type DomainPolicy = z.infer<typeof policyResponse>['policy'];
+
 const RELEASE = /^v?\d+\.\d+\.\d+/;
 
 /** Recognises a ZITADEL by its OpenID configuration, without a token; undefined for any other server. */
@@ -77,6 +89,11 @@ export async function readInstance(connection: ZitadelConnection): Promise<Zitad
     defaultOrgName: org.name,
     domains: domains.map(({ domain }) => domain),
   };
+}
+
+/** Reads the domain policy of the instance. */
+export async function readDomainPolicy(connection: ZitadelConnection): Promise<DomainPolicy> {
+  return (await request(connection, { method: 'GET', path: '/admin/v1/policies/domain' }, policyResponse)).policy;
 }
 
 /** Reads the user of the token, and the user's roles in the instance. */

@@ -9,8 +9,7 @@ import { undisposed } from '../../exports/fileContent.ts';
 import type { ExportFile, PlaceExportOptions } from '../../exports/placeInterfaces.ts';
 import { searchAll } from '../rpc.ts';
 import { request, type ZitadelAddress, type ZitadelConnection } from '../zitadelConnection.ts';
-import { readCaller } from '../zitadelInstance.ts';
-import { addDefaultDomainPolicy, readDefaultDomainPolicy } from './defaultDomainPolicy.ts';
+import { type DomainPolicy, readCaller, readDomainPolicy } from '../zitadelInstance.ts';
 import { EXPORT_PATH, exportOne, recordsIn } from './exportOrganisation.ts';
 import { addStates } from './states.ts';
 
@@ -48,7 +47,7 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
       if (organisation !== undefined) return organisation;
       return (await list()).has(orgId) ? exportListed(connection, orgId, caller, options) : undefined;
     };
-    let defaultPolicy: Awaited<ReturnType<typeof readDefaultDomainPolicy>> | undefined;
+    let domainPolicy: DomainPolicy | undefined;
     let start = '{"orgs":[';
     for (const orgId of selected) {
       const organisation = await exportSelected(orgId).catch((error: unknown) => {
@@ -59,8 +58,8 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
       });
       done++;
       if (organisation === undefined) continue;
-      defaultPolicy ??= await readDefaultDomainPolicy(connection);
-      addDefaultDomainPolicy(organisation, defaultPolicy);
+      domainPolicy ??= await readDomainPolicy(connection);
+      addDomainPolicy(organisation, domainPolicy);
       const unknown = await addStates(organisation, states);
       if (unknown !== undefined) missingStates.push(unknown);
       applyOptions(organisation, options);
@@ -110,6 +109,15 @@ function applyOptions(organisation: JsonObject, options: PlaceExportOptions): vo
         putAt(record, `${innerId.inner}.${innerId.from}`, textAt(record, innerId.from, ''));
     }
   }
+}
+
+/**
+ * Adds the instance's domain policy to an organisation without its own, unless it is that of an instance of this service:
+ * the validity of user names depends on it, and no export has it.
+ */
+function addDomainPolicy(organisation: JsonObject, policy: DomainPolicy): void {
+  if (organisation.domainPolicy !== undefined || !Object.values(policy).includes(true)) return;
+  organisation.domainPolicy = { orgId: organisation.orgId, ...policy };
 }
 
 const organisationResult = z.looseObject({

@@ -13,9 +13,9 @@ import type { ComparedRecords, ExportFile, ImportMeter, PlaceImportOptions } fro
 import { counted } from '../../numberTexts.ts';
 import { asRefusal } from '../../serverMessages.ts';
 import { isNeverExported, LAG_MS } from '../expectedDifferences.ts';
-import { readDefaultDomainPolicy } from '../export/defaultDomainPolicy.ts';
 import { hasContext } from '../rpc.ts';
 import type { ZitadelAddress, ZitadelConnection } from '../zitadelConnection.ts';
+import { readDomainPolicy } from '../zitadelInstance.ts';
 import { decideAll, FileSurvey, listLeftToDo, organisationsWithTakenNames } from './decisions.ts';
 import { ImportLedger } from './ledger.ts';
 import { sendLedger } from './sendLedger.ts';
@@ -66,7 +66,7 @@ async function importFile(
   // Without its context, ZITADEL would write an organisation's texts into another organisation, and existing records are unreadable.
   for (const orgId of orgIds) await hasContext(connection, orgId);
   using target = await TargetRecords.read(connection, options, orgIds, survey.losses);
-  const { userLoginMustBeDomain } = await readDefaultDomainPolicy(connection);
+  const { userLoginMustBeDomain } = await readDomainPolicy(connection);
   const refusedOrgIds = organisationsWithTakenNames(inspection.organisations, target.organisations);
   const read = { ledger, survey, target, options, loginNamesByDomain: userLoginMustBeDomain, refusedOrgIds };
   const { total } = ledger.progress;

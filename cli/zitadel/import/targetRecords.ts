@@ -31,18 +31,18 @@ export interface TargetRecord {
   readonly isClosed: boolean;
 }
 
+type ZitadelTarget = ZitadelSide & { readonly losses: FileLosses };
+
 /** The records of organisations in a ZITADEL, with which those of a file are compared. */
 export class TargetRecords implements Disposable {
   private readonly comparison: Comparison;
-  private readonly zitadel: ZitadelSide;
-  private readonly losses: FileLosses;
+  private readonly zitadel: ZitadelTarget;
   /** All organisations of the ZITADEL. */
   readonly organisations: ListedOrganisations;
 
-  private constructor(organisations: ListedOrganisations, zitadel: ZitadelSide, losses: FileLosses, withKeys: boolean) {
+  private constructor(organisations: ListedOrganisations, zitadel: ZitadelTarget, withKeys: boolean) {
     this.organisations = organisations;
-    this.zitadel = { ...zitadel, losses };
-    this.losses = losses;
+    this.zitadel = zitadel;
     this.comparison = new Comparison({ ...noSecrets, withKeys }, 0);
   }
 
@@ -61,11 +61,16 @@ export class TargetRecords implements Disposable {
     const inTarget = await listZitadelOrganisations(connection);
     const existing = orgIds.filter((id) => inTarget.has(id));
     if (newOrgsOnly && existing.length > 0) throw organisationsExist(existing);
-    const zitadel = await describeTarget(connection, existing.length > 0);
+    const zitadel: ZitadelTarget = {
+      side: 'first',
+      importsStates: await importsStates(connection),
+      domains: existing.length > 0 ? (await readInstance(connection)).domains : [],
+      losses,
+    };
     // Only a search shows who is active after the import.
     if (!zitadel.importsStates) await requireStates({ connection, unknownStates }, await readCaller(connection));
     using resources = new DisposableStack();
-    const target = resources.use(new TargetRecords(inTarget, zitadel, losses, withKeys));
+    const target = resources.use(new TargetRecords(inTarget, zitadel, withKeys));
     if (existing.length > 0) {
       const selection = { ...defaultExportOptions, orgIds: existing, withKeys, unknownStates };
       const content = openZitadelExport(connection, selection);
@@ -83,7 +88,11 @@ export class TargetRecords implements Disposable {
 
   find(record: OrganisationRecord): TargetRecord {
     const { section, orgId } = record;
-    const { key, first, fields = [] } = this.comparison.find(record, (id) => this.losses.hasProvider(orgId, id));
+    const {
+      key,
+      first,
+      fields = [],
+    } = this.comparison.find(record, (id) => this.zitadel.losses.hasProvider(orgId, id));
     if (first === undefined) return { key, found: 'missing', paths: [], isClosed: false };
     const id = reportedId(record) || orgId;
     const difference = { outcome: 'different', section: section.name, orgId, id, fields } as const;
@@ -101,12 +110,4 @@ function isWithoutAccess({ body }: RecordContent): boolean {
   const record = parseObject(body);
   const state = textAt(record, 'state', '') || textAt(record, 'orgState', '');
   return state !== '' && isClosed(state);
-}
-
-/** Returns the facts about a ZITADEL that explain differences. */
-async function describeTarget(connection: ZitadelConnection, hasContent: boolean): Promise<ZitadelSide> {
-  const states = { importsStates: await importsStates(connection) };
-  if (!hasContent) return { side: 'first', domains: [], ...states };
-  const { domains } = await readInstance(connection);
-  return { side: 'first', domains, ...states };
 }
