@@ -166,8 +166,6 @@ export interface PlaceFacts {
   };
   /** The requested operations that the token does not permit. */
   readonly denied: readonly PlaceOperation[];
-  /** The offset of this machine's clock from the place's; undefined if the place's time is unknown. */
-  readonly clockAheadMs?: number | undefined;
   /** The limits of calls of the place, and how the command observes them. */
   readonly limits?: readonly string[];
   /** The limits that an instance of this service publishes. */
@@ -203,23 +201,4 @@ export function requireOtherInstance(first: DescribedPlace, second: DescribedPla
 }
 
 /** The service at an address, as it describes itself without authentication. */
-export type Recognised = Pick<PlaceFacts, 'service' | 'version' | 'clockAheadMs' | 'callLimits'>;
-
-/** Returns the offset of this machine's clock from a Date header that has just arrived; undefined without one. */
-export function clockAhead(date: string | undefined): number | undefined {
-  const time = Date.parse(date ?? '');
-  return Number.isNaN(time) ? undefined : Date.now() - time;
-}
-
-/** The Date header has whole seconds, and the response has a delay. */
-const TOLERATED_CLOCK_MS = 5_000;
-
-/** Describes the offset between this machine's clock and another's. */
-export function compareClocks(aheadMs: number, other: string) {
-  if (Math.abs(aheadMs) <= TOLERATED_CLOCK_MS)
-    return { status: 'ok', message: `the clocks of this machine and ${other} agree` } as const;
-  const seconds = Math.round(Math.abs(aheadMs) / 1000);
-  const direction = aheadMs > 0 ? 'ahead of' : 'behind';
-  const message = `this machine is ${seconds} s ${direction} ${other}: let NTP set both clocks`;
-  return { status: 'warning', message } as const;
-}
+export type Recognised = Pick<PlaceFacts, 'service' | 'version' | 'callLimits'>;

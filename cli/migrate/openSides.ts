@@ -3,7 +3,6 @@
 import { migrationTokenTooNarrow } from '../../shared/errors/placeErrors.ts';
 import { interruptible, NOTHING_CHANGED, type Surroundings } from '../command.ts';
 import {
-  compareClocks,
   type DescribedPlace,
   type Place,
   requireNoneForZitadel,
@@ -84,7 +83,6 @@ export function listChecks({ place: { name }, facts }: OpenSide): MigrationPlan[
   const found = `${name} is ${service}${version}; the token permits the migration`;
   return [
     { status: 'ok', message: found },
-    ...(facts.clockAheadMs === undefined ? [] : [compareClocks(facts.clockAheadMs, name)]),
     ...(facts.limits ?? []).map((limit) => ({ status: 'ok' as const, message: `${name}: ${limit}` })),
   ];
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { placeNotKnown } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import { clockAhead, type DatabasePlace, type Recognised } from '../exports/placeInterfaces.ts';
+import type { DatabasePlace, Recognised } from '../exports/placeInterfaces.ts';
 import { callBriefly, type HttpResponse, readText } from '../httpClient.ts';
 import { plainToTls } from '../tls.ts';
 import { recogniseZitadel } from '../zitadel/zitadelInstance.ts';
@@ -25,20 +25,16 @@ const retries = { attempts: () => 6, initialDelayMs: 500, maxDelayMs: 2_000 };
  * @throws IdentityError for an unreachable server or another service; the signal's reason
  */
 async function recognise(origin: string, signal: AbortSignal): Promise<Recognised> {
-  const found = await recogniseOurs(origin, signal);
+  const read = (response: HttpResponse) => recogniseOurs(origin, response);
+  const found = await callBriefly(origin, { method: 'GET', path: PATH }, signal, read);
   if (typeof found !== 'string') return found;
   const connection = { origin, token: undefined, tokenOption: '', signal, retries };
-  const zitadel = await recogniseZitadel(connection);
-  if (zitadel === undefined) throw placeNotKnown(origin, found);
-  return { service: 'zitadel', version: undefined, ...zitadel };
+  if (!(await recogniseZitadel(connection))) throw placeNotKnown(origin, found);
+  return { service: 'zitadel', version: undefined };
 }
 
 /** @returns the reason if the server is not this service */
-function recogniseOurs(origin: string, signal: AbortSignal): Promise<Recognised | string> {
-  return callBriefly(origin, { method: 'GET', path: PATH }, signal, (response) => recogniseBy(origin, response));
-}
-
-async function recogniseBy(origin: string, { status, headers, body }: HttpResponse): Promise<Recognised | string> {
+async function recogniseOurs(origin: string, { status, headers, body }: HttpResponse): Promise<Recognised | string> {
   if (status >= 300 && status < 400)
     throw placeNotKnown(origin, `it redirects to ${redirectOrigin(origin, headers.location)}`);
   // Go's servers and nginx respond to plain requests on a TLS port.
@@ -49,8 +45,7 @@ async function recogniseBy(origin: string, { status, headers, body }: HttpRespon
   const hasOperations = document?.paths['/admin/v1/export'] ?? document?.paths['/admin/v1/import'];
   if (document === undefined || hasOperations === undefined) return `${PATH} describes another service`;
   const { info, 'x-limits': callLimits } = document;
-  const clockAheadMs = clockAhead(headers.date);
-  return { service: 'identity', version: info.version, clockAheadMs, callLimits };
+  return { service: 'identity', version: info.version, callLimits };
 }
 
 function redirectOrigin(origin: string, location: string | undefined): string {

@@ -42,8 +42,6 @@ export interface ZitadelCall {
 export interface ZitadelResponse {
   readonly status: number;
   readonly text: string;
-  /** The value of the header Date. */
-  readonly date: string | undefined;
   /** The number of attempts; each of them may have started an import. */
   readonly attempts: number;
 }
@@ -73,14 +71,14 @@ export async function send(connection: ZitadelConnection, call: ZitadelCall): Pr
   const content = body === undefined ? {} : { body: [Buffer.from(body)] };
   const attempt = async (signal: AbortSignal) => {
     using response = await callServer(origin, { method, path, token, ...content }, signal);
-    const { status, headers } = response;
+    const { status } = response;
     const bytes = await readBytes(response.body, MAX_RESPONSE_BYTES).catch((error: unknown) => {
       throw placeUnreachable(origin, connectionReason(error));
     });
     if (bytes.length > MAX_RESPONSE_BYTES) throw zitadelCallFailed(origin, name, status, excess(MAX_RESPONSE_BYTES));
     const text = bytes.toString();
     if (UNAVAILABLE_STATUSES.has(status)) throw placeUnreachable(origin, `${status} ${messageIn(text)}`);
-    return { status, text, date: headers.date };
+    return { status, text };
   };
   return await retried(connection, name, timeoutMs, attempt, (error) => placeUnreachable.is(error));
 }

@@ -7,7 +7,7 @@ import {
 } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { z } from 'zod';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import { clockAhead, type PlaceFacts } from '../exports/placeInterfaces.ts';
+import type { PlaceFacts } from '../exports/placeInterfaces.ts';
 import { callMethod, isUnknownMethod, rpcError } from './rpc.ts';
 import { messageIn, request, send, type ZitadelConnection } from './zitadelConnection.ts';
 
@@ -49,14 +49,11 @@ export type DomainPolicy = z.infer<typeof policyResponse>['policy'];
 
 const RELEASE = /^v?\d+\.\d+\.\d+/;
 
-/** Recognises a ZITADEL by its OpenID configuration, without a token; undefined for any other server. */
-export async function recogniseZitadel(
-  connection: ZitadelConnection,
-): Promise<Pick<PlaceFacts, 'clockAheadMs'> | undefined> {
+/** Whether a server is a ZITADEL, by its OpenID configuration, which is sent no token. */
+export async function recogniseZitadel(connection: ZitadelConnection): Promise<boolean> {
   const path = '/.well-known/openid-configuration';
   const response = await send({ ...connection, token: undefined }, { method: 'GET', path });
-  const isZitadel = response.status === 200 && configuration.safeParse(parseIfJson(response.text)).success;
-  return isZitadel ? { clockAheadMs: clockAhead(response.date) } : undefined;
+  return response.status === 200 && configuration.safeParse(parseIfJson(response.text)).success;
 }
 
 /**

@@ -21,14 +21,8 @@ export const emptyExport = JSON.stringify({
   },
 });
 
-/**
- * Starts such a server until the test has finished.
- * @param now its time
- */
-export async function startFakeInstance(
-  respond: (response: ServerResponse) => void,
-  now?: Date,
-): Promise<FakeInstance> {
+/** Starts such a server until the test has finished. */
+export async function startFakeInstance(respond: (response: ServerResponse) => void): Promise<FakeInstance> {
   const document = JSON.stringify({
     info: { title: 'Identity', version: '0.0.0' },
     paths: { '/admin/v1/export': {}, '/admin/v1/import': {} },
@@ -36,7 +30,6 @@ export async function startFakeInstance(
   const left = Promise.withResolvers<void>();
   const server = createServer((request, response) => {
     request.resume();
-    if (now !== undefined) response.setHeader('date', now.toUTCString());
     if (request.url === '/openapi.json') {
       response.end(document);
       return;
