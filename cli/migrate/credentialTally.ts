@@ -24,8 +24,16 @@ interface OrganisationCredentials {
   readonly kept: Group;
 }
 
-/** The handling of password hashes for which a ZITADEL may refuse the person. */
-type RefusedHashes = 'taken' | 'refused' | 'omitted';
+/** The target of a migration, and what the plan expects of its import. */
+interface CredentialTarget {
+  readonly isZitadel: boolean;
+  /** The outcomes of records that a planned import will make equal to the source; none after the import. */
+  readonly arrives?: readonly ComparedPair['outcome'][];
+  /** Whether the target imports states; true by default. */
+  readonly importsStates?: boolean | undefined;
+  /** The planned handling of hashes for which a ZITADEL may refuse the person; it takes them by default. */
+  readonly refusedHashes?: 'refused' | 'omitted' | undefined;
+}
 
 const { password, totp } = personCredentials;
 
@@ -34,10 +42,7 @@ const { password, totp } = personCredentials;
  * reason. In a ZITADEL, only active people count whose hash it verifies by default.
  */
 export class CredentialTally implements PairVisitor {
-  private readonly isZitadel: boolean;
-  private readonly importsStates: boolean;
-  private readonly refusedHashes: RefusedHashes;
-  private readonly arrives: ReadonlySet<ComparedPair['outcome']>;
+  private readonly target: CredentialTarget;
   private people = 0;
   private withPassword = 0;
   /** The number of people that the target may refuse because of their hashes. */
@@ -45,26 +50,12 @@ export class CredentialTally implements PairVisitor {
   private readonly organisations = new Map<string, OrganisationCredentials>();
   private readonly others = new Map<string, Group>();
 
-  /**
-   * @param isZitadel whether the target is a ZITADEL
-   * @param arrives the outcomes of records that a planned import will make equal to the source; none after the import
-   * @param importsStates whether the target imports states
-   * @param refusedHashes the planned handling of hashes that the target may refuse
-   */
-  constructor(
-    isZitadel: boolean,
-    arrives: readonly ComparedPair['outcome'][] = [],
-    importsStates = true,
-    refusedHashes: RefusedHashes = 'taken',
-  ) {
-    this.refusedHashes = refusedHashes;
-    this.isZitadel = isZitadel;
-    this.importsStates = importsStates;
-    this.arrives = new Set(arrives);
+  constructor(target: CredentialTarget) {
+    this.target = target;
   }
 
   addPair({ section, orgId, id, outcome, first, second }: ComparedPair): void {
-    const target = this.arrives.has(outcome) ? first : second;
+    const target = this.target.arrives?.includes(outcome) === true ? first : second;
     if (section === organisationSection.name) this.addOrganisation(orgId, first, target);
     if (section === humanUserSection.name) this.addPerson({ orgId, id }, first, target);
   }
@@ -92,7 +83,7 @@ export class CredentialTally implements PairVisitor {
 
   private addOrganisation(orgId: string, first: RecordContent, target: RecordContent | undefined): void {
     const states = [first, target ?? first].map(({ body }) => textAt(parseObject(body), 'orgState', ''));
-    if (!this.importsStates && target === first) states[1] = 'ORG_STATE_ACTIVE';
+    if (this.target.importsStates === false && target === first) states[1] = 'ORG_STATE_ACTIVE';
     const reason = this.stateReason(states);
     if (reason !== undefined) this.organisation(orgId).reason = `of an organisation that is ${reason}`;
   }
@@ -122,12 +113,13 @@ export class CredentialTally implements PairVisitor {
   /** Returns the reason if a person does not count. */
   private reason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target === undefined) return 'not in their organisation of the target';
-    if (target === source && source.isHashRefused === true && this.refusedHashes !== 'taken')
-      return this.refusedHashes === 'omitted' ? HASH_OMITTED : REFUSED;
+    const { isZitadel, importsStates = true, refusedHashes } = this.target;
+    if (target === source && source.isHashRefused === true && refusedHashes !== undefined)
+      return refusedHashes === 'omitted' ? HASH_OMITTED : REFUSED;
     const states = [source, target].map(({ body }) => textAt(parseObject(body), 'state', ''));
     // A ZITADEL activates planned people, or makes them initial without a verified address (zitadel 4.6).
-    const keepsState = this.importsStates && /_(?:INACTIVE|LOCKED)$/.test(states[1] ?? '');
-    if (this.isZitadel && target === source && !keepsState)
+    const keepsState = importsStates && /_(?:INACTIVE|LOCKED)$/.test(states[1] ?? '');
+    if (isZitadel && target === source && !keepsState)
       states[1] = valueAt(parseObject(source.body), 'user.email.isEmailVerified') === true ? 'ACTIVE' : 'INITIAL';
     return this.stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
   }
@@ -137,11 +129,11 @@ export class CredentialTally implements PairVisitor {
     if (hashFormat === undefined) return 'with a clear password, which the target hashes: not compared';
     if (target.hashFormat === undefined) return 'without a password in the target';
     if (source.secrets[password.path] !== target.secrets[password.path])
-      return this.isZitadel
+      return this.target.isZitadel
         ? 'with another hash in the target: of a new password, or of the same one after a login there'
         : 'with another password in the target';
     // By default ZITADEL verifies hashes of one format only.
-    const isVerified = !this.isZitadel || hashFormat === 'bcrypt';
+    const isVerified = !this.target.isZitadel || hashFormat === 'bcrypt';
     return isVerified ? undefined : `with a hash that ZITADEL does not verify by default (${hashFormat})`;
   }
 
@@ -151,7 +143,7 @@ export class CredentialTally implements PairVisitor {
       if (targetSeed === undefined) return 'without the TOTP seed in the target';
       return seed === undefined ? 'with a TOTP seed in the target only' : 'with another TOTP seed in the target';
     }
-    if (!this.isZitadel) return emailFactorReason(source, target);
+    if (!this.target.isZitadel) return emailFactorReason(source, target);
     if (source.isSeedUnusable) return 'with a TOTP seed that no authenticator app can use';
     return source.otpEmail === true ? 'with an OTP e-mail factor, which ZITADEL does not import' : undefined;
   }
@@ -160,7 +152,7 @@ export class CredentialTally implements PairVisitor {
   private stateReason(states: readonly string[]): string | undefined {
     const [source, target = ''] = states.map(stateWord);
     // A ZITADEL may activate people who were initial in the source.
-    const isKept = this.isZitadel
+    const isKept = this.target.isZitadel
       ? target === 'active' && (source === 'active' || source === 'initial')
       : source === target;
     if (isKept) return undefined;
@@ -200,9 +192,12 @@ export function credentialTally(
 ): CredentialTally | undefined {
   if (place.takes === 'files') return undefined;
   const isZitadel = kind === 'zitadel';
-  if (planned === undefined) return new CredentialTally(isZitadel);
+  if (planned === undefined) return new CredentialTally({ isZitadel });
   const { onConflict, refusedHashes } = planned;
-  const arrives = onConflict === 'overwrite' ? (['onlyFirst', 'different'] as const) : (['onlyFirst'] as const);
-  const ofRefused = refusedHashes === 'omit' ? 'omitted' : facts?.refusesHashes === true ? 'refused' : 'taken';
-  return new CredentialTally(isZitadel, arrives, facts?.importsStates, isZitadel ? ofRefused : 'taken');
+  return new CredentialTally({
+    isZitadel,
+    arrives: onConflict === 'overwrite' ? ['onlyFirst', 'different'] : ['onlyFirst'],
+    importsStates: facts?.importsStates,
+    refusedHashes: refusedHashes === 'omit' ? 'omitted' : facts?.refusesHashes === true ? 'refused' : undefined,
+  });
 }

@@ -55,9 +55,9 @@ function organisation(...states: readonly [source: string, target: string]): Com
 
 /** The targets of migrations. */
 const ofInstance = (...arrives: readonly ComparedPair['outcome'][]) =>
-  ({ kind: 'instance', tally: new CredentialTally(false, arrives) }) as const;
+  ({ kind: 'instance', tally: new CredentialTally({ isZitadel: false, arrives }) }) as const;
 const ofZitadel = (arrives: readonly ComparedPair['outcome'][] = [], importsStates = true) =>
-  ({ kind: 'zitadel', tally: new CredentialTally(true, arrives, importsStates) }) as const;
+  ({ kind: 'zitadel', tally: new CredentialTally({ isZitadel: true, arrives, importsStates }) }) as const;
 
 /** The description of people in a target. */
 function described(
