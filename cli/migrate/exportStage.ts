@@ -6,7 +6,7 @@ import { newImportId } from '../../functions/import/stamp.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { organisationsExist } from '../../shared/errors/errors.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
-import { withoutOrganisation } from '../exports/defaultOrganisation.ts';
+import { stayingOrganisation, withoutOrganisation } from '../exports/defaultOrganisation.ts';
 import { FileSecrets } from '../exports/fileFacts.ts';
 import { requireSelected } from '../exports/fileSecrets.ts';
 import { inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
@@ -25,15 +25,12 @@ const DEFAULT_ORGANISATION = 'the default organisation of the source, which move
  * is excluded unless it is selected; a file is copied as it is.
  * @throws UsageError for a file with secrets that are not selected, or without organisations
  */
-export async function stageExport(
-  run: MigrationRun,
-  source: OpenSide,
-  defaultOrgId: string | undefined,
-): Promise<void> {
+export async function stageExport(run: MigrationRun, source: OpenSide): Promise<void> {
   await removeExport(run.directory);
   const { settings, callers } = run.state;
   const isFile = source.place.takes === 'files';
   const startedAt = new Date().toISOString();
+  const defaultOrgId = stayingOrganisation(source.facts, settings.orgIds);
   const options = withoutOrganisation(sourceOptions(settings), defaultOrgId);
   const missingStates = await stageSource(run, source.place, options);
   const secrets = new FileSecrets();

@@ -6,7 +6,6 @@ import { hasCode } from '../../shared/errors/identityError.ts';
 import { placeTokenRejected } from '../../shared/errors/placeErrors.ts';
 import { objectForbidden } from '../../shared/errors/storageErrors.ts';
 import { type Output, type Surroundings, UsageError } from '../command.ts';
-import { stayingOrganisation } from '../exports/defaultOrganisation.ts';
 import type { FilePlace, StoredFile } from '../exports/placeInterfaces.ts';
 import { trackStore } from '../exports/trackTransfer.ts';
 import { withoutEmpty } from '../notices.ts';
@@ -134,14 +133,14 @@ function changeSection(changes: readonly string[]): Line[] {
 
 /** Exports the source and makes the plan, unless both are done. */
 async function plan(run: MigrationRun, { source, target }: OpenSides): Promise<MigrationPlan> {
-  const { plannedAt, moved, settings, callers } = run.state;
+  const { plannedAt, moved, callers } = run.state;
   const [from, to] = [source, target].map(({ facts }) => facts?.caller?.userId);
   await run.change({ callers: { from: from ?? callers.from, to: to ?? callers.to } });
   const isPlanned = plannedAt !== undefined && run.hasExport;
   if (isPlanned || moved !== undefined) return readPlan(run.directory);
   // The plan of another export, and its confirmation, are invalid.
   await run.advance({ plannedAt: undefined, confirmedAt: undefined });
-  await stageExport(run, source, stayingOrganisation(source.facts, settings.orgIds));
+  await stageExport(run, source);
   const made = await makePlan(run, source, target);
   await run.advance({ plannedAt: new Date().toISOString() });
   return made;
