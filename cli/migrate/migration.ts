@@ -132,16 +132,16 @@ function changeSection(changes: readonly string[]): Line[] {
 }
 
 /** Exports the source and makes the plan, unless both are done. */
-async function plan(run: MigrationRun, { source, target }: OpenSides): Promise<MigrationPlan> {
+async function plan(run: MigrationRun, sides: OpenSides): Promise<MigrationPlan> {
   const { plannedAt, moved, callers } = run.state;
-  const [from, to] = [source, target].map(({ facts }) => facts?.caller?.userId);
+  const [from, to] = [sides.source, sides.target].map(({ facts }) => facts?.caller?.userId);
   await run.change({ callers: { from: from ?? callers.from, to: to ?? callers.to } });
   const isPlanned = plannedAt !== undefined && run.hasExport;
   if (isPlanned || moved !== undefined) return readPlan(run.directory);
   // The plan of another export, and its confirmation, are invalid.
   await run.advance({ plannedAt: undefined, confirmedAt: undefined });
-  await stageExport(run, source);
-  const made = await makePlan(run, source, target);
+  await stageExport(run, sides.source);
+  const made = await makePlan(run, sides);
   await run.advance({ plannedAt: new Date().toISOString() });
   return made;
 }

@@ -20,7 +20,7 @@ import { explainDifferences } from './explanations.ts';
 import { inspectStaged, rehearseImport } from './exportStage.ts';
 import { type MigrationPlan, migrationPlan } from './migrationDocuments.ts';
 import type { MigrationRun } from './migrationRun.ts';
-import { describeSide, listChecks, type OpenSide } from './openSides.ts';
+import { describeSide, listChecks, type OpenSide, type OpenSides } from './openSides.ts';
 import { OrganisationTally, recordCounts } from './organisationTally.ts';
 import { sortNotices } from './result.ts';
 import { readJson, writeJson } from './runDirectory.ts';
@@ -49,8 +49,9 @@ export function keepShownPlan(directory: string, plan: MigrationPlan): Promise<v
 }
 
 /** Compares the export with the target, tries its import, and stores the plan in the run directory. */
-export async function makePlan(run: MigrationRun, source: OpenSide, target: OpenSide): Promise<MigrationPlan> {
-  const { inspection, credentials, leftToDo, found } = await surveyExport(run, source, target);
+export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<MigrationPlan> {
+  const { source, target } = sides;
+  const { inspection, credentials, leftToDo, found } = await surveyExport(run, sides);
   const trial = await tryImport(run, target);
   const { errors: refused, errorsOmitted: refusedOmitted, ...notices } = sortNotices(trial, [source, target], leftToDo);
   const { records, digest, readAt, bytes, leftOut } = run.exported;
@@ -61,7 +62,14 @@ export async function makePlan(run: MigrationRun, source: OpenSide, target: Open
       ...(records === 0 ? {} : { digest, readAt }),
     },
     target: describeSide(target),
-    checks: [...planChecks(run, source, target, trial), ...hashChecks(target, credentials)],
+    checks: [
+      ...listChecks(source),
+      ...listChecks(target),
+      ...exportChecks(run, source),
+      ...sizeChecks(sides, bytes),
+      ...trialChecks(target, trial),
+      ...hashChecks(target, credentials),
+    ],
     leftOut,
     ...found,
     onConflict: run.state.settings.onConflict,
@@ -79,14 +87,15 @@ export async function makePlan(run: MigrationRun, source: OpenSide, target: Open
 }
 
 /** Reads the export, and compares it with the target. `found` is the part of the plan that follows from their records. */
-async function surveyExport(run: MigrationRun, source: OpenSide, target: OpenSide) {
+async function surveyExport(run: MigrationRun, sides: OpenSides) {
   const { settings } = run.state;
+  const { target } = sides;
   const isZitadel = target.kind === 'zitadel';
   const [facts, organisations] = [new FileFacts(), new OrganisationTally()];
   const credentials = credentialTally(target, settings);
   const undone = overwrites(target, settings) ? new UndoneChanges() : undefined;
   const losses = new FileLosses(settings.refusedHashes);
-  const explain = explainDifferences({ source, target }, settings, losses);
+  const explain = explainDifferences(sides, settings, losses);
   // Only records on both sides can be in conflict.
   using comparison = new Comparison(settings, 0, {
     explain: (difference, first) => (difference.outcome === 'different' ? explain(difference, first) : 'no conflict'),
@@ -159,18 +168,8 @@ async function tryImport(run: MigrationRun, { place, facts }: OpenSide) {
   }
 }
 
-function planChecks(run: MigrationRun, source: OpenSide, target: OpenSide, trial: ImportResponse | undefined) {
-  return [
-    ...listChecks(source),
-    ...listChecks(target),
-    ...exportChecks(run, source),
-    ...sizeChecks(source, target, run.exported.bytes),
-    ...trialChecks(target, trial),
-  ];
-}
-
 /** Describes how the migration observes the limits of requests and responses. */
-function sizeChecks(source: OpenSide, target: OpenSide, bytes: number): MigrationPlan['checks'] {
+function sizeChecks({ source, target }: OpenSides, bytes: number): MigrationPlan['checks'] {
   const { responseBytes = UNLIMITED } = source.facts?.callLimits ?? {};
   const { requestBytes = UNLIMITED } = target.facts?.callLimits ?? {};
   const pages = `${source.place.name} responds with at most ${numberText(responseBytes)} bytes: it was exported in pages, one after the other`;

@@ -49,21 +49,22 @@ async function isReadable(run: MigrationRun, { takes, readExport }: Place): Prom
 
 const BOTH_COMPARED = 'both sides were exported and compared, record by record and field by field';
 
-async function proveByFields(run: MigrationRun, plan: MigrationPlan, { source, target }: OpenSides): Promise<Proved> {
+async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: OpenSides): Promise<Proved> {
+  const { source, target } = sides;
   const { settings, moved } = run.state;
   const credentials = credentialTally(target);
   const activations = new Activations();
   const organisations = new OrganisationTally();
   const losses = new FileLosses(settings.refusedHashes);
   using comparison = new Comparison(settings, MAX_LISTED_DIFFERENCES, {
-    explain: explainDifferences({ source, target }, settings, losses, moved?.response),
+    explain: explainDifferences(sides, settings, losses, moved?.response),
     pairs: target.kind === 'zitadel' ? combinePairs([activations, credentials]) : credentials,
   });
   const first = { place: source.place, options: currentOptions(run) };
   const second = onlyOrganisationsOf(target.place, first.options);
   const lagging = [false, target.kind === 'zitadel'] as const;
-  const sides = { comparison, first, second, lagging, visitors: [organisations, losses] };
-  const [before, after] = await run.reconnecting(() => compareSides(sides, run));
+  const comparing = { comparison, first, second, lagging, visitors: [organisations, losses] };
+  const [before, after] = await run.reconnecting(() => compareSides(comparing, run));
   const { differences, expected } = comparison;
   const sections = [...comparison.counts].map(
     ([name, { onlyFirst, onlySecond, ...both }]) =>
