@@ -240,10 +240,8 @@ export async function cleanUpAfterError(
   }
 }
 
-type Interrupted = Pick<MigrationState, 'confirmedAt' | 'moved'> & { readonly settings: { readonly to: string } };
-
 /** Describes the state of an interrupted migration. */
-export function interruptionText({ confirmedAt, moved, settings: { to } }: Interrupted): string {
+export function interruptionText({ confirmedAt, moved, settings: { to } }: MigrationState): string {
   if (moved !== undefined) return `all records were sent to ${to}; not verified yet`;
   return confirmedAt === undefined ? 'nothing is changed' : `records that reached ${to} remain`;
 }

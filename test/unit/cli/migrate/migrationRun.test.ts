@@ -16,23 +16,22 @@ import { migrationStopped, placeRefused } from '../../../../shared/errors/placeE
 import { migrationState } from '../../../support/migrations/migrationState.ts';
 import { temporaryDirectory } from '../../../support/processes/temporaryDirectory.ts';
 
+const state = migrationState('north.json', 'sqlite:./south');
+
 it('a migration that is interrupted before its verification reports the sent records, not the stored ones', () => {
   const confirmedAt = '2026-11-22T20:00:00.000Z';
-  const settings = { to: 'sqlite:./south' };
-  const stored = { place: settings.to };
-  expect(interruptionText({ confirmedAt, moved: { stored }, settings })).toBe(
+  const stored = { place: 'sqlite:./south' };
+  expect(interruptionText({ ...state, confirmedAt, moved: { stored } })).toBe(
     'all records were sent to sqlite:./south; not verified yet',
   );
-  expect(interruptionText({ confirmedAt, settings })).toBe('records that reached sqlite:./south remain');
-  expect(interruptionText({ settings })).toBe('nothing is changed');
+  expect(interruptionText({ ...state, confirmedAt })).toBe('records that reached sqlite:./south remain');
+  expect(interruptionText(state)).toBe('nothing is changed');
 });
 
 function surroundings() {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   return { stdin, stdout, stderr, environment: {}, now: new Date(), signal: new AbortController().signal };
 }
-
-const state = migrationState('north.json', 'sqlite:./south');
 
 it('the state of a migration keeps the figures of the last attempt at each phase until the next step', async () => {
   const { path, remove } = await temporaryDirectory();
