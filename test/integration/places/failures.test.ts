@@ -231,9 +231,9 @@ describe('a call on places that fails', () => {
     const profile = { firstName: 'x'.repeat(201), lastName: 'Lovelace' };
     const people = ['a', 'b'].map((userId) => ({ userId, user: { userName: userId, profile, email: {} } }));
     await writeFile(file, JSON.stringify({ orgs: [organisation('acme', { humanUsers: people })] }));
-    const issues = people.map((_, index) => [
-      `orgs[0].humanUsers[${index}].user.profile.firstName: expected 1 to 200 characters`,
-      `orgs[0].humanUsers[${index}].user.email.email: missing or empty: expected an e-mail address, such as "ann@example.com"`,
+    const issues = people.map(({ userId }, index) => [
+      `orgs[0].humanUsers[${index}].user.profile.firstName: expected 1 to 200 characters (record ${userId})`,
+      `orgs[0].humanUsers[${index}].user.email.email: missing or empty: expected an e-mail address, such as "ann@example.com" (record ${userId})`,
     ]);
     for (const target of [[url, '--token-file', token], [database]]) {
       const { code, stderr } = await identity(['import', file, '--to', ...target]);
