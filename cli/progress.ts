@@ -129,14 +129,14 @@ class RollingRate {
     return this.slope(({ records }) => records);
   }
 
-  /** The remaining time; undefined before enough is measured, without progress, and after all records have passed. */
+  /** The remaining time; undefined before enough is measured, without progress, in a stall, and after all records have passed. */
   get secondsLeft(): number | undefined {
     const { fraction, atMs = 0 } = this.samples.at(-1) ?? {};
     // The time after all records have passed cannot be measured.
     if (fraction === undefined || fraction === 1) return undefined;
     const share = (fraction - this.startFraction) / (1 - this.startFraction);
     const perSecond = this.slope((sample) => sample.fraction ?? 0);
-    if (share < MIN_MEASURED_SHARE || perSecond <= 0) return undefined;
+    if (share < MIN_MEASURED_SHARE || perSecond <= 0 || this.isStalled) return undefined;
     const secondsLeft = (1 - fraction) / perSecond - (this.nowMs - atMs) / 1000;
     return secondsLeft > 0 ? secondsLeft : undefined;
   }
@@ -145,8 +145,15 @@ class RollingRate {
     const first = this.samples[0];
     const last = this.samples.at(-1);
     if (first === undefined || last === undefined || last.atMs <= first.atMs) return 0;
-    const isStalled = last.fraction !== 1 && this.nowMs - last.atMs > last.atMs - first.atMs;
-    return ((value(last) - value(first)) * 1000) / ((isStalled ? this.nowMs : last.atMs) - first.atMs);
+    return ((value(last) - value(first)) * 1000) / ((this.isStalled ? this.nowMs : last.atMs) - first.atMs);
+  }
+
+  /** Whether the records that pass now take longer than all earlier measured ones, so that their speed is unknown. */
+  private get isStalled(): boolean {
+    const first = this.samples[0];
+    const last = this.samples.at(-1);
+    if (first === undefined || last === undefined) return false;
+    return last.fraction !== 1 && this.nowMs - last.atMs > last.atMs - first.atMs;
   }
 }
 

@@ -126,6 +126,24 @@ describe('the progress of a phase', () => {
     ]);
   });
 
+  it('has no estimate while the next records take longer than all before', async () => {
+    const target = stream();
+    const startedAt = performance.now();
+    // 14 records take a second, and the request with all others 20.
+    const records = () => (performance.now() - startedAt < 1_000 ? 0 : 14);
+    const work = () => new Promise<void>((resolve) => setTimeout(resolve, 22_000));
+    const meter = { records, fraction: () => records() / 471 };
+    const phase = trackPhase(progressLines(target), 'importing', meter, work);
+    await vi.advanceTimersByTimeAsync(22_000);
+    await phase;
+    expect(target.written.slice(0, -1)).toEqual([
+      'importing: 14 records, 3/s, 5s so far\n',
+      'importing: 14 records, 1/s, 10s so far\n',
+      'importing: 14 records, 1/s, 15s so far\n',
+      'importing: 14 records, 1/s, 20s so far\n',
+    ]);
+  });
+
   it('keeps its speed, and has no estimate, once everything has passed', async () => {
     const target = stream();
     const startedAt = performance.now();
