@@ -33,7 +33,9 @@ function isSystemError(error: unknown): error is Error {
 }
 
 function systemText(error: NodeJS.ErrnoException): string {
-  return error.code === 'ENOENT' && error.path !== undefined ? `${error.path} does not exist` : error.message;
+  return error.code === 'ENOENT' && error.path !== undefined
+    ? `${error.path} does not exist: check the name`
+    : error.message;
 }
 
 function unexpectedText(error: unknown, logLevel: string | undefined): string {

@@ -147,16 +147,16 @@ function idText({ userId, orgId }: Person): string {
   return `${userId} (organisation ${orgId})`;
 }
 
+function removalLine({ user, userId, orgId, outcome }: Removal): string {
+  const unknown = outcome === 'notEnabled' && orgId === '' ? ', or no person has this id' : '';
+  return `${user}${user === userId ? '' : ` (${userId})`}: ${removalOutcomes[outcome]}${unknown}`;
+}
+
 function removalOutput(removals: readonly Removal[], isDryRun: boolean): Output {
   const count = removals.filter(({ outcome }) => outcome !== 'notEnabled').length;
   const total = `the OTP e-mail factor of ${counted(count, 'person')}`;
   return {
     json: { dryRun: isDryRun, removals, removed: isDryRun ? 0 : count },
-    text: [
-      ...removals.map(
-        ({ user, userId, outcome }) => `${user}${user === userId ? '' : ` (${userId})`}: ${removalOutcomes[outcome]}`,
-      ),
-      isDryRun ? `would remove ${total}: nothing was changed` : `removed ${total}`,
-    ],
+    text: [...removals.map(removalLine), isDryRun ? `would remove ${total}: nothing was changed` : `removed ${total}`],
   };
 }

@@ -44,10 +44,12 @@ export function planMigration(call: PlanningCall): Promise<Output> {
 export async function resumeMigration(call: MigrationCall): Promise<Output> {
   const directory = await chooseRun(call.options['run-dir']);
   return await workAlone(call, directory, 'resumed', async (run) => {
-    if (!call.options.json) call.stderr.write(`resuming the migration ${describeRun(run.state)}: ${directory}\n`);
+    const result = run.state.finishedAt === undefined ? undefined : await readResult(directory);
+    const migration = `the migration ${describeRun(run.state)}`;
+    const line = result === undefined ? `resuming ${migration}` : `${migration}, finished at ${result.finishedAt}`;
+    if (!call.options.json) call.stderr.write(`${line}: ${directory}\n`);
     const settings = replaceSecretFiles(run.state.settings, call.options);
     await run.change({ settings });
-    const result = run.state.finishedAt === undefined ? undefined : await readResult(directory);
     return result === undefined ? await migrateBetween(call, run) : await resultOutput(run, result);
   });
 }

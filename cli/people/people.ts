@@ -3,6 +3,7 @@
 /** A person in an instance or a ZITADEL. */
 export interface Person {
   readonly userId: string;
+  /** Empty for an id that the token cannot look up. */
   readonly orgId: string;
   readonly userName: string;
   /** Empty for a person without e-mail address. */

@@ -218,7 +218,7 @@ describe('identity restore', () => {
       (file: string) => make(file, 'CREATE TABLE documents (collection TEXT, id TEXT)'),
       /the database has no format, and this version needs format \d+/,
     ],
-    ['a missing file', async () => {}, /^identity: .*north\.backup does not exist\n$/],
+    ['a missing file', async () => {}, /^identity: .*north\.backup does not exist: check the name\n$/],
   ])('makes no instance of %s', async (_name, write, message) => {
     const { path, file } = await newInstance();
     await write(file);

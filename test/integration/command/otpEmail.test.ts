@@ -158,6 +158,8 @@ describe('otp-email remove at an instance', () => {
     const address = [url, '--token-file', tokenFile];
     const { code, stderr } = await identity(['otp-email', 'remove', `ada-${ada}@example.com`, ...address]);
     expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining('specify user ids') });
+    const { stdout } = await identity(['otp-email', 'remove', 'ada', ...address]);
+    expect(stdout).toMatch(/^ada: not enabled, or no person has this id\n/);
     expect(await remover([])(ada, ...address)).toMatchObject({ removed: 1 });
     expect(await withFactor()).not.toContain(ada);
   });

@@ -36,6 +36,9 @@ describe('the run directory of a call', () => {
       new RegExp(`^resuming the migration from ${source} to ${cwd}/1.json, started at \\S+: ${directory}\n`),
     );
     expect(resumed.code, resumed.stderr).toBe(0);
+    const again = await call('resume', '--yes');
+    expect(again).toMatchObject({ code: 0, stdout: resumed.stdout });
+    expect(again.stderr).toMatch(/^the migration from .+, started at \S+, finished at \S+: .+\n$/);
     expect(await call('report', '--to', 'report.html')).toMatchObject({ code: 0 });
     expect(await call('cleanup', '--yes')).toMatchObject({ code: 0 });
   });

@@ -100,7 +100,10 @@ describe('the report of identity migrate', () => {
     expect(taken).toMatchObject({ code: 1, stderr: expect.stringMatching(/^identity: .*report\.html exists/) });
     expect(await readFile(path, 'utf8')).toBe('of somebody else');
     const nowhere = await identity([...from, '--report', join(migrating.cwd, 'none', 'report.html')], migrating);
-    expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('/none does not exist\n') });
+    expect(nowhere).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('/none does not exist: check the name\n'),
+    });
     const after = await identity(['export', database, '--to', '-', '--org', 'acme'], migrating);
     expect(after).toMatchObject({ code: 64, stderr: expect.stringContaining('does not have acme: correct --org') });
   });
