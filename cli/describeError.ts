@@ -5,16 +5,18 @@ import { InterruptedError, UsageError } from './command.ts';
 import { humanMessage } from './serverMessages.ts';
 import { printable } from './terminal.ts';
 
+interface DescribedError {
+  readonly message: string;
+  readonly exitStatus: ExitStatus;
+}
+
 /**
  * Describes an error for standard error.
  * @param logLevel at `debug`, the stack of an unexpected error is included
  * @example
  *     describeError(new UsageError('missing option --to')); // { message: 'missing option --to', exitStatus: 'usage' }
  */
-export function describeError(
-  error: unknown,
-  logLevel = process.env.LOG_LEVEL,
-): { readonly message: string; readonly exitStatus: ExitStatus } {
+export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL): DescribedError {
   // A problem of the configuration is one line.
   if (error instanceof UsageError)
     return { message: error.message.split('\n').map(printable).join('\n'), exitStatus: 'usage' };

@@ -4,11 +4,16 @@ import { type Command, type GivenValues, type Options, UsageError } from './comm
 import { commonOptions } from './help.ts';
 import { type ValueName, valueFormat } from './valueFormats.ts';
 
+interface ParsedValues {
+  readonly arguments: readonly unknown[];
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
 /**
  * Checks that a call has all required options, and checks and parses every value.
  * @throws UsageError for the first missing or invalid one
  */
-export async function parseValues(command: Command, { positionals, options }: GivenValues) {
+export async function parseValues(command: Command, { positionals, options }: GivenValues): Promise<ParsedValues> {
   const described: Options = { ...command.options, ...commonOptions(command) };
   for (const [name, option] of Object.entries(described)) {
     if (option.value !== undefined && option.isRequired && options[name] === undefined)

@@ -28,10 +28,16 @@ import { lockFile } from './lockFile.ts';
 import { isLoopback } from './loopback.ts';
 import { warnOn } from './terminal.ts';
 
+interface ServerSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly docs: boolean;
+}
+
 /** Serves the three functions on one port, until a signal stops the process. */
 export async function serveInstance(
   call: Surroundings & OpenInstance,
-  { host, port, docs }: { readonly host: string; readonly port: number; readonly docs: boolean },
+  { host, port, docs }: ServerSettings,
 ): Promise<void> {
   const { store, signal, stdout, stderr, print } = call;
   const config = loadConfig(call);

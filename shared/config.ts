@@ -98,8 +98,18 @@ const environment = z.object({
 /** Google's load balancer appends the client's address and its own. */
 const CLOUD_PROXIES = 2;
 
+type Environment = z.output<typeof environment>;
+
+/** An environment variable. */
+export interface ConfigVariable {
+  readonly name: string;
+  readonly meaning: string;
+  /** The description of the value when the variable is unset or empty. */
+  readonly default: string;
+}
+
 // As a record, so that the compiler reports a variable without a description.
-const descriptions: Record<keyof z.output<typeof environment>, [meaning: string, fallback: string]> = {
+const descriptions: Record<keyof Environment, [meaning: string, fallback: string]> = {
   DATA_DIR: [
     'directory of the embedded database; mutually exclusive with FIRESTORE_PROJECT',
     'none (Firestore is used)',
@@ -140,11 +150,9 @@ const descriptions: Record<keyof z.output<typeof environment>, [meaning: string,
 };
 
 /** Every variable that `readConfig` reads, except those of limits. Tests compare the documentation and Terraform with it. */
-export const configVariables = Object.entries(descriptions).map(([name, [meaning, fallback]]) => ({
-  name,
-  meaning,
-  default: fallback,
-}));
+export const configVariables: readonly ConfigVariable[] = Object.entries(descriptions).map(
+  ([name, [meaning, fallback]]) => ({ name, meaning, default: fallback }),
+);
 
 /**
  * Reads the configuration from environment variables. An empty variable counts as unset.

@@ -6,13 +6,10 @@ import { factorFields } from '../../shared/organisation/factors.ts';
 import type { CommandCall, OpenInstance } from '../command.ts';
 import { type People, PersonSearch } from './people.ts';
 
+type OpenCall = Pick<CommandCall, 'stderr' | 'now'> & Pick<OpenInstance, 'store' | 'location'>;
+
 /** Returns the people of a database. The instance's audit trail records each removal. */
-export function openDatabasePeople({
-  store,
-  location,
-  stderr,
-  now,
-}: Pick<CommandCall, 'stderr' | 'now'> & Pick<OpenInstance, 'store' | 'location'>): People & AsyncDisposable {
+export function openDatabasePeople({ store, location, stderr, now }: OpenCall): People & AsyncDisposable {
   const audit = openAudit(store, { storeLocation: location }, stderr);
   return {
     async find(users, signal) {

@@ -8,14 +8,15 @@ import { UsageError } from '../command.ts';
 import { isLoopback } from '../loopback.ts';
 
 /** A parsed place. All texts of the same place have the same `name`, so compare that. */
-export type ParsedPlace = { readonly name: string } & (
+export type ParsedPlace = { readonly name: string } & PlaceParts;
+
+type PlaceParts =
   | { readonly kind: 'instance'; readonly origin: string }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'stream' }
   | { readonly kind: 'object'; readonly bucket: string; readonly path: string }
   /** A database without a server, by the option of its instance. */
-  | { readonly kind: 'database'; readonly data?: string; readonly firestore?: string }
-);
+  | { readonly kind: 'database'; readonly data?: string; readonly firestore?: string };
 
 const FORMS =
   'https://HOST, FILE.json, FILE.json.gz, - (standard input or output), gs://BUCKET/PATH, sqlite:DIR or firestore:PROJECT[/DATABASE]';

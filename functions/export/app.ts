@@ -31,19 +31,20 @@ export function routes(ports: Ports): readonly Route[] {
       ...exportEndpoint,
       handler(context) {
         const audited = ports.audit.call('export', context.get('origin'));
-        return audited.watch(() => runExport(ports, concurrency, audited, context));
+        return audited.watch(() => runExport({ ports, concurrency, audited }, context));
       },
     },
   ];
 }
 
+interface ExportRun {
+  readonly ports: Ports;
+  readonly concurrency: ConcurrencyLimit;
+  readonly audited: AuditedCall;
+}
+
 /** Exports to the bucket first, if requested, then starts the response from the same snapshot. */
-async function runExport(
-  ports: Ports,
-  concurrency: ConcurrencyLimit,
-  audited: AuditedCall,
-  context: Context<HttpEnv>,
-): Promise<Response> {
+async function runExport({ ports, concurrency, audited }: ExportRun, context: Context<HttpEnv>): Promise<Response> {
   const { limits, objectStorage, now } = ports;
   const request = context.req.raw;
   const authorise = (called: Store) =>

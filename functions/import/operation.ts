@@ -116,7 +116,7 @@ async function writeFile(writing: Writing): Promise<ImportResponse> {
   await writePhases(writing, targets);
   for (const warning of missingWarnings(inspection, settings)) report.addWarning(warning);
   countNotCarried(inspection, settings, report);
-  return report.toJson(inspection.proved, dryRun);
+  return report.toJson({ proved: inspection.proved, dryRun });
 }
 
 /**

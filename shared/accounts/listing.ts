@@ -12,6 +12,14 @@ import type { Collection, ScanRange, Snapshot, Store, StoredDocument } from '../
 import { INSTANCE_MEMBERS } from './members.ts';
 import { requireOrganisation } from './users.ts';
 
+/** An organisation in a list. */
+export interface ListedOrganisation {
+  readonly orgId: string;
+  readonly name: string;
+  /** By its name in ZITADEL's enum. */
+  readonly state: string;
+}
+
 /** A person or service user in a list. */
 export interface ListedUser {
   readonly userId: string;
@@ -34,7 +42,7 @@ export interface ListedMember {
 }
 
 /** Lists the organisations of an instance by id; those whose removal was interrupted come last. */
-export async function* listOrganisations(store: Store) {
+export async function* listOrganisations(store: Store): AsyncGenerator<ListedOrganisation> {
   for (const section of [organisationSection, removedOrganisations])
     for await (const { json, state } of readSection(store, section, undefined))
       yield { orgId: textAt(json, 'orgId', ''), name: textAt(json, 'org.name', ''), state };

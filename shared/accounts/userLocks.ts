@@ -15,18 +15,15 @@ const lockChanges = {
   unlock: { from: ['USER_STATE_LOCKED'], to: 'USER_STATE_ACTIVE' },
 } as const satisfies Readonly<Record<string, { readonly from: readonly string[]; readonly to: string }>>;
 
+/** A change of a lock. */
+export type LockChange = keyof typeof lockChanges;
+
 /**
  * Locks a user, which suspends the user's tokens, or unlocks it (zitadel 6.5). Idempotent.
  * @param force whether to lock the last IAM_OWNER, too
  * @throws IdentityError NOT_FOUND for an unknown user, FAILED_PRECONDITION in other states and for the last IAM_OWNER
  */
-export function changeLock(
-  store: Store,
-  userId: string,
-  change: keyof typeof lockChanges,
-  now: Date,
-  force: boolean,
-): Promise<void> {
+export function changeLock(store: Store, userId: string, change: LockChange, now: Date, force: boolean): Promise<void> {
   const { from, to } = lockChanges[change];
   return store.transaction(async (transaction) => {
     const user = await requireUser(transaction, userId, ['state', 'body', 'sequence']);

@@ -33,6 +33,12 @@ export const placeNotKnown = defineError('FAILED_PRECONDITION', 'PLACE_NOT_RECOG
   example: ['https://www.example.com', '/openapi.json returns 404'],
 });
 
+/** A token's option and file; without a file if the token was entered at the terminal. */
+interface TokenSource {
+  readonly tokenOption: string;
+  readonly tokenFile?: string | undefined;
+}
+
 /** Problems of tokens, by the names of an instance's errors. */
 const tokenProblems: ReadonlyMap<unknown, string> = new Map([
   [tokenExpired.row.reason, 'it has expired'],
@@ -40,14 +46,8 @@ const tokenProblems: ReadonlyMap<unknown, string> = new Map([
   [tokenUserInactive.row.reason, 'its user is locked, deactivated or deleted'],
 ]);
 
-// Without a file, the token was entered at the terminal.
 export const placeTokenRejected = defineError('UNAUTHENTICATED', 'PLACE_TOKEN_REJECTED', {
-  text: (
-    place: string,
-    { tokenOption, tokenFile }: { readonly tokenOption: string; readonly tokenFile?: string | undefined },
-    reason: string,
-    cause?: unknown,
-  ) => {
+  text: (place: string, { tokenOption, tokenFile }: TokenSource, reason: string, cause?: unknown) => {
     const problem = tokenProblems.get(reasonOf(cause));
     const token = `the token of ${tokenOption}${tokenFile === undefined ? '' : ` ${shellWord(tokenFile)}`}`;
     const check = problem === undefined ? 'check that its user is active, or ' : '';

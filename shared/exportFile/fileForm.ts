@@ -105,13 +105,19 @@ async function* fromUtf16(content: Bytes, encoding: Utf16): AsyncGenerator<Uint8
   }
 }
 
+interface Beginning {
+  /** What was read. */
+  readonly start: Uint8Array;
+  readonly isRequest: boolean;
+}
+
 const SCANNED_BYTES = 4_096;
 
 /**
  * Reads the beginning of a file until it shows the kind of the file.
  * @throws ForeignFileError
  */
-async function readBeginning(text: AsyncIterator<Uint8Array>) {
+async function readBeginning(text: AsyncIterator<Uint8Array>): Promise<Beginning> {
   const seen = new FileStart();
   const pieces: Uint8Array[] = [];
   let bytes = 0;

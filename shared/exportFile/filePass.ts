@@ -148,14 +148,19 @@ function addItem(
   onRecord(own, item.path, whole);
 }
 
-/** Adds a record; returns it without and with a v1 file's additions. */
+/** A record without and with a v1 file's additions. */
+interface AddedRecord {
+  readonly own: OrganisationRecord;
+  readonly whole: OrganisationRecord;
+}
+
 function addRecord(
   section: Section,
   value: unknown,
   draft: OrganisationDraft,
   { orgId, additions }: OrganisationDraft,
   { tally, unknown }: FilePass,
-) {
+): AddedRecord {
   draft.hasEarlyRecords ||= orgId === undefined;
   // Reading a record may change its JSON.
   const added = additions.has(section) ? structuredClone(withAdditions(section, value, additions)) : undefined;

@@ -90,8 +90,12 @@ const EXPORT_INSTEAD = 'export the instance instead, with identity export or POS
 const DECOMPRESS = 'decompress it first, or compress it with gzip';
 const ENCODE = 'convert it to UTF-8';
 
+interface ForeignKind extends Foreign {
+  readonly matches: (start: FileStart) => boolean;
+}
+
 /** The kinds of files by which people replace an export file. The first one that matches counts. */
-const kinds: readonly (Foreign & { readonly matches: (start: FileStart) => boolean })[] = [
+const kinds: readonly ForeignKind[] = [
   { what: 'empty', remedy: REPEAT, matches: ({ isEmpty }) => isEmpty },
   { what: 'an HTML page', remedy: REPEAT, matches: ({ text }) => isHtml(text) },
   { what: 'an XML document', remedy: CONVERT, matches: ({ text }) => text.startsWith('<') },

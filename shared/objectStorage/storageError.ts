@@ -75,7 +75,14 @@ function notFound(target: Target, message: string): IdentityError {
   return isBucketMissing ? bucketNotFound(target) : objectNotFound(target);
 }
 
-function describeFailure(reason: unknown) {
+interface LibraryFailure {
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+  readonly message: string;
+  readonly cause: Error;
+}
+
+function describeFailure(reason: unknown): LibraryFailure {
   const parsed = libraryError.safeParse(reason);
   const { code, status, message } = parsed.success ? parsed.data : { message: '' };
   const httpStatus = status ?? (typeof code === 'number' ? code : undefined);

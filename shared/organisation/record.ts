@@ -188,6 +188,12 @@ function assembleRecord(
   };
 }
 
+/** A record inside another record of the file. */
+export interface NestedRecord {
+  readonly record: OrganisationRecord;
+  readonly path: JsonPath;
+}
+
 /**
  * Lists the records that a record of the file contains, which are stored apart.
  * @param path the parent's path
@@ -195,7 +201,7 @@ function assembleRecord(
 export function nestedRecords(
   { section: { nested }, json, orgId }: OrganisationRecord,
   path: JsonPath,
-): { readonly record: OrganisationRecord; readonly path: JsonPath }[] {
+): NestedRecord[] {
   if (nested === undefined) return [];
   const { list, section, toJson } = nested;
   const elements: unknown = valueAt(json, list);

@@ -4,8 +4,15 @@ import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import type { Section } from './section.ts';
 
-/** Serialises a record's JSON and computes its digest, SHA-256 in base64url. Must run after every change of the JSON. */
-export function serialise(json: JsonObject) {
+/** A record's canonical JSON and its digest. */
+export interface RecordBody {
+  readonly body: string;
+  /** SHA-256 of `body`, base64url. */
+  readonly digest: string;
+}
+
+/** Serialises a record's JSON and computes its digest. Must run after every change of the JSON. */
+export function serialise(json: JsonObject): RecordBody {
   const body = JSON.stringify(json);
   return { body, digest: hash('sha256', body, 'base64url') };
 }

@@ -57,13 +57,17 @@ async function respondToRpc(handler: UniversalHandler, context: Context<HttpEnv>
   return new Response(text, response);
 }
 
+interface RpcResult extends Pick<RpcCall, 'failure'> {
+  readonly response: Response;
+}
+
 async function run(
   handler: UniversalHandler,
   context: Context<HttpEnv>,
   header: Headers,
   body: (signal: AbortSignal) => AsyncIterable<Uint8Array>,
   restRequest?: JsonObject,
-) {
+): Promise<RpcResult> {
   const call: RpcCall = {
     requestId: context.get('requestId'),
     origin: context.get('origin'),

@@ -19,15 +19,15 @@ import {
   WriteConflictError,
 } from './store.ts';
 
+/** A writable layer on top of a store, which stays unchanged. The caller disposes of it. */
+export interface Overlay extends DocumentStore, AsyncDisposable {}
+
 /**
- * Opens a writable layer on a snapshot of a store, for a dry run. Writes go to a temporary file, which reads prefer to
- * the snapshot. The caller disposes of it.
+ * Opens an overlay on a snapshot of a store, for a dry run. Writes go to a temporary file, which reads prefer to the
+ * snapshot.
  * @param collectionsWithBody the collections whose written documents keep their `body`, the largest field
  */
-export async function openOverlay(
-  store: Store,
-  collectionsWithBody: ReadonlySet<Collection>,
-): Promise<DocumentStore & AsyncDisposable> {
+export async function openOverlay(store: Store, collectionsWithBody: ReadonlySet<Collection>): Promise<Overlay> {
   const base = await store.snapshot();
   const layer = openLayer(collectionsWithBody);
   const enqueue = createSerialQueue();

@@ -11,6 +11,13 @@ import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import { isWritten, type RecordOutcome } from '../incomingRecord.ts';
 
+/** The summary's facts about the whole import. */
+interface ImportFacts {
+  /** Whether the file had a manifest, which proved it complete and unchanged. */
+  readonly proved: boolean;
+  readonly dryRun: boolean;
+}
+
 const MAX_LISTED_IDS = 100_000;
 /** Limits errors and warnings, so that the response stays below the platform's limit, and memory is bounded. */
 export const MAX_LISTED_ISSUES = 10_000;
@@ -97,11 +104,8 @@ export class ImportReport {
     return Object.fromEntries(sums.filter(([, sum]) => sum > 0));
   }
 
-  /**
-   * Creates the import response: ZITADEL's lists and `summary`. Empty lists are omitted, as ZITADEL does.
-   * @param proved whether the file had a manifest, which proved it complete and unchanged
-   */
-  toJson(proved: boolean, dryRun: boolean): ImportResponse {
+  /** Creates the import response: ZITADEL's lists and `summary`. Empty lists are omitted, as ZITADEL does. */
+  toJson({ proved, dryRun }: ImportFacts): ImportResponse {
     const omitted = this.listed > this.maxListedIds;
     const orgs = [...this.success.values()].map((org) => (omitted ? { orgId: org.orgId } : org));
     const { created, unchanged, overwritten, skipped, failed, notCarried } = this.counts;

@@ -31,6 +31,9 @@ export interface Batch {
   readonly stamp: string;
 }
 
+/** The outcome of a record that is not written, or how it is written unless another record has claimed its name. */
+type Decision = RecordOutcome | 'create' | 'overwrite';
+
 /**
  * Decides and writes a batch record by record, in one transaction. A name that a record gives up is free for those after
  * it.
@@ -140,7 +143,6 @@ async function readStored(
  * Decides one record, without regard to its names.
  * @param batch the batch, whose stamp an earlier attempt may have stored
  * @param protection the issue of a record that must not be overwritten
- * @returns the outcome of a record that is not written; or how it is written, unless another record has claimed its name
  */
 function decideRecord(
   writing: Writing,
@@ -148,7 +150,7 @@ function decideRecord(
   { plan, reserved }: IncomingRecord,
   stored: StoredDocument | undefined,
   protection: RecordIssue | undefined,
-): RecordOutcome | 'create' | 'overwrite' {
+): Decision {
   if (stored === undefined) return reserved === undefined ? 'create' : failed(reserved);
   const equal = comparison.isEqual(plan, stored);
   if (equal && stored.createdAt === stamp) return { kind: 'created' };

@@ -16,6 +16,11 @@ import {
   type ValueMessage,
 } from './firestoreConnection.ts';
 
+/** The documents, their versions, and the time of the state that was read. */
+export interface ReadResult extends VersionedDocuments {
+  readonly readTime: Timestamp | undefined;
+}
+
 interface BatchGetResponse {
   readonly found?: DocumentMessage | null;
   readonly readTime?: Timestamp | null;
@@ -33,7 +38,7 @@ export async function getDocuments(
   keys: readonly DocumentKey[],
   fields: readonly FieldName[] | undefined,
   at: Pick<BatchGetRequest, 'readTime'> = {},
-): Promise<VersionedDocuments & { readonly readTime: Timestamp | undefined }> {
+): Promise<ReadResult> {
   const { client, database, options, deadline } = connection;
   const names = keys.map((key) => documentName(connection, key));
   const distinct = [...new Set(names)];

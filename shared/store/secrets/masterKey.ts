@@ -11,6 +11,11 @@ export interface MasterKey {
   readonly cipherKey: KeyObject;
 }
 
+interface KeyLookup {
+  /** @throws IdentityError UNAVAILABLE for a key that is not given */
+  require(id: string): MasterKey;
+}
+
 const KEY_BYTES = 32;
 const ID_BYTES = 9;
 
@@ -77,7 +82,7 @@ export function sealingKeyId(sealed: string): string {
  * Decrypts a value.
  * @throws IdentityError UNAVAILABLE without its key; Error for a value that was changed, or belongs to another place
  */
-export function unseal(keys: { require(id: string): MasterKey }, sealed: string, place: string): string {
+export function unseal(keys: KeyLookup, sealed: string, place: string): string {
   const id = sealingKeyId(sealed);
   const key = keys.require(id);
   const bytes = Buffer.from(sealed.slice(id.length + 1), 'base64url');

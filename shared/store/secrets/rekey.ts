@@ -17,13 +17,20 @@ export interface RekeyOptions {
   readonly fenceMs: number;
 }
 
+/** The result of a rotation. */
+export interface Rekeyed {
+  /** The id of the key that encrypts all values now. */
+  readonly keyId: string;
+  /** The number of documents whose values had another key. */
+  readonly documents: number;
+}
+
 /**
  * Encrypts all secrets of a database with its newest key, while processes use it. A key file gets a new key, unless an
  * interrupted rotation has made one; a variable must name the new key first. All keys stay known until no value needs them.
- * @returns the id of the key that encrypts all values now, and the number of documents whose values had another key
  * @throws IdentityError UNAVAILABLE without the database's keys; the signal's reason
  */
-export async function rekey(store: Store, keyring: Keyring, options: RekeyOptions) {
+export async function rekey(store: Store, keyring: Keyring, options: RekeyOptions): Promise<Rekeyed> {
   const settled = await settleKeys(store, keyring);
   const earlier = requireKeys(settled, keyring);
   const [newest = earlier, ...others] = keyring.keys();
