@@ -82,14 +82,22 @@ function isOwn(path: string): boolean {
   }
 }
 
-/** Reads a JSON file of a run directory; undefined if it does not exist. */
+/**
+ * Reads a JSON file of a run directory; undefined if it does not exist.
+ * @throws UsageError for a file that another version of the command wrote
+ */
 export async function readJson<Schema extends z.ZodType>(
   directory: string,
   name: string,
   schema: Schema,
 ): Promise<z.output<Schema> | undefined> {
   const path = join(directory, name);
-  return existsSync(path) ? schema.parse(JSON.parse(await readFile(path, 'utf8'))) : undefined;
+  if (!existsSync(path)) return undefined;
+  const { data, success } = schema.safeParse(JSON.parse(await readFile(path, 'utf8')));
+  if (success) return data;
+  throw new UsageError(
+    `${path} is of another version of this command: continue with that version, or migrate again with another --run-dir`,
+  );
 }
 
 /** Replaces a JSON file of a run directory, durably and atomically. */

@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { chooseRun, createRunDirectory, migrateCommand, writeJson } from '../../../../cli/migrate/runDirectory.ts';
+import { z } from 'zod';
+import {
+  chooseRun,
+  createRunDirectory,
+  migrateCommand,
+  readJson,
+  writeJson,
+} from '../../../../cli/migrate/runDirectory.ts';
 import { testDirectory } from '../../../support/places/servedPlace.ts';
 
 it('a run directory is accepted while another process replaces its files', async () => {
@@ -14,6 +21,14 @@ it('a run directory is accepted while another process replaces its files', async
   for (; isWriting; checks++) await chooseRun(directory);
   await writing;
   expect(checks).toBeGreaterThan(0);
+});
+
+it('a run directory of another version of the command is a usage error', async () => {
+  const directory = await testDirectory();
+  await writeJson(directory, 'state.json', { stage: 'planned' });
+  await expect(readJson(directory, 'state.json', z.strictObject({ step: z.string() }))).rejects.toThrow(
+    'state.json is of another version of this command: continue with that version, or migrate again with another --run-dir',
+  );
 });
 
 it('a command on a migration quotes its run directory for a shell', () => {
