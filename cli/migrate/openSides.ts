@@ -76,11 +76,12 @@ export function describeSide({ place, kind, facts }: OpenSide): MigrationSide {
 }
 
 /** Lists the checks of a side. */
-export function listChecks({ place: { name }, facts }: OpenSide): MigrationPlan['checks'] {
+export function listChecks({ place: { name }, kind, facts }: OpenSide): MigrationPlan['checks'] {
   if (facts === undefined) return [];
   const version = facts.version === undefined ? '' : `, version ${facts.version}`;
   const service = facts.service === 'zitadel' ? 'a ZITADEL instance' : 'an instance of this service';
-  const found = `${name} is ${service}${version}; the token permits the migration`;
+  const permission = kind === 'database' ? '' : '; the token permits the migration';
+  const found = `${name} is ${service}${version}${permission}`;
   return [
     { status: 'ok', message: found },
     ...(facts.limits ?? []).map((limit) => ({ status: 'ok' as const, message: `${name}: ${limit}` })),

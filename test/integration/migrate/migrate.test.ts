@@ -112,6 +112,16 @@ describe('the report of identity migrate', () => {
 const withPeople = organisation('acme', { humanUsers: people(3) });
 
 describe('a migration', () => {
+  it('to a database has a plan without a check of a token', async () => {
+    const { database, location } = await servedPlace(sqlite);
+    const places = ['--from', await exportFileWith(organisation('acme')), '--to', database];
+    const args = ['migrate', 'plan', ...places, '--with', 'none'];
+    const { code, stdout } = await identity(args, await prepareMigration({ location }));
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/is an instance of this service, version \S+\n/);
+    expect(stdout).not.toContain('token permits');
+  });
+
   it('names the people whose state differs, in plan, result and report alike', async () => {
     const people = (stateOfAda: string) => [
       { ...person('ada', { hashedPassword: { value: HASH } }), state: stateOfAda },
