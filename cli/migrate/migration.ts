@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { hasCode } from '../../shared/errors/identityError.ts';
-import { placeTokenRejected } from '../../shared/errors/placeErrors.ts';
+import { placeTokenRejected, sourceMissing } from '../../shared/errors/placeErrors.ts';
 import { objectForbidden } from '../../shared/errors/storageErrors.ts';
 import { type Output, type Surroundings, UsageError } from '../command.ts';
 import type { FilePlace, StoredFile } from '../exports/placeInterfaces.ts';
@@ -72,8 +72,9 @@ async function beginMigration(
   try {
     return await workAlone(call, directory, 'started', (run) => steps(run, sides));
   } catch (error) {
-    // The export has revealed a wrong call. Nothing has moved.
-    if (error instanceof UsageError) await cleanUpAfterError(rm(directory, { recursive: true }), call);
+    // The export has revealed a wrong call or name. Nothing has moved.
+    if (error instanceof UsageError || sourceMissing.is(error))
+      await cleanUpAfterError(rm(directory, { recursive: true }), call);
     throw error;
   }
 }

@@ -4,7 +4,13 @@ import { statSync } from 'node:fs';
 import { z } from 'zod';
 import { importResponse } from '../../functions/import/contract.ts';
 import { organisationsExist } from '../../shared/errors/errors.ts';
-import { migrationStopped, placeBroke, placeFailed, placeLost } from '../../shared/errors/placeErrors.ts';
+import {
+  migrationStopped,
+  placeBroke,
+  placeFailed,
+  placeLost,
+  sourceMissing,
+} from '../../shared/errors/placeErrors.ts';
 import { InterruptedError, type Surroundings, UsageError } from '../command.ts';
 import { describeError } from '../describeError.ts';
 import type { ExportFile, FilePlace } from '../exports/placeInterfaces.ts';
@@ -210,9 +216,10 @@ export async function workAlone<Result>(
   try {
     return await work(run);
   } catch (error) {
+    const isConfirmed = run.state.confirmedAt !== undefined;
     // Deletes the export if the user has not confirmed yet, because it contains secrets.
-    if (run.state.confirmedAt === undefined) await cleanUpAfterError(removeExport(directory), call);
-    if (error instanceof UsageError) throw error;
+    if (!isConfirmed) await cleanUpAfterError(removeExport(directory), call);
+    if (error instanceof UsageError || (!isConfirmed && sourceMissing.is(error))) throw error;
     if (call.signal.aborted || error instanceof InterruptedError) {
       throw new InterruptedError(
         `interrupted: ${interruptionText(run.state)}; continue with ${migrateCommand('resume', directory)}`,

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { identity } from '../../support/command.ts';
@@ -53,6 +53,18 @@ describe('the run directory of a call', () => {
     expect(last).toMatchObject({ code: 0, stdout: expect.stringContaining(`deleted: the run directory ${second}`) });
   });
 
+  it('is deleted if the source is a file that does not exist', async () => {
+    const places = ['--from', 'mistyped.json', '--to', 'new.json', '--with', 'none'];
+    for (const verb of [['plan'], ['--yes']]) {
+      const { code, stderr } = await call(...verb, ...places);
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringMatching(/mistyped\.json does not exist.*\n$/),
+      });
+    }
+    expect(await readdir(cwd)).toEqual([]);
+  });
+
   it('is a new one, also for two migrations that begin at the same time', async () => {
     const now = new Date();
     for (const to of ['1.json', '2.json']) {
@@ -98,14 +110,18 @@ describe('the run directory of a call', () => {
     });
   });
 
-  it('is rejected if its state is incomplete, or written by another tool', async () => {
+  it('is rejected if its state is incomplete, or written by another version', async () => {
     const directory = await planned('1');
     const file = join(directory, 'state.json');
     const state = await readFile(file, 'utf8');
-    for (const content of [state.slice(0, -20), '{"version":2}', '']) {
+    const contents = [
+      { content: state.slice(0, -20), code: 1 },
+      { content: '', code: 1 },
+      { content: '{"version":2}', code: 64 },
+    ];
+    for (const { content, code } of contents) {
       await writeFile(file, content);
-      const { code, stdout } = await call('resume', '--yes');
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(await call('resume', '--yes')).toMatchObject({ code, stdout: '' });
     }
   });
 });
