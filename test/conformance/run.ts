@@ -46,7 +46,8 @@ async function main(args: readonly string[]): Promise<number> {
   if (values.help) return print(USAGE, 0);
   if (url === undefined || values.token === undefined || others.length > 0) throw new Error(USAGE);
   const tokens = await readTokens(values.token, values.tokens);
-  const zitadel = values.release === undefined ? undefined : zitadelRelease.parse(values.release);
+  const { data: zitadel, success: isKnown } = zitadelRelease.optional().safeParse(values.release);
+  if (!isKnown) throw new Error(`unknown --release ${values.release}: specify ${zitadelRelease.options.join(', ')}`);
   const rows = zitadel === undefined ? deliberateDifferences : releaseDifferences[zitadel];
   const lagMs = milliseconds.parse(values.lag ?? (zitadel === undefined ? 0 : ZITADEL_LAG_MS));
   const server = { url: new URL(url), tokens, lagMs };
