@@ -5,11 +5,13 @@ import { type Config, ConfigError, readConfig } from '../shared/config.ts';
 import { type Surroundings, UsageError } from './command.ts';
 import type { Span } from './valueFormats.ts';
 
+type Configured = Pick<Surroundings, 'environment'>;
+
 /**
  * Reads the configuration.
  * @throws UsageError that lists every problem
  */
-export function loadConfig({ environment }: Pick<Surroundings, 'environment'>): Config {
+export function loadConfig({ environment }: Configured): Config {
   try {
     return readConfig(environment);
   } catch (error) {
@@ -21,7 +23,7 @@ export function loadConfig({ environment }: Pick<Surroundings, 'environment'>): 
  * Returns the lifetime of a new token in milliseconds: 30 days by default, or the configured maximum if that is shorter.
  * @throws UsageError for a lifetime above the maximum
  */
-export function tokenLifetime(expires: Span | undefined, configured: Pick<Surroundings, 'environment'>): number {
+export function tokenLifetime(expires: Span | undefined, configured: Configured): number {
   const { maxTokenLifetimeMs } = loadConfig(configured);
   if (expires === undefined) return Math.min(30 * DAY_MS, maxTokenLifetimeMs);
   const { text, milliseconds } = expires;

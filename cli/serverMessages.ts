@@ -108,13 +108,7 @@ const invalidFields = z.looseObject({
  * @example
  *     rejection(error); // orgs[0].humanUsers[1].user.userName: missing or empty: expected 1 to 200 characters
  */
-export function rejection({
-  message,
-  details = [],
-}: {
-  readonly message: string;
-  readonly details?: readonly unknown[] | undefined;
-}): string {
+export function rejection({ message, details = [] }: Rejection): string {
   const fields = details
     .flatMap((detail) => invalidFields.safeParse(detail).data?.fieldViolations ?? [])
     .filter(({ field }) => field.startsWith('orgs['))
@@ -127,6 +121,11 @@ export function rejection({
 /** Returns the error of a place that rejects a file as invalid; any other error stays as it is. */
 export function asRefusal(place: string, error: unknown): unknown {
   return hasCode(error, 'INVALID_ARGUMENT') ? placeRefused(place, rejection(error), error) : error;
+}
+
+interface Rejection {
+  readonly message: string;
+  readonly details?: readonly unknown[] | undefined;
 }
 
 /** Returns the word for a state such as `USER_STATE_LOCKED`: `locked`. */

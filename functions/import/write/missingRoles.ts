@@ -33,6 +33,8 @@ const grantKinds: readonly GrantKind[] = [
   { section: userGrantSection, roles: 'roleKeys', issueId: userGrantMissingRole },
 ];
 
+type Found = ReadonlyMap<string, StoredDocument | undefined>;
+
 /**
  * Removes the missing roles of grants that have failed because of them, with a warning, where other roles remain: a grant
  * with fewer roles gives no more than the source gave.
@@ -57,11 +59,7 @@ export async function dropMissingRoles(
 }
 
 /** Removes the missing roles of a record; returns whether it had others too. */
-function narrow(
-  incoming: IncomingRecord,
-  kind: GrantKind,
-  found: ReadonlyMap<string, StoredDocument | undefined>,
-): boolean {
+function narrow(incoming: IncomingRecord, kind: GrantKind, found: Found): boolean {
   const { record } = incoming.plan;
   const granted = grantedRoles(record, found);
   const isKept = ({ key, targetId }: PlannedReference) =>
@@ -88,10 +86,7 @@ function referencesTo(collection: Collection, record: OrganisationRecord): reado
 }
 
 /** Returns the roles of the project grant that a record uses; undefined if it uses none. */
-function grantedRoles(
-  record: OrganisationRecord,
-  found: ReadonlyMap<string, StoredDocument | undefined>,
-): ReadonlySet<string> | undefined {
+function grantedRoles(record: OrganisationRecord, found: Found): ReadonlySet<string> | undefined {
   const [reference] = referencesTo('projectGrants', record);
   const grant = reference && found.get(documentPath(reference.key));
   return grant && new Set(textsAt(parseObject(grant.body), 'projectGrant.roleKeys[]', record.orgId));
