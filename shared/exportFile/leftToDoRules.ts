@@ -48,6 +48,9 @@ export interface LeftToDoRule {
 }
 
 const forZitadel = (content: FileContent) => content.forZitadel;
+/** Whether a ZITADEL imports no states: releases 2 and 3, which take every hash and application. */
+const isOlderThan4 = ({ importsStates }: FileContent) => importsStates === false;
+const mayBeOf2026 = (content: FileContent) => !isOlderThan4(content);
 
 function ofFile(sections: readonly SectionName[], message: string, when?: LeftToDoRule['when']): LeftToDoRule {
   return { sections, scope: 'file', message, when };
@@ -71,9 +74,20 @@ function ofLacking(
   return { ...ofFile(sections, message, when), lacks: { field, message: `${start}${otherwise}` } };
 }
 
-function ofHash(message: string, applies: (hash: string) => boolean): LeftToDoRule {
+function ofHash(message: string, applies: (hash: string) => boolean, when: LeftToDoRule['when']): LeftToDoRule {
   const isOne = ({ passwordHash }: StoredDocument) => passwordHash !== undefined && applies(passwordHash);
-  return { sections: ['humanUsers'], message, applies: isOne };
+  return { sections: ['humanUsers'], message, when, applies: isOne };
+}
+
+function ofOptionalVerifier(message: string, when: LeftToDoRule['when']): LeftToDoRule {
+  return {
+    ...ofHash(message, (hash) => optionalVerifier(hash) !== undefined, when),
+    details: ({ passwordHash = '' }) => [optionalVerifier(passwordHash) ?? ''],
+  };
+}
+
+function hasNoVerifier(hash: string): boolean {
+  return hashVerification(hash).verifier === undefined;
 }
 
 /** The rules for every target (specification 8.4). */
@@ -138,6 +152,7 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
     sections: ['oidcApps'],
     message:
       'a ZITADEL of July 2026 refuses an application whose `backChannelLogoutUri` has an unknown or a private host: change its HTTPClient.DenyList, or import the application without this field',
+    when: mayBeOf2026,
     applies: ({ body }) => valueAt(parseObject(body), 'app.backChannelLogoutUri') !== undefined,
   },
   {
@@ -176,7 +191,7 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
   {
     sections: ['humanUsers', 'machineUsers'],
     message: 'ZITADEL does not import this state: deactivate the user after the import',
-    when: ({ importsStates }) => importsStates !== false,
+    when: mayBeOf2026,
     applies: ({ state }) => state !== undefined && !keptStates.has(state),
   },
   {
@@ -187,23 +202,24 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
     ),
     applies: ({ state }) => isClosed(state),
   },
-  {
-    ...ofHash(
-      `ZITADEL verifies this password hash, and from June 2026 on takes the person, only where its ${SETTING} has this verifier`,
-      (hash) => optionalVerifier(hash) !== undefined,
-    ),
-    details: ({ passwordHash = '' }) => [optionalVerifier(passwordHash) ?? ''],
-  },
+  ofOptionalVerifier(
+    `ZITADEL verifies this password hash, and from June 2026 on takes the person, only where its ${SETTING} has this verifier`,
+    mayBeOf2026,
+  ),
+  ofOptionalVerifier(`ZITADEL verifies this password hash only where its ${SETTING} has this verifier`, isOlderThan4),
   ofHash(
     'no ZITADEL verifies this password hash, and from June 2026 on it refuses the person: import the person without the hash, who must then set a new password',
-    (hash) => hashVerification(hash).verifier === undefined,
+    hasNoVerifier,
+    mayBeOf2026,
   ),
+  ofHash('no ZITADEL verifies this password hash: the person must set a new password', hasNoVerifier, isOlderThan4),
   ofHash(
     'from June 2026 on, ZITADEL refuses a person whose password hash has such a cost: change the limits in its SystemDefaults.PasswordHasher, or import the person without the hash',
     (hash) => {
       const { verifier, isWithinBounds } = hashVerification(hash);
       return verifier !== undefined && !isWithinBounds;
     },
+    mayBeOf2026,
   ),
   {
     sections: ['humanUsers'],
