@@ -28,9 +28,9 @@ async function recognise(origin: string, signal: AbortSignal): Promise<Recognise
   const read = (response: HttpResponse) => recogniseOurs(origin, response);
   const found = await callBriefly(origin, { method: 'GET', path: PATH }, signal, read);
   if (typeof found !== 'string') return found;
-  const connection = { origin, token: undefined, tokenOption: '', signal, retries };
-  if (!(await recogniseZitadel(connection))) throw placeNotKnown(origin, found);
-  return { service: 'zitadel', version: undefined };
+  const zitadel = await recogniseZitadel({ origin, token: undefined, tokenOption: '', signal, retries });
+  if (typeof zitadel === 'string') throw placeNotKnown(origin, found, zitadel);
+  return zitadel;
 }
 
 /** @returns the reason if the server is not this service */

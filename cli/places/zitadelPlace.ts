@@ -1,3 +1,4 @@
+import { placeTokenForbidden } from '../../shared/errors/placeErrors.ts';
 import type { DatabasePlace, PlaceFacts, PlaceOperation, Recognised } from '../exports/placeInterfaces.ts';
 import { counted } from '../numberTexts.ts';
 import { exportLosses, openZitadelExport } from '../zitadel/export/exportContent.ts';
@@ -13,7 +14,10 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
     takes: 'imports',
     name: settings.origin,
     readExport: async (options) => openZitadelExport(settings, options),
-    import: (content, options, meter, signal) => importIntoZitadel(settings, content, options, meter, signal),
+    import: async (content, options, meter, signal) => {
+      await requireRole({ ...settings, signal }, 'import');
+      return await importIntoZitadel(settings, content, options, meter, signal);
+    },
     facts: (operations, signal) => readZitadelFacts({ ...settings, signal }, recognised, operations),
   };
 }
@@ -33,6 +37,21 @@ const permitting: Readonly<Record<PlaceOperation, ReadonlySet<string>>> = {
   import: new Set(['IAM_OWNER']),
 };
 
+function isPermitted(roles: readonly string[], operation: PlaceOperation): boolean {
+  return roles.some((role) => permitting[operation].has(role));
+}
+
+/**
+ * Requires that the token permits an operation, which a dry run would not find out.
+ * @throws IdentityError PLACE_TOKEN_FORBIDDEN
+ */
+async function requireRole(connection: ZitadelConnection, operation: PlaceOperation): Promise<void> {
+  const { roles } = await readCaller(connection);
+  if (isPermitted(roles, operation)) return;
+  const found = roles.length === 0 ? 'its user has no role in the instance' : `its user is ${roles.join(', ')} only`;
+  throw placeTokenForbidden(connection.origin, connection.tokenOption, found);
+}
+
 /** Reads the facts about a ZITADEL, and the permissions of the token. */
 async function readZitadelFacts(
   connection: ZitadelConnection,
@@ -40,7 +59,7 @@ async function readZitadelFacts(
   operations: readonly PlaceOperation[],
 ): Promise<PlaceFacts> {
   const { userId, orgId, roles } = await readCaller(connection);
-  const permits = (operation: PlaceOperation) => roles.some((role) => permitting[operation].has(role));
+  const permits = (operation: PlaceOperation) => isPermitted(roles, operation);
   const { records, bytes } = requestLimits;
   const hasStates = await importsStates(connection);
   // Callers without these roles cannot read the instance.

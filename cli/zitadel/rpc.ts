@@ -11,6 +11,7 @@ import {
   placeUnreachable,
   zitadelCallFailed,
   zitadelContextMissing,
+  zitadelHeaderLost,
 } from '../../shared/errors/placeErrors.ts';
 import { callServer, type HttpResponse } from '../httpClient.ts';
 import { connectionReason } from '../tls.ts';
@@ -147,7 +148,7 @@ export function rpcTransport(connection: ZitadelConnection, { orgId, toError }: 
 
 /**
  * Whether a ZITADEL handles calls in the context of an organisation; false if it does not have that organisation (yet).
- * @throws IdentityError ZITADEL_CONTEXT_MISSING if it handles them in that of another
+ * @throws IdentityError ZITADEL_HEADER_LOST if it handles them in that of another
  */
 export async function hasContext(connection: ZitadelConnection, orgId: string): Promise<boolean> {
   const { getMyOrg } = ManagementService.method;
@@ -163,10 +164,10 @@ export async function hasContext(connection: ZitadelConnection, orgId: string): 
 
 /**
  * Requires that a result belongs to the requested organisation.
- * @throws IdentityError ZITADEL_CONTEXT_MISSING
+ * @throws IdentityError ZITADEL_HEADER_LOST
  */
-export function requireContext({ origin }: ZitadelConnection, orgId: string, owner: string | undefined): void {
-  if (owner !== orgId) throw zitadelContextMissing(origin, orgId, `it answers for organisation ${owner} instead`);
+export function requireContext({ origin }: ZitadelConnection, orgId: string, owner = 'unknown'): void {
+  if (owner !== orgId) throw zitadelHeaderLost(origin, orgId, owner);
 }
 
 const RESULTS_PER_PAGE = 100;

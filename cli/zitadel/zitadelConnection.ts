@@ -77,10 +77,15 @@ export async function send(connection: ZitadelConnection, call: ZitadelCall): Pr
     });
     if (bytes.length > MAX_RESPONSE_BYTES) throw zitadelCallFailed(origin, name, status, excess(MAX_RESPONSE_BYTES));
     const text = bytes.toString();
-    if (UNAVAILABLE_STATUSES.has(status)) throw placeUnreachable(origin, `${status} ${messageIn(text)}`);
+    if (isUnavailable(status, text)) throw placeUnreachable(origin, `${status} ${messageIn(text)}`);
     return { status, text };
   };
   return await retried(connection, name, timeoutMs, attempt, (error) => placeUnreachable.is(error));
+}
+
+/** Whether a server asks to repeat a call later. ZITADEL returns 429 also for messages above its limit. */
+function isUnavailable(status: number, text: string): boolean {
+  return UNAVAILABLE_STATUSES.has(status) || (status === 429 && !messageIn(text).includes(MESSAGE_TOO_LARGE));
 }
 
 /**

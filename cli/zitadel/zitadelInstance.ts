@@ -6,8 +6,9 @@ import {
   UserService,
 } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { z } from 'zod';
+import { zitadelHostUnknown } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
-import type { PlaceFacts } from '../exports/placeInterfaces.ts';
+import type { PlaceFacts, Recognised } from '../exports/placeInterfaces.ts';
 import { callMethod, isUnknownMethod, rpcError } from './rpc.ts';
 import { messageIn, request, send, type ZitadelConnection } from './zitadelConnection.ts';
 
@@ -49,11 +50,28 @@ export type DomainPolicy = z.infer<typeof policyResponse>['policy'];
 
 const RELEASE = /^v?\d+\.\d+\.\d+/;
 
-/** Whether a server is a ZITADEL, by its OpenID configuration, which is sent no token. */
-export async function recogniseZitadel(connection: ZitadelConnection): Promise<boolean> {
+/** Matches the response of a ZITADEL to a request for a host that none of its instances has. */
+const UNKNOWN_HOST = /\(ExternalDomain is /;
+
+/**
+ * Recognises a ZITADEL by its OpenID configuration. Sends no token.
+ * @returns the reason if the server is no ZITADEL
+ * @throws IdentityError ZITADEL_HOST_UNKNOWN if it does not serve the host of the address
+ */
+export async function recogniseZitadel(connection: ZitadelConnection): Promise<Recognised | string> {
   const path = '/.well-known/openid-configuration';
-  const response = await send({ ...connection, token: undefined }, { method: 'GET', path });
-  return response.status === 200 && configuration.safeParse(parseIfJson(response.text)).success;
+  const { status, text } = await send({ ...connection, token: undefined }, { method: 'GET', path });
+  const message = messageIn(text).replaceAll(/\s+/g, ' ').trim();
+  if (UNKNOWN_HOST.test(message)) throw zitadelHostUnknown(connection.origin, message);
+  if (status !== 200) return `${path} returns ${status}${isPage(text) ? '' : `: ${message}`}`;
+  return configuration.safeParse(parseIfJson(text)).success
+    ? { service: 'zitadel', version: undefined }
+    : `${path} describes another service`;
+}
+
+/** Whether a response has no message for people: it is empty, or a page for browsers. */
+function isPage(text: string): boolean {
+  return /^\s*(?:<|$)/.test(text);
 }
 
 /**

@@ -28,9 +28,22 @@ export const placeProtocolWrong = defineError('FAILED_PRECONDITION', 'PLACE_PROT
 });
 
 export const placeNotKnown = defineError('FAILED_PRECONDITION', 'PLACE_NOT_RECOGNISED', {
-  text: (place: string, reason: string) =>
-    `${place} is not an instance of this service (${reason}), nor a ZITADEL instance: check the address, without a path`,
-  example: ['https://www.example.com', '/openapi.json returns 404'],
+  text: (place: string, reason: string, ofZitadel?: string) =>
+    `${place} is not an instance of this service (${reason}), nor a ZITADEL instance${ofZitadel === undefined ? '' : ` (${ofZitadel})`}: check the address, without a path`,
+  example: [
+    'https://www.example.com',
+    '/openapi.json returns 404',
+    '/.well-known/openid-configuration returns 404: Not Found',
+  ],
+});
+
+export const zitadelHostUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_HOST_UNKNOWN', {
+  text: (url: string, message: string) =>
+    `${url} is a ZITADEL that does not serve this host (${message}): specify the address with its ExternalDomain, or let the proxy before it pass that host on`,
+  example: [
+    'http://127.0.0.1:8080',
+    'unable to set instance using origin &{127.0.0.1:8080  http} (ExternalDomain is localhost): ID=QUERY-1kIjX Message=Instance not found',
+  ],
 });
 
 /** A token's option and file; without a file if the token was entered at the terminal. */
@@ -208,11 +221,13 @@ export const zitadelCannotExport = defineError('UNKNOWN', 'ZITADEL_CANNOT_EXPORT
 export const zitadelContextMissing = defineError('FAILED_PRECONDITION', 'ZITADEL_CONTEXT_MISSING', {
   text: (url: string, orgId: string, reason: string) =>
     `${url} cannot be called for organisation ${orgId} (${reason}); exclude it with --exclude-org ${shellWord(orgId)}`,
-  example: [
-    'https://zitadel.example.com',
-    '330000000000000001',
-    'it answers for organisation 330000000000000002 instead',
-  ],
+  example: ['https://zitadel.example.com', ' 330000000000000001', 'no HTTP header can contain its id'],
+});
+
+export const zitadelHeaderLost = defineError('FAILED_PRECONDITION', 'ZITADEL_HEADER_LOST', {
+  text: (url: string, orgId: string, answered: string) =>
+    `${url} does not receive the header x-zitadel-orgid: it answers for organisation ${answered} instead of ${orgId}; let the proxy before it pass the header on, or specify an address without that proxy`,
+  example: ['https://zitadel.example.com', '330000000000000001', '330000000000000002'],
 });
 
 export const zitadelStatesUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_STATES_UNKNOWN', {

@@ -60,7 +60,7 @@ const exportResponse = z.looseObject({ orgs: z.array(z.record(z.string(), z.unkn
  * organisation that it has created by an import
  * @returns undefined if the response does not have the organisation
  * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`; ZITADEL_CANNOT_EXPORT where the ZITADEL fails to export it;
- * ZITADEL_CONTEXT_MISSING if it responds for another organisation
+ * ZITADEL_HEADER_LOST if it responds for another organisation
  */
 export async function exportOne(
   connection: ZitadelConnection,

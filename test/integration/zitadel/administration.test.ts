@@ -12,13 +12,15 @@ import { startZitadel } from '../../support/zitadel/standIn.ts';
 describe('the administration of a ZITADEL', () => {
   it('recognises one by its OpenID configuration, and no other server', async () => {
     const zitadel = await startZitadel();
-    expect(await recogniseZitadel(connectTo(zitadel, 'wrong'))).toBe(true);
+    expect(await recogniseZitadel(connectTo(zitadel, 'wrong'))).toEqual({ service: 'zitadel', version: undefined });
     const other = createServer((_request, response) => response.end('{"issuer":"https://other.example"}'));
     onTestFinished(() => void other.close());
     await once(other.listen(0, '127.0.0.1'), 'listening');
     const address = other.address();
     const port = typeof address === 'object' ? address?.port : undefined;
-    expect(await recogniseZitadel(connectTo({ url: `http://127.0.0.1:${port}` }))).toBe(false);
+    expect(await recogniseZitadel(connectTo({ url: `http://127.0.0.1:${port}` }))).toBe(
+      '/.well-known/openid-configuration describes another service',
+    );
   });
 });
 
@@ -49,7 +51,7 @@ async function startRecorded(): Promise<string> {
 describe('the recorded answers of a ZITADEL', () => {
   it('are understood', async () => {
     const connection = connectTo({ url: await startRecorded() });
-    expect(await recogniseZitadel(connection)).toBe(true);
+    expect(await recogniseZitadel(connection)).toMatchObject({ service: 'zitadel' });
     expect(await readInstance(connection)).toEqual({
       instance: 'ZITADEL',
       instanceId: '400632721778412582',

@@ -5,13 +5,14 @@ import { startProgram } from '../../../tools/program.ts';
 import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
+import { startFakeInstance } from '../../support/places/fakeInstance.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
 import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
 import { exportFromZitadel, importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { people } from '../../support/zitadel/files.ts';
 import { filledZitadel, tokenFileWith } from '../../support/zitadel/placeOfZitadel.ts';
-import type { ZitadelStandIn } from '../../support/zitadel/standIn.ts';
+import { importsOf, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
 
 const unreachable = /^\S+ cannot be reached \(ECONN\w+\): check the address, and that the instance runs$/;
 const crowd = (count: number) => organisation('acme', { humanUsers: people(count) });
@@ -55,6 +56,44 @@ describe('a call on a ZITADEL that fails', () => {
       message: `identity: ${zitadel.url} does not permit this to the token of --token-file (membership not found (AUTHZ-cdgFk)): use one of a service user with the role IAM_OWNER`,
     });
     expect(await readdir(directory)).toEqual([]);
+  });
+
+  it.each([[['IAM_OWNER_VIEWER'], 'is IAM_OWNER_VIEWER only'] as const, [[], 'has no role in the instance'] as const])(
+    'refuses a token without the role for an import, and for a dry run: %j',
+    async (roles, found) => {
+      const { zitadel, tokenFile } = await filledZitadel([], { roles });
+      const to = ['--to', zitadel.url, '--token-file', tokenFile];
+      for (const more of [['--dry-run'], []])
+        expect(await ends('import', await exportFileWith(crowd(1)), ...to, ...more)).toMatchObject({
+          code: 1,
+          message: `identity: ${zitadel.url} does not permit this to the token of --token-file (its user ${found}): use one of a service user with the role IAM_OWNER`,
+        });
+      expect(importsOf(zitadel)).toEqual([]);
+    },
+  );
+
+  it('names the host that a ZITADEL expects, with its own message', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([crowd(1)], { externalDomain: 'localhost' });
+    const { host } = new URL(zitadel.url);
+    const call = (url: string) => ends('inspect', url, '--token-file', tokenFile);
+    expect(await call(zitadel.url)).toMatchObject({
+      code: 1,
+      message: `identity: ${zitadel.url} is a ZITADEL that does not serve this host (unable to set instance using origin &{${host} http} (ExternalDomain is localhost): ID=QUERY-1kIjX Message=Instance not found. Make sure you got the domain right. Check out https://zitadel.com/docs/apis/introduction#domains Parent=(no domain)): specify the address with its ExternalDomain, or let the proxy before it pass that host on`,
+    });
+    expect(await call(zitadel.url.replace('127.0.0.1', 'localhost'))).toMatchObject({ code: 0 });
+  });
+
+  it('is repeated if the response asks for that', async () => {
+    const { zitadel, tokenFile } = await filledZitadel([crowd(1)], { refusals: [429, 429, 503, 200, 429] });
+    expect(await ends('inspect', zitadel.url, '--token-file', tokenFile)).toMatchObject({ code: 0 });
+  });
+
+  it('contains the response of a server that is no ZITADEL', async () => {
+    const { url } = await startFakeInstance((response) => response.writeHead(500).end('no backend\nfound'));
+    const answers = '/openapi.json returns 500), nor a ZITADEL instance (/.well-known/openid-configuration returns 500';
+    expect((await ends('inspect', url, '--token-file', await tokenFileWith('token'))).message).toBe(
+      `identity: ${url} is not an instance of this service (${answers}: no backend found): check the address, without a path`,
+    );
   });
 
   it('exports over gRPC-Web what REST refuses, and imports in halves what is too large', async () => {

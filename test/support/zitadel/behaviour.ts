@@ -35,6 +35,12 @@ export interface ZitadelBehaviour {
   loginNamesByDomain: boolean;
   /** Whether a proxy removes the header `x-zitadel-orgid` of requests to a path. */
   losesContext: (path: string) => boolean;
+  /** The domain at which it is reached; any by default. */
+  externalDomain: string | undefined;
+  /** The statuses of the next responses, as of a gateway that asks to repeat the call. */
+  refusals: number[];
+  /** The roles of the user `owner` in the instance. */
+  roles: readonly string[];
 }
 
 /** The behaviour of the measured ZITADEL. */
@@ -55,6 +61,9 @@ export const measured: Readonly<ZitadelBehaviour> = {
   hidesUsers: false,
   loginNamesByDomain: false,
   losesContext: () => false,
+  externalDomain: undefined,
+  refusals: [],
+  roles: ['IAM_OWNER'],
 };
 
 /** Whether exports and imports have the states of organisations and users: releases 2 and 3 have not. */

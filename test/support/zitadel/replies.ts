@@ -25,6 +25,12 @@ function fault(status: number, code: number, words: string, id: string): Reply {
 /** The responses of ZITADEL, as recorded. */
 export const replies = {
   json,
+  text: (status: number, content: string): Reply => ({ status, type: 'text/plain', content }),
+  unknownHost: (host: string, externalDomain: string): Reply => ({
+    status: 404,
+    type: 'text/plain; charset=utf-8',
+    content: `unable to set instance using origin &{${host}  http} (ExternalDomain is ${externalDomain}): ID=QUERY-1kIjX Message=Instance not found. Make sure you got the domain right. Check out https://zitadel.com/docs/apis/introduction#domains Parent=(no domain)\n`,
+  }),
   found: (body: unknown) => json(200, body),
   notFound: json(404, { code: 5, message: 'Not Found' }),
   noHeader: json(401, { code: 16, message: 'auth header missing' }),

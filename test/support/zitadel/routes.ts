@@ -38,6 +38,7 @@ interface RoutePorts {
 export interface Routed {
   readonly method: string;
   readonly path: string;
+  readonly host: string;
   readonly body: Buffer;
   /** The header `x-zitadel-orgid`, one character per byte. */
   readonly orgId: string | undefined;
@@ -154,6 +155,11 @@ interface Resolved {
 /** Responds to a request, and records it. */
 export async function handle(ports: RoutePorts, routed: Routed): Promise<Reply> {
   if (ports.behaviour.isSilent) await new Promise(() => {});
+  const refusal = ports.behaviour.refusals.shift() ?? 200;
+  if (refusal !== 200) return replies.text(refusal, 'slow down');
+  const { externalDomain = URL.parse(`http://${routed.host}`)?.hostname } = ports.behaviour;
+  if (URL.parse(`http://${routed.host}`)?.hostname !== externalDomain)
+    return replies.unknownHost(routed.host, externalDomain ?? '');
   const isRpc = routed.contentType.startsWith('application/grpc-web');
   const arrived = ports.behaviour.losesContext(routed.path) ? { ...routed, orgId: undefined } : routed;
   const { release } = ports.behaviour;
@@ -292,12 +298,12 @@ function whoAmI({ contents }: RoutePorts, { callerId }: Called): Reply {
   return replies.found({ user: { id: callerId, details, userName: callerId, machine: { name: callerId } } });
 }
 
-function memberships(_ports: RoutePorts, { callerId }: Called): Reply {
+function memberships({ behaviour }: RoutePorts, { callerId }: Called): Reply {
   const details = { viewTimestamp: new Date().toISOString() };
   if (callerId !== 'owner') return replies.found({ details });
   return replies.found({
     details,
-    result: [{ userId: callerId, roles: ['IAM_OWNER'], displayName: 'ZITADEL', iam: true }],
+    result: [{ userId: callerId, roles: behaviour.roles, displayName: 'ZITADEL', iam: true }],
   });
 }
 

@@ -30,7 +30,7 @@ export function importsOf({ requests }: Pick<ZitadelStandIn, 'requests'>): reado
  * one, and with its imports and exports. The searches of grants and members only follow ZITADEL's definitions.
  */
 export async function startZitadel(given: Partial<ZitadelBehaviour> = {}): Promise<ZitadelStandIn> {
-  const behaviour = { ...measured, ...given };
+  const behaviour = { ...measured, refusals: [], ...given };
   const contents = new Contents(behaviour);
   contents.organisations.set(DEFAULT_ORGANISATION, {
     orgId: DEFAULT_ORGANISATION,
@@ -86,6 +86,7 @@ async function respond(
   } = await answer({
     method,
     path,
+    host: headers.host ?? '',
     body,
     orgId: typeof orgId === 'string' ? orgId : undefined,
     authorization: headers.authorization,
