@@ -71,6 +71,11 @@ export function hasStates(release: Release): boolean {
   return release !== '2.71';
 }
 
+/** Whether an aggregate keeps the owner of its first event: newer releases write the owner of each request. */
+export function keepsOwner(release: Release): boolean {
+  return release === '2.71';
+}
+
 /** A request that the stand-in received. */
 export interface ReceivedRequest {
   readonly path: string;

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../../../shared/json/jsonObject.ts';
-import type { ZitadelBehaviour } from './behaviour.ts';
+import { keepsOwner, type ZitadelBehaviour } from './behaviour.ts';
+import { type EventDraft, EventLog } from './eventLog.ts';
 
 /** A record of the stand-in, and the time from which its exports show it. */
 interface Stored {
@@ -29,13 +30,21 @@ export class Contents {
   private readonly loginNames = new Map<string, string>();
   /** The ids of people with the OTP e-mail factor, which imports and exports of a ZITADEL lack. */
   readonly otpEmail = new Set<string>();
+  readonly log = new EventLog();
   /** The longest time for which exports do not show written records. */
   private readonly lagMs: number;
   private readonly now: () => number;
+  private readonly behaviour: Pick<ZitadelBehaviour, 'release'>;
 
-  constructor({ lagMs, now }: Pick<ZitadelBehaviour, 'lagMs' | 'now'>) {
-    this.lagMs = lagMs;
-    this.now = now;
+  constructor(behaviour: Pick<ZitadelBehaviour, 'lagMs' | 'now' | 'release'>) {
+    this.lagMs = behaviour.lagMs;
+    this.now = behaviour.now;
+    this.behaviour = behaviour;
+  }
+
+  /** Appends the events of one write to the log. */
+  append(owner: string, drafts: readonly EventDraft[], editorId = 'SYSTEM'): void {
+    this.log.append(drafts, { owner, editorId, keepsOwner: keepsOwner(this.behaviour.release) });
   }
 
   create(orgId: string, name: string, state: string): Organisation {
@@ -83,6 +92,7 @@ export class Contents {
     }
     this.organisations.delete(orgId);
     this.deletedIds.add(orgId);
+    this.append(orgId, [{ aggregateType: 'org', aggregateId: orgId, type: 'org.removed' }]);
   }
 
   /** Whether any organisation has a record. */

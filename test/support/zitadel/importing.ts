@@ -1,6 +1,7 @@
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { hasStates, type Release } from './behaviour.ts';
 import { elements } from './contents.ts';
+import { creationEvents } from './importEvents.ts';
 import {
   ALREADY,
   firstPhase,
@@ -66,12 +67,17 @@ function createOrganisation(
   write();
   const state = hasStates(release) ? textAt(org, 'orgState', '') : '';
   contents.create(id, name, state || 'ORG_STATE_ACTIVE');
+  const added = { aggregateType: 'org', aggregateId: id, type: 'org.added', payload: { name } };
   const domainName = `${name
     .toLowerCase()
     .replaceAll(' ', '-')
     .replaceAll(/[^a-z0-9-]/g, '')}.${host}`;
-  if (callerId !== undefined) contents.put(id, 'orgMembers', callerId, { userId: callerId, roles: ['ORG_OWNER'] });
-  contents.put(id, 'domains', domainName, { orgId: id, domainName, isVerified: true, isPrimary: true });
+  const domain = { orgId: id, domainName, isVerified: true, isPrimary: true };
+  const member = { userId: callerId, roles: ['ORG_OWNER'] };
+  if (callerId !== undefined) contents.put(id, 'orgMembers', callerId, member);
+  contents.put(id, 'domains', domainName, domain);
+  const ofMember = callerId === undefined ? [] : creationEvents('orgMembers', member, id);
+  contents.append(id, [added, ...creationEvents('domains', domain, id), ...ofMember], callerId);
   return undefined;
 }
 
@@ -99,6 +105,7 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
       contents.users.set(userId, orgId);
       contents.takeLoginName(textAt(json, 'user.userName', orgId), loginNameScope(run, orgId), userId);
     }
+    contents.append(orgId, creationEvents(section, { ...json, ...written }, orgId), run.callerId);
     putHeldLinks(run, orgId, json);
     const seedFaults = importSeed(run, orgId, json);
     // With the default policy, adding a domain verifies it.
@@ -114,7 +121,7 @@ function existsIn(release: Release, { section }: Row): string | undefined {
 }
 
 /** Adds the TOTP seed of a person, if the record has one. */
-function importSeed({ contents, write }: ImportRun, orgId: string, json: JsonObject): Fault[] {
+function importSeed({ contents, write, callerId }: ImportRun, orgId: string, json: JsonObject): Fault[] {
   const otpCode = valueAt(json, 'user.otpCode');
   const id = textAt(json, 'userId', orgId);
   if (otpCode === undefined) return [];
@@ -125,6 +132,12 @@ function importSeed({ contents, write }: ImportRun, orgId: string, json: JsonObj
     return fault('ID=COMMAND-do9se Message=Errors.User.MFA.OTP.AlreadyReady');
   write();
   contents.put(orgId, 'humanUsers', id, { ...stored, user: { ...elements(stored.user)[0], otpCode } });
+  const types = ['user.human.mfa.otp.added', 'user.human.mfa.otp.verified'];
+  contents.append(
+    orgId,
+    types.map((type) => ({ aggregateType: 'user', aggregateId: id, type })),
+    callerId,
+  );
   return [];
 }
 
@@ -137,12 +150,13 @@ function putHeldLinks({ contents }: ImportRun, orgId: string, json: JsonObject):
   }
 }
 
-function importTexts({ contents, contextOrgId, write }: ImportRun, org: JsonObject): void {
+function importTexts({ contents, contextOrgId, write, callerId }: ImportRun, org: JsonObject): void {
   const hasPasswordless = elements(org.passwordlessRegistrationMessages).length > 0;
   for (const section of [...messageTexts, ...(hasPasswordless ? ['inviteUserMessages'] : [])]) {
     for (const json of elements(org[section])) {
       write();
       contents.put(contextOrgId, section, textAt(json, 'language', ''), json);
+      contents.append(contextOrgId, creationEvents(section, json, contextOrgId), callerId);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type DescMethod, fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
+import { create, type DescMethod, fromBinary, fromJson, type JsonValue, toBinary, toJson } from '@bufbuild/protobuf';
+import { TimestampSchema } from '@bufbuild/protobuf/wkt';
 import {
   AdminService,
   ExportDataRequestSchema,
@@ -70,7 +71,7 @@ const page = z.looseObject({
 
 const users = '/management/v1/users';
 const projects = '/management/v1/projects/(?<projectId>[^/]+)';
-const { importData, exportData } = AdminService.method;
+const { importData, exportData, listEvents } = AdminService.method;
 const { getMyOrg, listUsers, listAllProjectGrants, listUserGrants, listOrgMembers } = ManagementService.method;
 const { listProjectMembers, listProjectGrantMembers } = ManagementService.method;
 const { listAuthenticationMethodTypes } = UserService.method;
@@ -111,6 +112,7 @@ const routes: readonly Route[] = [
       replies.found({ policy: { ...(loginNamesByDomain ? { userLoginMustBeDomain: true } : {}), isDefault: true } }),
   },
   { method: 'POST', path: '/admin/v1/orgs/_search', handler: organisations },
+  { method: 'POST', path: '/admin/v1/events/_search', handler: searchEvents, rpc: listEvents },
   { method: 'GET', path: '/management/v1/orgs/me', handler: ownOrganisation, rpc: getMyOrg },
   { method: 'POST', path: '/management/v1/projectgrants/_search', handler: projectGrants, rpc: listAllProjectGrants },
   { method: 'POST', path: `${users}/_search`, handler: searchUsers, rpc: listUsers },
@@ -319,6 +321,47 @@ function organisations(ports: RoutePorts, called: Called): Reply {
   );
 }
 
+const eventSelection = z.object({
+  aggregateTypes: z.array(z.string()).max(10).default([]),
+  eventTypes: z.array(z.string()).max(30).default([]),
+  aggregateId: z.string().default(''),
+  resourceOwner: z.string().default(''),
+  editorUserId: z.string().default(''),
+  asc: z.boolean().default(false),
+  limit: z.number().default(0),
+  from: z.string().optional(),
+});
+
+function searchEvents({ contents }: RoutePorts, { message }: Called): Reply {
+  const parsed = eventSelection.safeParse(message);
+  if (!parsed.success) return replies.invalid('invalid ListEventsRequest: value must contain no more than 30 item(s)');
+  const { from, ...selection } = parsed.data;
+  const found = contents.log.search({ ...selection, from: from === undefined ? undefined : microseconds(from) });
+  const events = found.map(({ aggregateId, aggregateType, owner, type, editorId, sequence, payload, at }) => ({
+    aggregate: { id: aggregateId, type: { type: aggregateType }, resourceOwner: owner },
+    editor: { userId: editorId, service: 'zitadel' },
+    type: { type },
+    sequence: String(sequence),
+    creationDate: dateOf(at),
+    ...(Object.keys(payload).length === 0 ? {} : { payload }),
+  }));
+  return replies.found(events.length === 0 ? {} : { events });
+}
+
+/** Returns the microseconds since 1970 of a date with six digits of fractions. */
+function microseconds(date: string): number {
+  const { seconds, nanos } = fromJson(TimestampSchema, date);
+  return Number(seconds) * 1_000_000 + nanos / 1_000;
+}
+
+function dateOf(at: number): JsonValue {
+  const seconds = Math.floor(at / 1_000_000);
+  return toJson(
+    TimestampSchema,
+    create(TimestampSchema, { seconds: BigInt(seconds), nanos: (at % 1_000_000) * 1_000 }),
+  );
+}
+
 /** Finds users of the context's organisation by their ids, with their states. */
 function searchUsers({ contents, behaviour }: RoutePorts, called: Called): Reply {
   if (behaviour.hidesUsers) return replies.noPermission;
@@ -416,6 +459,9 @@ function removeOtpEmail({ contents, behaviour }: RoutePorts, { message }: Called
 
 function deleteUser({ contents }: RoutePorts, { message }: Called): Reply {
   const userId = textAt(message, 'userId', '');
-  if (!contents.users.delete(userId)) return replies.userUnknown;
+  const owner = contents.users.get(userId);
+  if (owner === undefined) return replies.userUnknown;
+  contents.users.delete(userId);
+  contents.append(owner, [{ aggregateType: 'user', aggregateId: userId, type: 'user.removed' }]);
   return replies.found({ details: { sequence: '9' } });
 }

@@ -40,6 +40,13 @@ export async function startZitadel(given: Partial<ZitadelBehaviour> = {}): Promi
     sections: new Map(),
   });
   contents.users.set('owner', DEFAULT_ORGANISATION);
+  contents.append('400000000000000000', [
+    { aggregateType: 'instance', aggregateId: '400000000000000000', type: 'instance.added' },
+  ]);
+  contents.append(DEFAULT_ORGANISATION, [
+    { aggregateType: 'org', aggregateId: DEFAULT_ORGANISATION, type: 'org.added', payload: { name: 'ZITADEL' } },
+  ]);
+  contents.append(DEFAULT_ORGANISATION, [{ aggregateType: 'user', aggregateId: 'owner', type: 'user.machine.added' }]);
   const requests: ReceivedRequest[] = [];
   const tokens = new Map([['owner', 'owner-token']]);
   let [deaths, port] = [0, 0];

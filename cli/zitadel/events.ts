@@ -1,0 +1,166 @@
+// The events of a ZITADEL instance.
+
+import type { JsonObject as StructJson } from '@bufbuild/protobuf';
+import { AdminService } from '@zitadel/proto/zitadel/admin_pb.js';
+import type { Event } from '@zitadel/proto/zitadel/event_pb.js';
+import { zitadelCallFailed } from '../../shared/errors/placeErrors.ts';
+import { callMethod, rpcError } from './rpc.ts';
+import type { ZitadelConnection } from './zitadelConnection.ts';
+
+// ZITADEL writes events first, and derives what searches and exports return. Projections can lag behind by a minute;
+// a search of events waits until open transactions end.
+
+/** An event: one change of an aggregate, such as a user, a project or an organisation. */
+export interface ZitadelEvent {
+  readonly aggregateType: string;
+  readonly aggregateId: string;
+  /** The organisation that owns the aggregate, or the instance. */
+  readonly owner: string;
+  readonly type: string;
+  /** The user who caused the event. */
+  readonly editorId: string;
+  /** The number of the event in its aggregate. */
+  readonly sequence: bigint;
+  /** The time of the event by the clock of the ZITADEL. The events of one write share it. */
+  readonly createdAt: EventTime;
+  readonly payload: Readonly<StructJson>;
+}
+
+/** Microseconds since 1970, by the clock of the ZITADEL. */
+type EventTime = bigint;
+
+/** A selection of events; without a property, of all its values. */
+export interface EventQuery {
+  readonly aggregateTypes?: readonly string[];
+  readonly eventTypes?: readonly string[];
+  readonly aggregateId?: string;
+  readonly owner?: string;
+  readonly editorId?: string;
+  /** Selects the later events. */
+  readonly after?: EventTime | undefined;
+}
+
+/** The largest page that ZITADEL returns. */
+const EVENTS_PER_PAGE = 1_000;
+/** The largest number of types that ZITADEL accepts in one search. */
+const TYPES_PER_SEARCH = 30;
+/** Aggregates that are read one by one, at the same time. */
+const READ_AT_ONCE = 8;
+const MICROSECONDS = 1_000_000n;
+
+/**
+ * Yields pages of events, the oldest first. Of more than 30 event types, 30 are read after the others.
+ * @throws IdentityError if more events than a page has have the same time
+ */
+export async function* readEvents(
+  connection: ZitadelConnection,
+  query: EventQuery,
+): AsyncGenerator<readonly ZitadelEvent[], void, void> {
+  const { eventTypes = [] } = query;
+  if (eventTypes.length <= TYPES_PER_SEARCH) {
+    yield* readPages(connection, query);
+    return;
+  }
+  for (let start = 0; start < eventTypes.length; start += TYPES_PER_SEARCH)
+    yield* readPages(connection, { ...query, eventTypes: eventTypes.slice(start, start + TYPES_PER_SEARCH) });
+}
+
+async function* readPages(
+  connection: ZitadelConnection,
+  query: EventQuery,
+): AsyncGenerator<readonly ZitadelEvent[], void, void> {
+  let { after } = query;
+  let seen = new Set<string>();
+  for (;;) {
+    const page = await searchEvents(connection, { ...query, after }, { asc: true, limit: EVENTS_PER_PAGE });
+    const added = page.filter((event) => !seen.has(eventKey(event)));
+    if (added.length > 0) yield added;
+    const last = page.at(-1);
+    if (last === undefined || page.length < EVENTS_PER_PAGE) return;
+    // The next page begins with the events of the last one's time, because a page can end within a write.
+    const next = last.createdAt - 1n;
+    if (next === after) throw tooManyAtOnce(connection, query);
+    after = next;
+    seen = new Set(page.filter(({ createdAt }) => createdAt === last.createdAt).map(eventKey));
+  }
+}
+
+function tooManyAtOnce({ origin }: ZitadelConnection, { eventTypes = [] }: EventQuery): Error {
+  const problem = `it has more than ${EVENTS_PER_PAGE} events of one time (${eventTypes.join(', ')})`;
+  return zitadelCallFailed(origin, 'POST /admin/v1/events/_search', 200, problem);
+}
+
+/**
+ * Returns the events of some aggregates, by their ids, the oldest first. Each takes a call of about 60 ms: prefer
+ * `readEvents` for many aggregates.
+ */
+export async function readEventsOf(
+  connection: ZitadelConnection,
+  aggregateIds: readonly string[],
+  query: Omit<EventQuery, 'aggregateId'>,
+): Promise<ReadonlyMap<string, readonly ZitadelEvent[]>> {
+  const found = new Map<string, readonly ZitadelEvent[]>();
+  const remaining = new Set(aggregateIds).values();
+  const read = async () => {
+    for (const aggregateId of remaining) {
+      const pages = await Array.fromAsync(readEvents(connection, { ...query, aggregateId }));
+      found.set(aggregateId, pages.flat());
+    }
+  };
+  await Promise.all(Array.from({ length: READ_AT_ONCE }, read));
+  return found;
+}
+
+/** Returns the newest event; undefined if there is none. */
+export async function newestEvent(
+  connection: ZitadelConnection,
+  query: Omit<EventQuery, 'after'> = {},
+): Promise<ZitadelEvent | undefined> {
+  return (await searchEvents(connection, query, { asc: false, limit: 1 })).at(0);
+}
+
+/** Returns the oldest event; undefined if there is none. */
+export async function oldestEvent(
+  connection: ZitadelConnection,
+  query: EventQuery = {},
+): Promise<ZitadelEvent | undefined> {
+  return (await searchEvents(connection, query, { asc: true, limit: 1 })).at(0);
+}
+
+async function searchEvents(
+  connection: ZitadelConnection,
+  { aggregateTypes = [], eventTypes = [], aggregateId = '', owner = '', editorId = '', after }: EventQuery,
+  order: { readonly asc: boolean; readonly limit: number },
+): Promise<ZitadelEvent[]> {
+  const { listEvents } = AdminService.method;
+  const selected = { aggregateTypes: [...aggregateTypes], eventTypes: [...eventTypes], aggregateId };
+  const from = after === undefined ? {} : { creationDateFilter: { case: 'from' as const, value: timestamp(after) } };
+  const message = { ...selected, resourceOwner: owner, editorUserId: editorId, ...order, ...from };
+  try {
+    return (await callMethod(connection, listEvents, message)).message.events.map(toEvent);
+  } catch (error) {
+    throw rpcError(connection, listEvents, error);
+  }
+}
+
+function timestamp(time: EventTime) {
+  return { seconds: time / MICROSECONDS, nanos: Number(time % MICROSECONDS) * 1_000 };
+}
+
+function toEvent({ aggregate, editor, type, sequence, creationDate, payload = {} }: Event): ZitadelEvent {
+  const { seconds = 0n, nanos = 0 } = creationDate ?? {};
+  return {
+    aggregateType: aggregate?.type?.type ?? '',
+    aggregateId: aggregate?.id ?? '',
+    owner: aggregate?.resourceOwner ?? '',
+    type: type?.type ?? '',
+    editorId: editor?.userId ?? '',
+    sequence,
+    createdAt: seconds * MICROSECONDS + BigInt(Math.trunc(nanos / 1_000)),
+    payload,
+  };
+}
+
+function eventKey({ aggregateType, aggregateId, sequence }: ZitadelEvent): string {
+  return JSON.stringify([aggregateType, aggregateId, String(sequence)]);
+}

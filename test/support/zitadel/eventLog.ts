@@ -1,0 +1,73 @@
+import type { JsonObject } from '../../../shared/json/jsonObject.ts';
+
+/** An event before it has a sequence and a time. */
+export interface EventDraft {
+  readonly aggregateType: string;
+  readonly aggregateId: string;
+  readonly type: string;
+  readonly payload?: JsonObject;
+}
+
+/** A stored event of the stand-in. */
+export interface StoredEvent extends Required<EventDraft> {
+  readonly owner: string;
+  readonly editorId: string;
+  readonly sequence: number;
+  /** Microseconds since 1970. */
+  readonly at: number;
+}
+
+/** A selection of events, as ZITADEL's search reads it. */
+export interface EventSelection {
+  readonly aggregateTypes: readonly string[];
+  readonly eventTypes: readonly string[];
+  readonly aggregateId: string;
+  readonly resourceOwner: string;
+  readonly editorUserId: string;
+  readonly asc: boolean;
+  readonly limit: number;
+  /** Microseconds since 1970: later events if `asc`, else earlier ones. */
+  readonly from: number | undefined;
+}
+
+const MAX_PAGE = 1_000;
+
+/** The events of a stand-in, in the order of their writes. */
+export class EventLog {
+  readonly events: StoredEvent[] = [];
+  private readonly aggregates = new Map<string, { sequence: number; owner: string }>();
+  private time = Date.now() * 1_000;
+
+  /**
+   * Appends the events of one write.
+   * @param keepsOwner whether an aggregate keeps its first owner, as in 2.71; newer releases write the owner of the request
+   */
+  append(drafts: readonly EventDraft[], by: { owner: string; editorId: string; keepsOwner: boolean }): void {
+    this.time = Math.max(this.time + 1, Date.now() * 1_000);
+    for (const { payload = {}, ...draft } of drafts) {
+      const key = `${draft.aggregateType}/${draft.aggregateId}`;
+      const last = this.aggregates.get(key);
+      const owner = (by.keepsOwner ? last?.owner : undefined) ?? by.owner;
+      const sequence = (last?.sequence ?? 0) + 1;
+      this.aggregates.set(key, { sequence, owner });
+      this.events.push({ ...draft, payload, owner, editorId: by.editorId, sequence, at: this.time });
+    }
+  }
+
+  search({ aggregateTypes, eventTypes, from, ...selection }: EventSelection): StoredEvent[] {
+    const has = (list: readonly string[], value: string) => list.length === 0 || list.includes(value);
+    const is = (wanted: string, value: string) => wanted === '' || wanted === value;
+    const found = this.events.filter(
+      (event) =>
+        has(aggregateTypes, event.aggregateType) &&
+        has(eventTypes, event.type) &&
+        is(selection.aggregateId, event.aggregateId) &&
+        is(selection.resourceOwner, event.owner) &&
+        is(selection.editorUserId, event.editorId) &&
+        (from === undefined || (selection.asc ? event.at > from : event.at < from)),
+    );
+    const ordered = selection.asc ? found : found.toReversed();
+    const { limit } = selection;
+    return ordered.slice(0, limit === 0 || limit > MAX_PAGE ? MAX_PAGE : limit);
+  }
+}
