@@ -108,7 +108,8 @@ export class BatchComparison {
   private hasSameContent(plan: RecordPlan, stored: StoredDocument): boolean {
     if (!isSameRecord(plan, stored)) return false;
     const { record } = plan;
-    if (stored.digest !== record.digest && !needsBody(plan, stored, this.onConflict)) return false;
+    if (stored.digest !== record.digest && (isUnread(stored) || !needsBody(plan, stored, this.onConflict)))
+      return false;
     const [given, found] = comparedContents(record, stored);
     const isOwnProvider = (idpId: string) => this.organisationOf(idpId) === record.orgId;
     const differences = fieldDifferences(record.section, given, found, isOwnProvider);
@@ -147,7 +148,8 @@ function providerKey(idpId: string): DocumentKey {
 function differingProviders(plan: RecordPlan, stored: StoredDocument | undefined): string[] {
   const { section, digest, json } = plan.record;
   const list = section.exported?.providers;
-  if (list === undefined || stored === undefined || stored.digest === digest || !isSameRecord(plan, stored)) return [];
+  if (list === undefined || stored === undefined || isUnread(stored)) return [];
+  if (stored.digest === digest || !isSameRecord(plan, stored)) return [];
   return [...list(json), ...list(parseStoredBody(stored))];
 }
 
@@ -177,6 +179,11 @@ function comparedContents(
   ];
 }
 
+/** Whether a stored record has no body to compare: a dry run keeps only the digests of most records that it would write. */
+function isUnread({ body }: StoredDocument): boolean {
+  return body === undefined;
+}
+
 function parseStoredBody({ id, body }: StoredDocument): JsonObject {
   if (body === undefined) throw new Error(`the body of ${id} was not read`);
   return parseObject(body);
@@ -198,6 +205,7 @@ export function isSameRecord({ record }: RecordPlan, stored: StoredDocument): bo
 /** Whether the stored record has the imported one's content, apart from credentials and a state that the file lacks. */
 export function hasStoredContent(plan: RecordPlan, stored: StoredDocument): boolean {
   if (!isSameRecord(plan, stored)) return false;
+  if (stored.digest !== plan.record.digest && isUnread(stored)) return false;
   const [given, found] = comparedContents(plan.record, stored);
   const bare = { secrets: {}, otpEmail: undefined };
   const differences = fieldDifferences(plan.record.section, { ...given, ...bare }, { ...found, ...bare }, () => false);

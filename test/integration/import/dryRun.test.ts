@@ -5,12 +5,14 @@ import { countedInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
 
 const full = zitadelExport('export-full');
+const phone = { phone: { phone: '+41791234567' } };
+const linkedAs = (externalUserId: string) => ({ idps: [{ configId: 'elsewhere', externalUserId }] });
 /** Records of every outcome: duplicates, a taken name, a reference to a missing record, and a weak password. */
 const faulty = [
   organisation('O', {
     humanUsers: [
-      person('A'),
-      person('A'),
+      person('A', linkedAs('one')),
+      person('A', { ...phone, ...linkedAs('two') }),
       person('B', { userName: 'name of A' }),
       person('C', { password: 'weak' }),
       person('D', { hashedPassword: { value: 'unknown' } }),
@@ -58,7 +60,9 @@ describe('a dry run', () => {
 
   it('reports more than one batch of records at a time', async () => {
     const { instance, store } = await countedInstance();
-    const humanUsers = Array.from({ length: 1_200 }, (_, index) => person(`P${index % 1_100}`));
+    const humanUsers = Array.from({ length: 1_200 }, (_, index) =>
+      person(`P${index % 1_100}`, index < 1_100 ? {} : phone),
+    );
     const body = { dataOrgs: { orgs: [organisation('O', { humanUsers })] } };
     const stored = await readDatabase(store);
     const { summary } = await instance.import({ ...body, dry_run: true });
