@@ -9,6 +9,10 @@ const project = (name: string, ...include: readonly string[]) => ({
   test: { name, include: [...include], globalSetup },
 });
 
+/** More of the random steps of which `npm test` makes a few. */
+const { test: machineTest, ...inherited } = project('machine', 'test/machine/**/*.test.ts');
+const machine = { ...inherited, test: { ...machineTest, env: { MACHINE_STEPS: '1000' } } };
+
 /** What `npm test` leaves out: tests that need Terraform, Go or Python, and tests that take minutes. `npm run test:all` runs them. */
 export default defineConfig({
   test: {
@@ -19,7 +23,7 @@ export default defineConfig({
       project('slow', ...slowFiles),
       project('build', 'test/build/**/*.test.ts'),
       project('large', 'test/large/**/*.test.ts'),
-      project('machine', 'test/machine/**/*.test.ts'),
+      machine,
       project('fuzz', 'test/fuzz/**/*.test.ts'),
       project('abuse', 'test/abuse/**/*.test.ts'),
       project('load', 'test/load/**/*.test.ts'),

@@ -54,6 +54,7 @@ export default defineConfig({
       project('conformance'),
       project('faults'),
       project('acceptance'),
+      project('machine'),
     ],
   },
 });

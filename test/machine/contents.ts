@@ -1,10 +1,14 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
+import { recordSection } from '../../shared/organisation/sections.ts';
+import { credentialFields } from '../../shared/store/documentFields.ts';
 import type { Store, StoredDocument } from '../../shared/store/store.ts';
 import { type Database, readDatabase, recordCollections } from '../support/stores/database.ts';
 import { violationsOf } from '../support/stores/invariants.ts';
-import { kindOf, type ModelRecord, placeOf } from './kinds.ts';
+import { type ModelRecord, placeOf } from './kinds.ts';
 import { Model } from './model.ts';
+import { sortedText } from './modelContent.ts';
+import { storedRecord } from './modelFile.ts';
 
 const object = z.record(z.string(), z.unknown());
 const member = z.object({ userId: z.string(), roles: z.array(z.string()) });
@@ -31,10 +35,14 @@ export function modelOf(database: Database): Model {
 }
 
 function recordOf(document: StoredDocument, json: Record<string, unknown>): ModelRecord {
-  const { partition = '', orgId = '', passwordHash, totpSeed, otpEmail = false, sequence = 0, state } = document;
+  const { partition = '', orgId = '', otpEmail = false, sequence = 0, state } = document;
   const section = partition.slice(0, partition.indexOf('/'));
-  expect(state, `the state of ${document.id}`).toBe(json.state ?? json.orgState);
-  return { section, orgId, json, hash: passwordHash, seed: totpSeed, factor: otpEmail, sequence };
+  const record = storedRecord(section, orgId, json);
+  // A usual state may be in neither place.
+  const stated = record.json.state ?? record.json.orgState;
+  expect(state ?? stated, `the state of ${document.id}`).toBe(stated);
+  const secrets = credentialFields.flatMap((name) => (document[name] === undefined ? [] : [[name, document[name]]]));
+  return { ...record, secrets: Object.fromEntries(secrets), factor: otpEmail, sequence };
 }
 
 /** The whole content of a model, in a form in which equal models are equal. */
@@ -48,13 +56,10 @@ export function contentsOf({ records, instanceRoles, tokens }: Model): Record<st
 }
 
 /** A record's content as a text; only users count their changes. */
-export function contentOf({ sequence, ...record }: ModelRecord): string {
-  const isUser = kindOf(record.section).ids === 'user';
-  return JSON.stringify(isUser ? { ...record, sequence } : record, (_, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a.localeCompare(b)))
-      : value,
-  );
+export function contentOf({ section, orgId, json, secrets, factor, sequence }: ModelRecord): string {
+  const isUser = recordSection(section).collection === 'users';
+  const content = { section, orgId, json, secrets, factor: factor === true };
+  return sortedText(isUser ? { ...content, sequence } : content);
 }
 
 /** Expects that the database and the model have the same content, each record with its claims, and nothing else. */

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { z } from 'zod';
 import type { Organisation } from '../support/fixtures/organisations.ts';
+import { isSingle } from './kinds.ts';
 
 /** A record of a file: its section, and its JSON. */
 interface FileRecord {
@@ -62,20 +63,58 @@ const usersOf = (orgId: OrgId) =>
     userIds,
   );
 
-const person = {
-  profile: maybe('x').map((nickName) => ({ firstName: 'F', lastName: 'L', nickName })),
+/** A text that differs between two versions of a record. */
+const text = one('x', 'y');
+const expirationDate = maybe(undefined, undefined, '2001-01-01T00:00:00Z', '2099-01-01T00:00:00Z');
+const activity = (prefix: string) => maybe(undefined, `${prefix}_ACTIVE`, `${prefix}_INACTIVE`);
+/** A link inside a person, as older files have it. */
+const linkOf = (orgId: OrgId) =>
+  fc.record({
+    configId: mostly([`i${orgId}`], ['GitHub', 'ia']),
+    externalUserId: one('e1', 'E1', 'e2'),
+    displayName: text,
+  });
+
+const person = (orgId: OrgId) => ({
+  profile: fc.record({
+    firstName: constant('F'),
+    lastName: constant('L'),
+    nickName: maybe('x'),
+    displayName: maybe('F L'),
+    preferredLanguage: maybe('und', 'de'),
+  }),
   email: truth.map((isEmailVerified) => ({ email: 'e@example.com', isEmailVerified })),
   hashedPassword: maybe('$2a$10$1', '$2a$10$2').map((value) => value && { value }),
   otpCode: maybe('JBSWY3DP', 'JBSWY3DQ'),
-};
+  idps: fc.oneof(
+    { arbitrary: constant([]), weight: 4 },
+    { arbitrary: fc.array(linkOf(orgId), { maxLength: 2 }), weight: 1 },
+  ),
+});
 
-/** A record of an organisation. Users and their referenced records are frequent. */
-function anyRecord(orgId: OrgId): fc.Arbitrary<FileRecord> {
+/** Members, mostly with roles that are valid in their section. */
+const rolesOf = (...valid: readonly string[]) =>
+  fc.oneof(
+    { arbitrary: fc.subarray([...valid], { minLength: 1 }), weight: 5 },
+    { arbitrary: one(['X'], ['X', ...valid.slice(0, 1)]), weight: 1 },
+  );
+
+type RecordArbitraries = Readonly<Record<string, fc.Arbitrary<FileRecord>>>;
+
+const textSections = [
+  ...['initMessages', 'passwordResetMessages', 'verifyEmailMessages', 'verifyPhoneMessages', 'domainClaimedMessages'],
+  ...['passwordlessRegistrationMessages', 'verifySmsOtpMessages', 'verifyEmailOtpMessages', 'inviteUserMessages'],
+];
+
+/** A record of each section of an organisation. */
+function recordsOf(orgId: OrgId): RecordArbitraries {
   const userId = usersOf(orgId);
   const projectId = mostly([`p${orgId}`], ['pa', 'pb']);
   const grantId = mostly([`g${orgId}`], ['ga', 'gb']);
-  const project = record('projects', { projectId, project: fc.record({ name: one('P', 'Q') }) });
-  const role = record('projectRoles', { projectId, roleKey: one('r1', 'r1', 'r2', 'R2'), displayName: one('x', 'y') });
+  const appId = mostly([`x${orgId}`, `y${orgId}`], ['xa', 'xb']);
+  const actionId = mostly([`t${orgId}`, `u${orgId}`], ['ta', 'ub']);
+  const idpId = mostly([`i${orgId}`, `j${orgId}`], ['ia', 'jb']);
+  const language = one('en', 'de');
   const projectGrant = {
     projectId,
     grantedOrgId: mostly(
@@ -84,29 +123,120 @@ function anyRecord(orgId: OrgId): fc.Arbitrary<FileRecord> {
     ),
     roleKeys,
   };
-  const publicKeys = { type: constant('KEY_TYPE_JSON'), publicKey: constant(publicKey) };
-  return fc.oneof(
-    { arbitrary: userOf(orgId, 'humanUsers', person, { otpEmail: truth }), weight: 5 },
-    { arbitrary: userOf(orgId, 'machineUsers', { name: one('x', 'y') }, {}), weight: 3 },
-    record('domainPolicy', { userLoginMustBeDomain: truth, validateOrgDomains: truth }),
-    { arbitrary: project, weight: 2 },
-    {
-      arbitrary: record('domains', {
-        domainName: one('d1.example', 'd2.example', 'ｄ2.example'),
-        isVerified: truth,
-        isPrimary: truth,
+  const app = (prefix: string) => ({
+    projectId,
+    name: one('A', 'B'),
+    authMethodType: maybe(`${prefix}_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT`),
+  });
+  const oidcApp = {
+    ...app('OIDC'),
+    devMode: truth,
+    responseTypes: one([], [], ['OIDC_RESPONSE_TYPE_CODE'], ['OIDC_RESPONSE_TYPE_ID_TOKEN']),
+    clockSkew: maybe('0s', '1s'),
+  };
+  const idp = { name: one('I', 'J'), issuer: constant('https://i.example') };
+  const oidcIdp = { ...idp, clientId: text, clientSecret: one('s1', 's2') };
+  const jwtIdp = { ...idp, jwtEndpoint: text, keysEndpoint: constant('k'), headerName: constant('h') };
+  const key = { type: constant('KEY_TYPE_JSON'), publicKey: constant(publicKey), expirationDate };
+  const actionIds = fc.array(actionId, { minLength: 0, maxLength: 2 });
+  const texts = textSections.map((name) => record(name, { language, text: maybe('x', 'y') }));
+  return {
+    humanUsers: userOf(orgId, 'humanUsers', person(orgId), { otpEmail: maybe(true, false) }),
+    machineUsers: userOf(orgId, 'machineUsers', { name: text }, {}),
+    domainPolicy: record('domainPolicy', { userLoginMustBeDomain: truth, validateOrgDomains: truth }),
+    labelPolicy: record('labelPolicy', { primaryColor: one('#111111', '#222222') }),
+    lockoutPolicy: record('lockoutPolicy', { maxPasswordAttempts: one(5, 6) }),
+    loginPolicy: record('loginPolicy', {
+      allowUsernamePassword: truth,
+      passwordCheckLifetime: maybe('0s', '1s'),
+      idps: fc.array(fc.record({ idpId: mostly([`i${orgId}`], ['ia', 'LDAP']), ownerType: one(SYSTEM, ORG, ORG) }), {
+        maxLength: 2,
       }),
-      weight: 2,
-    },
-    { arbitrary: role, weight: 2 },
-    { arbitrary: record('projectGrants', { grantId, projectGrant: fc.record(projectGrant) }), weight: 2 },
-    record('orgMembers', { userId, roles: mostly([...organisationRoles], ['PROJECT_OWNER']).map((held) => [held]) }),
-    record('projectMembers', { projectId, userId, roles: one(['PROJECT_OWNER'], ['PROJECT_OWNER_VIEWER']) }),
-    record('userMetadata', { id: userId, key: constant('key'), value: one('eA==', 'eQ==') }),
-    record('machineKeys', { keyId: one('k1', 'k2'), userId, ...publicKeys }),
-    record('userGrants', { userId, projectId: one('pa', 'pb'), projectGrantId: maybe('ga', 'gb'), roleKeys }),
-    record('projectGrantMembers', { projectId, grantId, userId, roles: one(['PROJECT_GRANT_OWNER'], ['X']) }),
-  );
+    }),
+    passwordComplexityPolicy: record('passwordComplexityPolicy', { minLength: one('10', '12') }),
+    privacyPolicy: record('privacyPolicy', { tosLink: one('https://x.example', 'https://y.example') }),
+    projects: record('projects', {
+      projectId,
+      project: fc.record({ name: one('P', 'Q') }),
+      state: activity('PROJECT_STATE'),
+    }),
+    domains: record('domains', {
+      domainName: one('d1.example', 'd2.example', 'ｄ2.example'),
+      isVerified: truth,
+      isPrimary: truth,
+    }),
+    projectRoles: record('projectRoles', { projectId, roleKey: one('r1', 'r1', 'r2', 'R2'), displayName: text }),
+    apiApps: record('apiApps', { appId, app: fc.record(app('API')), state: activity('APP_STATE') }),
+    oidcApps: record('oidcApps', { appId, app: fc.record(oidcApp), state: activity('APP_STATE') }),
+    actions: record('actions', {
+      actionId,
+      action: fc.record({ name: one('T', 'U'), script: text, timeout: constant('10s') }),
+      state: activity('ACTION_STATE'),
+    }),
+    triggerActions: record('triggerActions', { flowType: one('1', '2'), triggerType: one('1', '4'), actionIds }).filter(
+      ({ json }) => json.flowType === '2' || json.triggerType === '1',
+    ),
+    projectGrants: record('projectGrants', {
+      grantId,
+      projectGrant: fc.record(projectGrant),
+      state: activity('PROJECT_GRANT_STATE'),
+    }),
+    orgMembers: record('orgMembers', { userId, roles: rolesOf(...organisationRoles) }),
+    projectMembers: record('projectMembers', {
+      projectId,
+      userId,
+      roles: rolesOf('PROJECT_OWNER', 'PROJECT_OWNER_VIEWER'),
+    }),
+    projectGrantMembers: record('projectGrantMembers', {
+      projectId,
+      grantId,
+      userId,
+      roles: rolesOf('PROJECT_GRANT_OWNER', 'PROJECT_GRANT_OWNER_VIEWER'),
+    }),
+    userMetadata: record('userMetadata', { id: userId, key: constant('key'), value: one('eA==', 'eQ==') }),
+    userGrants: record('userGrants', {
+      userId,
+      projectId: one('pa', 'pb'),
+      projectGrantId: maybe('ga', 'gb'),
+      roleKeys,
+      state: activity('USER_GRANT_STATE'),
+    }),
+    loginTexts: record('loginTexts', { language, loginText: maybe('x', 'y').map((title) => title && { title }) }),
+    messages: fc.oneof(...texts),
+    oidcIdps: record('oidcIdps', { idpId, idp: fc.record(oidcIdp) }),
+    jwtIdps: record('jwtIdps', { idpId, idp: fc.record(jwtIdp) }),
+    userLinks: record('userLinks', {
+      userId,
+      idpId: mostly([`i${orgId}`], ['GitHub', 'ia']),
+      providedUserId: one('e1', 'E1', 'e2'),
+      providedUserName: text,
+      idpName: maybe('x'),
+    }),
+    appKeys: record('appKeys', { id: one('k1', 'k2'), projectId, appId, clientId: constant('c'), ...key }),
+    machineKeys: record('machineKeys', { keyId: one('k1', 'k2'), userId, ...key }),
+  };
+}
+
+const SYSTEM = 'IDP_OWNER_TYPE_SYSTEM';
+const ORG = 'IDP_OWNER_TYPE_ORG';
+
+/** Sections whose records meet each other; more frequent ones are listed more than once. */
+const themes = [
+  'humanUsers humanUsers machineUsers domainPolicy domains domains projects userMetadata orgMembers projectGrants userGrants',
+  'projects projectRoles projectRoles projectGrants projectGrants userGrants userGrants projectMembers projectGrantMembers humanUsers humanUsers',
+  'projects apiApps oidcApps oidcApps appKeys machineUsers machineKeys machineKeys',
+  'humanUsers humanUsers oidcIdps oidcIdps jwtIdps userLinks userLinks loginPolicy',
+  'actions actions triggerActions triggerActions',
+  'labelPolicy lockoutPolicy loginPolicy passwordComplexityPolicy privacyPolicy domainPolicy loginTexts messages messages messages',
+];
+
+/** The records of an organisation: of one theme, or of all. */
+function anyRecords(orgId: OrgId): fc.Arbitrary<FileRecord[]> {
+  const records = recordsOf(orgId);
+  const ofTheme = themes.map((theme) => theme.split(' ').flatMap((name) => records[name] ?? []));
+  const all = Object.values(records);
+  const [usual = all, ...others] = ofTheme;
+  return fc.oneof(...[usual, usual, all, ...others].map((some) => fc.array(fc.oneof(...some), { maxLength: 12 })));
 }
 
 const anyEntry: fc.Arbitrary<FileEntry> = fc.oneof(
@@ -115,7 +245,7 @@ const anyEntry: fc.Arbitrary<FileEntry> = fc.oneof(
       orgId: constant(orgId),
       name: one('A', 'B', 'Ｃ', undefined, ...Array.from({ length: 8 }, () => orgId)),
       orgState: maybe('ORG_STATE_ACTIVE', 'ORG_STATE_INACTIVE'),
-      records: fc.array(anyRecord(orgId), { maxLength: 12 }),
+      records: anyRecords(orgId),
     }),
   ),
 );
@@ -133,7 +263,7 @@ function toOrganisation({ orgId, name, orgState, records }: FileEntry): Organisa
   for (const { section, json } of records) {
     const withOrg = section === 'domains' || section === 'domainPolicy' ? { orgId, ...json } : json;
     const list = sections[section];
-    if (section === 'domainPolicy') sections[section] = withOrg;
+    if (isSingle(section)) sections[section] = withOrg;
     else sections[section] = Array.isArray(list) ? [...list, withOrg] : [withOrg];
   }
   const organisation = name === undefined ? {} : { org: { name }, orgState };

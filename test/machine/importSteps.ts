@@ -1,10 +1,16 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { z } from 'zod';
+import { valueAt } from '../../shared/json/jsonObject.ts';
+import { recordSection } from '../../shared/organisation/sections.ts';
+import { comparable } from '../support/fixtures/comparable.ts';
 import type { Organisation } from '../support/fixtures/organisations.ts';
 import { importReport } from '../support/instances/testInstance.ts';
 import { adopt } from './adoption.ts';
 import { anyFile, asV1 } from './file.ts';
+import { type ModelRecord, textAt } from './kinds.ts';
 import type { Model } from './model.ts';
+import { sortedText } from './modelContent.ts';
 import { isContradictory } from './modelFile.ts';
 import { importFile, type Options, type Outcome } from './modelImport.ts';
 import { hasOpenOutcome } from './openOutcomes.ts';
@@ -14,6 +20,7 @@ import type { End, System } from './system.ts';
 const anyOptions: fc.Arbitrary<Options> = fc.record({
   onConflict: fc.constantFrom('overwrite', 'report', 'overwrite', 'skip'),
   withKeys: fc.boolean(),
+  newOrgsOnly: fc.constantFrom(false, false, false, false, false, true),
 });
 const anyEnd = fc.record({
   end: fc.constantFrom<End[]>('dies before', 'dies after', 'client leaves after', 'client leaves during'),
@@ -48,7 +55,9 @@ const ended = fc
   .record({ orgs: anyFile, options: anyOptions, until: anyEnd })
   .map((sent) => importStep(named(sent), sent));
 const resumed = fc.record({ nth: fc.nat(3), until: fc.option(anyEnd, { nil: undefined, freq: 4 }) }).map(resumeStep);
-const exported = fc.record({ options: anyOptions, dryRun: fc.boolean() }).map(reimportStep);
+const exported = fc
+  .record({ options: anyOptions, dryRun: fc.boolean() })
+  .map(({ options, dryRun }) => reimportStep({ options: { ...options, newOrgsOnly: false }, dryRun }));
 
 /** Imports of files, some of which are interrupted and sent again. */
 export const importSteps: readonly fc.Arbitrary<Step>[] = [
@@ -69,10 +78,17 @@ function importStep(name: string, sent: Sent): Step {
 }
 
 /** An import in a line, without its usual options. */
-function named({ orgs, options: { onConflict, withKeys }, dryRun = false, form = 0, until }: Sent): string {
+function named({
+  orgs,
+  options: { onConflict, withKeys, newOrgsOnly },
+  dryRun = false,
+  form = 0,
+  until,
+}: Sent): string {
   const words = [
     onConflict,
     ...(withKeys ? ['with keys'] : []),
+    ...(newOrgsOnly ? ['new organisations only'] : []),
     ...(dryRun ? ['dry run'] : []),
     ...(form === 0 ? [] : [`form ${form}`]),
     ...(until === undefined ? [] : [`${until.end} commit ${until.commit}`]),
@@ -108,6 +124,11 @@ async function send(state: State, system: System, sent: Sent): Promise<void> {
     expect(status, text).toBe(400);
     return;
   }
+  if (options.newOrgsOnly && orgs.some(({ orgId }) => state.model.has('organisations', orgId))) {
+    const { status, text } = await system.instance.attempt('import', requestOf(sent, file));
+    expect(status, text).toBe(409);
+    return;
+  }
   if (until === undefined) {
     await sendWhole(state, system, sent, file);
     return;
@@ -133,7 +154,8 @@ async function sendWhole(state: State, system: System, sent: Sent, file: object)
 }
 
 function requestOf({ options, dryRun = false }: Sent, file: object): object {
-  return { ...file, on_conflict: options.onConflict, with_keys: options.withKeys, dry_run: dryRun };
+  const { onConflict, withKeys, newOrgsOnly } = options;
+  return { ...file, on_conflict: onConflict, with_keys: withKeys, new_orgs_only: newOrgsOnly, dry_run: dryRun };
 }
 
 function matching({ interrupted }: State, { orgs, options }: Sent): Interrupted | undefined {
@@ -155,16 +177,65 @@ function checkReport(state: State, sent: Sent, text: string) {
   const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;
   const counts = { created, unchanged, overwritten, skipped, failed, notCarried };
   expect(counts).toEqual(countsOf(outcomes));
-  const expected = outcomes.flatMap(({ error }) => (error === undefined ? [] : [`${error.type} ${error.id}`]));
-  expect(errors.map(({ type, id }) => `${type} ${id}`).sort()).toEqual(expected.sort());
-  const existing = sent.orgs.map(({ orgId }) => orgId).filter((orgId) => after.has('organisation', orgId));
-  expect(success.orgs?.map(({ orgId }) => orgId) ?? []).toEqual([...new Set(existing)]);
+  expect(errors.map(({ type, id, message }) => `${type} ${id} ${message}`).sort()).toEqual(
+    outcomes.flatMap(({ error }) => (error === undefined ? [] : [`${error.type} ${error.id} ${error.message}`])).sort(),
+  );
+  expect(comparableSuccess(success.orgs ?? [])).toEqual(comparableSuccess(successOf(sent.orgs, outcomes, after)));
+  expectWarnings(summary.warnings, outcomes);
   if (sent.dryRun === true) return summary;
   replace(model, after);
   for (const [orgId, scope] of after.scopes) model.scopes.set(orgId, scope);
   const own = matching(state, sent);
   if (own !== undefined) interrupted.splice(interrupted.indexOf(own), 1);
   return summary;
+}
+
+const warnings = z.array(
+  z.object({ type: z.string(), id: z.string().optional(), reason: z.string().optional(), message: z.string() }),
+);
+/** The reasons of the warnings on which a user relies. */
+const relied: ReadonlySet<string> = new Set(['privilege_added', 'domain_added', 'state_changed']);
+
+/** Expects the warnings of privileges, domains and states on which a user relies, and no others of these types. */
+function expectWarnings(given: unknown, outcomes: readonly Outcome[]): void {
+  const expected = outcomes.flatMap((outcome) => outcome.warnings);
+  const actual = warnings.parse(given).filter(({ reason = '' }) => relied.has(reason));
+  const matches = actual.filter(({ type, id, message }) =>
+    expected.some((one) => one.type === type && one.id === id && one.texts.every((text) => message.includes(text))),
+  );
+  const names = (list: readonly { readonly type: string; readonly id?: string | undefined }[]) =>
+    list.map(({ type, id }) => `${type} ${id}`).sort();
+  expect(names(matches), JSON.stringify(actual)).toEqual(names(expected));
+  expect(actual).toHaveLength(expected.length);
+}
+
+/** The lists of ids of written records, by organisation (zitadel 5.8). */
+function successOf(orgs: readonly Organisation[], outcomes: readonly Outcome[], after: Model): Success[] {
+  const existing = new Set(orgs.map(({ orgId }) => orgId).filter((orgId) => after.has('organisations', orgId)));
+  return [...existing].map((orgId) => {
+    const lists: Success = { orgId };
+    for (const { given, kind } of outcomes) {
+      if (given?.orgId !== orgId || given.parent !== undefined || !['created', 'overwritten'].includes(kind)) continue;
+      const { success } = recordSection(given.section);
+      if (success === undefined) continue;
+      const list = lists[success.field];
+      const entry = entryOf(given, success.entry);
+      lists[success.field] = Array.isArray(list) ? [...list, entry] : [entry];
+    }
+    return lists;
+  });
+}
+
+type Success = Organisation & Record<string, unknown>;
+
+function entryOf(given: ModelRecord, entry: readonly string[] | Readonly<Record<string, string>>): unknown {
+  if (Array.isArray(entry)) return entry.map((path: string) => textAt(given, path)).join('_');
+  const values = Object.entries(entry).map(([name, path]) => [name, valueAt(given.json, path)] as const);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
+function comparableSuccess(orgs: readonly Organisation[]): string[] {
+  return orgs.map((org) => sortedText(Object.values(comparable([org]))));
 }
 
 function countsOf(outcomes: readonly Outcome[]): Record<Outcome['kind'], Record<string, number>> {
@@ -174,8 +245,6 @@ function countsOf(outcomes: readonly Outcome[]): Record<Outcome['kind'], Record<
   for (const { kind, section } of outcomes) counts[kind][section] = (counts[kind][section] ?? 0) + 1;
   return counts;
 }
-
-/** The counts of the records of each section. */
 
 function replace(model: Model, after: Model): void {
   model.records.clear();

@@ -1,4 +1,12 @@
-import { isJsonObject, type JsonObject } from '../../shared/json/jsonObject.ts';
+import {
+  type JsonObject,
+  textAt as textOfJson,
+  textsAt as textsOfJson,
+  valueAt,
+} from '../../shared/json/jsonObject.ts';
+import { formatIssue, type RecordIssue, type UniqueName } from '../../shared/organisation/relations.ts';
+import type { Section } from '../../shared/organisation/section.ts';
+import { organisationSection, recordSection } from '../../shared/organisation/sections.ts';
 import type { Model } from './model.ts';
 
 /** A record of an organisation, with its credentials separate from its JSON. */
@@ -6,228 +14,104 @@ export interface ModelRecord {
   readonly section: string;
   readonly orgId: string;
   readonly json: JsonObject;
-  readonly hash?: string | undefined;
-  readonly seed?: string | undefined;
-  readonly factor: boolean;
+  /** The credentials by the fields that store them. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Whether the person has the OTP e-mail factor; undefined in a file that does not state it. */
+  readonly factor: boolean | undefined;
   /** The number of changes of the record, including its creation (specification 2.2). */
   readonly sequence: number;
+  /** The state that a new record gets if its file has none. */
+  readonly impliedState?: string | undefined;
+  /** The person that contains the record in the file. */
+  readonly parent?: ModelRecord;
 }
 
-/** The reason not to write a record: an error, or a place where imports do not look for it (specification 8.4). */
-type Rejection = 'failed' | 'notCarried' | undefined;
+/** The reason not to write a record: an issue, or that it is not carried. */
+export type Rejection = RecordIssue | 'notCarried';
 
-/** A section as documented: the phase (specification 6.2), key, names, references, errors (zitadel 5.7). */
-interface Kind {
-  readonly phase: 0 | 1 | 2 | 3 | 4;
-  /** Records of one id space have different keys. */
-  readonly ids: string;
-  /** Paths; `$` is the organisation. */
-  readonly key: readonly string[];
-  readonly type: string;
-  readonly id?: readonly string[];
-  /** The name that must be unique, also among names that look alike. */
-  readonly name?: (record: ModelRecord, model: Model) => string | undefined;
-  readonly rejects?: (record: ModelRecord, model: Model) => Rejection;
-  /** Whether each organisation of a file may have the same record (zitadel 5.9). */
-  readonly perOrganisation?: true;
-  /** Paths whose values an overwrite must not change. */
-  readonly fixed?: readonly string[];
-  /** The path of the user to whom the record belongs. */
-  readonly user?: string;
+/** Returns the phase of a section's records; organisations precede all phases of records. */
+export function phaseOf({ section }: Pick<ModelRecord, 'section'>): number {
+  return section === organisationSection.name ? 0 : recordSection(section).phase;
 }
 
-const failedUnless = (holds: boolean): Rejection => (holds ? undefined : 'failed');
-const userName = (record: ModelRecord, model: Model) =>
-  `user ${model.loginNamesByDomain(record.orgId) ? record.orgId : ''} ${textAt(record, 'user.userName')}`;
-
-/** The sections that the machine imports. */
-export const kinds: Readonly<Record<string, Kind>> = {
-  org: {
-    phase: 0,
-    ids: 'organisation',
-    key: ['$'],
-    type: 'org',
-    name: (record) => `organisation ${textAt(record, 'org.name')}`,
-  },
-  domainPolicy: { phase: 1, ids: 'policy', key: ['$'], type: 'domain_policy' },
-  projects: {
-    phase: 1,
-    ids: 'project',
-    key: ['projectId'],
-    type: 'project',
-    name: (record) => `project ${record.orgId} ${textAt(record, 'project.name')}`,
-  },
-  domains: {
-    phase: 1,
-    ids: 'domain',
-    key: ['$', 'domainName'],
-    type: 'domain',
-    name: (record) => (record.json.isVerified === true ? domainName(textAt(record, 'domainName')) : undefined),
-  },
-  projectRoles: {
-    phase: 2,
-    ids: 'role',
-    key: ['projectId', 'roleKey'],
-    type: 'project_role',
-    name: (record) => `role ${textAt(record, 'projectId')} ${textAt(record, 'roleKey')}`,
-    rejects: (record, model) => failedUnless(model.owner('project', textAt(record, 'projectId')) === record.orgId),
-  },
-  humanUsers: { phase: 2, ids: 'user', key: ['userId'], type: 'human_user', name: userName },
-  machineUsers: { phase: 2, ids: 'user', key: ['userId'], type: 'machine_user', name: userName },
-  projectGrants: {
-    phase: 3,
-    ids: 'projectGrant',
-    key: ['grantId'],
-    type: 'project_grant',
-    id: ['$', 'projectGrant.projectId', 'projectGrant.grantedOrgId'],
-    fixed: ['projectGrant.projectId', 'projectGrant.grantedOrgId'],
-    name: (record) =>
-      `grant ${textAt(record, 'projectGrant.projectId')} ${textAt(record, 'projectGrant.grantedOrgId')}`,
-    rejects: (record, model) => {
-      const [project, granted] = [
-        textAt(record, 'projectGrant.projectId'),
-        textAt(record, 'projectGrant.grantedOrgId'),
-      ];
-      const isOwn = model.owner('project', project) === record.orgId;
-      // A grant to the own organisation gives nothing.
-      if (isOwn && granted === record.orgId) return 'notCarried';
-      return failedUnless(
-        isOwn &&
-          model.has('organisation', granted) &&
-          haveRoles(model, project, textsAt(record, 'projectGrant.roleKeys')),
-      );
-    },
-  },
-  orgMembers: {
-    phase: 3,
-    ids: 'orgMember',
-    key: ['$', 'userId'],
-    type: 'org_member',
-    user: 'userId',
-    rejects: (record, model) =>
-      failedUnless(
-        model.has('user', textAt(record, 'userId')) &&
-          textsAt(record, 'roles').every((role) => role.startsWith('ORG_')),
-      ),
-  },
-  projectMembers: {
-    phase: 3,
-    ids: 'projectMember',
-    key: ['projectId', 'userId'],
-    type: 'project_member',
-    perOrganisation: true,
-    id: ['$', 'projectId', 'userId'],
-    user: 'userId',
-    rejects: (record, model) => {
-      if (!model.has('user', textAt(record, 'userId'))) return 'failed';
-      const owner = model.owner('project', textAt(record, 'projectId'));
-      return owner !== undefined && owner !== record.orgId ? 'notCarried' : failedUnless(owner !== undefined);
-    },
-  },
-  userMetadata: {
-    phase: 3,
-    ids: 'metadata',
-    key: ['id', 'key'],
-    type: 'user_metadata',
-    user: 'id',
-    rejects: ofOwnUser('id'),
-  },
-  machineKeys: {
-    phase: 3,
-    ids: 'machineKey',
-    key: ['keyId'],
-    type: 'machine_user_key',
-    user: 'userId',
-    rejects: ofOwnUser('userId'),
-  },
-  userGrants: {
-    phase: 4,
-    ids: 'userGrant',
-    key: ['$', 'userId', 'projectId', 'projectGrantId'],
-    type: 'user_grant',
-    id: ['$', 'projectId', 'userId'],
-    user: 'userId',
-    rejects: (record, model) => {
-      const [project, grantId] = [textAt(record, 'projectId'), textAt(record, 'projectGrantId')];
-      const grant = model.find('projectGrant', grantId);
-      const roles = textsAt(record, 'roleKeys');
-      const isGranted =
-        grant !== undefined &&
-        textAt(grant, 'projectGrant.projectId') === project &&
-        textAt(grant, 'projectGrant.grantedOrgId') === record.orgId &&
-        roles.every((role) => textsAt(grant, 'projectGrant.roleKeys').includes(role));
-      const owner = model.owner('project', project);
-      const isPermitted = owner === record.orgId || grantTo(model, project, record.orgId) !== undefined;
-      const exist = model.has('user', textAt(record, 'userId')) && owner !== undefined;
-      return failedUnless(exist && isPermitted && haveRoles(model, project, roles) && (grantId === '' || isGranted));
-    },
-  },
-  projectGrantMembers: {
-    phase: 4,
-    ids: 'projectGrantMember',
-    key: ['projectId', 'grantId', 'userId'],
-    type: 'project_grant_member',
-    id: ['$', 'projectId', 'grantId', 'userId'],
-    user: 'userId',
-    rejects: (record, model) => {
-      const grant = model.find('projectGrant', textAt(record, 'grantId'));
-      const isOfProject =
-        grant !== undefined && textAt(grant, 'projectGrant.projectId') === textAt(record, 'projectId');
-      const isTheirs =
-        grant?.orgId === record.orgId || textAt(grant ?? record, 'projectGrant.grantedOrgId') === record.orgId;
-      const areOfGrants = textsAt(record, 'roles').every((role) => role.startsWith('PROJECT_GRANT_'));
-      return failedUnless(areOfGrants && isOfProject && isTheirs && model.has('user', textAt(record, 'userId')));
-    },
-  },
-};
-
-/** The unique name of a verified domain. */
-export const domainName = (domain: string) => `domain ${domain}`;
-
-/** Returns the documented facts of a section. */
-export function kindOf(section: string): Kind {
-  const kind = kinds[section];
-  if (kind === undefined) throw new Error(`the model has no section ${section}`);
-  return kind;
+/** Whether an organisation has one record of the section instead of a list. */
+export function isSingle(section: string): boolean {
+  return recordSection(section).collection === 'settings';
 }
 
 /** Returns a record's place in the model. */
 export function placeOf(record: Pick<ModelRecord, 'section' | 'orgId' | 'json'>): string {
-  const { ids, key } = kindOf(record.section);
-  return [ids, ...key.map((path) => textAt(record, path))].join(' ');
+  const { collection, key } = recordSection(record.section);
+  return [collection, ...key.map((path) => textAt(record, path))].join(' ');
+}
+
+/** Returns the id by which a report names a record. */
+export function reportedId(record: ModelRecord): string {
+  const { error } = recordSection(record.section);
+  return error.id.map((path) => textAt(record, path)).join('_');
 }
 
 /** Returns the text at a path of a record's JSON; empty if there is none. */
 export function textAt({ json, orgId }: Pick<ModelRecord, 'json' | 'orgId'>, path: string): string {
-  const value = path === '$' ? orgId : valueAt(json, path);
-  return typeof value === 'string' ? value : '';
+  return textOfJson(json, path, orgId);
 }
 
-/** Returns the texts in the list at a path of a record's JSON. */
-export function textsAt({ json }: Pick<ModelRecord, 'json'>, path: string): readonly string[] {
-  const value = valueAt(json, path);
-  return Array.isArray(value) ? value.filter((element) => typeof element === 'string') : [];
+/** Returns the texts at a path of a record's JSON, which may lead through lists. */
+export function textsAt({ json, orgId }: Pick<ModelRecord, 'json' | 'orgId'>, path: string): readonly string[] {
+  return textsOfJson(json, path, orgId);
 }
 
-function valueAt(json: JsonObject, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, name) => (isJsonObject(value) ? value[name] : undefined), json);
+/** Formats an issue as `errors` of a response does. */
+export const messageOf = formatIssue;
+
+/** Returns the unique name that a record holds; undefined if it holds none. */
+export function nameOf(record: ModelRecord, model: Model): string | undefined {
+  const [unique] = recordSection(record.section).unique ?? [];
+  if (unique === undefined || unique.onlyIfLoginNamesChange !== undefined) return undefined;
+  if (unique.onlyIf !== undefined && valueAt(record.json, unique.onlyIf) !== true) return undefined;
+  const isPerOrganisation = unique.perOrganisationByDomainPolicy === true && model.loginNamesByDomain(record.orgId);
+  const parts = unique.parts.map((path) => commonForm(unique, textAt(record, path)));
+  return [unique.type, isPerOrganisation ? record.orgId : '', ...parts].join(' ');
 }
 
-function ofOwnUser(path: string) {
-  return (record: ModelRecord, model: Model) =>
-    failedUnless(model.owner('user', textAt(record, path)) === record.orgId);
+/** Returns the name of a verified domain. */
+export function domainName(domain: string): string {
+  return ['domain', '', withoutLookAlikes(domain)].join(' ');
 }
 
-/** The project grant of a project to an organisation. */
-export function grantTo(model: Model, project: string, orgId: string): ModelRecord | undefined {
-  return [...model.records.values()].find(
-    (record) =>
-      record.section === 'projectGrants' &&
-      textAt(record, 'projectGrant.projectId') === project &&
-      textAt(record, 'projectGrant.grantedOrgId') === orgId,
-  );
+/** Returns the issue of a record whose name another record holds. */
+export function takenIssue({ section }: ModelRecord): RecordIssue | undefined {
+  return recordSection(section).unique?.[0]?.taken;
 }
 
-function haveRoles(model: Model, project: string, roles: readonly string[]): boolean {
-  return roles.every((role) => model.has('role', project, role));
+function commonForm({ lookAlikes }: UniqueName, name: string): string {
+  return lookAlikes === true ? withoutLookAlikes(name) : name.toLowerCase();
+}
+
+/** The common form of names that look alike, for the characters that the machine uses. */
+function withoutLookAlikes(name: string): string {
+  return name.replaceAll('\u200b', '').normalize('NFKC').toLowerCase();
+}
+
+/** Whether a record belongs to a user and cannot exist without it. */
+export function belongsTo(record: ModelRecord, userId: string): boolean {
+  return requiredKeys(record).some(([collection, id]) => collection === 'users' && id === userId);
+}
+
+/** Lists the keys of the records without which a record cannot exist. */
+export function requiredKeys(record: ModelRecord): readonly (readonly string[])[] {
+  const { references = [] } = recordSection(record.section);
+  return references
+    .filter(({ keptIfMissing }) => keptIfMissing === undefined)
+    .flatMap((reference) => targetsOf(record, reference).map((key) => [reference.collection, ...key]));
+}
+
+/** Lists the keys to which a reference of a record leads: one for each element of the list in its path. */
+export function targetsOf(
+  record: ModelRecord,
+  { key, optional }: NonNullable<Section['references']>[number],
+): readonly string[][] {
+  let targets: string[][] = [[]];
+  for (const path of key) targets = targets.flatMap((parts) => textsAt(record, path).map((text) => [...parts, text]));
+  return optional === true ? targets.filter((parts) => parts.at(-1) !== '') : targets;
 }

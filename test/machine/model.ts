@@ -1,4 +1,4 @@
-import { domainName, kindOf, type ModelRecord, textAt, textsAt } from './kinds.ts';
+import { belongsTo, domainName, type ModelRecord, nameOf, requiredKeys, textAt, textsAt } from './kinds.ts';
 
 /** A token of a user. */
 export interface Token {
@@ -27,20 +27,20 @@ export class Model {
     return copy;
   }
 
-  find(ids: string, ...key: readonly string[]): ModelRecord | undefined {
-    return this.records.get([ids, ...key].join(' '));
+  find(...key: readonly string[]): ModelRecord | undefined {
+    return this.records.get(key.join(' '));
   }
 
-  has(ids: string, ...key: readonly string[]): boolean {
-    return this.find(ids, ...key) !== undefined;
+  has(...key: readonly string[]): boolean {
+    return this.find(...key) !== undefined;
   }
 
-  owner(ids: string, ...key: readonly string[]): string | undefined {
-    return this.find(ids, ...key)?.orgId;
+  ofSection(section: string): readonly ModelRecord[] {
+    return [...this.records.values()].filter((record) => record.section === section);
   }
 
   loginNamesByDomain(orgId: string): boolean {
-    return this.find('policy', orgId)?.json.userLoginMustBeDomain === true;
+    return this.find('settings', orgId, 'domainPolicy')?.json.userLoginMustBeDomain === true;
   }
 
   change(place: string, record: ModelRecord, changes: Partial<ModelRecord>): void {
@@ -51,11 +51,11 @@ export class Model {
   changesScope({ section, orgId, json }: ModelRecord): boolean {
     if (section !== 'domainPolicy') return false;
     const isOther = (json.userLoginMustBeDomain === true) !== this.loginNamesByDomain(orgId);
-    return isOther && (this.has('policy', orgId) || this.scopes.has(orgId));
+    return isOther && (this.has('settings', orgId, 'domainPolicy') || this.scopes.has(orgId));
   }
 
   users(orgId?: string): readonly ModelRecord[] {
-    const all = [...this.records.values()].filter(({ section }) => kindOf(section).ids === 'user');
+    const all = [...this.ofSection('humanUsers'), ...this.ofSection('machineUsers')];
     return orgId === undefined ? all : all.filter((user) => user.orgId === orgId);
   }
 
@@ -63,51 +63,47 @@ export class Model {
   isInForeignDomain(record: ModelRecord): boolean {
     if (record.section !== 'humanUsers' || this.loginNamesByDomain(record.orgId)) return false;
     const [, domain] = /@([^@]*)$/.exec(textAt(record, 'user.userName')) ?? [];
-    const verified = [...this.records.values()].find(
-      (one) => nameOf(one, this) === withoutLookAlikes(domainName(domain ?? '')),
-    );
+    const verified = this.ofSection('domains').find((one) => nameOf(one, this) === domainName(domain ?? ''));
     return domain !== undefined && verified !== undefined && verified.orgId !== record.orgId;
   }
 
   /** Deletes a service user with everything that refers to it, in every organisation. */
   deleteServiceUser(userId: string): void {
-    this.records.delete(`user ${userId}`);
-    for (const [place, record] of this.referring(userId)) if (record !== undefined) this.records.delete(place);
+    this.records.delete(`users ${userId}`);
+    for (const [place, record] of [...this.records]) if (belongsTo(record, userId)) this.records.delete(place);
+    this.forget(userId);
+  }
+
+  /** Deletes an organisation with its records, and those of others that cannot exist without them. */
+  deleteOrganisation(orgId: string): void {
+    for (const { json } of this.users(orgId)) this.forget(String(json.userId));
+    for (const [place, record] of [...this.records]) if (record.orgId === orgId) this.records.delete(place);
+    for (let before = Number.POSITIVE_INFINITY; this.records.size < before; ) {
+      before = this.records.size;
+      for (const [place, record] of [...this.records])
+        if (!requiredKeys(record).every((key) => this.has(...key))) this.records.delete(place);
+    }
+    this.scopes.delete(orgId);
+  }
+
+  private forget(userId: string): void {
     this.instanceRoles.delete(userId);
     for (const [id, token] of this.tokens) if (token.userId === userId) this.tokens.delete(id);
   }
 
-  referring(userId: string): readonly [place: string, record: ModelRecord][] {
-    return [...this.records].filter(([, record]) => {
-      const path = kindOf(record.section).user;
-      return path !== undefined && textAt(record, path) === userId;
-    });
-  }
-
   /** The status of a removal of an OTP e-mail factor (specification 4.1, 5). */
   removalStatus(callerId: string, userId: string): number {
-    const caller = this.find('user', callerId);
+    const caller = this.find('users', callerId);
     const blocked = ['USER_STATE_INACTIVE', 'USER_STATE_LOCKED'];
     if (caller === undefined || blocked.includes(textAt(caller, 'state'))) return 401;
-    if (this.find('organisation', caller.orgId)?.json.orgState === 'ORG_STATE_INACTIVE') return 403;
-    const user = this.find('user', userId);
-    const member = this.find('orgMember', user?.orgId ?? '', callerId);
+    if (this.find('organisations', caller.orgId)?.json.orgState === 'ORG_STATE_INACTIVE') return 403;
+    const user = this.find('users', userId);
+    const member = this.find('members', 'organisation', user?.orgId ?? '', callerId);
     const roles = [
       ...(this.instanceRoles.get(callerId) ?? []),
-      ...(member === undefined ? [] : textsAt(member, 'roles')),
+      ...(member === undefined ? [] : textsAt(member, 'roles[]')),
     ];
     if (callerId !== userId && !roles.some((role) => userWriters.has(role))) return 403;
     return user?.factor === true ? 200 : 404;
   }
-}
-
-/** Returns the unique name that a record holds; names are compared without regard to case. */
-export function nameOf(record: ModelRecord, model: Model): string | undefined {
-  const name = kindOf(record.section).name?.(record, model);
-  return name === undefined ? undefined : withoutLookAlikes(name);
-}
-
-/** The common form of names that look alike, for the characters that the machine uses. */
-function withoutLookAlikes(name: string): string {
-  return name.replaceAll('\u200b', '').normalize('NFKC').toLowerCase();
 }

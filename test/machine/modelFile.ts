@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type JsonObject } from '../../shared/json/jsonObject.ts';
+import { isJsonObject, type JsonObject, putAt, takeAt } from '../../shared/json/jsonObject.ts';
+import { recordSection } from '../../shared/organisation/sections.ts';
 import type { Organisation } from '../support/fixtures/organisations.ts';
-import { kinds, type ModelRecord } from './kinds.ts';
+import { isSingle, type ModelRecord } from './kinds.ts';
 import type { Model } from './model.ts';
+import { exportedJson } from './modelContent.ts';
 
 /** An organisation of a file. */
 export interface Entry {
@@ -33,9 +35,10 @@ export function readFile(orgs: readonly Organisation[]): readonly Entry[] {
     const records = Object.entries(sections).flatMap(([name, value]) => {
       const section = name === 'iamPolicy' ? 'domainPolicy' : name;
       const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-      return kinds[section] === undefined
-        ? []
-        : list.filter(isJsonObject).map((json) => toRecord(section, orgId, json));
+      return list.filter(isJsonObject).flatMap((json) => {
+        const record = toRecord(section, orgId, json);
+        return [record, ...linksIn(json, record)];
+      });
     });
     return { orgId, hasName: names.has(orgId), records: [...own, ...records] };
   });
@@ -53,58 +56,97 @@ export function isContradictory(orgs: readonly Organisation[]): boolean {
   );
 }
 
-/** Removes the credentials from a record's JSON, and the id that exports repeat in a service user's inner object. */
+/** The state of new records, by their section; a person's depends on the record (zitadel 5.5). */
+const usualStates: Readonly<Record<string, string>> = {
+  org: 'ORG_STATE_ACTIVE',
+  machineUsers: 'USER_STATE_ACTIVE',
+  projects: 'PROJECT_STATE_ACTIVE',
+  apiApps: 'APP_STATE_ACTIVE',
+  oidcApps: 'APP_STATE_ACTIVE',
+  actions: 'ACTION_STATE_ACTIVE',
+  projectGrants: 'PROJECT_GRANT_STATE_ACTIVE',
+  userGrants: 'USER_GRANT_STATE_ACTIVE',
+};
+
+/** The sections whose exports contain the usual state. */
+const statedSections: readonly string[] = ['org', 'humanUsers', 'machineUsers'];
+
+/** Separates a record's JSON from its credentials, its links, and the id that exports repeat inside a service user. */
 function toRecord(section: string, orgId: string, { otpEmail, ...json }: JsonObject): ModelRecord {
-  const { hashedPassword, otpCode, userId: _repeated, ...user } = isJsonObject(json.user) ? json.user : {};
-  const hash =
-    isJsonObject(hashedPassword) && typeof hashedPassword.value === 'string' ? hashedPassword.value : undefined;
+  const { user } = json;
+  const rest = structuredClone(json);
+  const secrets: Record<string, string> = {};
+  for (const { path, field } of recordSection(section).credentials ?? []) {
+    const secret = takeAt(rest, path);
+    if (secret !== undefined) secrets[field] = secret;
+  }
+  const isPerson = section === 'humanUsers' && isJsonObject(user);
+  const isKnown =
+    isPerson && ((isJsonObject(user.email) && user.email.isEmailVerified === true) || user.idps !== undefined);
+  if (isJsonObject(rest.user)) {
+    delete rest.user.userId;
+    delete rest.user.idps;
+  }
   return {
     section,
     orgId,
-    json: isJsonObject(json.user) ? { ...json, user } : json,
-    hash,
-    seed: typeof otpCode === 'string' ? otpCode : undefined,
-    factor: otpEmail === true,
+    json: rest,
+    secrets,
+    factor: typeof otpEmail === 'boolean' ? otpEmail : undefined,
     sequence: 1,
+    impliedState: isPerson ? (isKnown ? 'USER_STATE_ACTIVE' : 'USER_STATE_INITIAL') : usualStates[section],
   };
 }
 
-/** Gives a new record without a state its default state (zitadel 5.5). */
+/** Returns the links to identity providers that a person's JSON contains. */
+function linksIn({ user, userId }: JsonObject, parent: ModelRecord): ModelRecord[] {
+  const links = isJsonObject(user) && Array.isArray(user.idps) ? user.idps.filter(isJsonObject) : [];
+  return links.map(({ configId, externalUserId, displayName }) => {
+    const providedUserName = displayName === undefined ? {} : { providedUserName: displayName };
+    const json = { userId, idpId: configId, providedUserId: externalUserId, ...providedUserName };
+    return { ...toRecord('userLinks', parent.orgId, json), parent };
+  });
+}
+
+/** Gives a record without a state the one of new records. */
 export function withState(record: ModelRecord): ModelRecord {
-  const { user } = record.json;
-  if (record.section === 'org') return { ...record, json: { orgState: 'ORG_STATE_ACTIVE', ...record.json } };
-  if (!isJsonObject(user)) return record;
-  const isKnown =
-    record.section === 'machineUsers' || (isJsonObject(user.email) && user.email.isEmailVerified === true);
-  const state = isKnown ? 'USER_STATE_ACTIVE' : 'USER_STATE_INITIAL';
-  return { ...record, json: { state, ...record.json } };
+  const { section, impliedState, json } = record;
+  if (impliedState === undefined) return record;
+  return { ...record, json: { [section === 'org' ? 'orgState' : 'state']: impliedState, ...json } };
+}
+
+/** Returns the record of a stored document, whose usual state may be omitted. */
+export function storedRecord(section: string, orgId: string, json: JsonObject): ModelRecord {
+  const usual = usualStates[section];
+  return {
+    ...toRecord(section, orgId, usual === undefined || section === 'org' ? json : { state: usual, ...json }),
+    factor: false,
+  };
 }
 
 /** Returns the content of an export of some organisations (specification 2.7). */
 export function exportedOrganisations(model: Model, orgIds: readonly string[], contents: Contents): Organisation[] {
   return orgIds.flatMap((orgId) => {
-    const organisation = model.find('organisation', orgId);
+    const organisation = model.find('organisations', orgId);
     if (organisation === undefined) return [];
     const exported: Organisation & JsonObject = { ...organisation.json, orgId };
     for (const record of model.records.values()) {
+      const { section } = record;
       if (record.orgId !== orgId || record === organisation) continue;
-      if (record.section === 'machineKeys' && !contents.withKeys) continue;
-      const list = exported[record.section];
-      const json = withCredentials(record, contents);
-      if (record.section === 'domainPolicy') exported[record.section] = json;
-      else exported[record.section] = Array.isArray(list) ? [...list, json] : [json];
+      if (recordSection(section).keys === true && !contents.withKeys) continue;
+      const list = exported[section];
+      const json = withCredentials(record, exportedJson(record, model), contents);
+      if (isSingle(section)) exported[section] = json;
+      else exported[section] = Array.isArray(list) ? [...list, json] : [json];
     }
     return [exported];
   });
 }
 
-function withCredentials(
-  { section, json, hash, seed, factor }: ModelRecord,
-  { withPasswords, withOtp }: Contents,
-): JsonObject {
-  if (!isJsonObject(json.user)) return json;
-  if (section === 'machineUsers') return { ...json, user: { ...json.user, userId: json.userId } };
-  const password = withPasswords && hash !== undefined ? { hashedPassword: { value: hash } } : {};
-  const user = { ...json.user, ...password, ...(withOtp && seed !== undefined ? { otpCode: seed } : {}) };
-  return { ...json, user, ...(withOtp && factor ? { otpEmail: true } : {}) };
+function withCredentials({ section, secrets, factor }: ModelRecord, given: JsonObject, contents: Contents): JsonObject {
+  const json = structuredClone(given);
+  for (const { path, field, flag } of recordSection(section).credentials ?? [])
+    if (contents[flag] && secrets[field] !== undefined) putAt(json, path, secrets[field]);
+  if (json.state === usualStates[section] && !statedSections.includes(section)) delete json.state;
+  return { ...json, ...(contents.withOtp && factor === true ? { otpEmail: true } : {}) };
 }

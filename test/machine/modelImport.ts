@@ -1,29 +1,53 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../shared/json/jsonObject.ts';
+import type { RecordIssue } from '../../shared/organisation/relations.ts';
+import { organisationUnnamed, recordSection } from '../../shared/organisation/sections.ts';
 import type { Organisation } from '../support/fixtures/organisations.ts';
-import { grantTo, kindOf, type ModelRecord, placeOf, textAt, textsAt } from './kinds.ts';
-import { type Model, nameOf } from './model.ts';
+import { grantTo, rejectionOf, withValidRoles } from './judgement.ts';
+import {
+  isSingle,
+  type ModelRecord,
+  messageOf,
+  nameOf,
+  phaseOf,
+  placeOf,
+  reportedId,
+  takenIssue,
+  textAt,
+  textsAt,
+} from './kinds.ts';
+import type { Model } from './model.ts';
+import { comparedContent } from './modelContent.ts';
 import { type Entry, readFile, withState } from './modelFile.ts';
+import { privilegeWarnings, stateWarnings, type Warning } from './modelWarnings.ts';
 
 /** The options of an import that decide about records (specification 2.5). */
 export interface Options {
   readonly onConflict: 'report' | 'skip' | 'overwrite';
   readonly withKeys: boolean;
+  readonly newOrgsOnly: boolean;
 }
 
 /** The outcome of a record in an import (specification 2.9); a record of an unwritable organisation has no error. */
 export interface Outcome {
+  /** The record in the file; none for an organisation without a name. */
+  readonly given?: ModelRecord;
   readonly section: string;
   readonly kind: 'created' | 'unchanged' | 'overwritten' | 'skipped' | 'failed' | 'notCarried';
-  readonly error?: { readonly type: string; readonly id: string };
+  readonly error?: { readonly type: string; readonly id: string; readonly message: string };
+  readonly warnings: readonly Warning[];
 }
 
 interface Decided {
+  readonly given: ModelRecord;
   readonly record: ModelRecord;
   readonly kind: Outcome['kind'];
+  readonly issue?: RecordIssue | undefined;
   /** Whether the record is an unverified domain that must not be primary. */
   readonly isRejected: boolean;
 }
+
+type Decision = Pick<Decided, 'kind' | 'issue'>;
 
 const phases = [0, 1, 2, 3, 4] as const;
 
@@ -33,21 +57,21 @@ export function importFile(model: Model, orgs: readonly Organisation[], options:
   const seen = new Map<string, ModelRecord>();
   const validating = validatingOrganisations(model, entries);
   const primary = lastPrimaryDomains(entries, validating);
+  const before = model.clone();
   return phases.flatMap((phase) => {
     const organisations = new Map(entries.map((entry) => [entry.orgId, entry])).values();
     const nameless = phase === 0 ? [...organisations].flatMap((entry) => missingOrganisation(model, entry)) : [];
-    const records = entries.flatMap((entry) => entry.records.filter(({ section }) => kindOf(section).phase === phase));
+    const records = entries.flatMap((entry) => entry.records.filter((record) => phaseOf(record) === phase));
     if (phase === 2) settleScopes(model, records);
     const decided = records.map((given): Decided => {
       const isRejected = isPrimaryRejected(given, validating);
       const isPrimary = !isRejected && primary.get(given.orgId) === placeOf(given);
       const completed = withProjectGrant(model, isPrimary ? given : withoutPrimary(given));
-      const record = withoutMissingRoles(model, completed);
-      return { record, kind: decide(model, given, record, options, seen), isRejected };
+      const record = withValidRoles(withoutMissingRoles(model, completed));
+      return { given, record, isRejected, ...decide(model, given, record, options, seen) };
     });
-    const nameTaken = withTakenNames(model, decided);
-    const outcomes = decided.map((one) => (nameTaken.has(one.record) ? { ...one, kind: 'failed' as const } : one));
-    return [...nameless, ...outcomes.map((one) => apply(model, one))];
+    const outcomes = withTakenNames(model, decided);
+    return [...nameless, ...outcomes.map((one) => apply(model, before, one))];
   });
 }
 
@@ -61,33 +85,42 @@ function decide(
   record: ModelRecord,
   { onConflict, withKeys }: Options,
   seen: Map<string, ModelRecord>,
-): Outcome['kind'] {
-  if (record.section === 'machineKeys' && !withKeys) return 'notCarried';
+): Decision {
+  const { keys, error } = recordSection(record.section);
+  const existing: Decision = { kind: 'failed', issue: error.exists };
+  if (keys === true && !withKeys) return { kind: 'notCarried' };
   const stored = model.records.get(placeOf(record));
-  if (record.section !== 'org' && !model.has('organisation', record.orgId)) return 'failed';
+  if (record.section !== 'org' && !model.has('organisations', record.orgId)) return { kind: 'failed' };
   const first = seen.get(identityOf(given));
   if (first === undefined) seen.set(identityOf(given), given);
-  const isAgain = record.section === 'domainPolicy' && isDeepStrictEqual(first, given);
-  if (first !== undefined && onConflict !== 'report' && !isAgain) return 'failed';
-  const rejection = kindOf(record.section).rejects?.(record, model);
-  if (rejection !== undefined) return rejection;
+  const isAgain = isSingle(record.section) && first !== undefined && isDeepStrictEqual(first.json, given.json);
+  if (first !== undefined && onConflict !== 'report' && !isAgain) return existing;
+  const rejection = rejectionOf(record, model);
+  if (rejection === 'notCarried') return { kind: 'notCarried' };
+  if (rejection !== undefined) return { kind: 'failed', issue: rejection };
   if (first !== undefined && stored === undefined)
-    return isAgain && !model.changesScope(record) ? 'unchanged' : 'failed';
-  if (stored === undefined) return model.changesScope(record) || model.isInForeignDomain(record) ? 'failed' : 'created';
-  if (stored.orgId !== record.orgId || stored.section !== record.section) return 'failed';
+    return isAgain && !model.changesScope(record) ? { kind: 'unchanged' } : existing;
+  if (stored === undefined) {
+    if (model.isInForeignDomain(record)) return { kind: 'failed', issue: foreignDomain };
+    return model.changesScope(record) ? existing : { kind: 'created' };
+  }
+  if (stored.orgId !== record.orgId || stored.section !== record.section) return existing;
   // Only overwritten records keep a state that the file does not contain.
-  if (isEqual(onConflict === 'overwrite' ? record : withState(record), stored)) return 'unchanged';
-  if (onConflict === 'report') return 'failed';
-  if (onConflict === 'skip') return 'skipped';
-  if (!canOverwrite(model, record, stored)) return 'failed';
-  return first === undefined ? 'overwritten' : 'unchanged';
+  if (isEqual(onConflict === 'overwrite' ? record : withState(record), stored, model)) return { kind: 'unchanged' };
+  if (onConflict === 'report') return existing;
+  if (onConflict === 'skip') return { kind: 'skipped' };
+  const obstacle = obstacleTo(model, record, stored);
+  if (obstacle !== undefined) return { kind: 'failed', issue: obstacle };
+  return { kind: first === undefined ? 'overwritten' : 'unchanged' };
 }
+
+const foreignDomain: RecordIssue = { id: 'COMMAND-SFd21', key: 'Errors.User.DomainNotAllowedAsUsername' };
 
 /** The identity of a record within a file. User grants of one user are the same with and without a project grant's id. */
 export function identityOf(record: ModelRecord): string {
   const { projectGrantId: _grantId, ...json } = record.json;
   const place = placeOf(record.section === 'userGrants' ? { ...record, json } : record);
-  return kindOf(record.section).perOrganisation ? `${place} of ${record.orgId}` : place;
+  return record.section === 'projectMembers' ? `${place} of ${record.orgId}` : place;
 }
 
 /** The organisations whose domain policy validates domains, in the file or otherwise stored. */
@@ -95,7 +128,7 @@ function validatingOrganisations(model: Model, entries: readonly Entry[]): Reado
   const orgIds = [...new Set(entries.map(({ orgId }) => orgId))];
   const inFile = entries.flatMap(({ records }) => records.filter(({ section }) => section === 'domainPolicy'));
   const policies = new Map(inFile.toReversed().map((policy) => [policy.orgId, policy]));
-  const policyOf = (orgId: string) => policies.get(orgId) ?? model.find('policy', orgId);
+  const policyOf = (orgId: string) => policies.get(orgId) ?? model.find('settings', orgId, 'domainPolicy');
   return new Set(orgIds.filter((orgId) => policyOf(orgId)?.json.validateOrgDomains === true));
 }
 
@@ -123,7 +156,7 @@ export function withProjectGrant(model: Model, record: ModelRecord): ModelRecord
   if (record.section !== 'userGrants') return record;
   const [project, grantId] = [textAt(record, 'projectId'), textAt(record, 'projectGrantId')];
   if (grantId !== '') {
-    const isNeedless = model.owner('project', project) === record.orgId && !model.has('projectGrant', grantId);
+    const isNeedless = model.find('projects', project)?.orgId === record.orgId && !model.has('projectGrants', grantId);
     const { projectGrantId: _unset, ...json } = record.json;
     return isNeedless ? { ...record, json } : record;
   }
@@ -134,109 +167,115 @@ export function withProjectGrant(model: Model, record: ModelRecord): ModelRecord
 
 /** A grant without the roles that its project or its project grant lacks, if others remain (zitadel 9.1). */
 function withoutMissingRoles(model: Model, record: ModelRecord): ModelRecord {
+  const { json } = record;
   if (record.section === 'projectGrants') {
-    const { projectGrant } = record.json;
-    const roleKeys = keptRoles(
-      model,
-      textAt(record, 'projectGrant.projectId'),
-      textsAt(record, 'projectGrant.roleKeys'),
-    );
-    return isJsonObject(projectGrant) && roleKeys.length > 0
-      ? { ...record, json: { ...record.json, projectGrant: { ...projectGrant, roleKeys } } }
-      : record;
+    const { projectGrant } = json;
+    const roles = textsAt(record, 'projectGrant.roleKeys[]');
+    const roleKeys = keptRoles(model, textAt(record, 'projectGrant.projectId'), roles);
+    if (!isJsonObject(projectGrant) || roleKeys.length === 0) return record;
+    return { ...record, json: { ...json, projectGrant: { ...projectGrant, roleKeys } } };
   }
   if (record.section !== 'userGrants') return record;
-  const grant = model.find('projectGrant', textAt(record, 'projectGrantId'));
-  const roleKeys = keptRoles(model, textAt(record, 'projectId'), textsAt(record, 'roleKeys')).filter(
-    (role) => grant === undefined || textsAt(grant, 'projectGrant.roleKeys').includes(role),
+  const grant = model.find('projectGrants', textAt(record, 'projectGrantId'));
+  const roleKeys = keptRoles(model, textAt(record, 'projectId'), textsAt(record, 'roleKeys[]')).filter(
+    (role) => grant === undefined || textsAt(grant, 'projectGrant.roleKeys[]').includes(role),
   );
-  return roleKeys.length > 0 ? { ...record, json: { ...record.json, roleKeys } } : record;
+  return roleKeys.length > 0 ? { ...record, json: { ...json, roleKeys } } : record;
 }
 
 function keptRoles(model: Model, project: string, roles: readonly string[]): string[] {
-  return roles.filter((role) => model.has('role', project, role));
+  return roles.filter((role) => model.has('projectRoles', project, role));
 }
 
-function canOverwrite(model: Model, record: ModelRecord, stored: ModelRecord): boolean {
+/** The issue of a record that must not overwrite the stored one, or undefined. */
+function obstacleTo(model: Model, record: ModelRecord, stored: ModelRecord): RecordIssue | undefined {
   const keeps = (path: string) => textAt(record, path) === textAt(stored, path);
-  const movesIntoForeignDomain = !keeps('user.userName') && model.isInForeignDomain(record);
-  const { fixed = [] } = kindOf(record.section);
-  if (record.section === 'org' && record.json.orgState !== undefined && !keeps('orgState')) return false;
-  return fixed.every(keeps) && !model.changesScope(record) && !movesIntoForeignDomain && !losesUsedRoles(model, record);
+  const { error } = recordSection(record.section);
+  const fixed = record.section === 'projectGrants' ? ['projectGrant.projectId', 'projectGrant.grantedOrgId'] : [];
+  if (!fixed.every(keeps) || model.changesScope(record)) return error.exists;
+  if (!keeps('user.userName') && model.isInForeignDomain(record)) return foreignDomain;
+  if (record.section === 'org' && record.json.orgState !== undefined && !keeps('orgState'))
+    return { id: 'IMPORT-orgState', key: 'Errors.Org.State' };
+  return losesUsedRoles(model, record)
+    ? { id: 'IMPORT-rolesInUse', key: 'Errors.Project.Grant.RolesInUse' }
+    : undefined;
 }
 
 /** Whether a project grant has fewer roles than the user grants through it use. */
 function losesUsedRoles(model: Model, record: ModelRecord): boolean {
   if (record.section !== 'projectGrants') return false;
-  const granted = textsAt(record, 'projectGrant.roleKeys');
-  return [...model.records.values()].some(
-    (one) =>
-      one.section === 'userGrants' &&
-      textAt(one, 'projectGrantId') === textAt(record, 'grantId') &&
-      textsAt(one, 'roleKeys').some((role) => !granted.includes(role)),
-  );
+  const granted = textsAt(record, 'projectGrant.roleKeys[]');
+  return model
+    .ofSection('userGrants')
+    .some(
+      (one) =>
+        textAt(one, 'projectGrantId') === textAt(record, 'grantId') &&
+        textsAt(one, 'roleKeys[]').some((role) => !granted.includes(role)),
+    );
 }
 
 /** Fixes the scope of login names of organisations whose users an import begins to write. */
 function settleScopes(model: Model, records: readonly ModelRecord[]): void {
   const users = records.filter(
-    ({ section, orgId }) => kindOf(section).ids === 'user' && model.has('organisation', orgId),
+    ({ section, orgId }) => recordSection(section).collection === 'users' && model.has('organisations', orgId),
   );
   for (const { orgId } of users) model.scopes.set(orgId, 'settled');
 }
 
-/** The records whose name another record holds at their turn: records take and release names one after the other. */
-function withTakenNames(model: Model, decided: readonly Decided[]): ReadonlySet<ModelRecord> {
+/** Fails the records whose name another record holds at their turn: records take and release names one after the other. */
+function withTakenNames(model: Model, decided: readonly Decided[]): readonly Decided[] {
   const holders = new Map([...model.records].map(([place, record]) => [nameOf(record, model), place]));
-  const refused = new Set<ModelRecord>();
-  for (const { record, kind } of decided) {
-    if (kind !== 'created' && kind !== 'overwritten') continue;
+  return decided.map((one) => {
+    const { record, kind } = one;
+    if (kind !== 'created' && kind !== 'overwritten') return one;
     const [place, name] = [placeOf(record), nameOf(record, model)];
     const stored = model.records.get(place);
     const holder = name === undefined ? place : (holders.get(name) ?? place);
-    if (holder !== place) {
-      refused.add(record);
-      continue;
-    }
+    if (holder !== place) return { ...one, kind: 'failed', issue: takenIssue(record) };
     if (stored !== undefined) holders.delete(nameOf(stored, model));
     holders.set(name, place);
-  }
-  return refused;
+    return one;
+  });
 }
 
-function apply(model: Model, { record, kind, isRejected }: Decided): Outcome {
+function apply(model: Model, before: Model, { given, record, kind, issue, isRejected }: Decided): Outcome {
   const { section, orgId } = record;
   const place = placeOf(record);
   const stored = model.records.get(place);
-  if (kind === 'created') model.records.set(place, withState(record));
+  const isWritten = kind === 'created' || kind === 'overwritten';
+  const warnings = isWritten ? [...privilegeWarnings(record, stored, before), ...stateWarnings(record, stored)] : [];
+  if (kind === 'created') model.records.set(place, { ...withState(record), factor: record.factor === true });
   if (kind === 'overwritten' && stored !== undefined) model.change(place, stored, merged(record, stored));
-  const isLost = section !== 'org' && !model.has('organisation', orgId);
-  if (kind !== 'failed' && isRejected)
-    return { section, kind, error: { type: 'domain_isprimary', id: `${orgId}_${textAt(record, 'domainName')}` } };
-  if (kind !== 'failed' || isLost) return { section, kind };
-  const { type, id, key } = kindOf(section);
-  return { section, kind, error: { type, id: (id ?? key).map((path) => textAt(record, path)).join('_') } };
+  const outcome = { given, section, kind, warnings };
+  if (kind !== 'failed' && isRejected) return { ...outcome, error: primaryError(record) };
+  const isLost = section !== 'org' && !model.has('organisations', orgId);
+  if (kind !== 'failed' || isLost) return outcome;
+  const { type } = recordSection(section).error;
+  return { ...outcome, error: { type, id: reportedId(given), message: issue === undefined ? '' : messageOf(issue) } };
+}
+
+function primaryError(record: ModelRecord): NonNullable<Outcome['error']> {
+  const message = 'ID=ORG-Ggd32 Message=Errors.Org.DomainNotVerified';
+  return { type: 'domain_isprimary', id: reportedId(record), message };
 }
 
 function missingOrganisation(model: Model, { orgId, hasName }: Entry): Outcome[] {
   if (hasName) return [];
-  if (model.has('organisation', orgId)) return [{ section: 'org', kind: 'unchanged' }];
-  return [{ section: 'org', kind: 'failed', error: { type: 'org', id: orgId } }];
+  if (model.has('organisations', orgId)) return [{ section: 'org', kind: 'unchanged', warnings: [] }];
+  const error = { type: 'org', id: orgId, message: messageOf(organisationUnnamed) };
+  return [{ section: 'org', kind: 'failed', error, warnings: [] }];
 }
 
 /** Whether a record equals the stored one: omitted values are not compared (specification 6.3). */
-function isEqual(record: ModelRecord, stored: ModelRecord): boolean {
-  const { json, hash, seed, factor } = merged(record, stored);
-  const same = isDeepStrictEqual(json, stored.json);
-  return same && hash === stored.hash && seed === stored.seed && factor === stored.factor;
+function isEqual(record: ModelRecord, stored: ModelRecord, model: Model): boolean {
+  return comparedContent({ ...stored, ...merged(record, stored) }, model) === comparedContent(stored, model);
 }
 
 /** A record with the values that it keeps from the stored one: its credentials, factor and state. */
 function merged(record: ModelRecord, stored: ModelRecord): Omit<ModelRecord, 'sequence'> {
-  const { hash = stored.hash, seed = stored.seed } = record;
-  const { section, orgId, factor } = record;
+  const { section, orgId, factor = stored.factor } = record;
   const { state, orgState } = stored.json;
   const kept = Object.entries({ state, orgState }).filter(([, value]) => value !== undefined);
   const json = { ...Object.fromEntries(kept), ...record.json };
-  return { section, orgId, json, hash, seed, factor: factor || stored.factor };
+  return { section, orgId, json, secrets: { ...stored.secrets, ...record.secrets }, factor };
 }

@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { comparable } from '../support/fixtures/comparable.ts';
 import { anyOrg, anyUser, organisationRoles, orgIds, userIds, userName } from './file.ts';
 import { importSteps } from './importSteps.ts';
-import { textAt, textsAt } from './kinds.ts';
-import { nameOf } from './model.ts';
+import { nameOf, textAt, textsAt } from './kinds.ts';
 import { exportedOrganisations } from './modelFile.ts';
 import { brief, type State, type Step, step } from './step.ts';
 import type { Printed, System } from './system.ts';
@@ -37,10 +36,10 @@ async function run(system: System, holds: boolean, ...[name, positionals, option
 const enable = anyone.map((user) =>
   step(`otp-email enable ${user}`, async (state, system) => {
     const id = idOf(state, user);
-    const stored = state.model.find('user', id);
+    const stored = state.model.find('users', id);
     const can = stored?.section === 'humanUsers' && !stored.factor;
     await run(system, can, 'otp-email enable', [id]);
-    if (can) state.model.change(`user ${id}`, stored, { factor: true });
+    if (can) state.model.change(`users ${id}`, stored, { factor: true });
   }),
 );
 
@@ -50,13 +49,13 @@ const removal = fc.record({ caller: fc.constantFrom('owner', ...userIds), user: 
     `removal of ${user}'s factor by ${caller}`,
     async (state, system) => {
       const { model } = state;
-      const stored = model.find('user', user);
+      const stored = model.find('users', user);
       const token = caller === 'owner' ? system.instance.token : (tokenOf(state)?.secret ?? '');
       const expected = caller === 'owner' ? (stored?.factor === true ? 200 : 404) : model.removalStatus(caller, user);
       const { status, text } = await system.removeOtpEmail(token, user);
       expect(status, text).toBe(expected);
       if (status !== 200 || stored === undefined) return;
-      model.change(`user ${user}`, stored, { factor: false });
+      model.change(`users ${user}`, stored, { factor: false });
       const changed = { sequence: String(stored.sequence + 1), resourceOwner: stored.orgId };
       expect(details.parse(JSON.parse(text)).details).toEqual(changed);
     },
@@ -67,7 +66,7 @@ const removal = fc.record({ caller: fc.constantFrom('owner', ...userIds), user: 
 const createToken = anyone.map((user) =>
   step(`pat create ${user}`, async (state, system) => {
     const id = idOf(state, user);
-    const exists = state.model.has('user', id);
+    const exists = state.model.has('users', id);
     const json = await run(system, exists, 'pat create', [], { user: id });
     if (!exists) return;
     const { tokenId, token } = newToken.parse(json);
@@ -82,18 +81,22 @@ const anyRole = fc.oneof(
 );
 
 function rolesOf({ model }: State, id: string, org: string | undefined): readonly string[] {
-  const member = model.find('orgMember', org ?? '', id);
-  return org === undefined ? (model.instanceRoles.get(id) ?? []) : member === undefined ? [] : textsAt(member, 'roles');
+  const member = model.find('members', 'organisation', org ?? '', id);
+  return org === undefined
+    ? (model.instanceRoles.get(id) ?? [])
+    : member === undefined
+      ? []
+      : textsAt(member, 'roles[]');
 }
 
 function setRoles({ model }: State, id: string, orgId: string | undefined, roles: readonly string[]): void {
   const json = { userId: id, roles };
-  const member = { section: 'orgMembers', orgId: orgId ?? '', json, factor: false, sequence: 1 };
+  const member = { section: 'orgMembers', orgId: orgId ?? '', json, secrets: {}, factor: false, sequence: 1 };
   if (orgId === undefined) model.instanceRoles.set(id, roles);
-  else model.records.set(`orgMember ${orgId} ${id}`, member);
+  else model.records.set(`members organisation ${orgId} ${id}`, member);
   if (roles.length > 0) return;
   if (orgId === undefined) model.instanceRoles.delete(id);
-  else model.records.delete(`orgMember ${orgId} ${id}`);
+  else model.records.delete(`members organisation ${orgId} ${id}`);
 }
 
 const addMember = fc.record({ user: anyone, where: anyRole }).map(({ user, where: { role, org } }) =>
@@ -101,7 +104,7 @@ const addMember = fc.record({ user: anyone, where: anyRole }).map(({ user, where
     `member add ${brief({ user, role, org })}`,
     async (state, system) => {
       const id = idOf(state, user);
-      const can = state.model.has('user', id) && (org === undefined || state.model.has('organisation', org));
+      const can = state.model.has('users', id) && (org === undefined || state.model.has('organisations', org));
       await run(system, can, 'member add', [], { user: id, role, org });
       if (can) setRoles(state, id, org, [...rolesOf(state, id, org), role]);
     },
@@ -128,13 +131,13 @@ const createServiceUser = fc.record({ name: userName, org: anyOrg }).map(({ name
   step(`service-user create ${brief({ name, org })}`, async (state, system) => {
     const { model } = state;
     const json = { user: { userName: name, name }, state: 'USER_STATE_ACTIVE' };
-    const record = { section: 'machineUsers', orgId: org, json, factor: false, sequence: 1 };
+    const record = { section: 'machineUsers', orgId: org, json, secrets: {}, factor: false, sequence: 1 };
     const isTaken = model.users().some((user) => nameOf(user, model) === nameOf(record, model));
-    const can = model.has('organisation', org) && !isTaken;
+    const can = model.has('organisations', org) && !isTaken;
     const created = await run(system, can, 'service-user create', [name], { org });
     if (!can) return;
     const id = userId.parse(created).userId;
-    model.records.set(`user ${id}`, { ...record, json: { userId: id, ...json } });
+    model.records.set(`users ${id}`, { ...record, json: { userId: id, ...json } });
     model.scopes.set(org, 'settled');
   }),
 );
@@ -142,7 +145,7 @@ const createServiceUser = fc.record({ name: userName, org: anyOrg }).map(({ name
 const deleteServiceUser = anyone.map((user) =>
   step(`service-user delete ${user}`, async (state, system) => {
     const id = idOf(state, user);
-    const can = state.model.find('user', id)?.section === 'machineUsers';
+    const can = state.model.find('users', id)?.section === 'machineUsers';
     await run(system, can, 'service-user delete', [id]);
     if (can) state.model.deleteServiceUser(id);
   }),

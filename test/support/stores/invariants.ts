@@ -93,6 +93,8 @@ function targetFaults(
   { record: { json, orgId } }: RecordPlan,
 ): string[] {
   if (target === undefined) return keptIfMissing === undefined ? ['which is not there'] : [];
+  // Another organisation may have created it since.
+  if (keptIfMissing !== undefined) return [];
   const body = parsed(target.body) ?? {};
   const isOpen = openTo !== undefined && textAt(body, openTo, orgId) === orgId;
   if (ifForeign !== undefined && target.orgId !== orgId && !isOpen) return ['which is of another organisation'];

@@ -1,0 +1,39 @@
+import { type ModelRecord, reportedId, textAt, textsAt } from './kinds.ts';
+import type { Model } from './model.ts';
+
+/** A warning on which a user relies: what an import gives, adds or changes. */
+export interface Warning {
+  readonly type: 'privilege' | 'domain' | 'state';
+  readonly id: string;
+  /** The texts that the message must contain: roles, a domain, states. */
+  readonly texts: readonly string[];
+}
+
+/** The place in which a record gives a privilege, and the field of the privilege. */
+const privileges: Readonly<
+  Record<string, readonly [type: 'privilege' | 'domain', collection: string, key: string, texts: string]>
+> = {
+  domains: ['domain', 'organisations', '$orgId', 'domainName'],
+  orgMembers: ['privilege', 'organisations', '$orgId', 'roles[]'],
+  projectMembers: ['privilege', 'projects', 'projectId', 'roles[]'],
+  projectGrantMembers: ['privilege', 'projects', 'projectId', 'roles[]'],
+};
+
+/** Warns of roles and verified domains in an organisation or project that existed before the import. */
+export function privilegeWarnings(record: ModelRecord, stored: ModelRecord | undefined, before: Model): Warning[] {
+  const [type, collection, key, texts] = privileges[record.section] ?? [];
+  if (type === undefined || collection === undefined || key === undefined || texts === undefined) return [];
+  if (!before.has(collection, textAt(record, key))) return [];
+  const given = (one: ModelRecord) => (type === 'domain' && one.json.isVerified !== true ? [] : textsAt(one, texts));
+  const had = stored === undefined ? [] : given(stored);
+  const added = given(record).filter((text) => !had.includes(text));
+  return added.length === 0 ? [] : [{ type, id: reportedId(record), texts: added }];
+}
+
+/** Warns of the change of a stored record's state. */
+export function stateWarnings(record: ModelRecord, stored: ModelRecord | undefined): Warning[] {
+  const state = record.json.state ?? record.json.orgState;
+  const previous = stored?.json.state ?? stored?.json.orgState;
+  if (state === undefined || previous === undefined || state === previous) return [];
+  return [{ type: 'state', id: reportedId(record), texts: [`${previous} to ${state}`] }];
+}
