@@ -76,7 +76,8 @@ const fieldRules: readonly DifferenceRule[] = [
   {
     sections: activatedSections,
     paths: ['state'],
-    reason: 'ZITADEL activates this record when it imports it, and exports no state of it',
+    reason: 'ZITADEL activates this record when it imports it',
+    applies: (values, { losses }) => losses !== undefined && isMissingInZitadel(values),
   },
   {
     sections: ['domains'],

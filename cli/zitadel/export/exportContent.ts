@@ -152,7 +152,6 @@ export const exportLosses: readonly string[] = [
   'personal access tokens and secrets of service users, and the type of their access tokens',
   'flows other than external and internal authentication, the texts of invitations and of changed passwords, and the translations of the hosted login',
   'grants and memberships of the user of the token in organisations of others',
-  'the states of projects, applications and actions: inactive ones are exported as if active',
   'the texts of passwordless registration: those of claimed domains are exported under their name',
   'sessions',
 ];

@@ -1,11 +1,13 @@
 // The export of one organisation of a ZITADEL.
 
 import { fromJson, type JsonValue, toJson } from '@bufbuild/protobuf';
-import { Code, ConnectError, createClient } from '@connectrpc/connect';
+import { type Client, Code, ConnectError, createClient } from '@connectrpc/connect';
+import { ActionState } from '@zitadel/proto/zitadel/action_pb.js';
 import { AdminService, ExportDataRequestSchema, ExportDataResponseSchema } from '@zitadel/proto/zitadel/admin_pb.js';
+import { AppState } from '@zitadel/proto/zitadel/app_pb.js';
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import type { Member } from '@zitadel/proto/zitadel/member_pb.js';
-import { type GrantedProject, ProjectGrantState } from '@zitadel/proto/zitadel/project_pb.js';
+import { type GrantedProject, ProjectGrantState, ProjectState } from '@zitadel/proto/zitadel/project_pb.js';
 import { type UserGrant, UserGrantState } from '@zitadel/proto/zitadel/user_pb.js';
 import { z } from 'zod';
 import {
@@ -70,7 +72,10 @@ export async function exportOne(
   timeoutMs = MAX_EXPORT_MS,
 ): Promise<JsonObject | undefined> {
   const organisation = await exportAlone(connection, orgId, { withPasswords, withOtp }, timeoutMs);
-  if (organisation !== undefined) await addGrantsBetween(connection, orgId, caller, organisation);
+  if (organisation === undefined) return undefined;
+  const searches = await searchesOf(connection, orgId);
+  await addObjectStates(searches, organisation);
+  await addGrantsBetween(searches, organisation, await caller());
   return organisation;
 }
 
@@ -138,22 +143,60 @@ interface Owned {
   readonly details?: { readonly resourceOwner: string } | undefined;
 }
 
-/** Adds the grants and members that the export of one organisation lacks because they concern others. */
-async function addGrantsBetween(
-  connection: ZitadelConnection,
-  orgId: string,
-  caller: () => Promise<string>,
-  organisation: JsonObject,
-): Promise<void> {
+/** The searches of a ZITADEL in the context of an organisation. */
+interface OrganisationSearches {
+  readonly calls: Client<typeof ManagementService>;
+  /** Returns all results of a search, which must belong to the organisation. */
+  readonly find: <Found extends Owned>(ask: SearchPage<Found>) => Promise<Found[]>;
+}
+
+async function searchesOf(connection: ZitadelConnection, orgId: string): Promise<OrganisationSearches> {
   if (!(await hasContext(connection, orgId))) throw zitadelContextMissing(connection.origin, orgId, UNKNOWN);
   const toError = (error: unknown) => exportError(connection, orgId, error);
-  const calls = createClient(ManagementService, rpcTransport(connection, { orgId, toError }));
-  const find = async <Found extends Owned>(ask: SearchPage<Found>) => {
-    const found = await searchAll(ask);
-    for (const { details } of found) requireContext(connection, orgId, details?.resourceOwner);
-    return found;
+  return {
+    calls: createClient(ManagementService, rpcTransport(connection, { orgId, toError })),
+    find: async (ask) => {
+      const found = await searchAll(ask);
+      for (const { details } of found) requireContext(connection, orgId, details?.resourceOwner);
+      return found;
+    },
   };
-  const callerId = await caller();
+}
+
+/** Adds the states of projects, applications and actions, which exports omit. */
+async function addObjectStates({ calls, find }: OrganisationSearches, organisation: JsonObject): Promise<void> {
+  const projects = recordsIn(organisation.projects);
+  if (projects.length > 0) {
+    const found = await find((query) => calls.listProjects({ query }));
+    const inactive = found.filter(({ state }) => state === ProjectState.INACTIVE);
+    putState(projects, 'projectId', inactive, 'PROJECT_STATE_INACTIVE');
+  }
+  const apps = [...recordsIn(organisation.oidcApps), ...recordsIn(organisation.apiApps)];
+  for (const projectId of new Set(apps.map((app) => textAt(app, 'app.projectId', '')))) {
+    const found = await find((query) => calls.listApps({ projectId, query }));
+    const inactive = found.filter(({ state }) => state === AppState.INACTIVE);
+    putState(apps, 'appId', inactive, 'APP_STATE_INACTIVE');
+  }
+  const actions = recordsIn(organisation.actions);
+  if (actions.length > 0) {
+    const found = await find((query) => calls.listActions({ query }));
+    const inactive = found.filter(({ state }) => state === ActionState.INACTIVE);
+    putState(actions, 'actionId', inactive, 'ACTION_STATE_INACTIVE');
+  }
+}
+
+/** Gives the records of some results a state. */
+function putState(records: readonly JsonObject[], key: string, of: readonly { id: string }[], state: string): void {
+  const ids = new Set(of.map(({ id }) => id));
+  for (const record of records) if (ids.has(textAt(record, key, ''))) record.state = state;
+}
+
+/** Adds the grants and members that the export of one organisation lacks because they concern others. */
+async function addGrantsBetween(
+  { calls, find }: OrganisationSearches,
+  organisation: JsonObject,
+  callerId: string,
+): Promise<void> {
   const add = (section: SectionName, key: readonly string[], found: readonly JsonObject[]) =>
     complete(organisation, section, key, found, callerId);
   const grants = await find((query) => calls.listAllProjectGrants({ query }));

@@ -73,7 +73,7 @@ const users = '/management/v1/users';
 const projects = '/management/v1/projects/(?<projectId>[^/]+)';
 const { importData, exportData, listEvents } = AdminService.method;
 const { getMyOrg, listUsers, listAllProjectGrants, listUserGrants, listOrgMembers } = ManagementService.method;
-const { listProjectMembers, listProjectGrantMembers } = ManagementService.method;
+const { listProjectMembers, listProjectGrantMembers, listProjects, listApps, listActions } = ManagementService.method;
 const { listAuthenticationMethodTypes } = UserService.method;
 
 interface Route {
@@ -122,6 +122,24 @@ const routes: readonly Route[] = [
     path: '/management/v1/orgs/me/members/_search',
     handler: records('orgMembers'),
     rpc: listOrgMembers,
+  },
+  {
+    method: 'POST',
+    path: '/management/v1/projects/_search',
+    handler: objects({ projects: 'projectId' }, 'PROJECT_STATE_ACTIVE'),
+    rpc: listProjects,
+  },
+  {
+    method: 'POST',
+    path: `${projects}/apps/_search`,
+    handler: objects({ oidcApps: 'appId', apiApps: 'appId' }, 'APP_STATE_ACTIVE'),
+    rpc: listApps,
+  },
+  {
+    method: 'POST',
+    path: '/management/v1/actions/_search',
+    handler: objects({ actions: 'actionId' }, 'ACTION_STATE_ACTIVE'),
+    rpc: listActions,
   },
   {
     method: 'POST',
@@ -383,6 +401,19 @@ function records(section: string, key?: string): Handler {
   return ({ contents }, called) => {
     const found = contents.visible(called.contextId, section);
     return owned(called, key === undefined ? found : found.filter((record) => record[key] === called.message[key]));
+  };
+}
+
+/** Lists the ids and states of records of some sections, with their keys; those of one project, if REST names it. */
+function objects(sections: Readonly<Record<string, string>>, active: string): Handler {
+  return ({ contents }, called) => {
+    const found = Object.entries(sections).flatMap(([section, key]) =>
+      contents
+        .visible(called.contextId, section)
+        .filter((record) => [undefined, valueAt(record, 'app.projectId')].includes(called.message.projectId))
+        .map((record) => ({ id: record[key], state: record.state ?? active })),
+    );
+    return owned(called, found);
   };
 }
 
