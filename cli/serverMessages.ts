@@ -12,11 +12,23 @@ const missing = (target: string) => `refers to ${target} that was not imported a
 /** Sentences for an import's errors, by their ids or keys. */
 const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
   [
-    /^ID=V3-DKcYh Errors\.User\./,
+    /^ID=V3-DKcYh Errors\.User\.Already/,
     'another user has this login name: users of several organisations share one only if `userLoginMustBeDomain` is set in their domain policies',
   ],
-  [/^ID=V3-DKcYh Errors\.Org\.AlreadyExists/, 'another organisation has this name: rename one of them'],
-  [/^ID=V3-DKcYh /, 'another record has this login name, or another organisation this verified domain'],
+  [/^ID=V3-DKcYh Errors\.User\.ExternalIDP\./, 'another person has this external identity'],
+  [/^ID=V3-DKcYh Errors\.Org\.Already/, 'another organisation has this name: rename one of them'],
+  [/^ID=V3-DKcYh Errors\.Org\.Domain\./, 'another organisation has verified this domain'],
+  [/^ID=V3-DKcYh Errors\.Project\.Already/, 'another project of the organisation has this name'],
+  [
+    /^ID=V3-DKcYh Errors\.Project\.App\./,
+    'another application of the project has this name; in a ZITADEL also if its organisation was deleted',
+  ],
+  [/^ID=V3-DKcYh Errors\.Action\./, 'another action of the organisation has this name'],
+  [/^ID=V3-DKcYh Errors\.IDPConfig\./, 'another identity provider of the organisation has this name'],
+  [
+    /^ID=V3-DKcYh Errors\.Member\./,
+    "the token's user was a member of an organisation of this id that was deleted, and would become one again: import with the token of another user",
+  ],
   [
     /^ID=CRYPT-5uV9n /,
     'the ZITADEL refuses the password hash for its cost: change SystemDefaults.PasswordHasher.Limits there, or migrate with --refused-hashes omit',
