@@ -120,12 +120,16 @@ export async function decideAll(
 }
 
 /** @param isKept whether ZITADEL can take the record */
-function decide(file: SurveyedFile, { record, isHeld }: LedgerRecord, isKept: boolean): LedgerEntry {
+function decide(file: SurveyedFile, { record, id, isHeld }: LedgerRecord, isKept: boolean): LedgerEntry {
   const { ledger, survey, target, options } = file;
   const { key, found, paths } = target.find(record);
-  const isRepeated = key !== undefined && ledger.hasKey(key);
+  const holder = key && ledger.idWithKey(key);
+  const isRepeated = holder !== undefined;
   const hasLoginName = isRepeated || isLoginNameFree(file, record);
   const known = { key, found };
+  // Only one person can log in by an external identity.
+  if (isRepeated && isLink(record) && holder !== id)
+    return { ...known, outcome: 'failed', message: `${IDENTITY_TAKEN} (${holder})` };
   if (found !== 'missing') {
     if (isRepeated) return { ...known, outcome: 'notCarried' };
     if (found === 'equal') return { ...known, outcome: 'unchanged' };
@@ -150,6 +154,7 @@ function decide(file: SurveyedFile, { record, isHeld }: LedgerRecord, isKept: bo
 
 // The errors of a ZITADEL, which a dry run foretells.
 const ORGANISATION_NAME_TAKEN = formatIssue(taken('Errors.Org.AlreadyExists'));
+const IDENTITY_TAKEN = 'an earlier link of the file has this external identity for another person, who keeps it';
 const LOGIN_NAME_TAKEN = formatIssue(taken('Errors.User.AlreadyExists'));
 
 /** Whether no earlier user of the file has a record's login name in the same scope; true for a record without one. */

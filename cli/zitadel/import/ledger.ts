@@ -38,6 +38,7 @@ const ledgerRow = z.object({
 const countRow = z.object({ outcome: outcome.exclude(['existing']), section: z.string(), records: z.int() });
 const errorRow = z.object({ section: z.string(), id: z.string(), type: z.string().nullable(), message: z.string() });
 const progressRow = z.object({ records: z.int(), total: z.int() });
+const idRow = ledgerRow.pick({ id: true });
 const organisationRow = z.object({ orgId: z.string() });
 /** A record's JSON with its credentials, and further facts from the file. */
 const recordContent = z.object({
@@ -146,9 +147,10 @@ export class ImportLedger implements RecordVisitor, Disposable {
     return this.statement(sql).run(createHash('sha256').update(name).digest()).changes === 1;
   }
 
-  /** Whether an entry has this key. */
-  hasKey(key: Uint8Array): boolean {
-    return this.all('SELECT 1 FROM records WHERE key = ?', key).length > 0;
+  /** Returns the id of the first record with a key; undefined if no record has it. */
+  idWithKey(key: Uint8Array): string | undefined {
+    const [columns] = this.all('SELECT id FROM records WHERE key = ? ORDER BY position LIMIT 1', key);
+    return columns === undefined ? undefined : idRow.parse(columns).id;
   }
 
   /** Updates a record. Nested records get the same outcome. */

@@ -83,6 +83,21 @@ describe('an import into a ZITADEL', () => {
     ]);
   });
 
+  it('names the second of two people with one external identity, in a dry run too', async () => {
+    const zitadel = await startZitadel({ lagMs: 0 });
+    const link = (userId: string, providedUserId: string) => ({ userId, idpId: '51', providedUserId });
+    const humanUsers = [person('ada'), person('ben')];
+    const userLinks = [link('ada', 'same'), link('ben', 'same'), link('ben', 'own')];
+    const content = [organisation('acme', { humanUsers, oidcIdps: [provider('51')], userLinks })];
+    const problem = 'an earlier link of the file has this external identity for another person, who keeps it (ada_51)';
+    for (const dryRun of [true, false, false]) {
+      const { errors, summary } = await importIntoStandIn(zitadel, content, { dryRun });
+      expect(errors).toEqual([{ type: 'user_link', id: 'ben_51', message: problem }]);
+      expect(summary).toMatchObject({ failed: { userLinks: 1 }, notCarried: {} });
+    }
+    expect(zitadel.contents.find('acme', 'userLinks', 'ben_51')?.providedUserId).toBe('own');
+  });
+
   it('foretells in a dry run that it does not carry texts without content', async () => {
     const zitadel = await startZitadel();
     const content = [organisation('acme', { initMessages: [text('en', 'Welcome'), text('de')] })];
