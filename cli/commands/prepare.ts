@@ -65,7 +65,7 @@ async function consoleSteps(place: string, file: string): Promise<Output> {
     '1. Users, Service Users, New: a user in the default organisation, with the Access Token Type Bearer',
     '2. its Personal Access Tokens, New: with tomorrow as the expiration date',
     `3. store the token alone in ${file}, which only you can read (chmod 600)`,
-    '4. Default settings, Administrators, New: the user with the role Iam Owner; Iam Owner Viewer is enough for a source',
+    '4. Default settings, Administrators, New: the user with the role Iam Owner; for a source, Iam Owner Viewer is enough: such a user can only be deleted in the console',
   ];
   const next = `identity migrate plan --from ${origin} --from-token-file ${shellWord(file)} …`;
   return {
@@ -73,7 +73,7 @@ async function consoleSteps(place: string, file: string): Promise<Output> {
     text: [
       ...section(`In the console of ${origin}, if it is a ZITADEL`, steps),
       ...section('Next', ['for a source; for a target --to and --to-token-file:', commandLine(next)]),
-      'After the migration, identity migrate cleanup prints the command that deletes the user and its token.',
+      'After the migration, identity migrate cleanup prints how to delete the user and its token.',
       'For an instance of this service, specify its database instead: --data DIR or --firestore PROJECT[/DATABASE].',
     ],
   };

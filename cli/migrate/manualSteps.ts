@@ -46,6 +46,7 @@ interface TokenUser {
   readonly kind: string;
   readonly userId: string | undefined;
   readonly file: string | undefined;
+  readonly roles: readonly string[];
 }
 
 /** Returns the users of a migration's tokens, one per side. */
@@ -53,8 +54,8 @@ function tokenUsers({ settings, callers }: MigrationState, { source, target }: P
   const { from, to, secretFiles } = settings;
   const tokenFile = (side: 'from' | 'to') => secretFiles[`${side}-token-file`] ?? secretFiles['token-file'];
   return [
-    { place: from, kind: source.kind, userId: callers.from, file: tokenFile('from') },
-    { place: to, kind: target.kind, userId: callers.to, file: tokenFile('to') },
+    { place: from, kind: source.kind, userId: callers.from, file: tokenFile('from'), roles: source.roles ?? [] },
+    { place: to, kind: target.kind, userId: callers.to, file: tokenFile('to'), roles: target.roles ?? [] },
   ];
 }
 
@@ -80,8 +81,9 @@ export function listUserDeletions(state: MigrationState, described: PlannedSides
   return tokenUsers(state, described).flatMap((account) => userDeletion(account) ?? []);
 }
 
-function userDeletion({ place, kind, userId, file }: TokenUser): ManualStep | undefined {
-  if (kind === 'zitadel') return zitadelUserDeletion(place, userId, file);
+function userDeletion(account: TokenUser): ManualStep | undefined {
+  const { place, kind, userId } = account;
+  if (kind === 'zitadel') return zitadelUserDeletion(account);
   if (userId === undefined || !isMigrationUser(userId) || kind !== 'instance') return undefined;
   return {
     what: `delete the service user of identity migrate prepare on ${place}, with the database of that instance`,
@@ -89,10 +91,10 @@ function userDeletion({ place, kind, userId, file }: TokenUser): ManualStep | un
   };
 }
 
-/** Returns the step for a ZITADEL, where users may delete themselves. */
-function zitadelUserDeletion(place: string, userId: string | undefined, file: string | undefined): ManualStep {
+/** Returns the step for a ZITADEL, where only an IAM_OWNER may delete itself. */
+function zitadelUserDeletion({ place, userId, file, roles }: TokenUser): ManualStep {
   const otherwise = 'if it was created for the migration; otherwise only its token, in the console';
-  if (userId === undefined || file === undefined || !existsSync(file))
+  if (userId === undefined || file === undefined || !existsSync(file) || !roles.includes('IAM_OWNER'))
     return { what: `delete the user ${userId ?? 'of the token'} of ${place} in the console, ${otherwise}` };
   // Other users can read the arguments of a process, but not its input.
   const header = `sed 's/^/Authorization: Bearer /' ${shellWord(file)}`;

@@ -26,6 +26,8 @@ const migrationSide = z.strictObject({
   version: z.string().optional(),
   /** The instance's name, if known. */
   instance: z.string().optional(),
+  /** The roles of the token's user in the instance, if there is a token. */
+  roles: z.array(z.string()).optional(),
   /** The digest of the migrated organisations' records on this side, as manifests have it. */
   digest: z.string().optional(),
   readAt: timestamp.optional(),

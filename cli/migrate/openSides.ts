@@ -72,6 +72,7 @@ export function describeSide({ place, kind, facts }: OpenSide): MigrationSide {
     kind,
     ...(facts?.version === undefined ? {} : { version: facts.version }),
     ...(facts?.instance === undefined ? {} : { instance: facts.instance }),
+    ...(facts?.caller === undefined ? {} : { roles: [...facts.caller.roles] }),
   };
 }
 

@@ -164,8 +164,8 @@ describe('identity migrate cleanup', () => {
   });
 
   /** Plans a migration from a ZITADEL, and returns what cleans it up. */
-  async function planned() {
-    const { zitadel, tokenFile } = await filledZitadel([acme]);
+  async function planned(given: Parameters<typeof filledZitadel>[1] = {}) {
+    const { zitadel, tokenFile } = await filledZitadel([acme], given);
     const directory = await newRunDirectory();
     const places = ['--from', zitadel.url, '--from-token-file', tokenFile, '--to', join(directory, '..', 'acme.json')];
     const { code, stderr } = await identity(['migrate', 'plan', ...places, '--with', 'none', '--run-dir', directory]);
@@ -180,6 +180,14 @@ describe('identity migrate cleanup', () => {
     expect(stdout).toMatch(new RegExp(`^deleted: the run directory ${directory}\n\nBy hand\n`));
     expect({ code, requests: zitadel.requests.length }).toEqual({ code: 0, requests });
     expect(existsSync(directory)).toBe(false);
+  });
+
+  it('prints no command for the user of a ZITADEL who may not delete itself', async () => {
+    const { zitadel, directory } = await planned({ roles: ['IAM_OWNER_VIEWER'] });
+    const { code, stdout } = await identity(['migrate', 'resume', '--run-dir', directory, '--yes']);
+    const step = `delete the user owner of ${zitadel.url} in the console, if it was created for the migration`;
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(`\n  ${step}`) });
+    expect(stdout).not.toContain('curl');
   });
 
   it.skipIf(process.platform === 'win32')(
