@@ -75,7 +75,7 @@ async function readZitadelFacts(
     caller: { userId, orgId, roles },
     denied: operations.filter((operation) => !permits(operation)),
     limits: [
-      'an export is one call per organisation, each of at most 60 s: about 80,000 people with password hashes, or 300,000 without',
+      'an export is one call per organisation, each of at most 60 s, or --timeout: about 80,000 people with password hashes in 60 s, or 300,000 without',
       `an import is sent in requests of at most ${counted(records, 'record')} and ${counted(bytes, 'byte')}`,
       ...(hasStates ? [] : ['it exports and imports no states of organisations and users: searches return them']),
     ],

@@ -242,8 +242,13 @@ export const zitadelStatesUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_
 });
 
 export const zitadelExportTooSlow = defineError('DEADLINE_EXCEEDED', 'ZITADEL_EXPORT_TOO_SLOW', {
-  text: (orgId: string, seconds: number) =>
-    `the export of organisation ${orgId} takes more than ${seconds} s, after which gateways cut it off: export it without password hashes, which is four times as fast`,
+  text: (orgId: string, seconds: number | undefined) => {
+    const [problem, remedy] =
+      seconds === undefined
+        ? ['was ended by a gateway (504)', 'let the gateway wait longer']
+        : [`takes more than ${seconds} s`, 'allow more time with --timeout'];
+    return `the export of organisation ${orgId} ${problem}: ${remedy}, or export it without password hashes, which is four times as fast`;
+  },
   example: ['330000000000000001', 60],
 });
 

@@ -43,7 +43,7 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
       stateOf: async (orgId: string) => (await list()).get(orgId)?.state,
     };
     const exportSelected = async (orgId: string) => {
-      const organisation = await exportOne(connection, orgId, caller, options);
+      const organisation = await exportOne(connection, orgId, caller, options, options.timeoutMs);
       if (organisation !== undefined) return organisation;
       return (await list()).has(orgId) ? exportListed(connection, orgId, caller, options) : undefined;
     };
@@ -89,7 +89,7 @@ async function exportListed(
   caller: () => Promise<string>,
   options: PlaceExportOptions,
 ): Promise<JsonObject | undefined> {
-  const organisation = await exportOne(connection, orgId, caller, options);
+  const organisation = await exportOne(connection, orgId, caller, options, options.timeoutMs);
   if (organisation !== undefined || !(await listZitadelOrganisations(connection)).has(orgId)) return organisation;
   const problem = `the response lacks organisation ${orgId}: check that no gateway answers in place of the ZITADEL`;
   throw zitadelCallFailed(connection.origin, `POST ${EXPORT_PATH}`, 200, problem);

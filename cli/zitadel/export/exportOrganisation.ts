@@ -45,8 +45,8 @@ interface ExportedSecrets {
   readonly withOtp: boolean;
 }
 
-/** The gateways before a ZITADEL cut off longer calls. */
-const MAX_EXPORT_MS = 60_000;
+/** The default limit of one export: many gateways end longer calls. */
+const EXPORT_MS = 60_000;
 /** Above the size of an organisation that a ZITADEL exports in time. Memory holds several times as much. */
 const MAX_MESSAGE_BYTES = 128_000_000;
 
@@ -69,7 +69,7 @@ export async function exportOne(
   orgId: string,
   caller: () => Promise<string>,
   { withPasswords, withOtp }: ExportedSecrets,
-  timeoutMs = MAX_EXPORT_MS,
+  timeoutMs = EXPORT_MS,
 ): Promise<JsonObject | undefined> {
   const organisation = await exportAlone(connection, orgId, { withPasswords, withOtp }, timeoutMs);
   if (organisation === undefined) return undefined;
@@ -94,7 +94,7 @@ async function exportAlone(
   });
   if (response.status === 429 && messageIn(response.text).includes(MESSAGE_TOO_LARGE))
     return exportByRpc(connection, request, orgId, timeoutMs);
-  if (response.status === 504) throw zitadelExportTooSlow(orgId, timeoutMs / 1_000);
+  if (response.status === 504) throw zitadelExportTooSlow(orgId, undefined);
   // The request is valid, so 400 is about the organisation's content.
   if (response.status >= 500 || response.status === 400)
     throw zitadelCannotExport(connection.origin, orgId, response.status, messageIn(response.text));
@@ -119,8 +119,8 @@ async function exportByRpc(
     const response = await callMethod(connection, AdminService.method.exportData, message, limits);
     return organisationIn(exportResponse.parse(toJson(ExportDataResponseSchema, response.message)), orgId);
   } catch (error) {
-    const isTooSlow = isTimeout(error) || isGatewayTimeout(error);
-    throw isTooSlow ? zitadelExportTooSlow(orgId, timeoutMs / 1_000) : exportError(connection, orgId, error);
+    if (isTimeout(error)) throw zitadelExportTooSlow(orgId, timeoutMs / 1_000);
+    throw isGatewayTimeout(error) ? zitadelExportTooSlow(orgId, undefined) : exportError(connection, orgId, error);
   }
 }
 

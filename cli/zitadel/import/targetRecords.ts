@@ -54,7 +54,7 @@ export class TargetRecords implements Disposable {
    */
   static async read(
     connection: ZitadelConnection,
-    { withKeys, newOrgsOnly, unknownStates }: PlaceImportOptions,
+    { withKeys, newOrgsOnly, unknownStates, timeoutMs }: PlaceImportOptions,
     orgIds: readonly string[],
     losses: FileLosses,
   ): Promise<TargetRecords> {
@@ -72,7 +72,7 @@ export class TargetRecords implements Disposable {
     using resources = new DisposableStack();
     const target = resources.use(new TargetRecords(inTarget, zitadel, withKeys));
     if (existing.length > 0) {
-      const selection = { ...defaultExportOptions, orgIds: existing, withKeys, unknownStates };
+      const selection = { ...defaultExportOptions, orgIds: existing, withKeys, unknownStates, timeoutMs };
       const content = openZitadelExport(connection, selection);
       await using exported = await makeRepeatable(content, connection.signal);
       await inspect(exported, connection.signal, { visitor: target.comparison.first });

@@ -12,7 +12,7 @@ import { organisation } from '../../support/fixtures/organisations.ts';
 import { report } from '../../support/fixtures/reports.ts';
 import { countedInstance } from '../../support/instances/testInstance.ts';
 import { startFakeInstance } from '../../support/places/fakeInstance.ts';
-import { connectTo, exportFromZitadel } from '../../support/zitadel/connect.ts';
+import { connectTo, exportFromZitadel, importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { people } from '../../support/zitadel/files.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 import { replies } from '../../support/zitadel/replies.ts';
@@ -80,12 +80,26 @@ describe('an export from a ZITADEL', () => {
     expect((await exportFromZitadel(zitadel, ['1'])).orgs).toEqual([]);
   });
 
-  it('ends before gateways would cut it off, and recommends a faster export', async () => {
+  it('ends at its limit or that of a gateway, and recommends what helps', async () => {
     const { zitadel } = await filledZitadel([organisation('1')], { exportMs: 5_000 });
     const secrets = { withPasswords: true, withOtp: true };
     await expect(exportOne(connectTo(zitadel), '1', async () => 'owner', secrets, 100)).rejects.toThrow(
-      'the export of organisation 1 takes more than 0.1 s, after which gateways cut it off: export it without password hashes',
+      'the export of organisation 1 takes more than 0.1 s: allow more time with --timeout, or export it without password',
     );
+    const cut = await startFakeInstance((response) => response.writeHead(504).end());
+    await expect(exportOne(connectTo(cut), '1', async () => 'owner', secrets)).rejects.toThrow(
+      'the export of organisation 1 was ended by a gateway (504): let the gateway wait longer, or export it',
+    );
+  });
+
+  it('may take as long as the call, also for the records with which an import compares its file', async () => {
+    const acme = organisation('1', { humanUsers: people(1) });
+    const { zitadel } = await filledZitadel([acme]);
+    const limits = () => zitadel.requests.flatMap(({ path, timeout }) => (path.endsWith('/export') ? [timeout] : []));
+    await exportFromZitadel(zitadel, ['1']);
+    await exportFromZitadel(zitadel, ['1'], 600_000);
+    await importIntoStandIn(zitadel, [acme], { timeoutMs: 700_000 });
+    expect(limits()).toEqual(['60000ms', '600000ms', '700000ms']);
   });
 
   it.each([

@@ -84,6 +84,8 @@ export interface ReceivedRequest {
   /** The size of an import in protobuf, and its number of records. */
   readonly bytes?: number;
   readonly records?: number;
+  /** The time limit in the request. */
+  readonly timeout?: string;
 }
 
 /** The stand-in's default organisation. */

@@ -22,8 +22,12 @@ const written = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })) }
 const everything = { withPasswords: true, withOtp: true, withKeys: true };
 
 /** Exports organisations with their secrets; by default all. */
-export async function exportFromZitadel(zitadel: Pick<ZitadelStandIn, 'url'>, orgIds: readonly string[] = []) {
-  const options = { ...defaultExportOptions, ...everything, orgIds };
+export async function exportFromZitadel(
+  zitadel: Pick<ZitadelStandIn, 'url'>,
+  orgIds: readonly string[] = [],
+  timeoutMs?: number,
+) {
+  const options = { ...defaultExportOptions, ...everything, orgIds, timeoutMs };
   await using content = openZitadelExport(connectTo(zitadel), options);
   const text = Buffer.concat(await Array.fromAsync(content.open(new AbortController().signal))).toString();
   return { text, orgs: written.parse(JSON.parse(text)).orgs };
@@ -33,7 +37,7 @@ export async function exportFromZitadel(zitadel: Pick<ZitadelStandIn, 'url'>, or
 export function importIntoStandIn(
   zitadel: Pick<ZitadelStandIn, 'url'>,
   content: Parameters<typeof fileWith>[0],
-  given: Partial<Pick<PlaceImportOptions, 'onConflict' | 'newOrgsOnly' | 'dryRun'>> & {
+  given: Partial<Pick<PlaceImportOptions, 'onConflict' | 'newOrgsOnly' | 'dryRun' | 'timeoutMs'>> & {
     readonly onOpened?: () => void;
     readonly onBegun?: ImportMeter['onBegun'];
     readonly onStarted?: ImportMeter['onStarted'];
@@ -41,7 +45,7 @@ export function importIntoStandIn(
     readonly responseLimitMs?: number;
   } = {},
 ) {
-  const { onConflict = 'report', newOrgsOnly = false, dryRun = false } = given;
+  const { onConflict = 'report', newOrgsOnly = false, dryRun = false, timeoutMs } = given;
   const {
     onOpened = () => {},
     onBegun = () => {},
@@ -57,7 +61,7 @@ export function importIntoStandIn(
     },
     [Symbol.asyncDispose]: async () => {},
   };
-  const scope = { orgIds: [], excludedOrgIds: [], newOrgsOnly, dryRun, timeoutMs: undefined };
+  const scope = { orgIds: [], excludedOrgIds: [], newOrgsOnly, dryRun, timeoutMs };
   const options = { ...everything, ...scope, onConflict, ids: true };
   const { responseLimitMs } = given;
   const limit = responseLimitMs === undefined ? {} : { responseLimitMs };

@@ -189,7 +189,8 @@ export async function handle(ports: RoutePorts, routed: Routed): Promise<Reply> 
   const { orgId, route: { rpc = undefined } = {}, message } = 'status' in resolved ? {} : resolved;
   const isReadable = message !== undefined && unreadableField(message, ports.behaviour) === undefined;
   const measured = rpc === importData && isReadable ? measure(message) : {};
-  ports.requests.push({ path: routed.path, orgId, status: reply.status, ...measured });
+  const timeout = typeof message?.timeout === 'string' ? { timeout: message.timeout } : {};
+  ports.requests.push({ path: routed.path, orgId, status: reply.status, ...measured, ...timeout });
   return isRpc && rpc !== undefined ? grpcWeb(rpc.output, reply, release) : reply;
 }
 
