@@ -74,14 +74,9 @@ export function noticeLines(notices: readonly Notice[], noun: string, omitted = 
   return firstLines(groups.slice(0, MAX_LINES).map(groupText), noun, omitted, hidden);
 }
 
-/** Returns the warning about states that a ZITADEL did not return. */
-export function missingStatesText(missing: string): string {
-  return `states that ZITADEL did not return count as active: ${missing}`;
-}
-
-/** Returns the first warnings about missing states. */
-export function missingStatesLines(missing: readonly string[]): string[] {
-  return firstLines(missing.map(missingStatesText), 'organisation');
+/** Returns the first notices of an export. */
+export function firstNotices(notices: readonly string[]): string[] {
+  return firstLines(notices, 'warning');
 }
 
 /** Returns lists as fields of a command's JSON, which omits empty ones. */

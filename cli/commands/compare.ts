@@ -3,7 +3,7 @@ import { missingKinds } from '../../shared/exportFile/secretSelection.ts';
 import { defineCommand, interruptible, NOTHING_CHANGED, type Output, optional, required } from '../command.ts';
 import { differenceLines, fieldTexts, notComparedLines } from '../differenceTexts.ts';
 import type { Place, PlaceExportOptions } from '../exports/placeInterfaces.ts';
-import { missingStatesLines, noticeSection, withoutEmpty } from '../notices.ts';
+import { firstNotices, noticeSection, withoutEmpty } from '../notices.ts';
 import { recordNoun, words } from '../nouns.ts';
 import { counted, figures, named, numberText } from '../numberTexts.ts';
 import {
@@ -58,8 +58,8 @@ export const compareCommand = defineCommand({
       const read = await compareSides({ comparison, ...sides, lagging, visitors: [losses] }, run);
       const { requireOrganisations } = await import('../exports/recordCounter.ts');
       requireOrganisations(`neither ${first.name} nor ${second.name} has`, options, read);
-      const missingStates = read.flatMap((side) => side.missingStates);
-      return compareOutput(comparison, options, [first.name, second.name], missingStates);
+      const notices = read.flatMap((side) => side.notices);
+      return compareOutput(comparison, options, [first.name, second.name], notices);
     }),
 });
 
@@ -84,7 +84,7 @@ function compareOutput(
   { isEqual, counts, differences, expected }: Comparison,
   options: PlaceExportOptions,
   names: readonly [string, string],
-  missingStates: readonly string[],
+  notices: readonly string[],
 ): Output {
   const notCompared = missingKinds(options);
   const sections = [...counts].map(([name, { equal, different, differentAsExpected, onlyFirst, onlySecond }]) => {
@@ -102,7 +102,7 @@ function compareOutput(
     { text: verdict, style: isEqual ? 'good' : 'bad' },
     ...sections,
     ...notComparedLines(notCompared),
-    ...noticeSection('warning', [], 0, missingStatesLines(missingStates)),
+    ...noticeSection('warning', [], 0, firstNotices(notices)),
     ...section('Differences as expected', [...explained, ...further(expected.omitted, '')]),
     ...section('Differences', [...listed, ...further(differences.omitted, ': --limit lists more')]),
   ];
@@ -115,7 +115,7 @@ function compareOutput(
     omitted: differences.omitted,
     expected: expected.entries,
     expectedCount: expected.size,
-    ...withoutEmpty({ missingStates }),
+    ...withoutEmpty({ notices }),
   };
   return { json, text, exitStatus: () => (isEqual ? 'done' : 'listed') };
 }

@@ -8,7 +8,7 @@ import type {
   UnexportedOrganisation,
 } from '../exports/placeInterfaces.ts';
 import type { RecordCounter } from '../exports/recordCounter.ts';
-import { missingStatesLines, noticeSection, withoutEmpty } from '../notices.ts';
+import { firstNotices, noticeSection, withoutEmpty } from '../notices.ts';
 import { counted } from '../numberTexts.ts';
 import {
   eventsOption,
@@ -107,7 +107,7 @@ function unfinishedText({ name }: FilePlace): string {
 function exportOutput(
   stored: StoredFile,
   { records, organisations, request }: RecordCounter,
-  { losses = [], missingStates = [] }: ExportFile,
+  { losses = [], notices = [] }: ExportFile,
   requested: readonly string[],
   unexported: readonly UnexportedOrganisation[],
 ): Output {
@@ -116,7 +116,7 @@ function exportOutput(
     ...unexported.map(({ message }) => `not exported: ${message}`),
     ...requested,
     ...section('Not exported by ZITADEL', losses),
-    ...noticeSection('warning', [], 0, missingStatesLines(missingStates)),
+    ...noticeSection('warning', [], 0, firstNotices(notices)),
   ];
   return {
     json: {
@@ -124,7 +124,7 @@ function exportOutput(
       organisations,
       records,
       ...stored,
-      ...withoutEmpty({ unexported, losses, missingStates }),
+      ...withoutEmpty({ unexported, losses, notices }),
       ...request,
     },
     text,

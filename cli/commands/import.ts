@@ -9,7 +9,7 @@ import type {
   PlaceImportOptions,
 } from '../exports/placeInterfaces.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
-import { missingStatesLines, noticeSection, withoutEmpty } from '../notices.ts';
+import { firstNotices, noticeSection, withoutEmpty } from '../notices.ts';
 import { counted, countList } from '../numberTexts.ts';
 import {
   eventsOption,
@@ -95,13 +95,13 @@ async function importInto(
   await using content = await openSource(source, selection, takesAll, output, signal);
   const counter = new RecordCounter(source.name, given, isFile);
   const response = await trackImport(target, { name: source.name, content, counter }, options, output, signal);
-  const { losses = [], missingStates = [] } = content;
+  const { losses = [], notices = [] } = content;
   const { humanUsers: people = 0 } = response.summary.created;
   const isWithout = !isFile && !selection.withPasswords && people > 0;
   const lost = `not imported: the passwords of ${counted(people, 'person')}, if any (--with passwords)`;
   const { request } = counter;
   const requested = [...requestLines(request), ...(isWithout ? [lost] : [])];
-  return importOutput(response, target.name, options, { losses, missingStates, request, requested });
+  return importOutput(response, target.name, options, { losses, notices, request, requested });
 }
 
 /** Opens the export of the source; that of a file only if the call selects its secrets. */
@@ -124,7 +124,7 @@ function interruption(target: string, { dryRun }: PlaceImportOptions): string {
 
 interface ImportedFile {
   readonly losses: readonly string[];
-  readonly missingStates: readonly string[];
+  readonly notices: readonly string[];
   readonly request: ExportedRequest;
   /** The lines of text about the request. */
   readonly requested: readonly string[];
@@ -134,7 +134,7 @@ function importOutput(
   response: ImportResponse,
   target: string,
   { dryRun }: PlaceImportOptions,
-  { losses, missingStates, request, requested }: ImportedFile,
+  { losses, notices, request, requested }: ImportedFile,
 ): Output {
   const { errors = [], summary } = response;
   const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;
@@ -153,14 +153,14 @@ function importOutput(
     ...requested,
     ...section('Not exported by ZITADEL', losses),
     ...noticeSection('error', errors, summary.errorsOmitted),
-    ...noticeSection('warning', summary.warnings, summary.warningsOmitted, missingStatesLines(missingStates)),
+    ...noticeSection('warning', summary.warnings, summary.warningsOmitted, firstNotices(notices)),
   ];
   return {
     json: {
       event: 'result',
       ...response,
       ...request,
-      ...withoutEmpty({ losses, missingStates }),
+      ...withoutEmpty({ losses, notices }),
     },
     text,
     exitStatus: () => (isListed ? 'listed' : 'done'),

@@ -3,7 +3,7 @@ import { defineCommand, type Output, required } from '../command.ts';
 import type { FileFacts } from '../exports/fileFacts.ts';
 import type { PlaceInspection } from '../exports/inspectPlace.ts';
 import type { Place, UnexportedOrganisation } from '../exports/placeInterfaces.ts';
-import { missingStatesLines, type Notice, noticeLines, noticeSection, withoutEmpty } from '../notices.ts';
+import { firstNotices, type Notice, noticeLines, noticeSection, withoutEmpty } from '../notices.ts';
 import { words } from '../nouns.ts';
 import { counted, countList, hashLine, numberText } from '../numberTexts.ts';
 import {
@@ -51,7 +51,7 @@ function inspectOutput(
     manifest,
     request,
     losses,
-    missingStates,
+    notices,
     unexported,
     warnings,
   }: PlaceInspection & {
@@ -77,7 +77,7 @@ function inspectOutput(
     manifest: manifest === undefined ? null : { ...manifest, ...request },
     leftToDo,
     leftToDoInZitadel,
-    ...withoutEmpty({ warnings, unexported, losses, missingStates }),
+    ...withoutEmpty({ warnings, unexported, losses, notices }),
   };
   const origin =
     manifest === undefined
@@ -97,7 +97,7 @@ function inspectOutput(
     hashLine(hashFormats),
     ...Object.entries(unknown).map(([field, count]) => `unknown, and not imported: ${field} (${numberText(count)})`),
     ...section('Not exported by ZITADEL', losses),
-    ...noticeSection('warning', warnings, 0, missingStatesLines(missingStates)),
+    ...noticeSection('warning', warnings, 0, firstNotices(notices)),
     ...noticeSection('left to do', leftToDo),
     ...section('Left to do in ZITADEL', noticeLines(inZitadel, 'thing left to do')),
   ];

@@ -21,7 +21,7 @@ export interface PlaceInspection extends Inspection {
   /** The content that every export of the place omits. */
   readonly losses: readonly string[];
   /** The states that a ZITADEL did not return: a sentence for each organisation. */
-  readonly missingStates: readonly string[];
+  readonly notices: readonly string[];
 }
 
 /**
@@ -49,8 +49,8 @@ export function inspectPlace(
           isSelected: organisationFilter(options),
           ...(visitor === undefined ? {} : { visitor }),
         });
-        const { losses = [], missingStates = [] } = content;
-        return { ...inspection, bytes: counter.bytes, request: counter.request, losses, missingStates };
+        const { losses = [], notices = [] } = content;
+        return { ...inspection, bytes: counter.bytes, request: counter.request, losses, notices };
       } catch (error) {
         throw hasCode(error, 'INVALID_ARGUMENT') ? sourceInvalid(name, rejection(error)) : error;
       }

@@ -49,8 +49,8 @@ export interface ExportFile extends AsyncDisposable {
   readonly isRepeatable: boolean;
   /** The content that every export of the place omits, if it is another service. */
   readonly losses?: readonly string[];
-  /** The states that a ZITADEL has not returned so far: a sentence per organisation. */
-  readonly missingStates?: readonly string[];
+  /** What the export has omitted so far, or does not know: sentences, such as one per organisation. */
+  readonly notices?: readonly string[];
   /**
    * Reads the file's bytes, decompressed.
    * @throws IdentityError if the place breaks off

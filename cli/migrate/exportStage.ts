@@ -32,7 +32,7 @@ export async function stageExport(run: MigrationRun, source: OpenSide): Promise<
   const startedAt = new Date().toISOString();
   const defaultOrgId = stayingOrganisation(source.facts, settings.orgIds);
   const options = withoutOrganisation(sourceOptions(settings), defaultOrgId);
-  const missingStates = await stageSource(run, source.place, options);
+  const notices = await stageSource(run, source.place, options);
   const secrets = new FileSecrets();
   const read = isFile ? { ...run.export, name: source.place.name } : run.export;
   const { bytes, tally, counts, manifest, organisations } = await inspectStaged(run, secrets, read);
@@ -56,7 +56,7 @@ export async function stageExport(run: MigrationRun, source: OpenSide): Promise<
       instance: manifest?.instance,
       defaultOrgId: isFile && contains(manifest?.defaultOrgId) ? manifest?.defaultOrgId : undefined,
       exportedBy: contains(exporter?.orgId) ? exporter?.userId : undefined,
-      missingStates: [...missingStates],
+      notices: [...notices],
       leftOut: [...defaults, ...excluded.filter((one) => one.orgId !== defaultOrgId)],
     },
   });
@@ -77,7 +77,7 @@ async function stageSource(run: MigrationRun, place: Place, options: PlaceExport
     await using content = await place.readExport(options, signal);
     const counter = new RecordCounter(place.name, options, place.takes === 'files');
     await trackStore(staged, { name: place.name, content, counter }, 'exporting', output, signal);
-    return content.missingStates ?? [];
+    return content.notices ?? [];
   });
 }
 

@@ -49,7 +49,7 @@ const stagedExport = z.strictObject({
   /** The user who exported the source, if the export contains it. */
   exportedBy: z.string().optional(),
   /** The states that the source did not return, which count as active: a sentence per organisation. */
-  missingStates: z.array(z.string()),
+  notices: z.array(z.string()),
   /** The excluded organisations, each with the reason. */
   leftOut: z.array(z.strictObject({ orgId: z.string(), reason: z.string() })),
 });

@@ -12,7 +12,6 @@ import { combinePairs, compareSides, onlyOrganisationsOf } from '../compareSides
 import { FileFacts, type FileSecrets } from '../exports/fileFacts.ts';
 import type { PlaceInspection } from '../exports/inspectPlace.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
-import { missingStatesText } from '../notices.ts';
 import { counted, numberText } from '../numberTexts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
 import { type CredentialTally, credentialTally } from './credentialTally.ts';
@@ -195,13 +194,13 @@ function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefin
   return [{ status: 'warning', message }];
 }
 
-/** Warns of states that the source did not return, and of the default organisation or the exporting user in the export. */
+/** Warns of what the export omits or does not know, and of the default organisation or the exporting user in the export. */
 function exportChecks({ exported }: MigrationRun, { place }: OpenSide): MigrationPlan['checks'] {
-  const { missingStates, defaultOrgId, exportedBy } = exported;
+  const { notices, defaultOrgId, exportedBy } = exported;
   const withDefault = `${place.name} contains ${defaultOrgId}, the default organisation of its source: to leave that out, export again with --exclude-org ${defaultOrgId}`;
   const withExporter = `the user ${exportedBy}, who exported the source, is in the export with all its records: delete it in the target after the migration if it served the export only`;
   const messages = [
-    ...missingStates.map(missingStatesText),
+    ...notices,
     ...(defaultOrgId === undefined ? [] : [withDefault]),
     ...(exportedBy === undefined ? [] : [withExporter]),
   ];

@@ -11,7 +11,6 @@ import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import type { Output } from '../command.ts';
 import { outcomeCounts } from '../exports/importOutcomes.ts';
-import { missingStatesText } from '../notices.ts';
 import { requireFreeFile } from '../places/filePlace.ts';
 import { type MigrationPlan, type MigrationResult, migrationResult } from './migrationDocuments.ts';
 import { type MigrationRun, readMigrationState } from './migrationRun.ts';
@@ -81,7 +80,7 @@ function ownWarnings({ exported, state: { importRepeated, moved } }: MigrationRu
   const countsEarlier = importRepeated === true && total(moved?.response?.summary.unchanged ?? {}) > 0;
   return [
     ...(countsEarlier ? [SEVERAL_REQUESTS] : []),
-    ...exported.missingStates.map((one) => ({ type: 'state', message: missingStatesText(one) })),
+    ...exported.notices.map((message) => ({ type: 'export', message })),
   ];
 }
 

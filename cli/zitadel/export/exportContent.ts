@@ -19,7 +19,7 @@ import { addStates } from './states.ts';
  */
 export function openZitadelExport(address: ZitadelAddress, options: PlaceExportOptions): ExportFile {
   let [done, total] = [0, 0];
-  const missingStates: string[] = [];
+  const notices: string[] = [];
   async function* bytes(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     using call = callSignal(signal, options.timeoutMs);
     const connection = { ...address, signal: call.signal };
@@ -27,7 +27,7 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
     let listed = orgIds.length > 0 ? undefined : await listZitadelOrganisations(connection);
     const selected = new Set(listed?.keys() ?? orgIds).difference(new Set(excludedOrgIds));
     [done, total] = [0, selected.size];
-    missingStates.length = 0;
+    notices.length = 0;
     const list = async () => {
       listed ??= await listZitadelOrganisations(connection);
       return listed;
@@ -61,7 +61,7 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
       domainPolicy ??= await readDomainPolicy(connection);
       addDomainPolicy(organisation, domainPolicy);
       const unknown = await addStates(organisation, states);
-      if (unknown !== undefined) missingStates.push(unknown);
+      if (unknown !== undefined) notices.push(unknown);
       applyOptions(organisation, options);
       yield Buffer.from(`${start}\n${JSON.stringify(organisation)}`);
       start = ',';
@@ -71,7 +71,7 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
   return {
     isRepeatable: false,
     losses: exportLosses,
-    missingStates,
+    notices,
     open: bytes,
     fraction: () => (total === 0 ? undefined : done / total),
     ...undisposed,

@@ -38,7 +38,7 @@ export async function addStates(organisation: JsonObject, source: StateSource): 
   if (unknown === undefined) return undefined;
   const reason = refusal ?? 'its search does not return them';
   if (source.unknownStates === undefined) throw zitadelStatesUnknown(source.connection.origin, orgId, unknown, reason);
-  return `organisation ${orgId}: ${unknown} (${reason})`;
+  return `states that ZITADEL did not return count as active: organisation ${orgId}: ${unknown} (${reason})`;
 }
 
 function statelessUsers(organisation: JsonObject): JsonObject[] {

@@ -87,7 +87,7 @@ describe('an export from a ZITADEL that exports no states', () => {
     expect(existsSync(file)).toBe(false);
     const { code, stdout } = await identity([...call, '--unknown-states', 'active', '--json']);
     const result = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
-    expect({ code, ...result }).toMatchObject({ code: 0, missingStates: [expect.stringContaining(unknown)] });
+    expect({ code, ...result }).toMatchObject({ code: 0, notices: [expect.stringContaining(unknown)] });
     const [acme] = JSON.parse(await readFile(file, 'utf8')).orgs;
     // What is known is kept.
     expect(acme).toMatchObject({ orgState: 'ORG_STATE_ACTIVE' });

@@ -11,7 +11,7 @@ function stateTo(to: string): MigrationState {
     ...migrationState(from, to),
     exported: {
       ...{ storedBytes: 1, bytes: 1, records: 1, organisations: 1, readAt, digest: 'sha256:0', exportedBy: '7' },
-      ...{ missingStates: [], leftOut: [] },
+      ...{ notices: [], leftOut: [] },
     },
   };
 }
