@@ -29,7 +29,7 @@ export const replies = {
   unknownHost: (host: string, externalDomain: string): Reply => ({
     status: 404,
     type: 'text/plain; charset=utf-8',
-    content: `unable to set instance using origin &{${host}  http} (ExternalDomain is ${externalDomain}): ID=QUERY-1kIjX Message=Instance not found. Make sure you got the domain right. Check out https://zitadel.com/docs/apis/introduction#domains Parent=(no domain)\n`,
+    content: `unable to set instance using origin &{${host}  http} (ExternalDomain is ${externalDomain}): ID=QUERY-1kIjX Message=Instance not found. Make sure you got the domain right. Check out https://zitadel.com/docs/apis/introduction#domains\n`,
   }),
   found: (body: unknown) => json(200, body),
   notFound: json(404, { code: 5, message: 'Not Found' }),

@@ -7,7 +7,8 @@ import type { FieldDifference } from '../../../../shared/organisation/equality.t
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { findSection } from '../../../../shared/organisation/sections.ts';
 
-const zitadel = { side: 'second', domains: ['id.example.com'], importsStates: true } as const;
+const losses = new FileLosses();
+const zitadel = { side: 'second', domains: ['id.example.com'], importsStates: true, losses } as const;
 const record = (section: string, id: string, outcome: RecordDifference['outcome']): RecordDifference => ({
   outcome,
   section,
