@@ -31,7 +31,7 @@ export function noticeText(notice: Notice): string {
 }
 
 /** Returns a notice's message, reworded for people. */
-function noticeMessage({ reason, message }: Pick<Notice, 'reason' | 'message'>): string {
+export function noticeMessage({ reason, message }: Pick<Notice, 'reason' | 'message'>): string {
   const text = humanMessage(message);
   return reason === 'state_changed' ? text.replace(STATE_NAME, (_, __, state: string) => state.toLowerCase()) : text;
 }

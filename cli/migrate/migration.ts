@@ -192,7 +192,7 @@ async function show(
   planned: MigrationPlan,
 ): Promise<void> {
   if (options.json) stdout.write(`${printableJson({ event: 'plan', ...planned })}\n`);
-  else stderr.write(`${layOut(planText(planned), layoutOf(stderr, environment))}\n\n`);
+  else stderr.write(`${layOut(planText(planned, directory), layoutOf(stderr, environment))}\n\n`);
   await keepShownPlan(directory, planned);
 }
 
@@ -205,13 +205,13 @@ async function planOutput(planned: MigrationPlan, run: MigrationRun, changes: re
   if (isEmptyPlan(planned)) {
     // Cannot be resumed.
     await run.advance({ finishedAt: new Date().toISOString() });
-    return { json: { ...result, ...planned }, text: planText(planned) };
+    return { json: { ...result, ...planned }, text: planText(planned, directory) };
   }
   const next = `${migrateCommand('resume', directory)} --yes`;
   const offer = section('Nothing is changed: migrate with', [commandLine(next)]);
   return {
     json: { ...result, next, ...withoutEmpty({ sourceChanges: changes }), ...planned },
-    text: [...planText(planned), ...changeSection(changes), ...offer],
+    text: [...planText(planned, directory), ...changeSection(changes), ...offer],
   };
 }
 

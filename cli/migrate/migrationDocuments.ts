@@ -130,6 +130,20 @@ const credentialSummary = z.strictObject({
 
 export type CredentialSummary = z.infer<typeof credentialSummary>;
 
+const concernedPerson = z.strictObject({
+  id: z.string(),
+  orgId: z.string(),
+  userName: z.string(),
+  name: z.string(),
+  /** The e-mail address. */
+  address: z.string(),
+  /** The errors and manual steps. */
+  reasons: z.array(z.string()),
+});
+
+/** A person whom errors or manual steps are about. */
+export type ConcernedPerson = z.infer<typeof concernedPerson>;
+
 /** The schema of a migration's result, which `result.json` contains and the report shows. */
 export const migrationResult = z.strictObject({
   version: z.literal(1),
@@ -177,6 +191,8 @@ export const migrationResult = z.strictObject({
   warningsOmitted: countSchema,
   leftToDo: z.array(countedEntry),
   leftToDoOmitted: countSchema,
+  /** All people whom errors and manual steps are about. */
+  people: z.array(concernedPerson),
   proof: migrationProof,
   credentials: credentialSummary.optional(),
 });
@@ -234,6 +250,7 @@ export const migrationPlan = z.strictObject({
   changes: z.array(z.string()),
   leftToDo: z.array(countedEntry),
   leftToDoOmitted: countSchema,
+  people: migrationResult.shape.people,
 });
 
 export type MigrationPlan = z.infer<typeof migrationPlan>;

@@ -9,7 +9,7 @@ import { phaseText } from '../progress.ts';
 import { commandLine, type Line, section } from '../terminal.ts';
 import { describeCredentials } from './credentialText.ts';
 import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
-import { migrateCommand } from './runDirectory.ts';
+import { migrateCommand, peoplePath } from './runDirectory.ts';
 
 /** Whether a plan contains no records. */
 export function isEmptyPlan({ sections }: MigrationPlan): boolean {
@@ -17,7 +17,7 @@ export function isEmptyPlan({ sections }: MigrationPlan): boolean {
 }
 
 /** Formats a plan for people. The facts that matter most for the decision come last. */
-export function planText(plan: MigrationPlan): Line[] {
+export function planText(plan: MigrationPlan, directory: string): Line[] {
   const { target, checks, leftOut, organisations, organisationsOmitted, leftToDo } = plan;
   const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
   // Selected secrets that the export lacks are a warning.
@@ -37,11 +37,19 @@ export function planText(plan: MigrationPlan): Line[] {
     ...section('Does not move', plan.losses),
     ...section(`Changed by ${target.place}`, plan.changes),
     ...noticeSection('left to do', byHand, plan.leftToDoOmitted),
+    ...peopleSection(plan, directory),
     ...noticeSection('error', plan.refused, plan.refusedOmitted, conflicts),
     ...noticeSection('warning', plan.warnings, plan.warningsOmitted, cautions),
     ...section('Undone by --on-conflict overwrite', undoneLines(plan)),
     ...section('Passwords and second factors, if all arrive', credentialLines(plan)),
   ];
+}
+
+/** Names the file with all people whom errors and manual steps are about. */
+function peopleSection({ people }: Pick<MigrationResult, 'people'>, directory: string): Line[] {
+  if (people.length === 0) return [];
+  const all = `errors and steps by hand are about ${counted(people.length, 'person')}, all listed with their addresses in`;
+  return section('People', [`${all} ${peoplePath(directory)}`]);
 }
 
 function undoneLines({ undone, undoneOmitted }: MigrationPlan): string[] {
@@ -117,6 +125,7 @@ export function resultText(result: MigrationResult, directory: string): Line[] {
     ...section('Differences', differenceList(proof)),
     ...section('Passwords and second factors', credentialLines(result)),
     ...noticeSection('left to do', result.leftToDo, result.leftToDoOmitted),
+    ...peopleSection(result, directory),
     ...noticeSection('error', result.errors, result.errorsOmitted),
     ...noticeSection('warning', result.warnings, result.warningsOmitted),
     ...section('Clean up', [commandLine(migrateCommand('cleanup', directory))]),

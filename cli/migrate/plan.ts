@@ -14,6 +14,7 @@ import type { PlaceInspection } from '../exports/inspectPlace.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
 import { counted, numberText } from '../numberTexts.ts';
 import { FileLosses } from '../zitadel/fileLosses.ts';
+import { listConcernedPeople, writePeopleFile } from './concernedPeople.ts';
 import { type CredentialTally, credentialTally } from './credentialTally.ts';
 import { explainDifferences } from './explanations.ts';
 import { inspectStaged, rehearseImport } from './exportStage.ts';
@@ -22,7 +23,7 @@ import type { MigrationRun } from './migrationRun.ts';
 import { describeSide, listChecks, type OpenSide, type OpenSides } from './openSides.ts';
 import { OrganisationTally, recordCounts } from './organisationTally.ts';
 import { sortNotices } from './result.ts';
-import { readJson, writeJson } from './runDirectory.ts';
+import { peoplePath, readJson, writeJson } from './runDirectory.ts';
 import { type MigrationSettings, stagedOptions } from './settings.ts';
 import { UndoneChanges } from './undoneChanges.ts';
 
@@ -54,6 +55,7 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mig
   const trial = await tryImport(run, target);
   const { errors: refused, errorsOmitted: refusedOmitted, ...notices } = sortNotices(trial, [source, target], leftToDo);
   const { records, digest, readAt, bytes, leftOut } = run.exported;
+  const people = await listConcernedPeople(run, [...refused, ...notices.leftToDo]);
   const plan: MigrationPlan = {
     source: {
       ...describeSide(source),
@@ -76,12 +78,14 @@ export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<Mig
     refused,
     refusedOmitted,
     ...notices,
+    people: [...people],
     // Without a trial, the target returns no warnings.
     warnings: [...(trial === undefined ? stateWarnings(inspection) : []), ...notices.warnings],
     losses: [...(source.facts?.exportLosses ?? [])],
     changes: [...(target.facts?.importChanges ?? [])],
   };
   await writeJson(run.directory, PLAN_FILE, plan);
+  await writePeopleFile(peoplePath(run.directory), people);
   return plan;
 }
 

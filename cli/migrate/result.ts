@@ -12,11 +12,12 @@ import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import type { Output } from '../command.ts';
 import { outcomeCounts } from '../exports/importOutcomes.ts';
 import { requireFreeFile } from '../places/filePlace.ts';
+import { listConcernedPeople, writePeopleFile } from './concernedPeople.ts';
 import { type MigrationPlan, type MigrationResult, migrationResult } from './migrationDocuments.ts';
 import { type MigrationRun, readMigrationState } from './migrationRun.ts';
 import type { OpenSide } from './openSides.ts';
 import type { Proved } from './proof.ts';
-import { migrateCommand, readJson, writeJson } from './runDirectory.ts';
+import { migrateCommand, peoplePath, readJson, writeJson } from './runDirectory.ts';
 import { type MigrationSettings, shownSettings } from './settings.ts';
 
 const RESULT_FILE = 'result.json';
@@ -37,6 +38,9 @@ export async function makeResult(
   const { proof, credentials, organisations, organisationsOmitted, sourceDigest, targetDigest, activations } = proved;
   const notices = sortNotices(response, [plan.source, target], plan.leftToDo);
   const { place: _, ...object } = stored ?? { place: '' };
+  // The observed activations replace the planned ones.
+  const leftToDo = [...activations.entries, ...notices.leftToDo.filter(({ reason }) => reason !== 'access_given')];
+  const people = await listConcernedPeople(run, [...notices.errors, ...leftToDo]);
   const result: MigrationResult = {
     version: 1,
     outcome: notices.errors.length > 0 || proof.unexpected > 0 ? 'listed' : 'done',
@@ -53,9 +57,9 @@ export async function makeResult(
     phases: [...run.phases],
     resumedAt,
     ...notices,
-    // The observed activations replace the planned ones.
-    leftToDo: [...activations.entries, ...notices.leftToDo.filter(({ reason }) => reason !== 'access_given')],
+    leftToDo,
     leftToDoOmitted: notices.leftToDoOmitted + activations.omitted,
+    people: [...people],
     warnings: [
       ...ownWarnings(run),
       // There is no import into a file, so the plan's warnings remain.
@@ -65,6 +69,7 @@ export async function makeResult(
     credentials,
   };
   await writeJson(run.directory, RESULT_FILE, result);
+  await writePeopleFile(peoplePath(run.directory), people);
   return result;
 }
 
@@ -113,22 +118,20 @@ export function sortNotices(
   if (kind !== 'zitadel') return { ...kept, warnings: warnings.filter(({ reason }) => reason !== 'hash_unverified') };
   const general = warnings.filter(({ type }) => generalTypes.has(type));
   const others = warnings.filter((warning) => !general.includes(warning));
-  const remaining = others.map((warning): CountedEntry => {
-    const isSame = ({ type, id, message }: CountedEntry) =>
-      type === warning.type && id === warning.id && message === warning.message;
-    return { ...warning, ...leftToDo.find(isSame) };
-  });
-  const counted = remaining.reduce((sum, { further = 0 }) => sum + further, 0);
-  const leftToDoOmitted = warningsOmitted - counted;
-  return { ...kept, warnings: general, warningsOmitted: 0, leftToDo: remaining, leftToDoOmitted };
+  return { ...kept, warnings: general, warningsOmitted: 0, leftToDo: others, leftToDoOmitted: warningsOmitted };
 }
 
 type Settings = Pick<MigrationSettings, 'report'>;
 
-/** Requires that the report can be written. */
+/** Returns the path of the file with the concerned people next to a report. */
+function peopleBeside(report: string): string {
+  return `${report.replace(/\.html?$/i, '')}.people.csv`;
+}
+
+/** Requires that the report can be written, and the file of people next to it. */
 export async function requireReportable({ report }: Settings): Promise<void> {
   if (report === undefined) return;
-  await requireFreeFile(report);
+  for (const file of [report, peopleBeside(report)]) await requireFreeFile(file);
   await access(dirname(report), constants.W_OK);
 }
 
@@ -148,9 +151,10 @@ export async function reportMigration(directory: string, file: string): Promise<
   return { json: { event: 'result', directory, report }, text: `the report of ${directory} is in ${report}` };
 }
 
-/** Writes the requested report of a migration. A resumed migration replaces its own. */
+/** Writes the requested report of a migration, and the file of people next to it. A resumed migration replaces its own. */
 export async function writeReport({ report }: Settings, result: MigrationResult): Promise<void> {
   if (report === undefined) return;
   const { renderReport } = await import('../report/renderReport.ts');
   await completeFile(report, renderReport(result), 'replacing');
+  await writePeopleFile(peopleBeside(report), result.people);
 }

@@ -114,6 +114,11 @@ export function migrateCommand(verb: 'cleanup' | 'report' | 'resume', directory:
   return `identity migrate ${verb} --run-dir ${shellWord(directory)}`;
 }
 
+/** Returns the path of the file with the people whom errors and manual steps are about. */
+export function peoplePath(directory: string): string {
+  return join(directory, 'people.csv');
+}
+
 /** Prefix of the export's file names, including partial files. */
 const EXPORT_PREFIX = 'export.';
 

@@ -11,7 +11,8 @@ import { definitions, type Html, html, listSection, moment } from './html.ts';
 import { style } from './style.ts';
 
 /**
- * Renders the report of a migration: one page without scripts and external resources, of limited size.
+ * Renders the report of a migration: one page without scripts and external resources. Its lists are cut, except that of
+ * people.
  */
 export function renderReport(result: MigrationResult): string {
   const { errors, errorsOmitted, warnings, warningsOmitted, leftToDo, leftToDoOmitted, leftOut } = result;
@@ -23,6 +24,7 @@ export function renderReport(result: MigrationResult): string {
 ${renderOverview(result)}
 ${listSection('Errors', errors, (error) => html`${noticeText(error)}`, errorsOmitted)}
 ${noticeList('Left to do', leftToDo, leftToDoOmitted)}
+${peopleList(result)}
 ${renderDifferences(result)}
 ${renderPlaces(result)}
 ${renderMoved(result)}
@@ -40,6 +42,16 @@ function noticeList(title: string, notices: readonly Notice[], omitted: number):
   const groups = groupNotices(notices, omitted);
   const item = (group: (typeof groups)[number]) => html`${groupText(group)}`;
   return listSection(title, groups, item, omitted, ({ count }) => count);
+}
+
+/** Lists all people whom errors and manual steps are about, because each of them may need a letter. */
+function peopleList({ people }: MigrationResult): Html | undefined {
+  if (people.length === 0) return undefined;
+  const items = people.map(
+    ({ id, name, address, reasons }) =>
+      html`<li><code>${id}</code> ${name}, ${address}: <span class="soft">${reasons.join('; ')}</span></li>\n`,
+  );
+  return html`<section><h2>People whom errors and steps by hand are about (${people.length})</h2><ul>${items}</ul></section>`;
 }
 
 /** Shows the outcome, the people, their credentials and the times. */

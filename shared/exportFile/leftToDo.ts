@@ -75,7 +75,7 @@ export class LeftToDo {
    * @param details the subjects of the entry, such as missing records; an empty list adds no entry
    */
   add(rule: LeftToDoRule, section: Section, document: StoredDocument, details?: readonly string[]): void {
-    const entries = this.listed.get(rule) ?? emptyList(rule);
+    const entries = this.listed.get(rule) ?? emptyList(this.content);
     if (details?.length === 0 || (rule.scope === 'file' && entries.size > 0)) return;
     this.listed.set(rule, entries);
     const id = entryId(rule, section, document);
@@ -146,10 +146,11 @@ function shortened(text: string): string {
   return shortenedText(text, MAX_TEXT_CHARACTERS);
 }
 
-function emptyList({ maxListed }: LeftToDoRule): BoundedList<LeftToDoEntry> {
-  return maxListed === undefined
-    ? new BoundedList<LeftToDoEntry>(MAX_LISTED, [], MAX_LISTED_BYTES)
-    : new BoundedList<LeftToDoEntry>(maxListed);
+/** Returns an empty list. Only lists of files are bounded: after an import, each of the records needs a step. */
+function emptyList({ inSteps }: FileContent): BoundedList<LeftToDoEntry> {
+  return inSteps === true
+    ? new BoundedList<LeftToDoEntry>(Number.POSITIVE_INFINITY)
+    : new BoundedList<LeftToDoEntry>(MAX_LISTED, [], MAX_LISTED_BYTES);
 }
 
 function entryId({ scope }: LeftToDoRule, section: Section, document: StoredDocument): string | undefined {

@@ -30,8 +30,6 @@ export interface LeftToDoRule {
   readonly sections: readonly SectionName[];
   /** The subject of an entry: one section of an organisation, or the whole file; by default one record. */
   readonly scope?: 'organisation' | 'file';
-  /** The number of entries that are listed, of a rule that no manifest has; by default as many as fit into it. */
-  readonly maxListed?: number;
   readonly message: string;
   /** The reason of the warning that an import into a ZITADEL gives; by default `left_to_do`. */
   readonly reason?: WarningReason;
@@ -295,14 +293,11 @@ export const invitationsAlone: LeftToDoRule = {
     'ZITADEL imports texts of invitations only where the organisation has texts of passwordless registration: enter them in the target',
 };
 
-/** Each record must be found, to take its access back. */
-const MAX_ACTIVATED = 10_000;
-
 /** The rules for organisations and users that a ZITADEL activates because it imports no states, by their remedies. */
 const activationRules: ReadonlyMap<string, LeftToDoRule> = new Map(
   ['deactivate the organisation', 'deactivate the user', 'lock the user'].map((remedy) => {
     const message = `this release of ZITADEL imports no states: ${remedy} after the import`;
-    return [remedy, { ...recordRule(message), reason: 'access_given', maxListed: MAX_ACTIVATED }];
+    return [remedy, { ...recordRule(message), reason: 'access_given' }];
   }),
 );
 

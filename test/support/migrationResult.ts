@@ -97,6 +97,16 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
       { type: 'machine_user', message: 'personal access tokens are in no export: create new ones in the target' },
     ],
     leftToDoOmitted: 0,
+    people: [
+      {
+        id: '330000000000000201',
+        orgId: '330000000000000',
+        userName: 'ada',
+        name: 'Ada Lovelace',
+        address: 'ada@example.com',
+        reasons: ['exists with other content'],
+      },
+    ],
     proof: {
       method: 'fields',
       provedAt: at(150),

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -9,7 +10,8 @@ import { sqlite } from '../../support/stores/stores.ts';
 import { measured, type Release } from '../../support/zitadel/behaviour.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 
-const planEvent = z.looseObject({ event: z.literal('plan'), refused: z.array(z.looseObject({ id: z.string() })) });
+const listed = z.array(z.looseObject({ id: z.string() }));
+const planEvent = z.looseObject({ event: z.literal('plan'), refused: listed, people: listed });
 /** Reads the plan among the events of `--json`. */
 function readPlan(stdout: string) {
   const events = stdout
@@ -185,6 +187,40 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
     expect(zitadel.contents.find('acme', 'humanUsers', 'ada')).toMatchObject({ state: 'USER_STATE_ACTIVE' });
     const again = await migrate('--refused-hashes', 'omit', '--json');
     expect(again.code, again.stderr).toBe(0);
+  });
+
+  it('lists all of them with their addresses in plan, result, report and a file', async () => {
+    const people = Array.from({ length: 120 }, (_, index) => hashed(`person ${index}`, ARGON2));
+    const formula = { ...people[0], user: { ...people[0]?.user, profile: { firstName: 'Eve', lastName: 'X', displayName: '=1+1' } } };
+    const file = await exportFileWith(organisation('acme', { humanUsers: [formula, ...people.slice(1)] }));
+    const { migrate } = await migrating(file, { release: '2026-07' });
+    const [directory, other] = [await testDirectory(), await testDirectory()];
+    const report = join(other, 'report.html');
+    const omit = ['--refused-hashes', 'omit', '--run-dir', join(directory, 'run'), '--report', report];
+    const { code, stdout, stderr } = await migrate(...omit, '--json');
+    expect(code, stderr).toBe(0);
+    const reasons = [expect.stringContaining('the person must activate the user')];
+    const ids = people.map(({ userId }) => userId);
+    for (const listed of [readPlan(stdout).people, readResult(stdout).people]) {
+      expect(listed.map(({ id }) => id)).toEqual(ids);
+      expect(listed[7]).toEqual({
+        id: 'person 7',
+        orgId: 'acme',
+        userName: 'person 7',
+        name: 'First Last',
+        address: 'person 7@customer.example',
+        reasons,
+      });
+    }
+    const page = await readFile(report, 'utf8');
+    for (const id of ids) expect(page).toContain(`<code>${id}</code>`);
+    const rows = await readFile(join(directory, 'run', 'people.csv'), 'utf8');
+    expect(await readFile(join(other, 'report.people.csv'), 'utf8')).toBe(rows);
+    const [header, first, second, ...others] = rows.trimEnd().split('\r\n');
+    expect(header).toBe('id,organisation,user name,name,e-mail address,reasons');
+    expect(first).toMatch(/^person 0,acme,person 0,'=1\+1,person 0@customer\.example,"ZITADEL makes a person without/);
+    expect(second).toMatch(/^person 1,acme,person 1,First Last,person 1@/);
+    expect(others).toHaveLength(118);
   });
 
   it('is the only one that takes --refused-hashes', async () => {

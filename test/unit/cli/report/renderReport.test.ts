@@ -39,6 +39,7 @@ describe('the report of a migration', () => {
       'Warnings (5)',
       'and 3 more',
       'personal access tokens are in no export',
+      'People whom errors and steps by hand are about (1) 330000000000000201 Ada Lovelace, ada@example.com: exists with',
       '400000000000000001 : the default organisation of the source',
     ])
       expect(text).toContain(part);
