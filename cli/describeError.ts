@@ -1,5 +1,5 @@
 import { organisationUnknown } from '../shared/errors/commandErrors.ts';
-import { IdentityError } from '../shared/errors/identityError.ts';
+import { IdentityError, internalError } from '../shared/errors/identityError.ts';
 import type { ExitStatus } from './command.ts';
 import { InterruptedError, UsageError } from './command.ts';
 import { humanMessage } from './serverMessages.ts';
@@ -21,6 +21,8 @@ export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL):
   if (error instanceof UsageError)
     return { message: error.message.split('\n').map(printable).join('\n'), exitStatus: 'usage' };
   if (error instanceof InterruptedError) return { message: printable(error.message), exitStatus: 'interrupted' };
+  // A remote caller must not see the cause, which a local one needs.
+  if (internalError.is(error) && error.cause instanceof Error) return describeError(error.cause, logLevel);
   if (error instanceof IdentityError) {
     const isUsage = error.code === 'INVALID_ARGUMENT' || organisationUnknown.is(error);
     return { message: printable(humanMessage(error.message)), exitStatus: isUsage ? 'usage' : 'failed' };

@@ -215,7 +215,7 @@ const importOperation = (): OperationDescription => ({
   operationId: 'importOrganisations',
   tag: 'Organisations',
   summary: 'Import organisations',
-  description: `Imports an export file from the request or from Cloud Storage. Requires the role IAM_OWNER. The whole file is validated before anything is written. Imports are idempotent: after an interruption, the same request resumes. Field names are accepted in snake_case and camelCase. A body of the type \`${EXPORT_FILE}\` is the file alone, and the query holds the options; beside other bodies, the query is ignored.`,
+  description: `Imports an export file from the request or from Cloud Storage. Requires the role IAM_OWNER. The whole file is validated before anything is written. Imports are idempotent: after an interruption, the same request resumes. An error after the first write contains a \`type.googleapis.com/identity.v1.ImportProgress\` in its \`details\`: \`written\` and \`total\` count records by section, and \`resumable\` is whether the same request continues the import. Field names are accepted in snake_case and camelCase. A body of the type \`${EXPORT_FILE}\` is the file alone, and the query holds the options; beside other bodies, the query is ignored.`,
   query: Object.fromEntries(Object.entries(importOptions).map(([name, contract]) => [snakeCase(name), contract])),
   request: {
     schema: describeRequest(importRequest, oneSource()),
@@ -237,8 +237,8 @@ const importOperation = (): OperationDescription => ({
     ...commonAdminErrors,
     400: 'The request or the file is invalid: `details` names up to 100 invalid fields. Nothing was written.',
     404: 'The object does not exist.',
-    409: 'Code 6: with `newOrgsOnly`, an organisation of the file exists. Code 10: the object was replaced while it was read, or the records are contended: send the request again.',
-    504: 'Timeout: `details` contains the progress. Resend the request to resume.',
+    409: 'Code 6: with `newOrgsOnly`, an organisation of the file exists. Code 10: the records are contended, or an organisation was removed meanwhile: send the request again; or the object was replaced while it was read: upload the same file again first.',
+    504: 'The timeout expired: send the request again to resume.',
   },
 });
 

@@ -46,7 +46,7 @@ export interface ImportRun {
   /** The database, or in a dry run the overlay that takes the writes. */
   readonly store: DocumentStore;
   /** The database without this import's unfinished writes, for reading ranges. */
-  readonly base: Pick<Store, 'snapshot' | 'commitsInFlight' | 'recordsPerCommit'>;
+  readonly base: Pick<Store, 'snapshot' | 'durable' | 'commitsInFlight' | 'recordsPerCommit'>;
   /** The creation and change date of the written records, unique to this import; see `uniqueStamp`. */
   readonly stamp: string;
   /** Stops the import between two batches, with its reason. Derivations of passwords end at once. */

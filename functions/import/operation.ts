@@ -1,6 +1,7 @@
 import { organisationKey, userKey } from '../../shared/auth/authorise.ts';
-import { deadlineExceeded, organisationsExist } from '../../shared/errors/errors.ts';
-import { hasCode } from '../../shared/errors/identityError.ts';
+import { organisationsExist } from '../../shared/errors/errors.ts';
+import { IdentityError } from '../../shared/errors/identityError.ts';
+import { objectReplaced } from '../../shared/errors/storageErrors.ts';
 import type { FileLimits } from '../../shared/exportFile/fileLimits.ts';
 import { type Inspection, inspect } from '../../shared/exportFile/inspection.ts';
 import type { ExportFileSource } from '../../shared/exportFile/reader.ts';
@@ -34,8 +35,8 @@ const inspectedCollections: ReadonlySet<Collection> = new Set(
  * @param stamp the creation and change date of the written records, unique to this import; ISO 8601, UTC
  * @param signal stops the import between two batches, with its reason
  * @returns the import response
- * @throws IdentityError INVALID_ARGUMENT for an invalid export file, before anything is written; DEADLINE_EXCEEDED with
- * the import's progress
+ * @throws IdentityError INVALID_ARGUMENT for an invalid export file, before anything is written; the signal's reason, and
+ * every error after the first write, with the import's progress
  * @example
  * const source = { open: () => createReadStream('export.json') };
  * const settings = { withKeys: true, onConflict: 'overwrite' };
@@ -49,23 +50,23 @@ export async function importOrganisations(
   signal: AbortSignal,
 ): Promise<ImportResponse> {
   const run = { source, settings, base: store, stamp, signal, report: new ImportReport(settings) };
-  try {
-    if (settings.dryRun !== true) return await inspectAndWrite({ ...run, store });
+  if (settings.dryRun === true) {
     await using overlay = await openOverlay(store, inspectedCollections);
     return await inspectAndWrite({ ...run, store: overlay });
-  } finally {
-    // The response, or the error, may rest on records that another import has just committed.
-    await store.durable?.();
+  }
+  try {
+    return await inspectAndWrite({ ...run, store });
+  } catch (error) {
+    throw withProgress(error, run);
   }
 }
 
 async function inspectAndWrite(run: ImportRun): Promise<ImportResponse> {
-  let inspection: Inspection | undefined;
   try {
-    inspection = await inspectFile(run);
-    return await writeFile(await beginWriting(run, inspection));
-  } catch (error) {
-    throw withProgress(error, run.report, inspection);
+    return await writeFile(await beginWriting(run, await inspectFile(run)));
+  } finally {
+    // The response, or the error, may rest on records that another import has just committed.
+    await run.base.durable?.();
   }
 }
 
@@ -76,6 +77,7 @@ async function inspectFile({ source, settings, signal, report }: ImportRun): Pro
   for (const field of settings.ignored ?? []) report.addFileWarning(ignoredWarning(field));
   for (const warning of fileWarnings(inspection)) report.addFileWarning(warning);
   const records = { phases: phases.length + 1, total: recordTotals(inspection) };
+  report.total = records.total;
   await settings.onInspected?.({
     digest: inspection.digest,
     orgIds: orgIdsOf(inspection),
@@ -169,11 +171,16 @@ function recordTotals({ organisations, counts }: Inspection): Readonly<Record<st
   return Object.fromEntries(totals.filter(([, count]) => count > 0));
 }
 
-/** Adds the import's progress to a timeout error. */
-function withProgress(error: unknown, report: ImportReport, inspection: Inspection | undefined): unknown {
-  if (!hasCode(error, 'DEADLINE_EXCEEDED')) return error;
-  const total = inspection === undefined ? {} : { total: recordTotals(inspection) };
-  return deadlineExceeded([
-    { '@type': 'type.googleapis.com/identity.v1.ImportProgress', written: report.written, ...total, resumable: true },
-  ]);
+/** The errors after which the same request would not continue the import. */
+const unresumable = [objectReplaced, organisationsExist];
+
+/** Adds the import's progress to the error of an import that was interrupted, or failed after its first write. */
+function withProgress(error: unknown, { signal, report }: Pick<ImportRun, 'signal' | 'report'>): unknown {
+  if (!signal.aborted && Object.keys(report.totals).length === 0) return error;
+  return IdentityError.from(error).withDetail({
+    '@type': 'type.googleapis.com/identity.v1.ImportProgress',
+    written: report.written,
+    ...(report.total === undefined ? {} : { total: report.total }),
+    resumable: !unresumable.some((kind) => kind.is(error)),
+  });
 }

@@ -88,11 +88,13 @@ export class IdentityError extends Error {
   readonly option: string | undefined;
   /** ZITADEL's errors begin with their `ErrorDetail`; those of this service end with their `ErrorInfo`. */
   readonly details: readonly ErrorDetail[];
+  private readonly parts: ErrorParts;
 
   constructor(parts: ErrorParts) {
     const { code, text, reason, id, advice, details = [] } = parts;
     const end = id === undefined ? '' : ` (${id})`;
     super(withAdvice(text, advice) + end, { cause: parts.cause });
+    this.parts = parts;
     this.code = code;
     this.reason = reason;
     this.text = text;
@@ -110,6 +112,11 @@ export class IdentityError extends Error {
   /** Converts any thrown value to an error that callers may receive: other errors become INTERNAL, without their text. */
   static from(reason: unknown): IdentityError {
     return reason instanceof IdentityError ? reason : internalError(reason);
+  }
+
+  /** Returns this error with another detail. */
+  withDetail(detail: ErrorDetail): IdentityError {
+    return new IdentityError({ ...this.parts, details: [...(this.parts.details ?? []), detail] });
   }
 
   /** Renders the interface's error body (specification 2.3). Empty `details` are omitted, as in ZITADEL (zitadel 6.4). */

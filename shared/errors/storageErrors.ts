@@ -42,7 +42,8 @@ export const objectEncoded = defineError('INVALID_ARGUMENT', 'OBJECT_ENCODED', {
 });
 
 export const objectReplaced = defineError('ABORTED', 'OBJECT_REPLACED', {
-  text: (at: ObjectAddress) => `${uri(at)}: the object was replaced or deleted during the import: retry the request`,
+  text: (at: ObjectAddress) =>
+    `${uri(at)}: the object was replaced or deleted during the import: upload the same file again before you retry, because a retry imports the object that it finds`,
   example: [exampleAddress],
 });
 

@@ -29,6 +29,8 @@ const MAX_ISSUE_CHARACTERS = 4_000;
 export class ImportReport {
   /** The phase that the import is in; the organisations are the first one. */
   phase = 1;
+  /** The numbers of records to import, by section, once the whole file is read. */
+  total: Counts | undefined;
   private readonly errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
   /** The lists of ids, by their organisation. */
   private readonly success = new Map<string, JsonObject & { orgId: string }>();

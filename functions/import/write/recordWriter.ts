@@ -26,7 +26,8 @@ interface BatchInFlight {
 
 /**
  * A writer that commits records in batches, several in flight, and reports outcomes in the order of the records. Memory
- * is bounded by the batches in flight. Disposing of the writer waits for them, so that nothing is written after an error.
+ * is bounded by the batches in flight. Disposing of the writer waits for them, so that nothing is written after an error,
+ * and reports the outcomes of those that succeed.
  */
 export class RecordWriter implements AsyncDisposable {
   private readonly writing: Writing;
@@ -60,7 +61,8 @@ export class RecordWriter implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.allSettled(this.inFlight.map(({ result }) => result));
+    const results = await Promise.allSettled(this.inFlight.splice(0).map(({ result }) => result));
+    for (const result of results) if (result.status === 'fulfilled') this.report(result.value);
   }
 
   private get isBatchFull(): boolean {
@@ -107,6 +109,10 @@ export class RecordWriter implements AsyncDisposable {
     const batch = await first.result;
     this.inFlight.shift();
     this.bytesInFlight -= first.bytes;
+    this.report(batch);
+  }
+
+  private report(batch: readonly Settled[]): void {
     for (const settled of batch) this.onSettled(settled);
   }
 }

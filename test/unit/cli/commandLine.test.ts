@@ -18,6 +18,7 @@ import { describeError } from '../../../cli/describeError.ts';
 import { parseValues } from '../../../cli/parseValues.ts';
 import { generateToken } from '../../../shared/auth/token.ts';
 import { nameInvalid, userUnknown } from '../../../shared/errors/commandErrors.ts';
+import { internalError } from '../../../shared/errors/identityError.ts';
 
 describe('every command', () => {
   it.each(commands.map(({ name }) => name))('%s has examples that the parser accepts', async (name) => {
@@ -169,6 +170,11 @@ describe('a fault', () => {
     const { message } = describeError(userUnknown('1\u001b[2J\nidentity: all is well'));
     expect(message).toContain('1\\u{1b}[2J\\nidentity: all is well');
     expect(describeError(new UsageError('\n  PORT is\n  HOST is')).message).toBe('\n  PORT is\n  HOST is');
+  });
+
+  it('that hides its cause from remote callers shows it', () => {
+    const cause = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    expect(describeError(internalError(cause))).toEqual({ message: cause.message, exitStatus: 'failed' });
   });
 
   it('that is unexpected has no stack trace, unless LOG_LEVEL is debug', () => {
