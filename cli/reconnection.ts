@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { shuttingDown } from '../shared/errors/httpErrors.ts';
 import { placeBroke, placeLost, placeTimedOut, placeUnreachable } from '../shared/errors/placeErrors.ts';
 import type { ProgressOutput } from './progress.ts';
 
@@ -45,7 +46,7 @@ export async function reconnecting<Result>(
   }
 }
 
-/** Whether a place sent no response or an incomplete one. Any other response is final. */
+/** Whether a place sent no response or an incomplete one, or shuts down. Any other response is final. */
 function isConnectionLost(error: unknown): error is Error {
-  return [placeUnreachable, placeBroke, placeLost, placeTimedOut].some((kind) => kind.is(error));
+  return [placeUnreachable, placeBroke, placeLost, placeTimedOut, shuttingDown].some((kind) => kind.is(error));
 }

@@ -91,7 +91,7 @@ const environment = z.object({
   METRICS_PORT: port.optional(),
   OPENAPI_SCOPE: z.enum(['function', 'instance'], 'must be function or instance').default('function'),
   PASSWORD_HASH: z.enum(passwordAlgorithms, `must be ${passwordAlgorithms.join(' or ')}`).default('bcrypt'),
-  SHUTDOWN_SECONDS: seconds.default(10_000),
+  SHUTDOWN_SECONDS: seconds.default(9_000),
   TRUSTED_PROXIES: proxies.optional(),
 });
 
@@ -146,7 +146,10 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
     'number of addresses that trusted proxies append to X-Forwarded-For, from which the audit trail takes the address of the client; above 0, `serve` may listen on any address; 0 ignores the header',
     '0 (in the cloud: 2)',
   ],
-  SHUTDOWN_SECONDS: ['seconds that running requests get to finish after SIGTERM', '10'],
+  SHUTDOWN_SECONDS: [
+    'seconds that running requests get to finish after SIGTERM; exports and imports end six seconds before',
+    '9',
+  ],
 };
 
 /** Every variable that `readConfig` reads, except those of limits. Tests compare the documentation and Terraform with it. */

@@ -53,7 +53,8 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
   concurrency.check();
   await using resources = new AsyncDisposableStack();
   const { snapshotLifetimeMs = Number.POSITIVE_INFINITY } = ports.store;
-  const call = resources.use(callSignal(request.signal, Math.min(limits.timeoutMs, snapshotLifetimeMs)));
+  const longestMs = Math.min(limits.timeoutMs, snapshotLifetimeMs);
+  const call = resources.use(callSignal(request.signal, longestMs, context.env?.shutdown));
   const { signal } = call;
   const store = storeForCall(ports.store, { signal });
   resources.use(watchAuthorisation(() => authorise(store), call.end));

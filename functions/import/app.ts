@@ -31,11 +31,12 @@ export function routes(ports: Ports): readonly Route[] {
         const audited = ports.audit.call('import', context.get('origin'));
         const authorise = (store: Store) =>
           requireOwner(store, context.req.header('authorization'), 'import', ports.now(), audited.identify);
+        const shutdown = context.env?.shutdown;
         return respond(context, ports.limits.responseBytes, (client) =>
           audited.run(async () => {
             await authorise(ports.store);
             concurrency.check();
-            return runImport({ ...client, ports, authorise, concurrency, bodies, audited }, request);
+            return runImport({ ...client, ports, authorise, concurrency, bodies, audited, shutdown }, request);
           }),
         );
       },
@@ -50,14 +51,15 @@ interface ImportCall extends ImportClient {
   readonly concurrency: ConcurrencyLimit;
   readonly bodies: BodyBudget;
   readonly audited: AuditedCall;
+  readonly shutdown: AbortSignal | undefined;
 }
 
 async function runImport(
-  { ports, authorise, concurrency, bodies, audited, signal, events }: ImportCall,
+  { ports, authorise, concurrency, bodies, audited, shutdown, signal, events }: ImportCall,
   request: Request,
 ): Promise<ImportResponse> {
   const { passwordHashing, limits, objectStorage } = ports;
-  using call = callSignal(signal, limits.timeoutMs);
+  using call = callSignal(signal, limits.timeoutMs, shutdown);
   const called = storeForCall(ports.store, { signal: call.signal });
   using _watch = watchAuthorisation(() => authorise(called), call.end);
   const limitTime = ({ timeout }: Pick<ImportRequest, 'timeout'>) => {

@@ -17,20 +17,28 @@ export interface CallSignal extends Disposable {
 
 /**
  * Combines all that can end a call in one signal. Its reason is the error to respond with: CANCELLED when the client
- * disconnected, DEADLINE_EXCEEDED when the timeout expired, the error given to `end`.
+ * disconnected, DEADLINE_EXCEEDED when the timeout expired, the reason of `shutdown`, the error given to `end`.
  *
  * @param clientSignal the request's own signal, aborted when the client disconnects
  * @param timeoutMs milliseconds from now; undefined for no limit
+ * @param shutdown aborts when the server ends its calls
  */
-export function callSignal(clientSignal: AbortSignal, timeoutMs: number | undefined): CallSignal {
+export function callSignal(
+  clientSignal: AbortSignal,
+  timeoutMs: number | undefined,
+  shutdown?: AbortSignal,
+): CallSignal {
   const controller = new AbortController();
   const cancel = () => controller.abort(cancelled());
   const expire = () => controller.abort(deadlineExceeded());
+  const shutDown = () => controller.abort(shutdown?.reason);
   const started = performance.now();
   const startTimer = (ms: number) => setTimeout(expire, Math.min(Math.ceil(ms), MAX_TIMER_MS));
   let timer = timeoutMs === undefined ? undefined : startTimer(timeoutMs);
   clientSignal.addEventListener('abort', cancel, { once: true });
   if (clientSignal.aborted) cancel();
+  shutdown?.addEventListener('abort', shutDown, { once: true });
+  if (shutdown?.aborted) shutDown();
   return {
     signal: controller.signal,
     limit(newTimeoutMs) {
@@ -43,6 +51,7 @@ export function callSignal(clientSignal: AbortSignal, timeoutMs: number | undefi
     [Symbol.dispose]() {
       clearTimeout(timer);
       clientSignal.removeEventListener('abort', cancel);
+      shutdown?.removeEventListener('abort', shutDown);
     },
   };
 }

@@ -60,11 +60,12 @@ function createFunctionServer(): Server {
     const before = signalListeners();
     // The framework adds its handlers in this same event; they are removed before the next event.
     process.nextTick(() => {
-      replaceFrameworkSignals(before, async () => {
+      const shutDown = async () => {
         const unfinished = await drain(config.shutdownMs);
         await (await program).close();
         return unfinished;
-      });
+      };
+      replaceFrameworkSignals(before, shutDown, config.shutdownMs + CLOSE_MS);
       log.listening(serverUrl(server));
     });
   });
@@ -112,24 +113,29 @@ const signalListeners = (): Listeners => terminationSignals.map((signal) => proc
 
 // Only the framework's command installs handlers: servers of tests get none.
 // Ours are installed before the framework's are removed, so that the process is never without a handler.
-function replaceFrameworkSignals(before: Listeners, drain: () => Promise<number>): void {
+function replaceFrameworkSignals(before: Listeners, drain: () => Promise<number>, limitMs: number): void {
   const added = signalListeners().map((listeners, i) => listeners.filter((listener) => !before[i]?.includes(listener)));
   if (added.flat().length === 0) return;
-  shutDownOnSignals(drain);
+  shutDownOnSignals(drain, limitMs);
   terminationSignals.forEach((signal, i) => {
     for (const listener of added[i] ?? []) process.off(signal, listener);
   });
 }
 
+/** The time after a drain for its program to close. The platform ends a process 10 s after SIGTERM. */
+const CLOSE_MS = 500;
+
 /**
  * Drains the server and exits with 0 at SIGTERM or SIGINT. A second signal exits immediately, with 1.
  * @param drain resolves with the number of aborted requests
+ * @param limitMs the time after which the process exits with 1, even if it cannot close
  */
-function shutDownOnSignals(drain: () => Promise<number>): void {
+function shutDownOnSignals(drain: () => Promise<number>, limitMs: number): void {
   let shuttingDown = false;
   const shutDown = async (signal: string) => {
     if (shuttingDown) process.exit(1);
     shuttingDown = true;
+    setTimeout(() => process.exit(1), limitMs);
     log.shuttingDown(signal);
     log.shutDown(await drain());
     process.exit(0);

@@ -13,9 +13,12 @@ export type Incoming = IncomingMessage | Http2ServerRequest;
 /** Node's response, of either protocol. */
 export type Outgoing = ServerResponse | Http2ServerResponse;
 
-/** The contents of Hono's Context: Node's request and response, if there is a socket, and the request's log fields. */
+/**
+ * The contents of Hono's Context: Node's request and response, and the signal by which a server that shuts down ends its
+ * calls, if there is a server; and the request's log fields.
+ */
 export interface HttpEnv {
-  Bindings: { incoming?: Incoming; outgoing?: Outgoing };
+  Bindings: { incoming?: Incoming; outgoing?: Outgoing; shutdown?: AbortSignal };
   Variables: { requestId: string; origin: Origin; bodies: BodyBudget; route?: string; rpcCode?: Code };
 }
 
@@ -46,7 +49,11 @@ export function hasLeft({ socket }: Incoming, outgoing: Outgoing): boolean {
 
 /** Aborts a response, so that the client cannot mistake the received part for a complete body. */
 export function abortResponse(outgoing: Outgoing): void {
-  if (isHttp1(outgoing)) outgoing.destroy();
+  if (isHttp1(outgoing)) {
+    // A body of HTTP/1.0 ends with its connection, so only a reset shows that it is incomplete.
+    if (outgoing.req.httpVersionMinor === 0) outgoing.socket?.resetAndDestroy();
+    outgoing.destroy();
+  }
   // One that is closing already may wait for a connection that has failed after the client's farewell.
   else if (outgoing.stream.closed) outgoing.stream.destroy();
   else outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR);

@@ -21,7 +21,12 @@ import { completeContent, errorResponse, newRequestId } from './responses.ts';
 
 /** A fetch handler, such as a Hono application. */
 export interface Application {
-  fetch(request: Request, env: HttpBindings | Http2Bindings): Response | Promise<Response>;
+  fetch(request: Request, env: (HttpBindings | Http2Bindings) & Shutdown): Response | Promise<Response>;
+}
+
+/** The signal by which a server that shuts down ends its calls. Its reason is the error to respond with. */
+interface Shutdown {
+  readonly shutdown: AbortSignal;
 }
 
 /** A listener of Node's requests. */
@@ -31,12 +36,18 @@ export type RequestListener = (incoming: Incoming, outgoing: Outgoing) => Promis
  * Creates a Node request listener that passes requests to an application, with unread bodies, and writes the responses.
  * @param stallMs the time after which a response is aborted that its client does not read
  * @param places has a place for a request until its whole response only waits for its client
+ * @param shutdown ends the calls of the application
  */
-export function requestListener(app: Application, stallMs: number, places: ConcurrencyLimit): RequestListener {
+export function requestListener(
+  app: Application,
+  stallMs: number,
+  places: ConcurrencyLimit,
+  shutdown: AbortSignal,
+): RequestListener {
   return getRequestListener(
     async (request, env) => {
       using place = places.enter();
-      const response = await app.fetch(request, env);
+      const response = await app.fetch(request, { ...env, shutdown });
       await writeResponse(response, env.outgoing, { stallMs, onComplete: () => place[Symbol.dispose]() });
       return RESPONSE_ALREADY_SENT;
     },

@@ -1,6 +1,6 @@
 // The HTTP server: limits, drain and shutdown.
 
-import { type EventEmitter, once } from 'node:events';
+import { type EventEmitter, once, setMaxListeners } from 'node:events';
 import type { Server as Http1Server } from 'node:http';
 import type { Http2Server, ServerHttp2Session } from 'node:http2';
 import type { Server, Socket } from 'node:net';
@@ -18,7 +18,15 @@ import type { IdentityError } from '../errors/identityError.ts';
 import { defaultLimits, fixedLimits, type Limits } from '../limits.ts';
 import { log } from '../log.ts';
 import { ConcurrencyLimit, connectionOf, descriptorsForConnections, RequestsInFlight } from './concurrency.ts';
-import { closeAfter, continueOnDemand, hasLeft, type Incoming, isHttp1, type Outgoing } from './nodeResponse.ts';
+import {
+  abortResponse,
+  closeAfter,
+  continueOnDemand,
+  hasLeft,
+  type Incoming,
+  isHttp1,
+  type Outgoing,
+} from './nodeResponse.ts';
 import { type ConnectionTimes, createHttp1, createHttp2, createPort } from './protocols.ts';
 import { type Application, type RequestListener, requestListener, writeResponse } from './requestListener.ts';
 import { errorResponse, newRequestId, writeRawError } from './responses.ts';
@@ -27,8 +35,9 @@ import { errorResponse, newRequestId, writeRawError } from './responses.ts';
 export interface HttpServer {
   readonly server: Server;
   /**
-   * Stops accepting connections, lets requests in flight finish, and rejects new ones on open connections (503).
-   * Resolves with the number of requests that were aborted after `limitMs`.
+   * Stops accepting connections, lets requests in flight finish, and rejects new ones on open connections (503). Ends
+   * exports and imports in time for their responses. Resolves with the number of requests that were aborted after
+   * `limitMs`.
    */
   drain(limitMs: number): Promise<number>;
 }
@@ -41,6 +50,9 @@ export type HttpServerOptions = Partial<{ readonly stallMs: number } & Connectio
  * timer or another connection has its turn.
  */
 const HTTP2_SHARE = 0.1;
+
+/** The time before the end of a drain at which calls end: a call takes up to 5 s to end without a database, then it responds. */
+const END_OF_CALLS_MS = 6_000;
 
 /**
  * Creates an application's server, not yet listening. It serves HTTP/1 and HTTP/2 on one port, both without TLS: a proxy or
@@ -60,7 +72,10 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
   server.maxConnections = connections;
   const sockets = openSockets(server);
   const places = new ConcurrencyLimit(connections, tooManyRequests);
-  const listener = requestListener(app, limits.stallMs, places);
+  const calls = new AbortController();
+  // Each call adds a listener.
+  setMaxListeners(0, calls.signal);
+  const listener = requestListener(app, limits.stallMs, places, calls.signal);
   let isDraining = false;
   const rejectionOf = (incoming: Incoming): IdentityError | undefined => {
     if (isDraining) return shuttingDown();
@@ -98,6 +113,8 @@ export function createHttpServer(app: Application, options: HttpServerOptions = 
     server,
     drain(limitMs) {
       isDraining = true;
+      const endCalls = () => calls.abort(shuttingDown());
+      void setTimeout(Math.max(0, limitMs - END_OF_CALLS_MS), undefined, { ref: false }).then(endCalls);
       return drainServer({ server, http2, sockets, sessions, requests }, limitMs);
     },
   };
@@ -204,6 +221,7 @@ async function drainServer(open: OpenServer, limitMs: number): Promise<number> {
   http2.on('session', (session) => session.close());
   await Promise.race([requests.emptied(), setTimeout(limitMs, undefined, { ref: false })]);
   const aborted = requests.responses.size;
+  for (const outgoing of requests.responses) abortResponse(outgoing);
   for (const session of sessions) session.destroy();
   for (const socket of sockets) socket.destroy();
   return aborted;

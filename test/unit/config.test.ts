@@ -13,7 +13,7 @@ describe('readConfig', () => {
       maxTokenLifetimeMs: 90 * 86_400_000,
       auditRetentionMs: 400 * 86_400_000,
       trustedProxies: 0,
-      shutdownMs: 10_000,
+      shutdownMs: 9_000,
       describesInstance: false,
       logLevel: 'info',
       passwordHashing: { algorithm: 'bcrypt', cost: 12 },

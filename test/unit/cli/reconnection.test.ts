@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { progressEvents, progressLines } from '../../../cli/progress.ts';
 import { reconnecting } from '../../../cli/reconnection.ts';
+import { shuttingDown } from '../../../shared/errors/httpErrors.ts';
 import {
   placeBroke,
   placeFailed,
@@ -33,7 +34,8 @@ async function attempt(errors: readonly Error[], limitMs?: number, json = false)
 }
 
 describe('work on a place whose connection is lost', () => {
-  it.each([lost, placeBroke('north', 'ECONNRESET'), placeLost('north', 'ECONNRESET')])(
+  const shutDown = placeFailed('north', 'the server is shutting down', shuttingDown().toJson());
+  it.each([lost, placeBroke('north', 'ECONNRESET'), placeLost('north', 'ECONNRESET'), shutDown])(
     'is retried: %s',
     async (error) => {
       const { result, written } = await attempt([error, error]);

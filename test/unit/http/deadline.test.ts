@@ -51,6 +51,18 @@ describe('callSignal', () => {
     expect(call.signal.reason).toBe(error);
   });
 
+  it.each([
+    ['before the call', true],
+    ['during the call', false],
+  ])('aborts with the reason of a shutdown that began %s', (_when, isBefore) => {
+    const shutdown = new AbortController();
+    const reason = new Error('shutting down');
+    if (isBefore) shutdown.abort(reason);
+    using call = callSignal(new AbortController().signal, 10, shutdown.signal);
+    shutdown.abort(reason);
+    expect(call.signal.reason).toBe(reason);
+  });
+
   it('keeps the first reason', () => {
     const client = new AbortController();
     using call = callSignal(client.signal, 10);
