@@ -13,7 +13,7 @@ import {
   UsageError,
 } from '../command.ts';
 import { counted } from '../numberTexts.ts';
-import type { People, Person } from '../people/people.ts';
+import type { Match, People } from '../people/people.ts';
 import { type SecretFiles, secretOptions } from '../places/placeOptions.ts';
 
 export const otpEmailEnableCommand = defineInstanceCommand({
@@ -35,7 +35,10 @@ export const otpEmailRemoveCommand = defineInstanceCommand({
   summary: 'remove the OTP e-mail factor of people',
   details: 'The people are those of an instance, or of a ZITADEL at its address.',
   arguments: [
-    repeatable('USER', 'id, user name or e-mail address of a person; or https://HOST instead of --data or --firestore'),
+    repeatable(
+      'USER',
+      'id, user name or e-mail address of a person, or the login name at a ZITADEL; or https://HOST instead of --data or --firestore',
+    ),
   ],
   options: {
     file: optional('FILE', 'file with further people, one per line'),
@@ -96,7 +99,7 @@ const removalOutcomes = {
 } as const;
 
 /** A person, and the outcome for the factor. */
-interface Removal extends Person {
+interface Removal extends Match {
   readonly user: string;
   readonly outcome: keyof typeof removalOutcomes;
 }
@@ -125,16 +128,16 @@ async function removeFactors(people: People, users: readonly string[], call: Rem
   return removalOutput(removals, isDryRun);
 }
 
-function onePersonEach(found: ReadonlyMap<string, readonly Person[]>): ReadonlyMap<string, Person> {
-  const persons = new Map<string, Person>();
+function onePersonEach(found: ReadonlyMap<string, readonly Match[]>): ReadonlyMap<string, Match> {
+  const persons = new Map<string, Match>();
   const problems: string[] = [];
   const seen = new Set<string>();
   for (const [user, matches] of found) {
     const [person, ...others] = matches;
-    if (person === undefined) problems.push(`no person has the id, user name or e-mail address ${user}`);
+    if (person === undefined) problems.push(`no person has the id, user name, e-mail address or login name ${user}`);
     else if (others.length > 0)
       problems.push(
-        `${counted(matches.length, 'person')} have ${user}: specify an id: ${matches.map(idText).join(', ')}`,
+        `${counted(matches.length, 'person')} match ${user}: ${matches.map(matchText).join(', ')}: specify a text that matches only one of them`,
       );
     else if (!seen.has(person.userId)) persons.set(user, person);
     if (person !== undefined) seen.add(person.userId);
@@ -143,13 +146,13 @@ function onePersonEach(found: ReadonlyMap<string, readonly Person[]>): ReadonlyM
   return persons;
 }
 
-function idText({ userId, orgId }: Person): string {
-  return `${userId} (organisation ${orgId})`;
+function matchText({ userId, orgId, matchedBy }: Match): string {
+  return `${userId} in organisation ${orgId} by ${matchedBy.join(' and ')}`;
 }
 
-function removalLine({ user, userId, orgId, outcome }: Removal): string {
-  const unknown = outcome === 'notEnabled' && orgId === '' ? ', or no person has this id' : '';
-  return `${user}${user === userId ? '' : ` (${userId})`}: ${removalOutcomes[outcome]}${unknown}`;
+function removalLine({ user, outcome, ...match }: Removal): string {
+  if (match.orgId !== '') return `${user} (${matchText(match)}): ${removalOutcomes[outcome]}`;
+  return `${user}: ${removalOutcomes[outcome]}${outcome === 'notEnabled' ? ', or no person has this id' : ''}`;
 }
 
 function removalOutput(removals: readonly Removal[], isDryRun: boolean): Output {

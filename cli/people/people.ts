@@ -8,16 +8,32 @@ export interface Person {
   readonly userName: string;
   /** Empty for a person without e-mail address. */
   readonly email: string;
+  /** The names with the domains of the organisation; absent at an instance, which has no login. */
+  readonly loginNames?: readonly string[];
+}
+
+/** The fields by which people are found, as messages name them. Only ids are case-sensitive. */
+const searchedFields = {
+  id: ({ userId }: Person, text: string) => userId === text,
+  'user name': ({ userName }: Person, text: string) => searchKey(userName) === searchKey(text),
+  'e-mail address': ({ email }: Person, text: string) => searchKey(email) === searchKey(text),
+  'login name': ({ loginNames = [] }: Person, text: string) =>
+    loginNames.some((name) => searchKey(name) === searchKey(text)),
+};
+
+/** A person that a text matches, and the fields that match. */
+export interface Match extends Person {
+  readonly matchedBy: readonly string[];
 }
 
 /** The people of an instance or a ZITADEL, and their OTP e-mail factors. */
 export interface People {
   /**
-   * Finds people by id, user name or e-mail address. Only ids are case-sensitive.
+   * Finds people by id, user name, e-mail address or login name. Only ids are case-sensitive.
    * @returns the matches of each text
    * @throws IdentityError, UsageError
    */
-  find(users: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, readonly Person[]>>;
+  find(users: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, readonly Match[]>>;
   hasOtpEmail(userId: string, signal: AbortSignal): Promise<boolean>;
   /** @throws IdentityError if the factor does not exist or cannot be removed */
   removeOtpEmail(userId: string, signal: AbortSignal): Promise<void>;
@@ -26,40 +42,38 @@ export interface People {
 /** A search for the people that match some texts, among all people of a place. */
 export class PersonSearch {
   private readonly users: readonly string[];
-  private readonly byId = new Map<string, Person>();
-  private readonly byName = new Map<string, Person[]>();
-  private readonly ids: ReadonlySet<string>;
-  private readonly names: ReadonlySet<string>;
+  /** The people by the keys of the texts that may match them. */
+  private readonly candidates: ReadonlyMap<string, Map<string, Person>>;
 
   constructor(users: readonly string[]) {
     this.users = users;
-    this.ids = new Set(users);
-    this.names = new Set(users.map(searchKey));
+    this.candidates = new Map(users.map((user) => [searchKey(user), new Map()]));
   }
 
+  /** Adds a person, who may have been added before. */
   add(person: Person): void {
-    if (this.ids.has(person.userId)) this.byId.set(person.userId, person);
-    for (const name of new Set([searchKey(person.userName), searchKey(person.email)])) {
-      if (!this.names.has(name)) continue;
-      const found = this.byName.get(name) ?? [];
-      found.push(person);
-      this.byName.set(name, found);
-    }
+    const { userId, userName, email, loginNames = [] } = person;
+    for (const name of [userId, userName, email, ...loginNames])
+      this.candidates.get(searchKey(name))?.set(userId, person);
   }
 
   reset(): void {
-    this.byId.clear();
-    this.byName.clear();
+    for (const people of this.candidates.values()) people.clear();
   }
 
-  get found(): ReadonlyMap<string, readonly Person[]> {
+  get found(): ReadonlyMap<string, readonly Match[]> {
     return new Map(this.users.map((user) => [user, this.matches(user)]));
   }
 
-  private matches(user: string): readonly Person[] {
-    const person = this.byId.get(user);
-    return person === undefined ? (this.byName.get(searchKey(user)) ?? []) : [person];
+  private matches(user: string): readonly Match[] {
+    const candidates = this.candidates.get(searchKey(user))?.values() ?? [];
+    return [...candidates].map((person) => toMatch(person, user)).filter(({ matchedBy }) => matchedBy.length > 0);
   }
+}
+
+function toMatch(person: Person, text: string): Match {
+  const fields = Object.entries(searchedFields).filter(([, matches]) => matches(person, text));
+  return { ...person, matchedBy: fields.map(([name]) => name) };
 }
 
 function searchKey(name: string): string {

@@ -12,7 +12,7 @@ import { responseError } from '../places/instanceResponses.ts';
 import { openRemote } from '../places/remotePlace.ts';
 import { progressLines } from '../progress.ts';
 import { request, type ZitadelConnection } from '../zitadel/zitadelConnection.ts';
-import { type People, type Person, PersonSearch } from './people.ts';
+import { type Match, type People, type Person, PersonSearch } from './people.ts';
 
 /** Returns the people of an instance or a ZITADEL, by the interface that both implement. */
 export async function openRemotePeople(settings: InstanceSettings, call: Surroundings): Promise<People> {
@@ -57,7 +57,7 @@ async function findInExport(
   users: readonly string[],
   { stderr }: Surroundings,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, readonly Person[]>> {
+): Promise<ReadonlyMap<string, readonly Match[]>> {
   if (isDenied) return new Map(users.map((user) => [user, [withId(place, user)]]));
   const search = new PersonSearch(users);
   const visitor: RecordVisitor = {
@@ -75,8 +75,8 @@ function toPerson(json: JsonObject, orgId: string): Person {
   return { userId: at('userId'), orgId, userName: at('user.userName'), email: at('user.email.email') };
 }
 
-function withId({ name }: DatabasePlace, user: string): Person {
-  if (!user.includes('@')) return { userId: user, orgId: '', userName: '', email: '' };
+function withId({ name }: DatabasePlace, user: string): Match {
+  if (!user.includes('@')) return { userId: user, orgId: '', userName: '', email: '', matchedBy: ['id'] };
   throw new UsageError(
     `the token for ${name} does not permit exports, in which names and e-mail addresses are found: specify user ids`,
   );
@@ -90,6 +90,7 @@ const foundUsers = z.looseObject({
         userId: z.string(),
         details: z.looseObject({ resourceOwner: z.string().default('') }).prefault({}),
         username: z.string().default(''),
+        loginNames: z.array(z.string()).default([]),
         human: z.looseObject({ email: z.looseObject({ email: z.string().default('') }).prefault({}) }).prefault({}),
       }),
     )
@@ -100,18 +101,21 @@ const foundUsers = z.looseObject({
 async function findInZitadel(
   connection: ZitadelConnection,
   users: readonly string[],
-): Promise<ReadonlyMap<string, readonly Person[]>> {
+): Promise<ReadonlyMap<string, readonly Match[]>> {
   const search = new PersonSearch(users);
   for (const user of users) {
     const anyOf = [
       { inUserIdsQuery: { userIds: [user] } },
       { userNameQuery: { userName: user, method: TEXT_EQUALS } },
       { emailQuery: { emailAddress: user, method: TEXT_EQUALS } },
+      { loginNameQuery: { loginName: user, method: TEXT_EQUALS } },
     ];
     const queries = [{ typeQuery: { type: 'TYPE_HUMAN' } }, { orQuery: { queries: anyOf } }];
     const call = { method: 'POST', path: '/v2/users', body: JSON.stringify({ queries }) } as const;
-    for (const { userId, details, username, human } of (await request(connection, call, foundUsers)).result)
-      search.add({ userId, orgId: details.resourceOwner, userName: username, email: human.email.email });
+    for (const found of (await request(connection, call, foundUsers)).result) {
+      const { userId, details, username, human, loginNames } = found;
+      search.add({ userId, orgId: details.resourceOwner, userName: username, email: human.email.email, loginNames });
+    }
   }
   return search.found;
 }

@@ -41,7 +41,7 @@ async function newInstance() {
     const listed = users.parse(await identityJson(['user', 'list', ...database]));
     return listed.users.filter(({ factors }) => factors.includes('otp-email')).map(({ userId }) => userId);
   };
-  return { ...place, database, ada, ben, owner, withFactor, remove: remover(database) };
+  return { ...place, orgId: sample.orgId, database, ada, ben, owner, withFactor, remove: remover(database) };
 }
 
 function remover(database: readonly string[]) {
@@ -68,13 +68,13 @@ describe('otp-email remove in a database', () => {
   });
 
   it('reads people from a file, one per line', async () => {
-    const { ada, ben, database, withFactor } = await newInstance();
+    const { ada, ben, orgId, database, withFactor } = await newInstance();
     const file = join(await testDirectory(), 'people.txt');
     await writeFile(file, `\n ada-${ada}@example.com \r\n${ben}\n`);
     const { code, stdout } = await identity(['otp-email', 'remove', '--file', file, ...database]);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: `ada-${ada}@example.com (${ada}): removed\n${ben}: removed\nremoved the OTP e-mail factor of 2 people\n`,
+      stdout: `ada-${ada}@example.com (${ada} in organisation ${orgId} by e-mail address): removed\n${ben} (${ben} in organisation ${orgId} by id): removed\nremoved the OTP e-mail factor of 2 people\n`,
     });
     expect(await withFactor()).toEqual([]);
   });
@@ -93,12 +93,12 @@ describe('otp-email remove in a database', () => {
     const { ada, database, withFactor } = await newInstance();
     const { code, stderr } = await identity(['otp-email', 'remove', ada, 'nobody@example.com', 'grace', ...database]);
     expect(code).toBe(64);
-    expect(stderr).toContain('no person has the id, user name or e-mail address nobody@example.com');
-    expect(stderr).toContain('no person has the id, user name or e-mail address grace');
+    expect(stderr).toContain('no person has the id, user name, e-mail address or login name nobody@example.com');
+    expect(stderr).toContain('no person has the id, user name, e-mail address or login name grace');
     expect(await withFactor()).toContain(ada);
   });
 
-  it('requires an id if several people have an e-mail address', async () => {
+  it('removes nothing if several people have an e-mail address', async () => {
     const { url, token, database, location } = await newInstance();
     const twins = ['1', '2'].map((id) =>
       organisation(`twin ${id}`, {
@@ -110,9 +110,28 @@ describe('otp-email remove in a database', () => {
     expect({ code, stderr }).toEqual({
       code: 64,
       stderr: expect.stringContaining(
-        '2 people have twins@example.com: specify an id: twin 1 of two (organisation twin 1), twin 2 of two (organisation twin 2)',
+        '2 people match twins@example.com: twin 1 of two in organisation twin 1 by e-mail address, twin 2 of two in organisation twin 2 by e-mail address: specify a text that matches only one of them',
       ),
     });
+  });
+
+  it.each([
+    ['', []],
+    [' in a dry run', ['--dry-run']],
+  ])('removes nothing if the e-mail address of a person is the id of another one%s', async (_when, options) => {
+    const { ada, url, tokenFile, database, location, orgId, token, withFactor } = await newInstance();
+    const email = `ada-${ada}@example.com`;
+    const other = organisation('other', { humanUsers: [person(email, { email: { email: 'mallory@example.com' } })] });
+    await importInto({ url, token, database: databaseOptions(location) }, { data_orgs: { orgs: [other] } });
+    for (const place of [database, [url, '--token-file', tokenFile]]) {
+      const { code, stderr } = await identity(['otp-email', 'remove', email, ...place, ...options]);
+      expect(code).toBe(64);
+      expect(stderr).toContain(`2 people match ${email}: `);
+      expect(stderr).toContain(`${ada} in organisation ${orgId} by e-mail address`);
+      expect(stderr).toContain(`${email} in organisation other by id`);
+      expect(stderr).toContain('nothing was removed');
+    }
+    expect(await withFactor()).toContain(ada);
   });
 
   it.each([
@@ -181,5 +200,43 @@ describe('otp-email remove at a ZITADEL', () => {
       ],
     });
     expect(zitadel.contents.otpEmail.size).toBe(0);
+  });
+
+  it('counts a person as one whom several texts match', async () => {
+    const ada = person('ada', { userName: 'countess', email: { email: 'ada@example.com' } });
+    const { zitadel, tokenFile } = await filledZitadel([organisation('north', { humanUsers: [ada] })]);
+    zitadel.contents.otpEmail.add('ada');
+    const texts = ['ada', 'Ada@example.com', 'ada@EXAMPLE.com', 'countess'];
+    expect(await remover([])(...texts, zitadel.url, '--token-file', tokenFile)).toMatchObject({
+      removed: 1,
+      removals: [{ user: 'ada', userId: 'ada', matchedBy: ['id'], outcome: 'removed' }],
+    });
+  });
+
+  it('removes nothing if the e-mail address of a person is the id of another one', async () => {
+    const [ada, mallory] = [person('ada', { email: { email: 'ada@example.com' } }), person('ada@example.com')];
+    const { zitadel, tokenFile } = await filledZitadel([
+      organisation('north', { humanUsers: [ada] }),
+      organisation('south', { humanUsers: [mallory] }),
+    ]);
+    zitadel.contents.otpEmail.add('ada').add('ada@example.com');
+    const { code, stderr } = await identity([
+      ...['otp-email', 'remove', 'ada@example.com', zitadel.url, '--token-file', tokenFile],
+    ]);
+    expect({ code, stderr }).toEqual({
+      code: 64,
+      stderr: expect.stringContaining(
+        '2 people match ada@example.com: ada in organisation north by e-mail address, ada@example.com in organisation south by id: specify',
+      ),
+    });
+    expect(zitadel.contents.otpEmail.size).toBe(2);
+  });
+
+  it('finds people by their login names', async () => {
+    const ada = person('1', { userName: 'ada' });
+    const north = organisation('north', { humanUsers: [ada], org: { name: 'North' } });
+    const { zitadel, tokenFile } = await filledZitadel([north], { loginNamesByDomain: true });
+    const args = ['ada@NORTH.localhost', zitadel.url, '--token-file', tokenFile];
+    expect(await remover([])(...args)).toMatchObject({ removals: [{ userId: '1', matchedBy: ['login name'] }] });
   });
 });

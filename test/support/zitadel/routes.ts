@@ -454,20 +454,25 @@ function authenticationMethods({ contents }: RoutePorts, { message }: Called): R
   return replies.found({ details: { totalResult: `${authMethodTypes.length}`, ...details }, authMethodTypes });
 }
 
-/** Finds people of all organisations by id, user name or e-mail address: the queries that the command combines. */
-function findUsers({ contents }: RoutePorts, called: Called): Reply {
+/** Finds people of all organisations by id, user name, e-mail address or login name: the queries that the command combines. */
+function findUsers({ contents, behaviour, host }: RoutePorts, called: Called): Reply {
   const queries = elements(called.message.queries);
   const anyOf = queries.flatMap((query) => elements(valueAt(query, 'orQuery.queries')));
   const isFound = (person: JsonObject) => anyOf.some((query) => matches(person, query));
   const people = [...contents.organisations.keys()].flatMap((orgId) =>
-    contents.visible(orgId, 'humanUsers').map((person) => ({ ...person, orgId })),
+    contents.visible(orgId, 'humanUsers').map((person) => {
+      const userName = textAt(person, 'user.userName', '');
+      const domain = `${contents.organisations.get(orgId)?.name}.${host}`.toLowerCase();
+      return { ...person, orgId, loginName: behaviour.loginNamesByDomain ? `${userName}@${domain}` : userName };
+    }),
   );
   return results(
     called,
-    people.filter(isFound).map(({ orgId, ...person }) => ({
+    people.filter(isFound).map(({ orgId, loginName, ...person }) => ({
       userId: textAt(person, 'userId', ''),
       details: { resourceOwner: orgId },
       username: textAt(person, 'user.userName', ''),
+      loginNames: [loginName],
       human: { email: { email: textAt(person, 'user.email.email', '') } },
     })),
   );
@@ -479,6 +484,7 @@ function matches(person: JsonObject, query: JsonObject): boolean {
   const ids: unknown = valueAt(query, 'inUserIdsQuery.userIds');
   if (Array.isArray(ids)) return ids.includes(person.userId);
   if (query.userNameQuery !== undefined) return equals('user.userName', 'userNameQuery.userName');
+  if (query.loginNameQuery !== undefined) return equals('loginName', 'loginNameQuery.loginName');
   return equals('user.email.email', 'emailQuery.emailAddress');
 }
 
