@@ -5,6 +5,7 @@ import { NO_ORGANISATION } from '../functions/export/contract.ts';
 import type { RecordContent } from '../shared/exportFile/comparedRecord.ts';
 import type { Comparison, PairVisitor, RecordDifference } from '../shared/exportFile/comparison.ts';
 import { combineVisitors, type Inspection, type RecordVisitor } from '../shared/exportFile/inspection.ts';
+import { nothingStated, type StatedContent } from '../shared/organisation/statedContent.ts';
 import { inspectPlace, type PlaceInspection } from './exports/inspectPlace.ts';
 import type { Place, PlaceExportOptions, PlaceFacts } from './exports/placeInterfaces.ts';
 import type { ProgressOutput } from './progress.ts';
@@ -40,6 +41,7 @@ export async function compareSides(
     if (read === undefined || isFirstLagging) {
       visitor.reset();
       read = await readSide(first.place, first.options, visitor);
+      comparison.stated = isFirstLagging ? statedByZitadel(first.options) : read.stated;
     }
     comparison.second.reset();
     const other = await readSide(second.place, second.options(read), comparison.second);
@@ -49,6 +51,11 @@ export async function compareSides(
     before = found;
     await setTimeout(LAG_MS, undefined, { signal });
   }
+}
+
+/** Returns what the export of a ZITADEL states: it has no OTP e-mail factors, and no states of projects and the like. */
+function statedByZitadel({ withPasswords, withOtp }: PlaceExportOptions): StatedContent {
+  return { ...nothingStated, withPasswords, withOtp };
 }
 
 /** The most organisations that a request lists. For more, the place exports all, and the comparison skips the others. */

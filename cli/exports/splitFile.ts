@@ -174,7 +174,7 @@ async function finishPart(part: PartWriter, { manifest }: Splitting): Promise<Fi
   const { text } = part;
   const bytes = Buffer.from(`${text}}`);
   const { tally } = await inspect({ open: () => once(bytes) }, new AbortController().signal);
-  const { instance = '', readTime = '' } = manifest ?? {};
-  const own = JSON.stringify({ version: 1, instance, readTime, ...tally });
+  const { instance = '', readTime = '', secrets } = manifest ?? {};
+  const own = JSON.stringify({ version: 1, instance, readTime, ...tally, secrets });
   return { bytes: Buffer.from(`${text},"manifest":${own}}`), orgIds: part.orgIds };
 }

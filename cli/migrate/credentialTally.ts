@@ -55,7 +55,7 @@ export class CredentialTally implements PairVisitor {
   }
 
   addPair({ section, orgId, id, outcome, first, second }: ComparedPair): void {
-    const target = this.target.arrives?.includes(outcome) === true ? first : second;
+    const target = this.target.arrives?.includes(outcome) === true ? arriving(first, second) : second;
     if (section === organisationSection.name) this.addOrganisation(orgId, first, target);
     if (section === humanUserSection.name) this.addPerson({ orgId, id }, first, target);
   }
@@ -94,12 +94,12 @@ export class CredentialTally implements PairVisitor {
     target: RecordContent | undefined,
   ): void {
     this.people++;
-    if (source.hashFormat === undefined && source.secrets[password.clear] === undefined) return;
-    this.withPassword++;
-    const person = parseObject(source.body);
-    const reason = this.reason(source, target);
+    const hasPassword = source.hashFormat !== undefined || source.secrets[password.clear] !== undefined;
+    const reason = hasPassword ? this.reason(source, target) : this.additionalReason(source, target);
+    if (hasPassword) this.withPassword++;
+    else if (reason === undefined) return;
     if (reason === REFUSED) this.refused++;
-    const one = { count: 1, names: [textAt(person, 'user.userName', id)] };
+    const one = { count: 1, names: [textAt(parseObject(source.body), 'user.userName', id)] };
     if (reason === undefined) add(this.organisation(orgId).kept, one);
     else addTo(this.others, reason, one);
   }
@@ -122,6 +122,12 @@ export class CredentialTally implements PairVisitor {
     if (isZitadel && target === source && !keepsState)
       states[1] = valueAt(parseObject(source.body), 'user.email.isEmailVerified') === true ? 'ACTIVE' : 'INITIAL';
     return this.stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
+  }
+
+  /** Returns the credential that a person without a password in the source has in the target only. */
+  private additionalReason(source: RecordContent, target: RecordContent | undefined): string | undefined {
+    if (target?.hashFormat !== undefined) return 'with a password in the target only';
+    return target && this.factorReason(source, target);
   }
 
   private passwordReason(source: RecordContent, target: RecordContent): string | undefined {
@@ -164,11 +170,23 @@ export class CredentialTally implements PairVisitor {
 const REFUSED = 'with a password hash for which ZITADELs since June 2026 refuse the person';
 const HASH_OMITTED = 'imported without the password hash, for which the ZITADEL may refuse the person';
 
-function emailFactorReason(source: RecordContent, target: RecordContent): string | undefined {
-  if (source.otpEmail === true && target.otpEmail !== true) return 'without the OTP e-mail factor in the target';
-  return source.otpEmail === false && target.otpEmail === true
-    ? 'with an OTP e-mail factor in the target only'
-    : undefined;
+function emailFactorReason({ otpEmail: source = false }: RecordContent, { otpEmail: target = false }: RecordContent) {
+  if (source === target) return undefined;
+  return source ? 'without the OTP e-mail factor in the target' : 'with an OTP e-mail factor in the target only';
+}
+
+/** Returns a person's content after an overwrite, which keeps the credentials that the source lacks without stating that. */
+function arriving(first: RecordContent, second: RecordContent | undefined): RecordContent {
+  if (second === undefined) return first;
+  const kept = Object.entries(second.secrets).filter(([path]) => first.lacks?.includes(path) !== true);
+  const secrets = { ...Object.fromEntries(kept), ...first.secrets };
+  const { hashFormat = second.hashFormat, otpEmail = second.otpEmail } = first;
+  return {
+    ...first,
+    secrets,
+    ...(hashFormat === undefined || secrets[password.path] === undefined ? {} : { hashFormat }),
+    ...(otpEmail === undefined ? {} : { otpEmail }),
+  };
 }
 
 function addTo(groups: Map<string, Group>, reason: string, added: Group): void {

@@ -67,8 +67,7 @@ export function explain(
   response: ImportResponse | undefined,
   first: RecordContent | undefined,
 ): string | undefined {
-  if (outcome === 'onlySecond') return 'only the target has it: an import deletes nothing';
-  if (outcome === 'onlyFirst' || first === undefined) return undefined;
+  if (outcome !== 'different' || first === undefined) return undefined;
   if (onConflict === 'skip' && (response?.summary.skipped?.[section] ?? 0) > 0)
     return 'it existed with other content, and --on-conflict skip keeps that';
   const isHashed = (field: FieldDifference) =>

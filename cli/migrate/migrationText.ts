@@ -164,6 +164,8 @@ export function equalRecords({ proof }: MigrationResult): number {
   return Object.values(proof.sections).reduce((sum, { equal }) => sum + equal, 0);
 }
 
+const DELETES_NOTHING = 'an import deletes nothing; delete there what the source no longer has';
+
 function proofLines(result: MigrationResult): string[] {
   const { source, target, options } = result;
   const { method, expected, unexpected, sourceUnchanged } = result.proof;
@@ -171,11 +173,16 @@ function proofLines(result: MigrationResult): string[] {
   const equal = equalRecords(result);
   // The digest of no records is meaningless.
   const isSame = equal > 0 && source.digest !== undefined && source.digest === target.digest;
+  const added = Object.values(result.proof.sections).reduce((sum, { onlyTarget }) => sum + onlyTarget, 0);
   const changed =
     'the source has changed since it was exported: migrate again with --on-conflict overwrite to move the changes; deleted records stay in the target';
   return [
     `${counted(equal, 'record')} equal, ${numberText(expected)} differ as expected, ${numberText(unexpected)} differ`,
     ...notComparedLines(secretNames.filter((name) => !options.secrets.includes(name))),
+    // A ZITADEL adds records of its own, such as domains.
+    ...(added === 0 || target.kind === 'zitadel'
+      ? []
+      : [`${counted(added, 'record')} only in the target: ${DELETES_NOTHING}`]),
     ...(isSame ? [`both sides have the digest ${source.digest}`] : []),
     ...(sourceUnchanged === false ? [changed] : []),
   ];

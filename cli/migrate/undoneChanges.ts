@@ -1,4 +1,5 @@
 import { BoundedList } from '../../shared/collections/boundedList.ts';
+import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparison.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
@@ -20,8 +21,8 @@ export class UndoneChanges implements PairVisitor {
     const person = parseObject(second.body);
     const states = [first, second].map(({ body }) => textAt(parseObject(body), 'state', ''));
     const changes = [
-      ...secretChange('password', first.secrets[password.path], second.secrets[password.path]),
-      ...secretChange('TOTP seed', first.secrets[totp.path], second.secrets[totp.path]),
+      ...secretChange('password', password.path, first, second),
+      ...secretChange('TOTP seed', totp.path, first, second),
       ...factorChange(first.otpEmail, second.otpEmail),
       ...(first.omitsState === true ? [] : stateChangeTexts(states)),
     ];
@@ -33,8 +34,10 @@ export class UndoneChanges implements PairVisitor {
   }
 }
 
-function secretChange(name: string, source: string | undefined, target: string | undefined): string[] {
-  if (source === undefined || source === target) return [];
+function secretChange(name: string, path: string, first: RecordContent, second: RecordContent): string[] {
+  const [source, target] = [first.secrets[path], second.secrets[path]];
+  if (source === target) return [];
+  if (source === undefined) return first.lacks?.includes(path) === true ? [`loses the ${name}`] : [];
   return [target === undefined ? `gets back the ${name}` : `gets the ${name} of the source`];
 }
 

@@ -8,6 +8,13 @@ import { hashVerification, isRefusedByDefault } from '../organisation/passwordHa
 import { isTotpSeed } from '../organisation/passwords.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
 import { isGrantToItself, recordKey, reportedId } from '../organisation/recordPlan.ts';
+import type { Credential, Section } from '../organisation/section.ts';
+import {
+  lackedCredentials,
+  type StatedContent,
+  statesOtpEmail,
+  statesUsualState,
+} from '../organisation/statedContent.ts';
 import { documentPath } from '../store/store.ts';
 import type { SecretSelection } from './secretSelection.ts';
 
@@ -28,6 +35,8 @@ export interface RecordContent {
   readonly secrets: Readonly<Record<string, string>>;
   /** Whether the person has the OTP e-mail factor; absent where the record does not state that, or it is not compared. */
   readonly otpEmail?: boolean;
+  /** The paths of the secrets that the record does not have, as its side states. */
+  readonly lacks?: readonly string[];
   /** Present for a record that may have a state, and does not state it. */
   readonly omitsState?: true;
   /** The format of the password's hash, or `unknown`; absent without a hash, and where passwords are not compared. */
@@ -98,6 +107,23 @@ export function recordName({ body }: RecordContent): string | undefined {
 }
 
 /** Returns the content by which two records' fields are compared. */
-export function comparedContent({ body, secrets, otpEmail, omitsState }: RecordContent): ComparedContent {
-  return { json: parseObject(body), secrets, otpEmail, omitsState: omitsState === true };
+export function comparedContent({ body, secrets, otpEmail, lacks, omitsState }: RecordContent): ComparedContent {
+  return { json: parseObject(body), secrets, otpEmail, lacks, omitsState: omitsState === true };
+}
+
+/** Adds to a record's content what its side states by the values that the record lacks. */
+export function statedRecordContent(
+  section: Section,
+  { omitsState, ...content }: RecordContent,
+  stated: StatedContent,
+): RecordContent {
+  const { secrets, otpEmail } = content;
+  const has = ({ path, clear = path }: Credential) => secrets[path] !== undefined || secrets[clear] !== undefined;
+  const lacks = lackedCredentials(section, stated, has).map(({ path }) => path);
+  return {
+    ...content,
+    ...(lacks.length === 0 ? {} : { lacks }),
+    ...(otpEmail === undefined && statesOtpEmail(section, stated) ? { otpEmail: false } : {}),
+    ...(omitsState === undefined || statesUsualState(section, stated) ? {} : { omitsState }),
+  };
 }

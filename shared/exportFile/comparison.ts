@@ -9,12 +9,14 @@ import { type FieldDifference, fieldDifferences } from '../organisation/equality
 import type { OrganisationRecord } from '../organisation/record.ts';
 import type { OwnProviders } from '../organisation/section.ts';
 import { recordSection } from '../organisation/sections.ts';
+import { nothingStated } from '../organisation/statedContent.ts';
 import {
   type ComparedRecord,
   comparedContent,
   comparedRecord,
   type RecordContent,
   recordName,
+  statedRecordContent,
 } from './comparedRecord.ts';
 import type { RecordVisitor } from './inspection.ts';
 import type { SecretSelection } from './secretSelection.ts';
@@ -57,6 +59,10 @@ const content = z.object({
   isSeedUnusable: z.literal(true).exactOptional(),
 });
 
+function readContent(text: string): RecordContent {
+  return content.parse(JSON.parse(text));
+}
+
 /** The options of a comparison. */
 export interface ComparisonOptions {
   /**
@@ -95,10 +101,6 @@ export interface PairVisitor {
 /** Numbers of records; those that both sides have and that may differ are not among the `different` ones. */
 type OutcomeCounts = Record<Outcome | 'differentAsExpected', number>;
 
-function readContent(text: string): RecordContent {
-  return content.parse(JSON.parse(text));
-}
-
 /**
  * A comparison of two sides, record by record. The first side is kept in an unnamed temporary file, which the operating
  * system removes, so memory does not grow with the sides; the second one is compared while it is read.
@@ -112,6 +114,8 @@ export class Comparison implements Disposable {
   private readonly selection: SecretSelection;
   private readonly options: ComparisonOptions;
   private readonly statements;
+  /** The absent values that the first side states; known once the side was read. */
+  stated = nothingStated;
   /** The numbers of records, by section and outcome. */
   readonly counts = new Map<string, OutcomeCounts>();
   /** The same by organisation. */
@@ -187,7 +191,7 @@ export class Comparison implements Disposable {
     const record = comparedRecord(given, this.selection);
     const found = record && this.findFirst(record.key);
     if (record === undefined || found === undefined) return { key: record?.key };
-    const first = readContent(found);
+    const first = this.readFirst(record.section, found);
     const isSame = found === JSON.stringify(record.content);
     return { key: record.key, first, fields: isSame ? [] : this.fieldDifferences(record, first, isOwnProvider) };
   }
@@ -200,7 +204,7 @@ export class Comparison implements Disposable {
     }
     for (const found of this.statements.rest.iterate()) {
       const { content: text, isRepeat, ...record } = keptRecord.parse(found);
-      const first = readContent(text);
+      const first = this.readFirst(record.section, text);
       if (isRepeat === 0) this.options.pairs?.addPair({ ...record, outcome: 'onlyFirst', first, second: undefined });
       this.add({ outcome: 'onlyFirst', ...record, ...(isRepeat === 0 ? {} : { isRepeat: true }) }, { first });
     }
@@ -231,6 +235,11 @@ export class Comparison implements Disposable {
     else this.compareWith(found, record, isRepeat);
   }
 
+  /** Reads the content of a record of the first side, with what the side states by absent values. */
+  private readFirst(section: string, text: string): RecordContent {
+    return statedRecordContent(recordSection(section), readContent(text), this.stated);
+  }
+
   private findFirst(key: Uint8Array): string | undefined {
     return row.safeParse(this.statements.find.get(key)).data?.content;
   }
@@ -243,7 +252,7 @@ export class Comparison implements Disposable {
     if (found === undefined) this.add({ outcome: 'onlySecond', section, orgId, id, ...repeat }, { second });
     else if (isSame && pairs === undefined) this.count(record, 'equal');
     else {
-      const first = readContent(found);
+      const first = this.readFirst(section, found);
       const fields = isSame ? [] : this.fieldDifferences(record, first);
       const outcome = fields.length === 0 ? 'equal' : 'different';
       pairs?.addPair({ section, orgId, id, outcome, first, second });

@@ -6,10 +6,11 @@ import { shortenedText } from '../errors/identityError.ts';
 import { JsonError, type JsonPath } from '../json/jsonScanner.ts';
 import { nestedRecords, type OrganisationRecord } from '../organisation/record.ts';
 import { organisationSection } from '../organisation/sections.ts';
+import type { StatedContent } from '../organisation/statedContent.ts';
 import { chunksInTurns } from '../turns.ts';
 import { FileBudget, type FileLimits } from './fileLimits.ts';
 import { passFile, readFile, Violations } from './filePass.ts';
-import type { Manifest, ManifestTally } from './manifest.ts';
+import { type Manifest, type ManifestTally, statedContent } from './manifest.ts';
 import type { OrganisationDraft, OrganisationHeader, UnknownStates } from './organisationDraft.ts';
 import { ExportFileReader, type ExportFileSource } from './reader.ts';
 
@@ -34,6 +35,8 @@ export interface Inspection {
   readonly unknownStates: UnknownStates | undefined;
   /** The number of selected people without a state who are imported as initial, since their address is unverified. */
   readonly initialPeople: number;
+  /** The absent values that the file states. */
+  readonly stated: StatedContent;
   /** Whether the file had a manifest, which proved it complete and unchanged. */
   readonly proved: boolean;
   readonly manifest: Manifest | undefined;
@@ -105,6 +108,7 @@ export async function inspect(
     // An instance of this service exports every state, and a manifest.
     unknownStates: manifest === undefined ? sumUnknownStates(organisations) : undefined,
     initialPeople,
+    stated: statedContent(manifest),
     proved: manifest !== undefined,
     manifest,
     tally: { counts: tally.counts, digest: tally.digest },

@@ -7,6 +7,7 @@ import type { ScanLimits } from '../json/jsonScanner.ts';
 import { fixedLimits } from '../limits.ts';
 import { type Credentials, isList, type Section } from '../organisation/section.ts';
 import { sections } from '../organisation/sections.ts';
+import { nothingStated, type StatedContent } from '../organisation/statedContent.ts';
 import { credentialFields } from '../store/documentFields.ts';
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import { leftToDoEntry } from './leftToDo.ts';
@@ -15,6 +16,12 @@ import { leftToDoEntry } from './leftToDo.ts';
 export const exportFileLimits: ScanLimits = { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields };
 /** The size limit of a manifest. */
 export const MAX_MANIFEST_BYTES = exportFileLimits.valueBytes;
+
+const carriedSecrets = z.object({
+  passwords: z.boolean().describe('Password hashes, and client secrets of identity providers.'),
+  otp: z.boolean().describe('TOTP seeds and OTP e-mail factors.'),
+  keys: z.boolean().describe('Machine and application keys.'),
+});
 
 /** The schema of an export file's manifest, which follows the organisations. An import rejects a mismatching file. */
 export const manifestSchema = z.object({
@@ -35,6 +42,11 @@ export const manifestSchema = z.object({
     .object({ userId: z.string(), orgId: z.string() })
     .exactOptional()
     .describe('The caller, and its organisation; absent in an export without a token.'),
+  secrets: carriedSecrets
+    .exactOptional()
+    .describe(
+      'The selected secrets: what a record lacks of them does not exist in the source. By default that is unknown.',
+    ),
   nextPageToken: z
     .string()
     .exactOptional()
@@ -49,14 +61,16 @@ const ignoredField = z.strictObject({
   nearest: z.string().exactOptional().describe('The known field that it may be meant to be.'),
 });
 
+/** Returns what a file states by the values that its records lack: nothing, unless its manifest has the selected secrets. */
+export function statedContent(manifest: Pick<Manifest, 'secrets'> | undefined): StatedContent {
+  if (manifest?.secrets === undefined) return nothingStated;
+  const { passwords, otp } = manifest.secrets;
+  // An instance of this service exports every state except the usual one.
+  return { withPasswords: passwords, withOtp: otp, otpEmail: otp, states: true };
+}
+
 /** A field of a request that the service does not know, and therefore ignored. */
 export type IgnoredField = z.infer<typeof ignoredField>;
-
-const carriedSecrets = z.strictObject({
-  passwords: z.boolean().describe('Password hashes, and client secrets of identity providers.'),
-  otp: z.boolean().describe('TOTP seeds and OTP e-mail factors.'),
-  keys: z.boolean().describe('Machine and application keys.'),
-});
 
 /** The schema of the manifest that an export writes. An import requires fewer fields. */
 export const exportedManifest = manifestSchema.extend({

@@ -12,6 +12,8 @@ export interface ComparedContent {
   readonly secrets: Readonly<Record<string, string>>;
   /** Whether the person has the OTP e-mail factor; undefined where the record does not state it. */
   readonly otpEmail?: boolean | undefined;
+  /** The paths of the credentials that the record does not have, as its file states. */
+  readonly lacks?: readonly string[] | undefined;
   /** Whether the record may have a state, and does not state it. */
   readonly omitsState: boolean;
 }
@@ -50,11 +52,12 @@ export function fieldDifferences(
 
 /**
  * Whether two records differ only because the first one omits something: a credential, the OTP e-mail factor, or a state
- * that is kept then. An import of the first record leaves that as it is.
+ * that is kept then, and its file does not state that it has none. An import of the first record leaves that as it is.
  * @param keepsStates whether the import keeps states that records omit
  */
 export function isOmission(difference: FieldDifference, first: ComparedContent, keepsStates: boolean): boolean {
-  if ('secret' in difference) return difference.secret === 'onlySecond';
+  if ('secret' in difference)
+    return difference.secret === 'onlySecond' && first.lacks?.includes(difference.path) !== true;
   if (difference.path === OTP_EMAIL) return first.otpEmail === undefined;
   return keepsStates && first.omitsState && STATES.includes(difference.path);
 }

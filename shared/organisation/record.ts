@@ -75,6 +75,8 @@ export interface OrganisationRecord {
   readonly hasState: boolean;
   /** Whether the person has the OTP e-mail factor; undefined where the file does not state it. */
   readonly otpEmail: boolean | undefined;
+  /** The credentials that the record does not have, as the file states. An overwrite removes them. */
+  readonly lacks?: readonly Credential[];
   /** The content of the file's record that its definition does not have. */
   readonly unknown: UnknownContent;
   /** The JSON before its values were converted, which reports name the record by; undefined if it is `json`. */

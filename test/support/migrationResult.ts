@@ -133,11 +133,11 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
         },
         {
           outcome: 'onlyTarget',
-          section: 'humanUsers',
+          section: 'domains',
           orgId: '330000000000000',
           id: '7',
           fields: [],
-          reason: 'only the target has it: an import deletes nothing',
+          reason: 'ZITADEL adds a domain to each organisation',
         },
       ],
       sourceUnchanged: true,

@@ -93,8 +93,8 @@ export class BatchComparison {
   }
 
   /**
-   * Whether the stored record equals the imported one. A credential, factor or state that the export file omits, and that
-   * an overwrite would keep, is not compared. `prepare` must have seen both records.
+   * Whether the stored record equals the imported one. A credential, factor or state that the export file omits without
+   * stating its absence, so that an overwrite would keep it, is not compared. `prepare` must have seen both records.
    */
   isEqual(plan: RecordPlan, stored: StoredDocument): boolean {
     if (!this.hasSameContent(plan, stored)) return false;
@@ -161,13 +161,14 @@ function comparedContents(
   record: OrganisationRecord,
   stored: StoredDocument,
 ): readonly [ComparedContent, ComparedContent] {
-  const { section, credentials, otpEmail } = record;
+  const { section, credentials, otpEmail, lacks } = record;
   const isEqualJson = stored.digest === record.digest;
   return [
     {
       json: isEqualJson ? EQUAL : record.json,
       secrets: secretsOf(section, credentials),
       otpEmail,
+      lacks: lacks?.map(({ path }) => path),
       omitsState: omitsState(record),
     },
     {

@@ -52,11 +52,15 @@ export function heldClaims({ record }: RecordPlan, stored: StoredDocument | unde
   return possibleClaimKeys(previous);
 }
 
-/** Creates the write that overwrites a record. A state, credentials and a factor that the export file lacks are kept. */
+/**
+ * Creates the write that overwrites a record. A state, credentials and a factor that the export file lacks are kept, unless
+ * the file states their absence.
+ */
 export function overwriteRecord(plan: RecordPlan, stored: StoredDocument, changedAt: string) {
   const { record, key } = withStoredState(plan, stored);
   const sequence = (stored.sequence ?? 0) + 1;
   const factor = record.otpEmail === false ? { otpEmail: null } : {};
-  const fields = { ...storedFields(record), ...factor, sequence, changedAt };
+  const withdrawn = Object.fromEntries((record.lacks ?? []).map(({ field }) => [field, null]));
+  const fields = { ...storedFields(record), ...factor, ...withdrawn, sequence, changedAt };
   return { type: 'update', key, fields } satisfies Write;
 }

@@ -8,6 +8,7 @@ import { planRecord, type RecordPlan, recordKey } from '../../../shared/organisa
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
+import { withStated } from '../../../shared/organisation/statedContent.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { chunksInTurns, isTurnOver, yieldToEventLoop } from '../../../shared/turns.ts';
 import type { Writing } from '../importRun.ts';
@@ -98,7 +99,8 @@ class PhasePlanner {
     const isLast = (mark: string) => target.header.lastMarked.get(mark) === documentPath(recordKey(given));
     const adjustment = adjusted?.adjust(given.json, isLast, target);
     const { record, ...result } = normaliseRecord(given, adjustment && adjusted?.field);
-    const adjusting = adjustment === undefined ? record : { ...record, adjustment };
+    const stated = withStated(record, this.writing.inspection.stated);
+    const adjusting = adjustment === undefined ? stated : { ...stated, adjustment };
     if (this.writing.source.isV1 !== true || v1?.convert === undefined) return { ...result, record: adjusting };
     // ZITADEL names a record of a v1 file as it is in v2.
     const { given: _, ...named } = adjusting;

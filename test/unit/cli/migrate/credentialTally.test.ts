@@ -189,10 +189,36 @@ describe('the people with the same credentials on both sides', () => {
     );
   });
 
+  it('exclude those without a password in the source who have a credential in the target only', () => {
+    const factor = { ...withoutHash, otpEmail: true };
+    const seed = { ...withoutHash, secrets: { [SEED]: 's' } };
+    const pairs = [content(), withoutHash, factor, seed].map((second) => pair({ first: withoutHash, second }));
+    expect(described(ofInstance(), ...pairs).split(' | ')).toEqual([
+      '4 of 4 people have no password in the export',
+      '1 with a password in the target only: ada',
+      '1 with an OTP e-mail factor in the target only: ada',
+      '1 with a TOTP seed in the target only: ada',
+    ]);
+  });
+
+  it('keep, in the plan of an overwrite, what the source lacks without stating that', () => {
+    const { otpEmail: _, ...unknown } = content();
+    const stated = { ...content(), lacks: [SEED] };
+    const second = content({ seed: 's', otpEmail: true });
+    for (const [first, reason] of [
+      [unknown, 'with a TOTP seed in the target only'],
+      [{ ...unknown, lacks: [SEED] }, 'with an OTP e-mail factor in the target only'],
+      [stated, undefined],
+    ] as const)
+      expect(described(ofInstance('different'), pair({ first, second })).split(' | ')[1]).toBe(
+        reason && `1 ${reason}: ada`,
+      );
+  });
+
   it('have a password; those without one in the export are counted apart, and the first ones are listed', () => {
     const target = ofInstance();
     const missing = Array.from({ length: 5_000 }, () => pair({ first: content(), second: undefined }));
-    expect(described(target, pair({ first: withoutHash, second: content() }), ...missing)).toBe(
+    expect(described(target, pair({ first: withoutHash, second: withoutHash }), ...missing)).toBe(
       `0 of 5,000 people with a password have ${same}; 1 of 5,001 people has no password in the export | 5,000 not in their organisation of the target: ada, ada, ada, and 4,997 more`,
     );
     target.tally.reset();

@@ -33,7 +33,7 @@ describe('the report of a migration', () => {
       '2 locked in the target, active in the source: bob, eve',
       'person 330000000000000201 (ada) of 330000000000000 (Organisation 0) user.userName : &quot;ada&quot; → &quot;countess&quot;',
       'user.hashedPassword.value : a secret, differs',
-      '(only the target has it: an import deletes nothing)',
+      '(ZITADEL adds a domain to each organisation)',
       'person 330000000000000201: exists with other content',
       'export with --with passwords',
       'Warnings (5)',

@@ -9,6 +9,7 @@ import { RemovalWatch } from '../../../../functions/import/write/removalWatch.ts
 import { ReservedNames } from '../../../../functions/import/write/reservedNames.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
+import { nothingStated } from '../../../../shared/organisation/statedContent.ts';
 import { defaultPasswordHashing } from '../../../../shared/passwordHashing.ts';
 import type { DocumentKey } from '../../../../shared/store/store.ts';
 import { documentPath } from '../../../../shared/store/store.ts';
@@ -62,6 +63,7 @@ const emptyInspection: Writing['inspection'] = {
   unknown: {},
   unknownStates: undefined,
   initialPeople: 0,
+  stated: nothingStated,
   proved: false,
   manifest: undefined,
   tally: { counts: {}, digest: '' },

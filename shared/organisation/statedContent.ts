@@ -1,0 +1,55 @@
+// What a file states by the values that its records lack.
+
+import type { OrganisationRecord } from './record.ts';
+import { type Credential, type Section, usualState } from './section.ts';
+
+/** The absent values that a file states: its source has none of them. Any other absent value is unknown. */
+export interface StatedContent extends Readonly<Record<Credential['flag'], boolean>> {
+  readonly otpEmail: boolean;
+  /** Whether a record without a state has the usual one. */
+  readonly states: boolean;
+}
+
+/** The statement of a file that may omit anything. */
+export const nothingStated: StatedContent = { withPasswords: false, withOtp: false, otpEmail: false, states: false };
+
+/**
+ * Lists the credentials that a record does not have, as its file states.
+ * @param has whether the file has a credential of the record
+ */
+export function lackedCredentials(
+  { credentials = [] }: Section,
+  stated: StatedContent,
+  has: (credential: Credential) => boolean,
+): readonly Credential[] {
+  return credentials.filter((credential) => stated[credential.flag] && !has(credential));
+}
+
+/** Whether a file states the OTP e-mail factor of a section's records that lack it. */
+export function statesOtpEmail({ additional }: Section, stated: StatedContent): boolean {
+  return stated.otpEmail && additional?.otpEmail === true;
+}
+
+/** Whether a file states the state of a section's records that lack it. */
+export function statesUsualState(section: Section, stated: StatedContent): boolean {
+  return stated.states && usualState(section) !== undefined;
+}
+
+/** Adds to a record what its file states by the values that the record lacks. */
+export function withStated(record: OrganisationRecord, stated: StatedContent): OrganisationRecord {
+  const { section, credentials, clearPassword } = record;
+  const lacks = lackedCredentials(
+    section,
+    stated,
+    ({ field, clear }) => credentials[field] !== undefined || (clear !== undefined && clearPassword !== undefined),
+  );
+  const isWithoutFactor = record.otpEmail === undefined && statesOtpEmail(section, stated);
+  const hasUsualState = !record.hasState && statesUsualState(section, stated);
+  if (lacks.length === 0 && !isWithoutFactor && !hasUsualState) return record;
+  return {
+    ...record,
+    ...(lacks.length === 0 ? {} : { lacks }),
+    ...(isWithoutFactor ? { otpEmail: false } : {}),
+    ...(hasUsualState ? { hasState: true } : {}),
+  };
+}
