@@ -1,7 +1,11 @@
 import { defineConfig } from 'vitest/config';
 import { shared, slowFiles } from './vitest.config.ts';
 
-const globalSetup = ['test/support/emulators/setup.ts'];
+const globalSetup = [
+  'test/support/emulators/setup.ts',
+  'test/support/processes/browserSetup.ts',
+  'test/support/processes/caddySetup.ts',
+];
 
 /** A project whose tests may use the emulator. */
 const project = (name: string, ...include: readonly string[]) => ({

@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { areMany } from './test/support/repetitions.ts';
 
-/** Projects with this setup share one emulator: the first of them starts it. */
-const globalSetup = ['test/support/emulators/setup.ts'];
+/** Projects with this setup share one emulator and one browser: the first of them starts the emulator and finds the browser. */
+const globalSetup = ['test/support/emulators/setup.ts', 'test/support/processes/browserSetup.ts'];
 
 /** Tests wait for timers, processes and databases, and no core is to be idle meanwhile. */
 const WORKERS_PER_CORE = 1.5;

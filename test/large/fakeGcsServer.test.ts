@@ -3,7 +3,7 @@ import { bucketAt, describeBucketContract } from '../support/bucketContract.ts';
 import { type LocalBucket, startLocalBucket } from '../support/emulators/localBucket.ts';
 import { startFakeGcsServer, whyNoFakeGcsServer } from './fakeGcsServer.ts';
 
-describe.skipIf(whyNoFakeGcsServer() !== undefined)(
+describe.skipIf((await whyNoFakeGcsServer()) !== undefined)(
   'Cloud Storage, on fake-gcs-server, which checks no credentials',
   () => {
     let local: LocalBucket;

@@ -1,21 +1,19 @@
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rmdir } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { freePort } from '../../tools/ports.ts';
+import { buildGoProgram, cachedPath, hasGo } from '../support/processes/cachedPrograms.ts';
 
 /** A third-party implementation of the Cloud Storage API. It checks no credentials. */
-const module = 'github.com/fsouza/fake-gcs-server';
-const version = 'v1.56.1';
-const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'fake-gcs-server', version);
-const program = join(cache, 'fake-gcs-server');
+const fakeGcsServer = {
+  name: 'fake-gcs-server',
+  version: 'v1.56.1',
+  package: 'github.com/fsouza/fake-gcs-server',
+};
 
 /** The reason why fake-gcs-server is not available on this machine; undefined if it is. With CI=true that is an error. */
-export function whyNoFakeGcsServer(): string | undefined {
-  if (existsSync(program) || spawnSync('go', ['version']).status === 0) return undefined;
+export async function whyNoFakeGcsServer(): Promise<string | undefined> {
+  if (existsSync(cachedPath(fakeGcsServer)) || (await hasGo())) return undefined;
   const reason = 'fake-gcs-server is not built, and go, which builds it, is not installed';
   if (process.env.CI === 'true') throw new Error(reason);
   process.stderr.write(`skipped: ${reason}\n`);
@@ -24,7 +22,7 @@ export function whyNoFakeGcsServer(): string | undefined {
 
 /** Starts fake-gcs-server with one bucket, in memory. The first start builds it, which takes about a minute. */
 export async function startFakeGcsServer(bucket: string): Promise<{ url: string; close(): Promise<void> }> {
-  if (!existsSync(program)) await build();
+  const program = await buildGoProgram(fakeGcsServer);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const flags = { scheme: 'http', host: '127.0.0.1', port, 'public-host': `127.0.0.1:${port}`, 'external-url': url };
@@ -42,15 +40,6 @@ export async function startFakeGcsServer(bucket: string): Promise<{ url: string;
       await exited;
     },
   };
-}
-
-// Built elsewhere and then renamed, so that an interrupted build is never used.
-async function build(): Promise<void> {
-  await mkdir(cache, { recursive: true });
-  const directory = await mkdtemp(join(cache, 'build-'));
-  await promisify(execFile)('go', ['install', `${module}@${version}`], { env: { ...process.env, GOBIN: directory } });
-  await rename(join(directory, 'fake-gcs-server'), program);
-  await rmdir(directory);
 }
 
 async function createBucket(url: string, name: string, isRunning: () => boolean): Promise<void> {
