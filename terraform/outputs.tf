@@ -21,6 +21,15 @@ output "next_commands" {
   value       = { for id, database in local.databases : id => "npm run -s identity -- init --firestore ${database} --token-file ${id}.pat" }
 }
 
+# After a failed update, Google can return the new settings. Then only the state of the function shows the failure.
+output "redeploy_commands" {
+  description = "The command for each function that is not active because its last deployment failed: it replaces the function."
+  value = flatten([for id, instance in module.instance : [
+    for function, state in instance.states :
+    "terraform -chdir=terraform apply -replace='module.instance[\"${id}\"].google_cloudfunctions2_function.this[\"${function}\"]'" if state != "ACTIVE"
+  ]])
+}
+
 output "transfer_buckets" {
   description = "The names of each instance's transfer buckets, under `exports` and `imports`."
   value       = { for id, instance in module.instance : id => instance.buckets }

@@ -2,12 +2,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run } from '../../tools/program.ts';
 import { copyConfiguration } from '../terraform/configurationCopy.ts';
-import { whyNoProvider } from './terraform.ts';
 
-const reason = await whyNoProvider();
-if (reason !== undefined) process.stderr.write(`The tests with the real provider are skipped: ${reason}\n`);
-
-describe.skipIf(reason !== undefined)('with the real provider, `terraform test`', () => {
+describe('with the real provider, `terraform test`', () => {
   it.each(['.', 'modules/edge', 'modules/instance', 'modules/monitoring'])('passes in terraform/%s', async (module) => {
     await using copy = await copyConfiguration();
     const directory = join(copy.directory, module);

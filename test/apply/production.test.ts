@@ -5,10 +5,7 @@ import { run } from '../../tools/program.ts';
 import { readInputs } from '../terraform/interfaceTables.ts';
 import { readTerraform } from '../terraform/terraformFiles.ts';
 import { type Fields, fieldsOf, isFields } from './google/json.ts';
-import { type Applied, startProject, type Variables, whyNoProvider } from './terraform.ts';
-
-const reason = await whyNoProvider();
-if (reason !== undefined) process.stderr.write(`The applies are skipped: ${reason}\n`);
+import { type Applied, startProject, type Variables } from './terraform.ts';
 
 const EXAMPLE = 'examples/production/terraform.tfvars';
 const ARCHIVES = 'tests/archives';
@@ -80,7 +77,7 @@ describe('the changes', () => {
   });
 });
 
-describe.skipIf(reason !== undefined)('the production example, applied with the real provider', () => {
+describe('the production example, applied with the real provider', () => {
   let applied: Applied;
   let current: Variables;
 

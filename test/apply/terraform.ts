@@ -3,7 +3,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Ended, run } from '../../tools/program.ts';
 import { type ConfigurationCopy, copyConfiguration } from '../terraform/configurationCopy.ts';
-import { whyNoTerraform } from '../terraform/whyNoTerraform.ts';
 import { PROJECT, Project } from './google/project.ts';
 import { type Google, startGoogle } from './google/server.ts';
 
@@ -41,32 +40,20 @@ export interface Applied extends AsyncDisposable {
   readonly directory: string;
   terraform(...args: readonly string[]): Promise<Ended>;
   // These throw an error with Terraform's output if it fails.
-  apply(variables: Variables): Promise<void>;
+  apply(variables: Variables, ...options: readonly string[]): Promise<void>;
   import(variables: Variables, address: string, id: string): Promise<void>;
   destroy(variables: Variables): Promise<void>;
   /** Plans; returns the output of a plan with changes, and nothing of an empty one. */
   planned(variables: Variables): Promise<string>;
 }
 
-/** Why the real provider cannot be had; `undefined` if it can. */
-export async function whyNoProvider(): Promise<string | undefined> {
-  const reason = whyNoTerraform();
-  if (reason !== undefined) return reason;
-  await using copy = await initialised();
-  if (copy.failure !== undefined) return `Terraform finds no provider, see test/apply/README.md: ${copy.failure}`;
-  const { stdout } = await run('terraform', [`-chdir=${copy.directory}`, 'providers', 'schema', '-json'], {
-    cwd: copy.directory,
-  });
-  return stdout.includes('google_cloudfunctions2_function')
-    ? undefined
-    : 'the provider has no google_cloudfunctions2_function';
-}
-
+/** A copy of the configuration after `terraform init`. */
 interface Initialised extends ConfigurationCopy {
   readonly failure: string | undefined;
 }
 
-async function initialised(): Promise<Initialised> {
+/** Copies the configuration for tests, and initialises it. */
+export async function initialised(): Promise<Initialised> {
   const copy = await copyConfiguration();
   for (const [path, text] of Object.entries(overrides)) await writeFile(join(copy.directory, path), text);
   const { code, stderr } = await run('terraform', [`-chdir=${copy.directory}`, 'init', '-no-color', '-input=false']);
@@ -84,11 +71,7 @@ interface Existing {
 export async function startProject({ secrets, accounts = [], channels = [] }: Existing): Promise<Applied> {
   const project = new Project(PROPAGATION_MS);
   const below = `projects/${PROJECT}`;
-  for (const secret of secrets) {
-    project.put(`secretmanager/${below}/secrets/${secret}`, { name: secret });
-    for (const version of ['1', '2'])
-      project.put(`secretmanager/${below}/secrets/${secret}/versions/${version}`, { name: version });
-  }
+  for (const secret of secrets) project.addSecret(secret);
   for (const account of accounts)
     project.put(`iam/${below}/serviceAccounts/${account}@${PROJECT}.iam.gserviceaccount.com`, {});
   for (const channel of channels) project.put(`monitoring/${below}/notificationChannels/${channel}`, {});
@@ -113,7 +96,7 @@ export async function startProject({ secrets, accounts = [], channels = [] }: Ex
     project,
     directory: copy.directory,
     terraform,
-    apply: (variables) => succeed(variables, 'apply', '-auto-approve'),
+    apply: (variables, ...options) => succeed(variables, 'apply', '-auto-approve', ...options),
     import: (variables, address, id) => succeed(variables, 'import', address, id),
     destroy: (variables) => succeed(variables, 'destroy', '-auto-approve'),
     async planned(variables) {

@@ -16,6 +16,9 @@ resource "google_cloudfunctions2_function" "this" {
     service_account   = var.build_service_account
     docker_repository = var.docker_repository
 
+    # The provider does not read the source back, so it would miss a failed release. It reads this variable back.
+    environment_variables = { ARCHIVE = var.archives[each.key].object }
+
     source {
       storage_source {
         bucket = var.archives[each.key].bucket

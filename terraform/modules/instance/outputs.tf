@@ -5,7 +5,7 @@ output "accounts" {
 
 output "archives" {
   description = "The object that each function was built from, by the function's name in the code."
-  value       = { for key, function in google_cloudfunctions2_function.this : key => function.build_config[0].source[0].storage_source[0].object }
+  value       = { for key, function in google_cloudfunctions2_function.this : key => function.build_config[0].environment_variables["ARCHIVE"] }
 }
 
 output "buckets" {
@@ -43,6 +43,11 @@ output "settings" {
     master_keys      = { for key, function in google_cloudfunctions2_function.this : key => [for variable in function.service_config[0].secret_environment_variables : "${variable.secret}@${variable.version}"] }
     min_instances    = { for key, function in google_cloudfunctions2_function.this : key => function.service_config[0].min_instance_count }
   }
+}
+
+output "states" {
+  description = "The state of each function in Google Cloud, by the function's name in the code."
+  value       = { for key, function in google_cloudfunctions2_function.this : key => function.state }
 }
 
 output "uptime_check_id" {

@@ -16,3 +16,7 @@ mock_resource "google_service_account" {
     member = "serviceAccount:mock@acme-identity.iam.gserviceaccount.com"
   }
 }
+
+mock_resource "google_cloudfunctions2_function" {
+  defaults = { state = "ACTIVE" }
+}

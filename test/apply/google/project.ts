@@ -27,8 +27,6 @@ const enabledAtFirst = ['cloudresourcemanager', 'logging', 'monitoring', 'secret
 export class Project {
   readonly resources = new Map<string, Fields>();
   readonly policies = new Map<string, Policy>();
-  /** The contents of objects in buckets, by their keys. */
-  readonly contents = new Map<string, Buffer>();
   readonly #answersAt = new Map<string, number>(enabledAtFirst.map((service) => [service, 0]));
   readonly #grantedAt = new Map<string, number>();
   readonly #propagationMs: number;
@@ -61,6 +59,28 @@ export class Project {
   put(key: string, resource: Fields): Fields {
     this.resources.set(key, resource);
     return resource;
+  }
+
+  /** Adds a secret, by default with two versions. */
+  addSecret(id: string, versions: readonly string[] = ['1', '2']): void {
+    const name = `projects/${PROJECT}/secrets/${id}`;
+    this.put(`secretmanager/${name}`, { name });
+    for (const version of versions) {
+      const metadata = { name: byNumber(`${name}/versions/${version}`), createTime: now(), state: 'ENABLED' };
+      this.put(`secretmanager/${name}/versions/${version}`, metadata);
+    }
+  }
+
+  /** Returns a function that restores the current resources and policies. */
+  snapshot(): () => void {
+    const maps: readonly Map<string, unknown>[] = [this.resources, this.policies];
+    const copies = maps.map((map) => new Map(map));
+    return () => {
+      for (const [index, map] of maps.entries()) {
+        map.clear();
+        for (const [key, value] of copies[index] ?? []) map.set(key, value);
+      }
+    };
   }
 
   grant(key: string, binding: Binding): void {

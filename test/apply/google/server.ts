@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { answerAccount, answerPolicy, answerProject, answerServices } from './accounts.ts';
 import { ApiError, denied } from './apiError.ts';
 import { answerCompute } from './compute.ts';
+import { Faults } from './faults.ts';
 import { type Fields, fieldsOf, listOf, textOf } from './json.ts';
 import { byId, type Project } from './project.ts';
 import type { ApiRequest } from './request.ts';
@@ -34,13 +35,15 @@ export interface Google extends AsyncDisposable {
   readonly environment: Readonly<Record<string, string>>;
   /** Requests that the stand-in does not know, and attempts to reach another host. */
   readonly unexpected: readonly string[];
+  readonly faults: Faults;
 }
 
 /** Starts a stand-in of Google's APIs on loopback. */
 export async function startGoogle(project: Project): Promise<Google> {
   const unexpected: string[] = [];
+  const faults = new Faults(project);
   const server = createServer(async (incoming, response) => {
-    const { status, answer } = await answerOf(project, incoming);
+    const { status, answer } = await answerOf(project, faults, incoming);
     if (status === 501) unexpected.push(`${incoming.method} ${incoming.url}`);
     response.writeHead(answer === undefined ? 204 : status, { 'content-type': 'application/json; charset=UTF-8' });
     response.end(answer === undefined ? undefined : JSON.stringify(answer));
@@ -50,6 +53,8 @@ export async function startGoogle(project: Project): Promise<Google> {
     if (url !== 'openidconnect.googleapis.com:443') unexpected.push(`CONNECT ${url}`);
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
   });
+  // The provider does not retry a request that meets a closing connection. By default, connections close after 5 idle seconds.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const origin = originOf(server);
@@ -60,6 +65,7 @@ export async function startGoogle(project: Project): Promise<Google> {
   return {
     environment: { ...Object.fromEntries(endpoints), GOOGLE_OAUTH_ACCESS_TOKEN: 'none', HTTPS_PROXY: origin },
     unexpected,
+    faults,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
@@ -74,9 +80,10 @@ function originOf(server: Server): string {
   return `http://127.0.0.1:${address.port}`;
 }
 
-async function answerOf(project: Project, incoming: IncomingMessage) {
+async function answerOf(project: Project, faults: Faults, incoming: IncomingMessage) {
   try {
-    return { status: 200, answer: dispatch(project, await readRequest(incoming)) };
+    const request = await readRequest(incoming);
+    return { status: 200, answer: faults.answer(request, () => dispatch(project, request)) };
   } catch (error) {
     const { code, status, message, reason } =
       error instanceof ApiError ? error : new ApiError(501, 'INTERNAL', String(error));

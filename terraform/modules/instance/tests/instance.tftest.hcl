@@ -401,6 +401,10 @@ run "runs_each_function_with_the_documented_settings" {
     ])
     error_message = "Each function must be built from its own archive."
   }
+  assert {
+    condition     = output.archives == { for key, archive in var.archives : key => archive.object }
+    error_message = "Each build must have its archive's name in a variable that the provider reads back."
+  }
 }
 
 run "configures_the_functions" {

@@ -1,0 +1,125 @@
+import { appendFile, cp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Failure } from './google/faults.ts';
+import { type Applied, startProject, type Variables } from './terraform.ts';
+
+const FUNCTION = 'module.instance["north"].google_cloudfunctions2_function.this["export"]';
+const HELD = 'cloudfunctions/projects/acme-identity/locations/europe-west1/functions/north-export';
+
+/** Each apply repeats what failed, and fails where the next resource depends on it. */
+const MAXIMUM_APPLIES = 20;
+
+const before: Variables = {
+  project_id: 'acme-identity',
+  region: 'europe-west1',
+  alert_email: 'operations@example.com',
+  dist_directory: 'tests/archives',
+  labels: { team: 'identity' },
+  instances: {
+    north: {
+      domain: 'id.example.com',
+      exporters: ['serviceAccount:exporter@acme-identity.iam.gserviceaccount.com'],
+    },
+  },
+};
+
+/** Changes every resource that Terraform can update, and replaces some. */
+const after: Variables = {
+  ...before,
+  alert_email: 'alerts@example.com',
+  dist_directory: 'tests/other-archives',
+  requests_per_minute: 900,
+  admin_requests_per_minute: 45,
+  audit_retention_days: 365,
+  labels: { team: 'platform' },
+  kms_key: 'projects/acme-keys/locations/europe-west1/keyRings/identity/cryptoKeys/identity',
+  instances: {
+    north: { domain: 'id.example.org', cors_origins: ['https://console.example.com'], master_key_version: '2' },
+  },
+};
+
+describe('changes that fail, applied with the real provider', () => {
+  let applied: Applied;
+
+  beforeAll(async () => {
+    applied = await startProject({ secrets: ['north-master-key'], accounts: ['exporter'] });
+    const [archives, others] = ['tests/archives', 'tests/other-archives'].map((path) => join(applied.directory, path));
+    if (archives === undefined || others === undefined) throw new Error('no archives');
+    await cp(archives, others, { recursive: true });
+    for (const name of ['removeOtpEmail', 'export', 'import'])
+      await writeFile(join(others, `${name}.zip`), 'release 2');
+    await applied.apply(before);
+  });
+
+  afterAll(() => applied[Symbol.asyncDispose]());
+
+  /** Applies until an apply succeeds, while each change fails once. Returns the changes that failed. */
+  async function applyWithFailures(variables: Variables, failure: Failure): Promise<readonly string[]> {
+    applied.google.faults.start(failure);
+    const errors: string[] = [];
+    const succeeds = () =>
+      applied.apply(variables).then(
+        () => true,
+        (error) => {
+          errors.push(String(error));
+          return false;
+        },
+      );
+    while (!(await succeeds())) expect(errors.length, errors.at(-1)).toBeLessThan(MAXIMUM_APPLIES);
+    expect(errors).not.toEqual([]);
+    expect(errors.filter((error) => !error.includes('this change fails once'))).toEqual([]);
+    const { failed, lost } = applied.google.faults;
+    expect(lost).toEqual([]);
+    applied.google.faults.start(undefined);
+    expect(await applied.planned(variables)).toBe('');
+    expect(applied.google.unexpected).toEqual([]);
+    return failed;
+  }
+
+  it('repeats rejected requests in the next applies', async () => {
+    await appendFile(join(applied.directory, '../firestore.rules'), '// changed\n');
+    expect(updatedCollections(await applyWithFailures(after, 'rejected request'))).toEqual([
+      'certificatemanager/certificateMaps',
+      'cloudfunctions/functions',
+      'compute/addresses',
+      'compute/forwardingRules',
+      'compute/securityPolicies',
+      'compute/urlMaps',
+      'logging/buckets',
+      'monitoring/alertPolicies',
+      'monitoring/notificationChannels',
+      'storage/b',
+    ]);
+  });
+
+  it('repeats failed operations in the next applies', async () => {
+    expect(updatedCollections(await applyWithFailures(before, 'failed operation'))).toEqual([
+      'certificatemanager/certificateMaps',
+      'cloudfunctions/functions',
+      'compute/addresses',
+      'compute/forwardingRules',
+      'compute/securityPolicies',
+      'compute/urlMaps',
+    ]);
+  });
+
+  it('prints the command that replaces a function whose deployment failed, although its settings are those of the configuration', async () => {
+    applied.project.put(HELD, { ...applied.project.held(HELD), state: 'FAILED' });
+    expect(await applied.planned(before)).toContain(`apply -replace='${FUNCTION.replaceAll('"', '\\"')}'`);
+    await applied.apply(before, `-replace=${FUNCTION}`);
+    expect(applied.project.held(HELD)).toMatchObject({ state: 'ACTIVE' });
+    expect(await applied.planned(before)).toBe('');
+  });
+});
+
+/** The services and collections, such as `compute/urlMaps`, of the resources whose update failed. */
+function updatedCollections(failed: readonly string[]): readonly string[] {
+  const names = failed.flatMap((change) => {
+    const [, patched, changed] =
+      /^(?:(?:PATCH|PUT) (\S+)|POST (compute\/\S+)\/(?:setLabels|patchRule)) /.exec(change) ?? [];
+    return patched ?? changed ?? [];
+  });
+  const resources = names.filter((name) => !name.endsWith('/iam')).map((name) => name.split('/'));
+  return [...new Set(resources.map((parts) => `${parts[0]}/${parts.at(-2)}`))].toSorted();
+}
