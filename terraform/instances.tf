@@ -1,3 +1,63 @@
+# The id of the instance by each domain and each database. A domain has a dot, and a database has none.
+locals {
+  claims = merge([for id, instance in var.instances : {
+    (instance.domain)                 = id
+    (coalesce(instance.database, id)) = id
+  }]...)
+  plan = jsonencode([plantimestamp(), local.claims])
+
+  master_keys = { for id, instance in var.instances : "${id}-master-key/${instance.master_key_version}" => {
+    secret  = "${id}-master-key"
+    version = instance.master_key_version
+  } }
+}
+
+# Remembers the plan that added each id. An id is new if that is the current plan.
+resource "terraform_data" "id" {
+  for_each = var.instances
+  input    = local.plan
+
+  lifecycle {
+    ignore_changes = [input]
+  }
+}
+
+# Remembers the plan that added each domain and each database.
+resource "terraform_data" "claim" {
+  for_each = local.claims
+  input    = local.plan
+
+  # Under another id, all resources of an instance would be replaced, and its domain would lead to an empty database.
+  lifecycle {
+    ignore_changes = [input]
+
+    postcondition {
+      condition     = self.input == local.plan || try(terraform_data.id[each.value].input, null) != local.plan
+      error_message = "${each.key} is in use, and the new instance ${each.value} would have none of its data. The id of an instance cannot change: set it back. To pass ${each.key} to a new instance, create the instance without it first (docs/operations-google-cloud.md, \"Ids, domains and databases\")."
+    }
+  }
+}
+
+# Remembers the plan that added each version of a master key.
+resource "terraform_data" "master_key" {
+  for_each = local.master_keys
+  input    = local.plan
+
+  lifecycle {
+    ignore_changes = [input]
+  }
+}
+
+# The plan fails if an added version does not exist. Earlier ones are not read, so that a destroy needs no secret. Only metadata
+# is read: otherwise Terraform's state would contain the key.
+data "google_secret_manager_secret_version" "added" {
+  for_each = { for name, key in local.master_keys : name => key if try(terraform_data.master_key[name].input, null) == local.plan }
+
+  secret            = each.value.secret
+  version           = each.value.version
+  fetch_secret_data = false
+}
+
 module "instance" {
   source   = "./modules/instance"
   for_each = var.instances

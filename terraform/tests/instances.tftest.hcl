@@ -52,6 +52,10 @@ run "outputs_the_next_steps" {
     condition     = output.transfer_buckets.south == { exports = "acme-identity-south-exports", imports = "acme-identity-south-imports" }
     error_message = "Each instance must have its own buckets."
   }
+  assert {
+    condition     = length(output.redeploy_commands) == 0
+    error_message = "An active function must not be replaced."
+  }
 }
 
 run "rejects_another_region" {
@@ -69,6 +73,67 @@ run "rejects_another_project" {
     project_id = "acme-other"
   }
   expect_failures = [terraform_data.place]
+}
+
+run "rejects_another_id_of_an_instance" {
+  command = plan
+  variables {
+    instances = {
+      nord  = { domain = "north.example.com" }
+      south = { domain = "south.example.com", location = "eur3" }
+    }
+  }
+  expect_failures = [terraform_data.claim]
+}
+
+run "rejects_another_id_and_another_domain_of_an_instance" {
+  command = plan
+  variables {
+    instances = {
+      nord  = { domain = "nord.example.com", database = "north" }
+      south = { domain = "south.example.com", location = "eur3" }
+    }
+  }
+  expect_failures = [terraform_data.claim]
+}
+
+run "rejects_a_new_instance_that_takes_the_domain_of_another_instance" {
+  command = plan
+  variables {
+    instances = {
+      north  = { domain = "old.example.com" }
+      north2 = { domain = "north.example.com" }
+      south  = { domain = "south.example.com", location = "eur3" }
+    }
+  }
+  expect_failures = [terraform_data.claim]
+}
+
+run "lets_two_instances_swap_their_domains" {
+  command = plan
+  variables {
+    instances = {
+      north = { domain = "south.example.com" }
+      south = { domain = "north.example.com", location = "eur3" }
+    }
+  }
+
+  assert {
+    condition     = output.base_urls.south == "https://north.example.com"
+    error_message = "Domains may pass between existing instances."
+  }
+}
+
+run "lets_an_instance_take_the_domain_of_a_removed_instance" {
+  command = plan
+  variables {
+    instances = { south = { domain = "north.example.com", location = "eur3" } }
+  }
+
+  assert {
+    condition     = output.base_urls.south == "https://north.example.com"
+    error_message = "Domains may pass to an existing instance."
+  }
 }
 
 run "uploads_each_archive_under_the_hash_of_its_content" {

@@ -1,4 +1,4 @@
-import { appendFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Applied, startProject, type Variables } from './terraform.ts';
@@ -56,6 +56,12 @@ describe('the configuration, applied with the real provider', () => {
     expect(names('/functions/')).toHaveLength(6);
   });
 
+  it('leaves master keys out of the state', async () => {
+    const state = await readFile(join(applied.directory, 'terraform.tfstate'), 'utf8');
+    expect(state).toContain('"google_secret_manager_secret_version"');
+    expect(state).not.toMatch(/"secret_data": "[^"]/);
+  });
+
   it('swaps the domains of two instances, and keeps their certificates', async () => {
     const before = names('/certificates/');
     await settle(withInstances({ north: south, south: north }));
@@ -63,14 +69,42 @@ describe('the configuration, applied with the real provider', () => {
     await settle(withInstances({ north, south }));
   });
 
-  it('removes an instance and keeps its database', async () => {
-    await settle(withInstances({ north }));
+  /** Expects that the plan fails, with a sentence in its message. */
+  async function expectRejection(instances: Variables, sentence: string): Promise<void> {
+    const output = await applied.planned(withInstances(instances)).catch(String);
+    expect(output.replace(/\s*\n[│\s]*/g, ' ')).toContain(sentence);
+  }
+
+  it.each([
+    ['another id', { nord: north, south }],
+    ['another id and another domain', { nord: { domain: 'nord.example.com', database: 'north' }, south }],
+    ['a new instance on the domain of another', { nord: north, north: { domain: 'old.example.com' }, south }],
+  ])('rejects %s in the plan', async (_, instances) => {
+    applied.project.addSecret('nord-master-key');
+    await expectRejection(instances, 'is in use, and the new instance nord would have none of its data');
+  });
+
+  it('rejects a missing version of a master key in the plan', async () => {
+    const east = { domain: 'east.example.com' };
+    const secret = 'east-master-key';
+    await expectRejection({ north, south, east }, `secrets/${secret}/versions/1' was not found`);
+    applied.project.addSecret(secret, []);
+    await expectRejection({ north, south, east }, `secrets/${secret}/versions/1' was not found`);
+    applied.project.addSecret(secret);
+    expect(await applied.planned(withInstances({ north, south, east }))).toContain('module.instance["east"]');
+    const rotated = { ...north, master_key_version: '3' };
+    await expectRejection({ north: rotated, south }, "secrets/north-master-key/versions/3' was not found");
+  });
+
+  it('removes an instance, passes its domain to another instance, and keeps its database', async () => {
+    await settle(withInstances({ north: south }));
     expect(names('/functions/')).toHaveLength(3);
     expect(names('/databases/south')).toContain('firestore/projects/acme-identity/databases/south');
     expect(names('/releases/')).toHaveLength(1);
   });
 
   it('restores a removed instance after an import of its database and schedule', async () => {
+    await settle(withInstances({ north }));
     const database = 'projects/acme-identity/databases/south';
     const [schedule = ''] = names(`${database}/backupSchedules/`);
     const variables = withInstances({ north, south });
@@ -101,9 +135,10 @@ describe('the configuration, applied with the real provider', () => {
     ).toContain('"FIRESTORE_DATABASE":"south-restored"');
   });
 
-  it('destroys everything but databases, their schedules and indexes, and audit trails', async () => {
+  it('destroys everything except databases, their schedules and indexes, and audit trails, also without master keys', async () => {
+    for (const secret of names('secretmanager/')) applied.project.resources.delete(secret);
     await applied.destroy(withInstances({ north, south: { ...south, database: 'south-restored' } }));
-    const left = [...applied.project.resources.keys()].filter((key) => !key.startsWith('secretmanager/'));
+    const left = [...applied.project.resources.keys()];
     const kept =
       /^(firestore\/.*\/databases\/(north|south|south-restored)(\/|$)|logging\/.*\/buckets\/(north|south)-audit$)/;
     expect(left.filter((key) => !kept.test(key))).toEqual([]);

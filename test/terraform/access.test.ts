@@ -39,6 +39,9 @@ describe('the access that Terraform grants', () => {
   it('contains no key and no password', () => {
     expect(distinct(/resource "google_(service_account_key|secret_manager_secret(?:_version)?)"/g)).toEqual([]);
     expect(all).not.toMatch(/private_key|password/);
+    const keys = all.match(/^(?:data|ephemeral) "google_secret_manager_secret_version\w*"[\s\S]*?^\}$/gm) ?? [];
+    expect(keys.filter((source) => !/^ {2}fetch_secret_data = false$/m.test(source))).toEqual([]);
+    expect(keys).toHaveLength(1);
   });
 });
 

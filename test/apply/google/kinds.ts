@@ -46,6 +46,11 @@ function resourcesOf(project: Project, prefix: string): readonly [key: string, r
   return [...project.resources].filter(([key]) => key.startsWith(prefix));
 }
 
+/** Versions of secrets, by their metadata. Their contents, under the method `access`, belong to no kind. */
+const secretManager: readonly Kind[] = [
+  { keys: /^secretmanager\/.*\/secrets\/[^/]+\/versions\/\d+$/, fill: (given) => given },
+];
+
 const firestore: readonly Kind[] = [
   {
     keys: /^firestore\/projects\/[^/]+\/databases\/[^/]+$/,
@@ -374,7 +379,15 @@ const monitoring: readonly Kind[] = [
   },
 ];
 
-const kinds: readonly Kind[] = [...firestore, ...firebaseRules, ...serving, ...certificates, ...logging, ...monitoring];
+const kinds: readonly Kind[] = [
+  ...secretManager,
+  ...firestore,
+  ...firebaseRules,
+  ...serving,
+  ...certificates,
+  ...logging,
+  ...monitoring,
+];
 
 /** Returns the kind of a key. */
 export const kindOf = (key: string): Kind | undefined => kinds.find(({ keys }) => keys.test(key));
