@@ -12,7 +12,7 @@ output "dns_records" {
 }
 
 output "invoker_commands" {
-  description = "The commands that disable the check of invokers, to be run after each apply, where `public_access` is `unchecked`."
+  description = "The commands that disable the check of invokers, for `public_access = \"unchecked\"`. docs/operations-google-cloud.md, \"Organisation policies\", lists when to run them."
   value       = flatten(values(module.instance)[*].invoker_commands)
 }
 

@@ -19,11 +19,11 @@ output "database" {
 }
 
 output "invoker_commands" {
-  description = "The commands that disable the check of invokers, where `public_access` is `unchecked`."
-  value = var.public_access == "unchecked" ? [
+  description = "The commands that disable the check of invokers."
+  value = [
     for function in google_cloudfunctions2_function.this :
     "gcloud run services update ${function.name} --no-invoker-iam-check --region=${var.region} --project=${var.project_id}"
-  ] : []
+  ]
 }
 
 output "services" {
