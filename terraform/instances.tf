@@ -76,6 +76,7 @@ module "instance" {
     version = each.value.master_key_version
   }
   min_instances = each.value.min_instances
+  max_instances = each.value.max_instances
 
   archives = { for name, archive in google_storage_bucket_object.source : name => {
     bucket = archive.bucket

@@ -10,6 +10,7 @@ variable "instances" {
       importers           service accounts that may read objects of the bucket for imports; requests carry their keys
       cors_origins        origins whose pages may call the functions from a browser, by default none
       min_instances       the minimum number of removeOtpEmail processes; with 0, the first request waits for a cold start
+      max_instances       the maximum number of processes of each function; new projects and small regions can allow only 10
       master_key_version  the version of the Secret Manager secret ID-master-key, which encrypts the database's secrets
   EOT
   type = map(object({
@@ -21,6 +22,7 @@ variable "instances" {
     importers          = optional(set(string), [])
     cors_origins       = optional(set(string), [])
     min_instances      = optional(number, 0)
+    max_instances      = optional(number, 20)
     master_key_version = optional(string, "1")
   }))
   nullable = false
@@ -112,5 +114,10 @@ variable "instances" {
   validation {
     condition     = alltrue([for instance in values(var.instances) : contains(range(11), instance.min_instances)])
     error_message = "An instance's min_instances must be a whole number from 0 to 10."
+  }
+
+  validation {
+    condition     = alltrue([for instance in values(var.instances) : contains(range(1, 101), instance.max_instances) && instance.max_instances >= instance.min_instances])
+    error_message = "An instance's max_instances must be a whole number from 1 to 100, and at least min_instances."
   }
 }

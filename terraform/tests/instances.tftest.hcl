@@ -384,6 +384,7 @@ run "gives_each_instance_its_own_settings" {
         importers          = ["serviceAccount:importer@acme-identity.iam.gserviceaccount.com"]
         cors_origins       = ["https://console.example.com"]
         min_instances      = 3
+        max_instances      = 10
         master_key_version = "2"
       }
     }
@@ -416,6 +417,10 @@ run "gives_each_instance_its_own_settings" {
   assert {
     condition     = [for id in ["north", "south"] : module.instance[id].settings.min_instances["removeOtpEmail"]] == [0, 3]
     error_message = "Only an instance that asks for idle processes may have them."
+  }
+  assert {
+    condition     = [for id in ["north", "south"] : distinct(values(module.instance[id].settings.max_instances))] == [[20], [10]]
+    error_message = "Each function must have its instance's maximum of processes."
   }
   assert {
     condition     = [for id in ["north", "south"] : module.instance[id].settings.master_keys["import"]] == [["north-master-key@1"], ["south-master-key@2"]]

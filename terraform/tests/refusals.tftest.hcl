@@ -395,3 +395,19 @@ run "rejects_an_invalid_address" {
   }
   expect_failures = [var.alert_email]
 }
+
+run "rejects_functions_without_processes" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com", max_instances = 0 } }
+  }
+  expect_failures = [var.instances]
+}
+
+run "rejects_fewer_processes_than_the_minimum" {
+  command = plan
+  variables {
+    instances = { north = { domain = "north.example.com", min_instances = 5, max_instances = 4 } }
+  }
+  expect_failures = [var.instances]
+}

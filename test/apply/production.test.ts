@@ -45,6 +45,7 @@ const attributes: readonly Change[] = [
   { name: 'importers', value: ['serviceAccount:exporter@acme-identity.iam.gserviceaccount.com'] },
   { name: 'cors_origins', value: [] },
   { name: 'min_instances', value: 2 },
+  { name: 'max_instances', value: 10 },
   { name: 'master_key_version', value: '2' },
 ];
 

@@ -41,6 +41,7 @@ output "settings" {
     importers        = toset(values(google_storage_bucket_iam_member.importer)[*].member)
     location         = google_firestore_database.this.location_id
     master_keys      = { for key, function in google_cloudfunctions2_function.this : key => [for variable in function.service_config[0].secret_environment_variables : "${variable.secret}@${variable.version}"] }
+    max_instances    = { for key, function in google_cloudfunctions2_function.this : key => function.service_config[0].max_instance_count }
     min_instances    = { for key, function in google_cloudfunctions2_function.this : key => function.service_config[0].min_instance_count }
   }
 }

@@ -15,7 +15,7 @@ locals {
       concurrency   = 80
       master_key    = false
       min_instances = var.min_instances
-      max_instances = 20
+      max_instances = var.max_instances
     }
     export = {
       name          = "${var.id}-export"
@@ -27,7 +27,7 @@ locals {
       concurrency   = 1
       master_key    = true
       min_instances = 0
-      max_instances = 20
+      max_instances = var.max_instances
     }
     import = {
       name          = "${var.id}-import"
@@ -39,7 +39,7 @@ locals {
       concurrency   = 1
       master_key    = true
       min_instances = 0
-      max_instances = 20
+      max_instances = var.max_instances
     }
   }
 }

@@ -84,6 +84,12 @@ variable "master_key" {
   nullable    = false
 }
 
+variable "max_instances" {
+  description = "The maximum number of processes of each function."
+  type        = number
+  nullable    = false
+}
+
 variable "min_instances" {
   description = "The minimum number of removeOtpEmail processes. With 0, the first request waits for a cold start."
   type        = number

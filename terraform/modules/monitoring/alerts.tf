@@ -140,7 +140,7 @@ resource "google_monitoring_alert_policy" "exhausted" {
   }
 
   documentation {
-    content = "Find in the load balancer's log who sends the requests: lower admin_requests_per_minute, or raise max_instances in settings.tf."
+    content = "Find in the load balancer's log who sends the requests: lower admin_requests_per_minute, or raise max_instances."
   }
 }
 
