@@ -190,36 +190,36 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
   });
 
   it('lists all of them with their addresses in plan, result, report and a file', async () => {
-    const people = Array.from({ length: 120 }, (_, index) => hashed(`person ${index}`, ARGON2));
+    const people = Array.from({ length: 120 }, (_, index) => hashed(`person-${index}`, ARGON2));
     const formula = { ...people[0], user: { ...people[0]?.user, profile: { firstName: 'Eve', lastName: 'X', displayName: '=1+1' } } };
     const file = await exportFileWith(organisation('acme', { humanUsers: [formula, ...people.slice(1)] }));
     const { migrate } = await migrating(file, { release: '2026-07' });
-    const [directory, other] = [await testDirectory(), await testDirectory()];
-    const report = join(other, 'report.html');
-    const omit = ['--refused-hashes', 'omit', '--run-dir', join(directory, 'run'), '--report', report];
-    const { code, stdout, stderr } = await migrate(...omit, '--json');
+    const directory = await testDirectory();
+    const report = join(directory, 'report.html');
+    const { code, stdout, stderr } = await migrate('--refused-hashes', 'omit', '--report', report, '--json');
     expect(code, stderr).toBe(0);
+    const { directory: run } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
     const reasons = [expect.stringContaining('the person must activate the user')];
     const ids = people.map(({ userId }) => userId);
     for (const listed of [readPlan(stdout).people, readResult(stdout).people]) {
       expect(listed.map(({ id }) => id)).toEqual(ids);
       expect(listed[7]).toEqual({
-        id: 'person 7',
+        id: 'person-7',
         orgId: 'acme',
-        userName: 'person 7',
+        userName: 'person-7',
         name: 'First Last',
-        address: 'person 7@customer.example',
+        address: 'person-7@customer.example',
         reasons,
       });
     }
     const page = await readFile(report, 'utf8');
     for (const id of ids) expect(page).toContain(`<code>${id}</code>`);
-    const rows = await readFile(join(directory, 'run', 'people.csv'), 'utf8');
-    expect(await readFile(join(other, 'report.people.csv'), 'utf8')).toBe(rows);
+    const rows = await readFile(join(run, 'people.csv'), 'utf8');
+    expect(await readFile(join(directory, 'report.people.csv'), 'utf8')).toBe(rows);
     const [header, first, second, ...others] = rows.trimEnd().split('\r\n');
     expect(header).toBe('id,organisation,user name,name,e-mail address,reasons');
-    expect(first).toMatch(/^person 0,acme,person 0,'=1\+1,person 0@customer\.example,"ZITADEL makes a person without/);
-    expect(second).toMatch(/^person 1,acme,person 1,First Last,person 1@/);
+    expect(first).toMatch(/^person-0,acme,person-0,'=1\+1,person-0@customer\.example,"ZITADEL makes a person without/);
+    expect(second).toMatch(/^person-1,acme,person-1,First Last,person-1@/);
     expect(others).toHaveLength(118);
   });
 

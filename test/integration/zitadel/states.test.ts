@@ -139,7 +139,7 @@ describe('a migration from a ZITADEL that exports no states', () => {
     const warning = 'states that ZITADEL did not return count as active: organisation acme: of 3 people such as 35';
     expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining(warning) });
     const result = await migrate([...agreed, '--yes'], await prepareMigration(north));
-    expect(result.warnings).toContainEqual({ type: 'state', message: expect.stringContaining(warning) });
+    expect(result.warnings).toContainEqual({ type: 'export', message: expect.stringContaining(warning) });
   });
 });
 
