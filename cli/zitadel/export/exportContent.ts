@@ -10,7 +10,7 @@ import type { ExportFile, PlaceExportOptions } from '../../exports/placeInterfac
 import { searchAll } from '../rpc.ts';
 import { request, type ZitadelAddress, type ZitadelConnection } from '../zitadelConnection.ts';
 import { type DomainPolicy, readCaller, readDomainPolicy } from '../zitadelInstance.ts';
-import { EXPORT_PATH, exportOne, recordsIn } from './exportOrganisation.ts';
+import { EXPORT_PATH, type ExportScope, exportOne, recordsIn } from './exportOrganisation.ts';
 import { addStates } from './states.ts';
 
 /**
@@ -42,10 +42,15 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
       unknownStates: options.unknownStates,
       stateOf: async (orgId: string) => (await list()).get(orgId)?.state,
     };
+    const scope: ExportScope = {
+      caller,
+      stayingUsers: (userIds) => usersOf(connection, excludedOrgIds, userIds),
+      onLeftOut: (notice) => notices.push(notice),
+    };
     const exportSelected = async (orgId: string) => {
-      const organisation = await exportOne(connection, orgId, caller, options, options.timeoutMs);
+      const organisation = await exportOne(connection, orgId, scope, options, options.timeoutMs);
       if (organisation !== undefined) return organisation;
-      return (await list()).has(orgId) ? exportListed(connection, orgId, caller, options) : undefined;
+      return (await list()).has(orgId) ? exportListed(connection, orgId, scope, options) : undefined;
     };
     let domainPolicy: DomainPolicy | undefined;
     let start = '{"orgs":[';
@@ -86,10 +91,10 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
 async function exportListed(
   connection: ZitadelConnection,
   orgId: string,
-  caller: () => Promise<string>,
+  scope: ExportScope,
   options: PlaceExportOptions,
 ): Promise<JsonObject | undefined> {
-  const organisation = await exportOne(connection, orgId, caller, options, options.timeoutMs);
+  const organisation = await exportOne(connection, orgId, scope, options, options.timeoutMs);
   if (organisation !== undefined || !(await listZitadelOrganisations(connection)).has(orgId)) return organisation;
   const problem = `the response lacks organisation ${orgId}: check that no gateway answers in place of the ZITADEL`;
   throw zitadelCallFailed(connection.origin, `POST ${EXPORT_PATH}`, 200, problem);
@@ -118,6 +123,28 @@ function applyOptions(organisation: JsonObject, options: PlaceExportOptions): vo
 function addDomainPolicy(organisation: JsonObject, policy: DomainPolicy): void {
   if (organisation.domainPolicy !== undefined || !Object.values(policy).includes(true)) return;
   organisation.domainPolicy = { orgId: organisation.orgId, ...policy };
+}
+
+const ownedUsers = z.looseObject({
+  result: z
+    .array(z.looseObject({ userId: z.string(), details: z.looseObject({ resourceOwner: z.string() }) }))
+    .default([]),
+});
+
+/** Returns those of some users who belong to one of some organisations. */
+async function usersOf(
+  connection: ZitadelConnection,
+  orgIds: readonly string[],
+  userIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (orgIds.length === 0) return new Set();
+  const users = await searchAll(async ({ offset, ...query }) => {
+    const queries = [{ inUserIdsQuery: { userIds } }];
+    const body = JSON.stringify({ query: { ...query, offset: String(offset) }, queries });
+    return await request(connection, { method: 'POST', path: '/v2/users', body }, ownedUsers);
+  });
+  const found = users.filter(({ details: { resourceOwner } }) => orgIds.includes(resourceOwner));
+  return new Set(found.map(({ userId }) => userId));
 }
 
 const organisationResult = z.looseObject({

@@ -18,6 +18,7 @@ import {
 } from '../../../shared/errors/placeErrors.ts';
 import { isJsonObject, type JsonObject, parseIfJson, textAt } from '../../../shared/json/jsonObject.ts';
 import type { SectionName } from '../../../shared/organisation/section.ts';
+import { named } from '../../numberTexts.ts';
 import {
   callMethod,
   hasContext,
@@ -45,6 +46,19 @@ interface ExportedSecrets {
   readonly withOtp: boolean;
 }
 
+/** Whose grants and memberships the export of an organisation leaves out. */
+export interface ExportScope {
+  /**
+   * Returns the id of the token's user, whose grants and memberships in organisations of others are left out: it owns
+   * every organisation that it has created by an import.
+   */
+  readonly caller: () => Promise<string>;
+  /** Returns those users among some who do not move, because their organisations are excluded. */
+  readonly stayingUsers: (userIds: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** Takes a sentence about memberships that are left out. */
+  readonly onLeftOut: (notice: string) => void;
+}
+
 /** The default limit of one export: many gateways end longer calls. */
 const EXPORT_MS = 60_000;
 /** Above the size of an organisation that a ZITADEL exports in time. Memory holds several times as much. */
@@ -58,8 +72,6 @@ const exportResponse = z.looseObject({ orgs: z.array(z.record(z.string(), z.unkn
 /**
  * Exports one organisation with its grants and members: over REST, which has the fields of every release, and over
  * gRPC-Web where REST refuses the response's size.
- * @param caller returns the id of the token's user, whose grants and memberships in organisations of others are left out: it owns every
- * organisation that it has created by an import
  * @returns undefined if the response does not have the organisation
  * @throws IdentityError DEADLINE_EXCEEDED after `timeoutMs`; ZITADEL_CANNOT_EXPORT where the ZITADEL fails to export it;
  * ZITADEL_HEADER_LOST if it responds for another organisation
@@ -67,7 +79,7 @@ const exportResponse = z.looseObject({ orgs: z.array(z.record(z.string(), z.unkn
 export async function exportOne(
   connection: ZitadelConnection,
   orgId: string,
-  caller: () => Promise<string>,
+  scope: ExportScope,
   { withPasswords, withOtp }: ExportedSecrets,
   timeoutMs = EXPORT_MS,
 ): Promise<JsonObject | undefined> {
@@ -75,7 +87,7 @@ export async function exportOne(
   if (organisation === undefined) return undefined;
   const searches = await searchesOf(connection, orgId);
   await addObjectStates(searches, organisation);
-  await addGrantsBetween(searches, organisation, await caller());
+  await addGrantsBetween(searches, organisation, scope);
   return organisation;
 }
 
@@ -195,8 +207,9 @@ function putState(records: readonly JsonObject[], key: string, of: readonly { id
 async function addGrantsBetween(
   { calls, find }: OrganisationSearches,
   organisation: JsonObject,
-  callerId: string,
+  { caller, stayingUsers, onLeftOut }: ExportScope,
 ): Promise<void> {
+  const callerId = await caller();
   const add = (section: SectionName, key: readonly string[], found: readonly JsonObject[]) =>
     complete(organisation, section, key, found, callerId);
   const grants = await find((query) => calls.listAllProjectGrants({ query }));
@@ -204,20 +217,47 @@ async function addGrantsBetween(
   const userGrants = await find((query) => calls.listUserGrants({ query }));
   add('userGrants', ['userId', 'projectId', 'projectGrantId'], userGrants.map(userGrantRecord));
   const members = await find((query) => calls.listOrgMembers({ query }));
-  add('orgMembers', ['userId'], members.map(memberRecord));
-  const projectMembers: JsonObject[] = [];
+  const projectMembers: FoundMember[] = [];
   for (const project of recordsIn(organisation.projects)) {
     const projectId = textAt(project, 'projectId', '');
     const found = await find((query) => calls.listProjectMembers({ projectId, query }));
-    projectMembers.push(...found.map((one) => ({ projectId, ...memberRecord(one) })));
+    projectMembers.push(...found.map((member) => ({ of: { projectId }, member })));
   }
-  add('projectMembers', ['projectId', 'userId'], projectMembers);
-  const grantMembers: JsonObject[] = [];
+  const grantMembers: FoundMember[] = [];
   for (const { projectId, grantId } of grants) {
     const found = await find((query) => calls.listProjectGrantMembers({ projectId, grantId, query }));
-    grantMembers.push(...found.map((one) => ({ projectId, grantId, ...memberRecord(one) })));
+    grantMembers.push(...found.map((member) => ({ of: { projectId, grantId }, member })));
   }
-  add('projectGrantMembers', ['grantId', 'userId'], grantMembers);
+  const own = new Set(['humanUsers', 'machineUsers'].flatMap((name) => recordsIn(organisation[name]).map(userIdOf)));
+  const orgMembers = members.map((member): FoundMember => ({ of: {}, member }));
+  const all = [...orgMembers, ...projectMembers, ...grantMembers];
+  const others = new Set(all.map(({ member: { userId } }) => userId)).difference(own);
+  others.delete(callerId);
+  const staying = others.size === 0 ? others : await stayingUsers([...others]);
+  const moving = (found: readonly FoundMember[]) =>
+    found.filter(({ member: { userId } }) => !staying.has(userId)).map(memberRecord);
+  add('orgMembers', ['userId'], moving(orgMembers));
+  add('projectMembers', ['projectId', 'userId'], moving(projectMembers));
+  add('projectGrantMembers', ['grantId', 'userId'], moving(grantMembers));
+  const leftOut = all.filter(({ member: { userId } }) => staying.has(userId));
+  if (leftOut.length > 0) onLeftOut(leftOutText(textAt(organisation, 'orgId', ''), leftOut));
+}
+
+/** A membership, and the ids of the project or grant that it is of. */
+interface FoundMember {
+  readonly of: Readonly<Record<string, string>>;
+  readonly member: Member;
+}
+
+function leftOutText(orgId: string, leftOut: readonly FoundMember[]): string {
+  const texts = leftOut.map(({ of, member: { userId, preferredLoginName, roles } }) =>
+    [`${named(userId, preferredLoginName)} is ${roles.join(', ')}`, ...Object.values(of)].join(' of '),
+  );
+  return `memberships in organisation ${orgId} of users whose organisation stays do not move: ${texts.join('; ')}`;
+}
+
+function userIdOf(record: JsonObject): string {
+  return textAt(record, 'userId', '');
 }
 
 /**
@@ -251,8 +291,8 @@ export function recordsIn(section: unknown): JsonObject[] {
   return Array.isArray(section) ? section.filter(isJsonObject) : [];
 }
 
-function memberRecord({ userId, roles }: Member): JsonObject {
-  return { userId, roles };
+function memberRecord({ of, member: { userId, roles } }: FoundMember): JsonObject {
+  return { ...of, userId, roles };
 }
 
 function projectGrantRecord({ grantId, projectId, grantedOrgId, grantedRoleKeys, state }: GrantedProject): JsonObject {

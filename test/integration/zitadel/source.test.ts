@@ -18,6 +18,7 @@ import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 import { replies } from '../../support/zitadel/replies.ts';
 
 const MEGABYTE = 1_000_000;
+const scope = { caller: async () => 'owner', stayingUsers: async () => new Set<string>(), onLeftOut: () => undefined };
 const sameNames = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })) });
 
 describe('an export from a ZITADEL', () => {
@@ -83,11 +84,11 @@ describe('an export from a ZITADEL', () => {
   it('ends at its limit or that of a gateway, and recommends what helps', async () => {
     const { zitadel } = await filledZitadel([organisation('1')], { exportMs: 5_000 });
     const secrets = { withPasswords: true, withOtp: true };
-    await expect(exportOne(connectTo(zitadel), '1', async () => 'owner', secrets, 100)).rejects.toThrow(
+    await expect(exportOne(connectTo(zitadel), '1', scope, secrets, 100)).rejects.toThrow(
       'the export of organisation 1 takes more than 0.1 s: allow more time with --timeout, or export it without password',
     );
     const cut = await startFakeInstance((response) => response.writeHead(504).end());
-    await expect(exportOne(connectTo(cut), '1', async () => 'owner', secrets)).rejects.toThrow(
+    await expect(exportOne(connectTo(cut), '1', scope, secrets)).rejects.toThrow(
       'the export of organisation 1 was ended by a gateway (504): let the gateway wait longer, or export it',
     );
   });

@@ -458,6 +458,14 @@ function authenticationMethods({ contents }: RoutePorts, { message }: Called): R
 function findUsers({ contents, behaviour, host }: RoutePorts, called: Called): Reply {
   const queries = elements(called.message.queries);
   const anyOf = queries.flatMap((query) => elements(valueAt(query, 'orQuery.queries')));
+  const ids: unknown = queries.map((query) => valueAt(query, 'inUserIdsQuery.userIds')).find(Array.isArray);
+  if (Array.isArray(ids)) {
+    const found = [...contents.users].filter(([userId]) => ids.includes(userId));
+    return results(
+      called,
+      found.map(([userId, resourceOwner]) => ({ userId, details: { resourceOwner } })),
+    );
+  }
   const isFound = (person: JsonObject) => anyOf.some((query) => matches(person, query));
   const people = [...contents.organisations.keys()].flatMap((orgId) =>
     contents.visible(orgId, 'humanUsers').map((person) => {
