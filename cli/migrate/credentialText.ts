@@ -8,6 +8,7 @@ const secondFactorTexts: Readonly<
   Record<CredentialSummary['secondFactors'], readonly [compared: string, others: string]>
 > = {
   all: ['second factors', ''],
+  otp: ['TOTP seed, OTP e-mail factor', '; other second factors do not move, and are not compared'],
   totp: ['TOTP seed', '; other second factors do not move, and are not compared'],
   none: ['', '; second factors do not move, and are not compared'],
 };

@@ -123,7 +123,7 @@ const credentialSummary = z.strictObject({
    */
   kept: countSchema,
   /** The counted second factors: those that the export contains. */
-  secondFactors: z.enum(['all', 'totp', 'none']),
+  secondFactors: z.enum(['all', 'otp', 'totp', 'none']),
   /** The others by reason: their number, and the names of the first ones. */
   others: z.array(z.strictObject({ reason: z.string(), count: countSchema, names: z.array(z.string()) })),
 });

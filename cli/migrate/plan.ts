@@ -131,11 +131,12 @@ function overwrites({ place, kind }: OpenSide, { onConflict }: MigrationSettings
 }
 
 /**
- * Returns the second factors that an export contains. Without a manifest, as from a ZITADEL, its records show them: a
- * ZITADEL exports seeds, but no OTP e-mail factors.
+ * Returns the second factors that an export contains. Without a manifest, as from a ZITADEL, its records show them: its
+ * other second factors do not move.
  */
 function secondFactors({ secrets: asked }: ExportedRequest, { counts: found }: FileSecrets, withOtp: boolean) {
-  if (asked?.otp === true || found.otpEmailFactors !== undefined) return 'all';
+  if (asked?.otp === true) return 'all';
+  if (found.otpEmailFactors !== undefined) return 'otp';
   return found.totpSeeds !== undefined || (asked === undefined && withOtp) ? 'totp' : 'none';
 }
 

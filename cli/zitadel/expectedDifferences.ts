@@ -46,10 +46,17 @@ const fieldRules: readonly DifferenceRule[] = [
   },
   {
     sections: ['humanUsers'],
-    paths: ['user.passwordChangeRequired', 'user.requestPasswordlessRegistration', 'otpEmail'],
+    paths: ['user.passwordChangeRequired', 'user.requestPasswordlessRegistration'],
     reason: NOT_EXPORTED,
-    applies: ([, zitadel]) => zitadel === undefined || zitadel === false,
+    applies: isFalseInZitadel,
   },
+  {
+    sections: ['humanUsers'],
+    paths: ['otpEmail'],
+    reason: 'ZITADEL does not import OTP e-mail factors',
+    applies: (values, { losses }) => losses !== undefined && isFalseInZitadel(values),
+  },
+  { sections: ['humanUsers'], paths: ['otpEmail'], reason: 'the ZITADEL does not return its OTP e-mail factors' },
   { sections: ['machineUsers'], paths: ['user.accessTokenType'], reason: NOT_EXPORTED },
   { sections: ['oidcApps'], paths: ['app.backChannelLogoutUri', 'app.loginVersion'], reason: NOT_EXPORTED },
   { sections: ['loginTexts'], paths: ['linkingUserPromptText'], reason: NOT_EXPORTED },
@@ -179,6 +186,10 @@ function lacksOnlyMissing([other, zitadel]: DifferingValues, hasProvider: (id: s
     ? other.filter((idp) => isJsonObject(idp) && hasProvider(textAt(idp, 'idpId', '')))
     : [];
   return isDeepStrictEqual(zitadel, kept);
+}
+
+function isFalseInZitadel([, zitadel]: DifferingValues): boolean {
+  return zitadel === undefined || zitadel === false;
 }
 
 function isMissingInZitadel([, zitadel]: DifferingValues): boolean {

@@ -11,6 +11,7 @@ import { searchAll } from '../rpc.ts';
 import { request, type ZitadelAddress, type ZitadelConnection } from '../zitadelConnection.ts';
 import { type DomainPolicy, readCaller, readDomainPolicy } from '../zitadelInstance.ts';
 import { EXPORT_PATH, type ExportScope, exportOne, recordsIn } from './exportOrganisation.ts';
+import { addOtpEmail } from './otpEmail.ts';
 import { addStates } from './states.ts';
 
 /**
@@ -65,8 +66,11 @@ export function openZitadelExport(address: ZitadelAddress, options: PlaceExportO
       if (organisation === undefined) continue;
       domainPolicy ??= await readDomainPolicy(connection);
       addDomainPolicy(organisation, domainPolicy);
-      const unknown = await addStates(organisation, states);
-      if (unknown !== undefined) notices.push(unknown);
+      const unknown = [
+        await addStates(organisation, states),
+        options.withOtp ? await addOtpEmail(connection, organisation) : undefined,
+      ];
+      notices.push(...unknown.filter((notice) => notice !== undefined));
       applyOptions(organisation, options);
       yield Buffer.from(`${start}\n${JSON.stringify(organisation)}`);
       start = ',';
@@ -175,7 +179,7 @@ export const exportLosses: readonly string[] = [
   'the theme mode, logos, icons and fonts of label policies, and label policies that are not activated',
   'identity providers other than OIDC and JWT of the older kind: links of people to them are exported, and work once the target has the provider',
   'SAML applications, the client ids and client secrets of all applications, `backChannelLogoutUri` and `loginVersion`',
-  'passkeys, U2F factors, recovery codes, OTP by SMS and by e-mail, and whether a person must change the password',
+  'passkeys, U2F factors, recovery codes, OTP by SMS, and whether a person must change the password',
   'personal access tokens and secrets of service users, and the type of their access tokens',
   'flows other than external and internal authentication, the texts of invitations and of changed passwords, and the translations of the hosted login',
   'grants and memberships of the user of the token in organisations of others',

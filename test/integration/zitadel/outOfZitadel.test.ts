@@ -6,6 +6,7 @@ import { organisation } from '../../support/fixtures/organisations.ts';
 import { migrate, prepareMigration } from '../../support/migrations/migrating.ts';
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { sqlite } from '../../support/stores/stores.ts';
+import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
 import { people } from '../../support/zitadel/files.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 
@@ -62,8 +63,52 @@ describe('a migration out of a ZITADEL', () => {
     });
   });
 
-  it('names those that another ZITADEL activates', async () => {
-    const { from } = await source();
+  it('keeps OTP e-mail factors, and leaves out the memberships of users whose organisation stays', async () => {
+    const { zitadel, from } = await source();
+    const [ada, bob] = people(2).map(({ userId }) => userId);
+    for (const userId of [ada, bob]) zitadel.contents.setOtpEmail(userId ?? '', true);
+    zitadel.contents.setOtpEmail(bob ?? '', false);
+    zitadel.contents.users.set('creator', DEFAULT_ORGANISATION);
+    const creator = { userId: 'creator', roles: ['ORG_OWNER'], preferredLoginName: 'root@zitadel.localhost' };
+    zitadel.contents.put('acme', 'orgMembers', 'creator', creator);
+    const north = await servedPlace(sqlite);
+    const migrating = await prepareMigration(north);
+    const result = await migrate([...from, '--to', north.database, ...all, '--yes'], migrating);
+    expect(result).toMatchObject({
+      outcome: 'done',
+      errors: [],
+      proof: { expected: 0, unexpected: 0 },
+      credentials: { withPassword: 2, kept: 2, secondFactors: 'otp' },
+    });
+    expect(result.warnings).toContainEqual({
+      type: 'export',
+      message:
+        'memberships in organisation acme of users whose organisation stays do not move: creator (root@zitadel.localhost) is ORG_OWNER',
+    });
+    const file = join(await testDirectory(), 'north.json');
+    await identity(['export', north.database, '--to', file, '--org', 'acme', '--with', 'otp'], migrating);
+    const [exported] = JSON.parse(await readFile(file, 'utf8')).orgs;
+    const holders = exported.humanUsers.filter((person: { otpEmail?: boolean }) => person.otpEmail === true);
+    expect(holders).toMatchObject([{ userId: ada }]);
+    expect(exported.orgMembers).toBeUndefined();
+  });
+
+  it('warns of OTP e-mail factors that the token may not read', async () => {
+    const { zitadel, from } = await source();
+    zitadel.behaviour.hidesEvents = true;
+    const north = await servedPlace(sqlite);
+    const result = await migrate([...from, '--to', north.database, ...all, '--yes'], await prepareMigration(north));
+    expect(result).toMatchObject({ outcome: 'done', credentials: { secondFactors: 'totp' } });
+    expect(result.warnings).toContainEqual({
+      type: 'export',
+      message: expect.stringMatching(/^OTP e-mail factors of organisation acme are unknown, and do not move: http/),
+    });
+  });
+
+  it('names those that another ZITADEL activates, or who lose OTP e-mail there', async () => {
+    const { zitadel: other, from } = await source();
+    const [ada] = people(1);
+    other.contents.setOtpEmail(ada?.userId ?? '', true);
     const { zitadel, tokenFile } = await filledZitadel([]);
     const to = ['--to', zitadel.url, '--to-token-file', tokenFile];
     const migrating = { env: {}, cwd: await testDirectory() };
@@ -73,6 +118,10 @@ describe('a migration out of a ZITADEL', () => {
       const message = expect.stringMatching(/^ZITADEL activates this record/);
       expect(leftToDo).toContainEqual(expect.objectContaining({ type, id, message }));
     }
-    expect(await migrate([...from, ...to, ...all, '--yes'], migrating)).toMatchObject({ proof: { unexpected: 0 } });
+    const result = await migrate([...from, ...to, ...all, '--yes'], { env: {}, cwd: await testDirectory() });
+    expect(result).toMatchObject({ outcome: 'done', proof: { unexpected: 0 } });
+    expect(result.people).toMatchObject([
+      { id: ada?.userId, address: 'person.0@customer.example', reasons: [expect.stringContaining('OTP e-mail')] },
+    ]);
   });
 });

@@ -31,6 +31,8 @@ export interface ZitadelBehaviour {
   findsUser: (userId: string) => boolean;
   /** Whether the caller lacks the permission `user.read`. */
   hidesUsers: boolean;
+  /** Whether the caller lacks the permission `events.read`. */
+  hidesEvents: boolean;
   /** Whether the instance's login names carry the domain of their organisation. */
   loginNamesByDomain: boolean;
   /** Whether a proxy removes the header `x-zitadel-orgid` of requests to a path. */
@@ -59,6 +61,7 @@ export const measured: Readonly<ZitadelBehaviour> = {
   rejectsPerson: () => false,
   findsUser: () => true,
   hidesUsers: false,
+  hidesEvents: false,
   loginNamesByDomain: false,
   losesContext: () => false,
   externalDomain: undefined,

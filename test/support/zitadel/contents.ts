@@ -47,6 +47,14 @@ export class Contents {
     this.log.append(drafts, { owner, editorId, keepsOwner: keepsOwner(this.behaviour.release) });
   }
 
+  /** Adds the OTP e-mail factor of a person, or removes it. */
+  setOtpEmail(userId: string, isSet: boolean): void {
+    if (isSet) this.otpEmail.add(userId);
+    else this.otpEmail.delete(userId);
+    const type = `user.human.mfa.otp.email.${isSet ? 'added' : 'removed'}`;
+    this.append(this.users.get(userId) ?? '', [{ aggregateType: 'user', aggregateId: userId, type }], userId);
+  }
+
   create(orgId: string, name: string, state: string): Organisation {
     const organisation = { orgId, name, state, visibleAt: this.nextVisible(), sections: new Map() };
     this.organisations.set(orgId, organisation);

@@ -351,7 +351,8 @@ const eventSelection = z.object({
   from: z.string().optional(),
 });
 
-function searchEvents({ contents }: RoutePorts, { message }: Called): Reply {
+function searchEvents({ contents, behaviour }: RoutePorts, { message }: Called): Reply {
+  if (behaviour.hidesEvents) return replies.noPermission;
   const parsed = eventSelection.safeParse(message);
   if (!parsed.success) return replies.invalid('invalid ListEventsRequest: value must contain no more than 30 item(s)');
   const { from, ...selection } = parsed.data;
@@ -457,7 +458,6 @@ function authenticationMethods({ contents }: RoutePorts, { message }: Called): R
 /** Finds people of all organisations by id, user name, e-mail address or login name: the queries that the command combines. */
 function findUsers({ contents, behaviour, host }: RoutePorts, called: Called): Reply {
   const queries = elements(called.message.queries);
-  const anyOf = queries.flatMap((query) => elements(valueAt(query, 'orQuery.queries')));
   const ids: unknown = queries.map((query) => valueAt(query, 'inUserIdsQuery.userIds')).find(Array.isArray);
   if (Array.isArray(ids)) {
     const found = [...contents.users].filter(([userId]) => ids.includes(userId));
@@ -466,6 +466,7 @@ function findUsers({ contents, behaviour, host }: RoutePorts, called: Called): R
       found.map(([userId, resourceOwner]) => ({ userId, details: { resourceOwner } })),
     );
   }
+  const anyOf = queries.flatMap((query) => elements(valueAt(query, 'orQuery.queries')));
   const isFound = (person: JsonObject) => anyOf.some((query) => matches(person, query));
   const people = [...contents.organisations.keys()].flatMap((orgId) =>
     contents.visible(orgId, 'humanUsers').map((person) => {
@@ -499,7 +500,8 @@ function matches(person: JsonObject, query: JsonObject): boolean {
 function removeOtpEmail({ contents, behaviour }: RoutePorts, { message }: Called): Reply {
   const userId = textAt(message, 'userId', '');
   if (!contents.users.has(userId)) return behaviour.release === '2.71' ? replies.otpEmailNotSet : replies.userUnknown;
-  if (!contents.otpEmail.delete(userId)) return replies.otpEmailNotSet;
+  if (!contents.otpEmail.has(userId)) return replies.otpEmailNotSet;
+  contents.setOtpEmail(userId, false);
   return replies.found({ details: { sequence: '7', resourceOwner: contents.users.get(userId) } });
 }
 
