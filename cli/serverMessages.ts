@@ -27,7 +27,7 @@ const importErrors: readonly (readonly [error: RegExp, sentence: string])[] = [
   [/^ID=V3-DKcYh Errors\.IDPConfig\./, 'another identity provider of the organisation has this name'],
   [
     /^ID=V3-DKcYh Errors\.Member\./,
-    "the token's user was a member of an organisation of this id that was deleted, and would become one again: import with the token of another user",
+    'the user was a member of an organisation of this id that was deleted, and cannot become one again: if the error is about the organisation, import with the token of another user, who becomes its owner',
   ],
   [
     /^ID=CRYPT-5uV9n /,

@@ -191,7 +191,10 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
 
   it('lists all of them with their addresses in plan, result, report and a file', async () => {
     const people = Array.from({ length: 120 }, (_, index) => hashed(`person-${index}`, ARGON2));
-    const formula = { ...people[0], user: { ...people[0]?.user, profile: { firstName: 'Eve', lastName: 'X', displayName: '=1+1' } } };
+    const formula = {
+      ...people[0],
+      user: { ...people[0]?.user, profile: { firstName: 'Eve', lastName: 'X', displayName: '=1+1' } },
+    };
     const file = await exportFileWith(organisation('acme', { humanUsers: [formula, ...people.slice(1)] }));
     const { migrate } = await migrating(file, { release: '2026-07' });
     const directory = await testDirectory();

@@ -22,7 +22,10 @@ describe("the readable text of a server's message", () => {
     ['ID=ORG-4Mlfs Message=Errors.Invalid.Argument', /are missing: add them$/],
     ['ID=V3-DKcYh Message=Errors.Org.Domain.AlreadyExists', /^another organisation has verified this domain$/],
     ['ID=V3-DKcYh Message=Errors.User.ExternalIDP.AlreadyExists', /^another person has this external identity$/],
-    ['ID=V3-DKcYh Message=Errors.Member.AlreadyExists', /^the token's user was a member of an organisation of this id/],
+    [
+      'ID=V3-DKcYh Message=Errors.Member.AlreadyExists',
+      /^the user was a member of an organisation of this id that was deleted/,
+    ],
     ['ID=V3-DKcYh Message=Errors.Project.App.AlreadyExists', /^another application of the project has this name/],
     ['ID=V3-DKcYh Message=Errors.Project.AlreadyExists', /^another project of the organisation has this name$/],
     ['ID=V3-DKcYh Message=Errors.Action.AlreadyExists', /^another action of the organisation has this name$/],
