@@ -1,5 +1,6 @@
 import { defineInstanceCommand, flag, optional } from '../command.ts';
 import { databaseOption } from '../instanceLocation.ts';
+import { keyCopyText } from '../keyCopyText.ts';
 import { createToken, newTokenFile, tokenText } from '../newToken.ts';
 import { commandLine, section } from '../terminal.ts';
 
@@ -33,10 +34,13 @@ export const initCommand = defineInstanceCommand({
       loginNamesByDomain: options['user-login-must-be-domain'],
     };
     const created = await createToken(options, () => initialise(store, instance, lifetimeMs, now));
+    const { openKeyring } = await import('../../shared/store/openStore.ts');
+    const { file: masterKeyFile } = openKeyring(location);
     return {
       json: created,
       text: [
         `organisation ${created.orgId}, service user ${created.userId}, ${tokenText(created)}`,
+        ...(masterKeyFile === undefined ? [] : [keyCopyText(masterKeyFile)]),
         ...section('Next', [commandLine(`identity serve ${databaseOption(location)}`)]),
       ],
     };

@@ -1,11 +1,12 @@
 import { defineInstanceCommand, interruptible } from '../command.ts';
+import { keyCopyText } from '../keyCopyText.ts';
 import { counted } from '../numberTexts.ts';
 
 export const rekeyCommand = defineInstanceCommand({
   name: 'rekey',
   summary: 'encrypt all secrets with a new master key',
   details:
-    'The new key is in master.key, or the first one in IDENTITY_MASTER_KEY. The instance may run. If the command was interrupted, repeat it.',
+    'The new key is in master.key, or the first one in IDENTITY_MASTER_KEY. Earlier backups need the earlier key, which stays in master.key.ID. The instance may run. If the command was interrupted, repeat it.',
   isAudited: true,
   arguments: [],
   options: {},
@@ -17,9 +18,20 @@ export const rekeyCommand = defineInstanceCommand({
     const onStep = (name: string) => void stderr.write(`${name}\n`);
     const fenceMs = keyFenceMs(location);
     return interruptible(signal, 'interrupted: repeat the command, which encrypts the rest', async () => {
-      const { keyId, documents } = await rekey(store, openKeyring(location), { signal, onStep, fenceMs });
-      const text = `all secrets are encrypted with the master key ${keyId}: ${counted(documents, 'document')} had another key`;
-      return { json: { keyId, documents }, text };
+      const keyring = openKeyring(location);
+      const rekeyed = await rekey(store, keyring, { signal, onStep, fenceMs });
+      const { keyId, documents, earlierKeys } = rekeyed;
+      return {
+        json: rekeyed,
+        text: [
+          `all secrets are encrypted with the master key ${keyId}: ${counted(documents, 'document')} had another key`,
+          ...(keyring.file === undefined ? [] : [keyCopyText(keyring.file)]),
+          ...earlierKeys.map(
+            ({ id, file }) =>
+              `earlier backups need the master key ${id}${file === undefined ? '' : ` in ${file}`}: keep it as long as them`,
+          ),
+        ],
+      };
     });
   },
 });

@@ -47,7 +47,7 @@ export const masterKeyMissing = defineError('UNAVAILABLE', 'MASTER_KEY_MISSING',
 
 export const masterKeyUnknown = defineError('UNAVAILABLE', 'MASTER_KEY_UNKNOWN', {
   text: (id: string) =>
-    `the database's secrets are encrypted with the master key ${id}, which is not among the given keys: give the key that belongs to this database`,
+    `the database's secrets are encrypted with the master key ${id}, which is not among the given keys: give the key that belongs to this database; identity rekey keeps an earlier one in master.key.${id}`,
   example: ['5hVZr0mJ2wQx'],
 });
 

@@ -12,6 +12,8 @@ interface KeySource {
   read(): readonly MasterKey[];
   /** Changes the stored keys; absent where only the operator can. */
   change?(change: (keys: readonly MasterKey[]) => readonly MasterKey[]): void;
+  /** The file of the keys. */
+  readonly file?: string;
 }
 
 /**
@@ -71,7 +73,15 @@ export class Keyring {
     return key;
   }
 
-  /** Stores only the keys with these ids. Keys in use stay known to this process. */
+  /** The file of the keys; undefined for given ones. */
+  get file(): string | undefined {
+    return this.source.file;
+  }
+
+  /**
+   * Stores only the keys with these ids, and keeps each other one in a file of its own, because earlier backups need it.
+   * Keys in use stay known to this process.
+   */
   retain(ids: readonly string[]): void {
     if (this.keys().some(({ id }) => !ids.includes(id)))
       this.change((keys) => keys.filter(({ id }) => ids.includes(id)));
@@ -86,7 +96,7 @@ export class Keyring {
 
 /** Opens the keyring of a key file, which need not exist. */
 export function fileKeyring(file: string): Keyring {
-  return new Keyring({ read: () => readKeyFile(file), change: (change) => changeKeyFile(file, change) });
+  return new Keyring({ read: () => readKeyFile(file), change: (change) => changeKeyFile(file, change), file });
 }
 
 /**
@@ -114,10 +124,17 @@ export function emptyKeyring(): Keyring {
 const COMMENT = `# This key encrypts the secrets of the database in this directory. Whoever loses it loses these secrets.
 # Keep a copy of it, apart from the backups of the database.
 `;
+const EARLIER_COMMENT = `# The database had this key before identity rekey. Restoring an earlier backup needs it.
+`;
 
 /** Returns the path of the key file in an embedded database's directory. */
 export function keyFilePath(directory: string): string {
   return join(directory, 'master.key');
+}
+
+/** Returns the path of the file that keeps an earlier key. */
+export function earlierKeyPath(file: string, id: string): string {
+  return `${file}.${id}`;
 }
 
 /**
@@ -143,21 +160,27 @@ function readKeyText(file: string): string | undefined {
 }
 
 /**
- * Replaces the keys of a file that only its owner can read, durably and atomically. The partial file, which replaces it, is
- * the lock.
+ * Replaces the keys of a file that only its owner can read, durably and atomically, after each key that it loses is in a
+ * file of its own. The partial file, which replaces it, is the lock.
  * @param change returns the new keys
  * @throws IdentityError ABORTED while another process changes the file
  */
 export function changeKeyFile(file: string, change: (keys: readonly MasterKey[]) => readonly MasterKey[]): void {
+  replaceFile(file, () => {
+    const before = readKeyFile(file);
+    const keys = change(before);
+    const ids = new Set(keys.map(({ id }) => id));
+    for (const key of before.filter(({ id }) => !ids.has(id)))
+      replaceFile(earlierKeyPath(file, key.id), () => `${EARLIER_COMMENT}${key.text}\n`);
+    return `${COMMENT}${keys.map(({ text }) => `${text}\n`).join('')}`;
+  });
+}
+
+function replaceFile(file: string, content: () => string): void {
   const partial = `${file}.partial`;
   const descriptor = createFile(partial);
   try {
-    writeFileSync(
-      descriptor,
-      `${COMMENT}${change(readKeyFile(file))
-        .map(({ text }) => `${text}\n`)
-        .join('')}`,
-    );
+    writeFileSync(descriptor, content());
     fsyncSync(descriptor);
     renameSync(partial, file);
   } catch (error) {

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { scanInPasses } from '../passes.ts';
 import { type Collection, type DocumentKey, type Store, type Write, WriteConflictError } from '../store.ts';
 import { type KeyRecord, keyRecordKey, keyRecordWrite, readKeyRecord, requireKeys, settleKeys } from './keyRecord.ts';
-import type { Keyring } from './keyring.ts';
+import { earlierKeyPath, type Keyring } from './keyring.ts';
 import type { MasterKey } from './masterKey.ts';
 import { hasOutdatedSecret, resealFields, sealedNames, secretCollections } from './sealedStore.ts';
 
@@ -23,6 +23,15 @@ export interface Rekeyed {
   readonly keyId: string;
   /** The number of documents whose values had another key. */
   readonly documents: number;
+  /** The keys that only earlier backups need now. */
+  readonly earlierKeys: readonly EarlierKey[];
+}
+
+/** A key that no value of the database has any more. */
+export interface EarlierKey {
+  readonly id: string;
+  /** The file that keeps it; absent for a key of a variable. */
+  readonly file?: string;
 }
 
 /**
@@ -46,7 +55,11 @@ export async function rekey(store: Store, keyring: Keyring, options: RekeyOption
   for (const collection of secretCollections) documents += await reseal(store, collection, target, keyring, options);
   await changeRecord(store, () => [target.id]);
   if (keyring.isWritable) keyring.retain([target.id]);
-  return { keyId: target.id, documents };
+  const { file } = keyring;
+  const earlierKeys = record.ids
+    .filter((id) => id !== target.id)
+    .map((id) => ({ id, ...(file === undefined ? {} : { file: earlierKeyPath(file, id) }) }));
+  return { keyId: target.id, documents, earlierKeys };
 }
 
 function changeRecord(store: Store, change: (record: KeyRecord) => KeyRecord['ids']): Promise<KeyRecord> {

@@ -28,6 +28,11 @@ async function newDirectory() {
 const keyLines = async (file: string) =>
   (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
+/** The ids of the keys that a database names. */
+async function keyIds(location: StoreLocation): Promise<readonly string[]> {
+  return (await readKeyRecord(await openTestStore(sqlite, location)))?.ids ?? [];
+}
+
 const USERS = 600;
 const names = Array.from({ length: USERS }, (_, index) => `user ${index}`);
 
@@ -97,7 +102,11 @@ describeStores('identity rekey', (kind) => {
     expect(await readUser(server, 'late')).toMatchObject({ totpSeed: 'LATE' });
     // Without the wait, the server still encrypts with the earlier key on Firestore: a repetition finds such values.
     if (kind.name === 'Firestore')
-      expect(await rekey(await open(location), openKeyring(location), options)).toEqual({ keyId, documents: 1 });
+      expect(await rekey(await open(location), openKeyring(location), options)).toEqual({
+        keyId,
+        documents: 1,
+        earlierKeys: [],
+      });
     const after = await open(onlyNewest(location));
     await expectAllSecrets(after);
     expect(await readUser(after, 'late')).toMatchObject({ totpSeed: 'LATE' });
@@ -206,12 +215,34 @@ describe('master.key', () => {
     const { location, directory, keyFile } = await newDirectory();
     await identityJson(['init', '--data', directory]);
     const [before] = await keyLines(keyFile);
+    const [earlier = ''] = await keyIds(location);
     const rotated = await identityJson(['rekey', '--data', directory]);
     const [after, ...others] = await keyLines(keyFile);
     expect(others).toEqual([]);
     expect(after).not.toBe(before);
-    const [keyId] = (await readKeyRecord(await openTestStore(sqlite, location)))?.ids ?? [];
-    expect(rotated).toEqual({ keyId, documents: 0 });
+    const [keyId] = await keyIds(location);
+    const kept = `${keyFile}.${earlier}`;
+    expect(rotated).toEqual({ keyId, documents: 0, earlierKeys: [{ id: earlier, file: kept }] });
+    expect(await keyLines(kept)).toEqual([before]);
+    expect((await stat(kept)).mode & 0o777).toBe(0o600);
+  });
+
+  it('is listed by identity init and by each rotation, with the keys that earlier backups need', async () => {
+    const { location, directory, keyFile } = await newDirectory();
+    const copy = `the master key is in ${keyFile}: copy it to another place`;
+    expect((await identity(['init', '--data', directory])).stdout).toContain(copy);
+    const kept: string[] = [];
+    for (let rotation = 0; rotation < 2; rotation++) {
+      const [earlier = ''] = await keyIds(location);
+      kept.push(`master.key.${earlier}`);
+      const { stdout } = await identity(['rekey', '--data', directory]);
+      expect(stdout).toContain(copy);
+      expect(stdout).toContain(
+        `earlier backups need the master key ${earlier} in ${keyFile}.${earlier}: keep it as long as them`,
+      );
+    }
+    const files = (await readdir(directory)).filter((name) => name.startsWith('master.key.'));
+    expect(files.toSorted()).toEqual(kept.toSorted());
   });
 });
 
@@ -234,6 +265,26 @@ describe('a restored backup', () => {
     await identityJson(['restore', file, '--data', restored, '--key', join(directory, 'master.key')]);
     expect((await readdir(restored)).toSorted()).toEqual(['identity.sqlite', 'master.key']);
   });
+});
+
+it('a backup from before two rotations is restored with the key that the error points to', async () => {
+  const { location, directory, keyFile } = await newDirectory();
+  const store = await openStore(location);
+  await fill(store);
+  await store.close();
+  await identityJson(['init', '--data', directory]);
+  const [earlier = ''] = await keyIds(location);
+  const file = join(directory, 'earlier.backup');
+  await identityJson(['backup', file, '--data', directory]);
+  for (let rotation = 0; rotation < 2; rotation++) await identityJson(['rekey', '--data', directory]);
+  const restored = join(directory, 'restored');
+  const restore = (key: string) => identity(['restore', file, '--data', restored, '--key', key]);
+  expect(await restore(keyFile)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`identity rekey keeps an earlier one in master.key.${earlier}`),
+  });
+  expect(await restore(`${keyFile}.${earlier}`)).toMatchObject({ code: 0 });
+  await expectAllSecrets(await openTestStore(sqlite, { kind: 'sqlite', directory: restored }));
 });
 
 describe('a function that handles secrets', () => {
