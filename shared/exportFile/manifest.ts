@@ -43,7 +43,9 @@ export const manifestSchema = z.object({
     .exactOptional()
     .describe('The caller, and its organisation; absent in an export without a token.'),
   secrets: carriedSecrets
-    .exactOptional()
+    .optional()
+    // Other tools may write another value, which states nothing.
+    .catch(undefined)
     .describe(
       'The selected secrets: what a record lacks of them does not exist in the source. By default that is unknown.',
     ),
