@@ -122,15 +122,15 @@ const limitTable = {
   },
   indexedBytes: {
     unit: 'bytes',
-    limits:
-      'a text of a file that ZITADEL keeps in an index, where its definition of the field has no limit: ids, domains, keys of roles, names at identity providers',
+    limits: 'a text of a file that ZITADEL keeps in an index: ids, names, domains and keys',
     ...both(fixedLimits.indexedBytes),
     reason: "PostgreSQL's limit of 2,704 bytes for an entry of an index, ids included",
     above: 'the record is in `errors`',
   },
   textBytes: {
     unit: 'bytes',
-    limits: 'likewise, any other text of a file, such as a URI, a hash or a TOTP seed; bytes count as their base64',
+    limits:
+      'any other text of a file, such as a URI, a hash or a TOTP seed; bytes count as their base64. Scripts, texts of messages and metadata may have four bytes for each character that ZITADEL permits',
     ...both(fixedLimits.textBytes),
     reason: "ZITADEL's longest text with a limit has 40,000",
     above: 'the record is in `errors`',

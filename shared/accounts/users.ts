@@ -45,10 +45,14 @@ export function planServiceUser({ userId, orgId, name }: NewServiceUser, byDomai
   return planRecord(record, byDomain);
 }
 
-/** Reads a record with a name, which must be valid in an import and in lists. */
+const MAX_NAME_CHARACTERS = 200;
+
+/** Reads a record with a name, which must be valid in an import, also into a ZITADEL, and in lists. */
 function checkName<Result>(name: string, read: () => Result): Result {
   if (name !== '' && name.trim() === '') throw nameInvalid('it is blank');
   if (/\p{Cc}/u.test(name)) throw nameInvalid('it contains control characters');
+  // A request of ZITADEL permits no longer names.
+  if ([...name].length > MAX_NAME_CHARACTERS) throw nameInvalid(`it has more than ${MAX_NAME_CHARACTERS} characters`);
   try {
     return read();
   } catch (error) {

@@ -2,9 +2,7 @@
 
 import { getHeapStatistics } from 'node:v8';
 import { dryRunTooLarge, tooManyInRequest } from '../errors/errors.ts';
-import { InvalidRecordError } from '../organisation/message.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
-import { isLongId, MAX_ID_CHARACTERS } from '../organisation/valueRules.ts';
 
 /** The limits of a file. By default, only memory limits its organisations, and nothing its records. */
 export interface FileLimits {
@@ -45,13 +43,4 @@ export class FileBudget {
     if (clearPassword !== undefined && ++this.clearPasswords > clearPasswords)
       throw tooManyInRequest(clearPasswords, 'clear passwords', `hash them before the import, or ${SPLIT}`);
   }
-}
-
-/**
- * Checks the length of an organisation's id.
- * @throws InvalidRecordError
- */
-export function checkOrganisationId(orgId = ''): void {
-  if (!isLongId(orgId)) return;
-  throw new InvalidRecordError([{ path: '', reason: `expected at most ${MAX_ID_CHARACTERS} characters` }]);
 }

@@ -15,7 +15,6 @@ import { causedBy, MAX_ISSUES } from '../organisation/rules.ts';
 import { isList, type Section } from '../organisation/section.ts';
 import { findSection } from '../organisation/sections.ts';
 import { chunksInTurns, isTurnOver, yieldToEventLoop } from '../turns.ts';
-import { checkOrganisationId } from './fileLimits.ts';
 import { type Manifest, ManifestTally, manifestSchema } from './manifest.ts';
 import { OrganisationDraft, withAdditions } from './organisationDraft.ts';
 import { type ExportFileItem, ExportFileReader, type ExportFileSource } from './reader.ts';
@@ -141,7 +140,6 @@ function addItem(
   const section = findSection(item.name);
   if (section === undefined) {
     for (const path of draft.addField(item.name, value)) pass.unknown.addField(path);
-    if (item.name === 'orgId') checkOrganisationId(draft.orgId);
     return;
   }
   const { own, whole } = addRecord(section, value, draft, knownDrafts?.[item.organisation] ?? draft, pass);

@@ -4,7 +4,7 @@ import { TOO_LONG_ID } from './lengthLimits.ts';
 import { InvalidRecordError, readMessage } from './message.ts';
 import { type OrganisationRecord, recordSchema } from './record.ts';
 import type { RecordIssue } from './relations.ts';
-import type { ExportForm, Section } from './section.ts';
+import type { Section } from './section.ts';
 
 /**
  * Finds the reason why no import would accept a record as exports write it. One such record would make every export that
@@ -12,13 +12,12 @@ import type { ExportForm, Section } from './section.ts';
  * @param isAsRead whether the record has the values with which the rules of its fields were checked
  */
 export function exportedFormIssue(record: OrganisationRecord, isAsRead = false): RecordIssue | undefined {
-  const keepsRules = isAsRead && record.section.exported?.innerId === undefined;
-  return (keepsRules ? undefined : ruleIssue(record)) ?? sizeIssue(record);
+  return (isAsRead ? undefined : ruleIssue(record)) ?? sizeIssue(record);
 }
 
 function ruleIssue({ section, json }: OrganisationRecord): RecordIssue | undefined {
   try {
-    readMessage(recordSchema(section), withInnerId(section, json), section);
+    readMessage(recordSchema(section), json, section);
     return undefined;
   } catch (error) {
     if (!(error instanceof InvalidRecordError)) throw error;
@@ -28,10 +27,8 @@ function ruleIssue({ section, json }: OrganisationRecord): RecordIssue | undefin
 
 /** Returns a record's JSON with its id where exports repeat it. */
 function withInnerId({ exported }: Section, json: JsonObject): JsonObject {
-  return exported?.innerId === undefined ? json : withIdInside(exported.innerId, json);
-}
-
-function withIdInside({ from, inner }: NonNullable<ExportForm['innerId']>, json: JsonObject): JsonObject {
+  if (exported?.innerId === undefined) return json;
+  const { from, inner } = exported.innerId;
   const content = json[inner];
   return { ...json, [inner]: { [from]: json[from], ...(typeof content === 'object' ? content : {}) } };
 }

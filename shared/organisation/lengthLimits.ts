@@ -1,4 +1,4 @@
-// Limits of texts and lists for which ZITADEL's definition has none.
+// Limits of texts and lists for which ZITADEL has none.
 
 import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf';
 import { rules } from '@zitadel/proto/validate/validate_pb.js';
@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { fixedLimits } from '../limits.ts';
 import { type OrganisationRecord, recordSchema } from './record.ts';
 import type { RecordIssue } from './relations.ts';
+import { keepsMaximum } from './storedRules.ts';
 
 /** The id of the issue of a record that exceeds a limit for which ZITADEL has no error. */
 export const TOO_LONG_ID = 'IMPORT-tooLong';
@@ -14,11 +15,23 @@ export const TOO_LONG_ID = 'IMPORT-tooLong';
 const indexedFields: ReadonlySet<string> = new Set([
   ...'actionId actionIds appId grantId id idpId keyId orgId projectId resourceOwner userId'.split(' '),
   ...'clientId domainName flowType idpName providedUserId providedUserName roleKeys roles triggerType'.split(' '),
+  ...'configId externalUserId grantedOrgId key language name projectGrantId roleKey userName'.split(' '),
 ]);
 
-/** Returns the limit of a field for which ZITADEL's definition has none, in bytes. */
-export function byteLimit(name: string): number {
-  return indexedFields.has(name) ? fixedLimits.indexedBytes : fixedLimits.textBytes;
+/** Returns the limit of a field for which ZITADEL has none, in bytes. It is above those of ZITADEL's requests. */
+export function byteLimit(field: DescField): number {
+  if (indexedFields.has(field.jsonName)) return fixedLimits.indexedBytes;
+  return Math.max(fixedLimits.textBytes, BYTES_PER_RUNE * maximumInRequests(field));
+}
+
+const BYTES_PER_RUNE = 4;
+
+/** Returns the greatest length of a text or bytes in requests; 0 for a field without one. */
+function maximumInRequests(field: DescField): number {
+  if (!hasOption(field, rules)) return 0;
+  const { case: kind, value } = getOption(field, rules).type;
+  if (kind === 'string') return Number(value.maxLen) || Number(value.maxBytes);
+  return kind === 'bytes' ? Number(value.maxLen) : 0;
 }
 
 /** A limited field, or a message that has some. */
@@ -37,7 +50,7 @@ function limitedFields(schema: DescMessage): readonly LimitedField[] {
   const fields = schema.fields
     .map((field) => ({
       name: field.jsonName,
-      limit: needsLimit(field) ? byteLimit(field.jsonName) : undefined,
+      limit: needsLimit(field) ? byteLimit(field) : undefined,
       isList: field.fieldKind === 'list',
       inner: field.message === undefined ? [] : limitedFields(field.message),
     }))
@@ -46,13 +59,9 @@ function limitedFields(schema: DescMessage): readonly LimitedField[] {
   return fields;
 }
 
-/** Whether a field is a text, or bytes, without a limit of ZITADEL's: `checkRules` enforces those. */
+/** Whether a field is a text, or bytes, without a limit that ZITADEL's stored records keep: `checkRules` enforces those. */
 export function needsLimit(field: DescField): boolean {
-  if (field.scalar !== ScalarType.STRING && field.scalar !== ScalarType.BYTES) return false;
-  if (!hasOption(field, rules)) return true;
-  const { case: kind, value } = getOption(field, rules).type;
-  if (kind === 'string') return Number(value.maxLen) === 0 && Number(value.maxBytes) === 0;
-  return kind !== 'bytes' || Number(value.maxLen) === 0;
+  return (field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES) && !keepsMaximum(field);
 }
 
 /** Finds the first text or list of a record that is longer than its limit. */

@@ -1,4 +1,4 @@
-// The interpreter of the validation rules in ZITADEL's message definitions.
+// The interpreter of the validation rules in ZITADEL's message definitions, as far as all of its exports keep them.
 
 import { type DescField, type DescMessage, getOption, hasOption, type Message } from '@bufbuild/protobuf';
 import {
@@ -9,7 +9,8 @@ import {
   rules,
   type StringRules,
 } from '@zitadel/proto/validate/validate_pb.js';
-import { asciiDomain, trimSpace } from './valueRules.ts';
+import { keepsMaximum, keepsMinimum } from './storedRules.ts';
+import { isDotAtoms, isEmailAddress, trimSpace } from './valueRules.ts';
 
 interface RuleIssue {
   /** The field's path in JSON names, such as `user.email.email`. */
@@ -150,34 +151,28 @@ export function compileRules(field: DescField): FindBroken | undefined {
 function compileType(type: FieldRules['type'], field: DescField): FindBroken {
   switch (type.case) {
     case 'string': {
-      const findBroken = compileTextRules(type.value);
+      const findBroken = compileTextRules(type.value, field);
       return (value) => (typeof value === 'string' ? findBroken(value) : undefined);
     }
     case 'enum':
       return (value) => (typeof value === 'number' ? enumBroken(type.value, field, value) : undefined);
     case 'bytes':
-      return (value) => (value instanceof Uint8Array ? bytesBroken(type.value, value) : undefined);
+      return (value) => (value instanceof Uint8Array ? bytesBroken(type.value, field, value) : undefined);
     case 'duration':
-      return (value) => (isDuration(value) ? durationBroken(type.value, value) : undefined);
+      return (value) => (isDuration(value) && keepsMinimum(field) ? durationBroken(type.value, value) : undefined);
     default:
       return () => undefined;
   }
 }
 
-function compileTextRules({
-  ignoreEmpty,
-  prefix,
-  wellKnown,
-  ...rules
-}: StringRules): (value: string) => Wording | undefined {
-  const min = Number(rules.minLen ?? 0);
-  const max = Number(rules.maxLen ?? 0);
-  const maxBytes = Number(rules.maxBytes ?? 0);
+function compileTextRules(
+  { ignoreEmpty, prefix, wellKnown, ...rules }: StringRules,
+  field: DescField,
+): (value: string) => Wording | undefined {
+  const bounds = boundsOf(field, rules);
   return (value) => {
     if (ignoreEmpty && value === '') return undefined;
-    const broken =
-      lengthBroken(min, max, runeCount(value, min, max), RUNES) ??
-      lengthBroken(0, maxBytes, maxBytes > 0 ? Buffer.byteLength(value) : 0, BYTES);
+    const broken = lengthBroken(bounds, bounds.most > 0 ? [...value].length : value.length, RUNES);
     if (broken !== undefined) return broken;
     if (prefix && !value.startsWith(prefix)) {
       const plain = `expected a text that begins with ${JSON.stringify(prefix)}`;
@@ -187,13 +182,18 @@ function compileTextRules({
   };
 }
 
-/**
- * Returns the length in runes, or the length in UTF-16 units where that keeps to both bounds anyway. A rune has one or two
- * units, so few texts need counting.
- */
-function runeCount(value: string, min: number, max: number): number {
-  const keeps = value.length >= 2 * min && (max === 0 || value.length <= max);
-  return keeps ? value.length : [...value].length;
+interface Bounds {
+  /** The bounds of ZITADEL's requests, which its messages name; 0 for none. */
+  readonly min: number;
+  readonly max: number;
+  /** The bounds of its stored values; 0 for none. */
+  readonly least: number;
+  readonly most: number;
+}
+
+function boundsOf(field: DescField, { minLen, maxLen }: Pick<StringRules | BytesRules, 'minLen' | 'maxLen'>): Bounds {
+  const [min, max] = [Number(minLen ?? 0), Number(maxLen ?? 0)];
+  return { min, max, least: keepsMinimum(field) ? min : 0, most: keepsMaximum(field) ? max : 0 };
 }
 
 // The units of lengths.
@@ -203,9 +203,9 @@ const BYTES: Wording = { plain: 'bytes', zitadels: 'bytes' };
 /** The plain words for an absent field. */
 export const MISSING = 'missing';
 
-function lengthBroken(min: number, max: number, length: number, unit: Wording): Wording | undefined {
+function lengthBroken({ min, max, least, most }: Bounds, length: number, unit: Wording): Wording | undefined {
   const hasMax = max > 0;
-  if (length >= min && (!hasMax || length <= max)) return undefined;
+  if (length >= least && (most === 0 || length <= most)) return undefined;
   const given = length === 0 ? `${MISSING} or empty: ` : '';
   if (min > 0 && hasMax) {
     const zitadels = `value length must be between ${min} and ${max} ${unit.zitadels}, inclusive`;
@@ -220,37 +220,24 @@ function lengthBroken(min: number, max: number, length: number, unit: Wording): 
 
 function emailBroken(value: string): Wording | undefined {
   const cause = emailRuleReason(value);
-  if (cause === undefined) return undefined;
-  const zitadels = ['value must be a valid email address', ...(cause === '' ? [] : [cause])].join(' | caused by: ');
+  if (cause === undefined || isEmailAddress(value)) return undefined;
+  const zitadels = `value must be a valid email address | caused by: ${cause}`;
   const given = trimSpace(value) === '' ? `${MISSING} or empty: ` : '';
   return { plain: `${given}expected an e-mail address, such as "ann@example.com"`, zitadels };
 }
 
-const LABEL = /^(?!-)[a-z\d-]{1,63}(?<!-)$/;
+/** An address with a local part in quotes, or a domain in brackets. */
+const quotedOrLiteral = /^(?:"(?:[^"\\\r\n]|\\.)*"@[^\s@"[\]]+|[^\s@"]+@\[[^[\]\s]*\])$/;
 const inAngles = /^[^@<>]*<([^<>]*)>$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: an address has none.
-const address = /^([^\x00- \x7f()<>[\]:;@\\,"]+)@([^\x00- \x7f()<>[\]:;@\\,"]+)$/;
-
 /**
- * Finds the reason why a text is no e-mail address by the rule of ZITADEL's messages (zitadel 3.2). The rule also accepts
- * characters outside ASCII, and an address in angles after a name.
- * @returns undefined for a valid text, else ZITADEL's reason, or an empty text if the reason is unknown
+ * Finds the reason why no release of ZITADEL stores a text as an e-mail address (zitadel 3.2). An address in angles after a
+ * name passes; the check of a person rejects it (zitadel 3.4).
  */
 export function emailRuleReason(text: string): string | undefined {
   const trimmed = trimSpace(text);
   if (trimmed === '') return 'mail: no address';
   const given = inAngles.exec(trimmed)?.[1] ?? trimmed;
-  const [, local = '', domain = ''] = address.exec(given) ?? [];
-  if ([local, domain].some((part) => part === '' || /^\.|\.\.|\.$/.test(part)))
-    return "mail: missing '@' or angle-addr";
-  const fits = Buffer.byteLength(given) <= 254 && Buffer.byteLength(local) <= 64;
-  return fits && isHostname(domain) ? undefined : '';
-}
-
-function isHostname(given: string): boolean {
-  const name = asciiDomain(given);
-  const labels = name.toLowerCase().split('.');
-  return name.length <= 253 && labels.every((label) => LABEL.test(label));
+  return isDotAtoms(given) || quotedOrLiteral.test(given) ? undefined : "mail: missing '@' or angle-addr";
 }
 
 function enumBroken(rules: EnumRules, field: DescField, value: number): Wording | undefined {
@@ -265,8 +252,8 @@ function enumBroken(rules: EnumRules, field: DescField, value: number): Wording 
   };
 }
 
-function bytesBroken(rules: BytesRules, value: Uint8Array): Wording | undefined {
-  return lengthBroken(Number(rules.minLen), Number(rules.maxLen), value.length, BYTES);
+function bytesBroken(rules: BytesRules, field: DescField, value: Uint8Array): Wording | undefined {
+  return lengthBroken(boundsOf(field, rules), value.length, BYTES);
 }
 
 interface Duration {

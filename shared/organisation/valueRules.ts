@@ -108,10 +108,26 @@ const localPart = /^(?:[\w.!#$%&'*+/=?^`{|}~-]|[^\p{ASCII}\p{C}\p{Z}]|[\u200c\u2
 const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
 const domainName = new RegExp(`^${label}(?:\\.${label})*$`);
 
-/** Whether a text is a plain e-mail address (zitadel 3.4), which may have letters outside ASCII, as RFC 6531 permits. */
-export function isPlainEmailAddress(text: string): boolean {
+/**
+ * Whether a ZITADEL stores a text as an e-mail address (zitadel 3.4). Older releases check it by a pattern, newer ones by
+ * RFC 5322. Letters outside ASCII are those that RFC 6531 permits.
+ */
+export function isEmailAddress(text: string): boolean {
+  return isInDns(text) || (/^\p{ASCII}*$/u.test(text) && isDotAtoms(text));
+}
+
+function isInDns(text: string): boolean {
   const at = text.lastIndexOf('@');
   return localPart.test(text.slice(0, Math.max(at, 0))) && domainName.test(asciiDomain(text.slice(at + 1)));
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: an address has none.
+const address = /^([^\x00- \x7f()<>[\]:;@\\,"]+)@([^\x00- \x7f()<>[\]:;@\\,"]+)$/;
+
+/** Whether a text is an e-mail address without quotes, comments and angles. Its domain need not be one of DNS. */
+export function isDotAtoms(text: string): boolean {
+  const [, ...parts] = address.exec(text) ?? [];
+  return parts.length > 0 && parts.every((part) => !/^\.|\.\.|\.$/.test(part));
 }
 
 /** Returns a domain as DNS has it; empty for one whose letters outside ASCII no name of DNS has. */

@@ -63,7 +63,7 @@ function stringsOf(index: number, some: number): typeof awkwardStrings {
 
 /** The number of characters that keeps a text below its field's limit, so that all code behind the limit reads it. */
 function lengthBelowLimit({ field }: FieldPlace): number {
-  const limit = field === undefined ? fixedLimits.indexedBytes : byteLimit(field.jsonName);
+  const limit = field === undefined ? fixedLimits.indexedBytes : byteLimit(field);
   return field?.scalar === ScalarType.BYTES ? Math.floor(limit / 4) * 3 - 3 : limit - 1;
 }
 

@@ -3,6 +3,7 @@
 import { organisationKey } from '../../../shared/auth/authorise.ts';
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
+import { TOO_LONG_ID } from '../../../shared/organisation/lengthLimits.ts';
 import { defaultScopeWrite, readLoginNameScopes } from '../../../shared/organisation/loginNameScope.ts';
 import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
@@ -16,6 +17,7 @@ import {
   policyKey,
 } from '../../../shared/organisation/sections/policies.ts';
 import { organisationSection, organisationUnnamed } from '../../../shared/organisation/sections.ts';
+import { isLongId, MAX_ID_CHARACTERS } from '../../../shared/organisation/valueRules.ts';
 import { type DocumentStore, READ_BATCH, WriteConflictError } from '../../../shared/store/store.ts';
 import { inTurns, yieldToEventLoop } from '../../../shared/turns.ts';
 import type { Writing } from '../importRun.ts';
@@ -85,6 +87,12 @@ export async function writeOrganisations(writing: Writing): Promise<Targets> {
   );
 }
 
+/** The error of an organisation whose id the keys of its records have no room for. */
+const ID_TOO_LONG: RecordIssue = {
+  id: TOO_LONG_ID,
+  key: `orgId: value length must be at most ${MAX_ID_CHARACTERS} characters`,
+};
+
 /** An organisation of the file, with the record that creates it or the issue that prevents that. */
 interface FileOrganisation {
   readonly header: OrganisationHeader;
@@ -96,6 +104,7 @@ function toFileOrganisation(header: OrganisationHeader): FileOrganisation {
   const { orgId, record } = header;
   if (record === undefined) return { header, record, issue: organisationUnnamed };
   if (orgId === '') return { header, record, issue: ID_MISSING };
+  if (isLongId(orgId)) return { header, record, issue: ID_TOO_LONG };
   return { header, issue: undefined, ...normaliseRecord(record) };
 }
 

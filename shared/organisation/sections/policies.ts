@@ -15,7 +15,7 @@ import type {
   SectionName,
   ValueRule,
 } from '../section.ts';
-import { droppedUnless, isPlainEmailAddress } from '../valueRules.ts';
+import { droppedUnless, isEmailAddress } from '../valueRules.ts';
 import type { RecordWarning } from '../warnings.ts';
 import { identityProvider, own } from './references.ts';
 
@@ -133,7 +133,7 @@ export const policySections: readonly Section[] = [
     'privacyPolicy',
     'privacy_policy',
     { id: 'Org-0oLpd', key: 'Errors.Org.PrivacyPolicy.AlreadyExists' },
-    { values: { supportEmail: droppedUnless((address) => address === '' || isPlainEmailAddress(address)) } },
+    { values: { supportEmail: droppedUnless((address) => address === '' || isEmailAddress(address)) } },
   ),
 ];
 

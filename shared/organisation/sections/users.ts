@@ -10,8 +10,8 @@ import type { RecordIssue } from '../relations.ts';
 import { type Credential, type ImportedRecord, type Section, serviceUsers } from '../section.ts';
 import {
   emailInvalid,
+  isEmailAddress,
   isLongId,
-  isPlainEmailAddress,
   languageTag,
   MAX_ID_CHARACTERS,
   phone,
@@ -174,9 +174,9 @@ function canonicaliseServiceUser(json: JsonObject, orgId: string): void {
   reorder(json, { userId, user: inner, state: json.state ?? 'USER_STATE_ACTIVE' });
 }
 
-/** Checks that a person has an e-mail address of ASCII characters. */
+/** Checks that a person has an e-mail address. */
 function checkPerson(record: JsonObject): RecordIssue | undefined {
-  return isPlainEmailAddress(textAt(record, 'user.email.email', '')) ? undefined : emailInvalid;
+  return isEmailAddress(textAt(record, 'user.email.email', '')) ? undefined : emailInvalid;
 }
 
 const NO_USER_WARNINGS: readonly RecordWarning[] = [];

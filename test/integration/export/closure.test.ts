@@ -23,35 +23,14 @@ const projects = [{ projectId: 'p', project: { name: 'project' } }];
 const speaking = (preferredLanguage: string) => ({ profile: { firstName: 'F', lastName: 'L', preferredLanguage } });
 
 describe('an export of imported records', () => {
-  it('can be imported again if a service user has a longer id than an export may repeat', async () => {
-    const machineUsers = ['x'.repeat(200), LONG].map((userId, index) => ({
-      userId,
-      user: { userName: `robot ${index}`, name: 'Robot' },
-    }));
-    const { report } = await expectClosed(sqlite, [organisation('o', { machineUsers })]);
-    expect(report.errors).toEqual([
-      {
-        type: 'machine_user',
-        id: LONG,
-        message:
-          'invalid DataMachineUser.User: embedded message failed validation | caused by: invalid AddMachineUserRequest.UserId: value length must be between 1 and 200 runes, inclusive',
-      },
-    ]);
-  });
-
-  it('can be imported again if a user grant would get the long id of a project grant', async () => {
+  it('can be imported again with ids that are longer than a request of ZITADEL permits', async () => {
+    const machineUsers = [{ userId: LONG, user: { userName: 'robot', name: 'Robot' } }];
     const projectGrants = [{ grantId: LONG, projectGrant: { projectId: 'p', grantedOrgId: 'granted' } }];
     const { report } = await expectClosed(sqlite, [
-      organisation('o', { projects, projectGrants }),
+      organisation('o', { projects, projectGrants, machineUsers }),
       organisation('granted', { humanUsers: [person('u')], userGrants: [{ userId: 'u', projectId: 'p' }] }),
     ]);
-    expect(report.errors).toEqual([
-      {
-        type: 'user_grant',
-        id: 'granted_p_u',
-        message: 'invalid AddUserGrantRequest.ProjectGrantId: value length must be at most 200 runes',
-      },
-    ]);
+    expect(report.errors).toBeUndefined();
   });
 
   it('can be imported again if user names are blank', async () => {
@@ -64,8 +43,7 @@ describe('an export of imported records', () => {
   });
 
   it('can be imported again for every language of a person', async () => {
-    const tags = languageTags.filter(({ length }) => length <= 10);
-    const humanUsers = tags.map((tag, index) => person(`u${index}`, speaking(tag)));
+    const humanUsers = languageTags.map((tag, index) => person(`u${index}`, speaking(tag)));
     const { report } = await expectClosed(sqlite, [organisation('o', { humanUsers })]);
     expect(report.errors).toBeUndefined();
   });
@@ -89,7 +67,7 @@ describe('an export of imported records', () => {
     await instance.import({ data_orgs: { orgs: [organisation('o', { humanUsers })] } });
     const addOwner = (userId: string) => changeRole(store, { userId, orgId: 'o' }, 'ORG_OWNER', 'add', new Date());
     await addOwner('u');
-    await expect(addOwner(LONG)).rejects.toMatchObject({ reason: 'MEMBER_INVALID' });
+    await addOwner(LONG);
     await expectClosedExport(sqlite, instance);
   });
 });

@@ -228,11 +228,11 @@ describe('a call on places that fails', () => {
   it('reports every field that a target rejects, in plain words', async () => {
     const { url, tokenFile: token, database } = await servedPlace(sqlite);
     const file = join(await testDirectory(), 'invalid.json');
-    const profile = { firstName: 'x'.repeat(201), lastName: 'Lovelace' };
+    const profile = { firstName: '', lastName: 'Lovelace' };
     const people = ['a', 'b'].map((userId) => ({ userId, user: { userName: userId, profile, email: {} } }));
     await writeFile(file, JSON.stringify({ orgs: [organisation('acme', { humanUsers: people })] }));
     const issues = people.map(({ userId }, index) => [
-      `orgs[0].humanUsers[${index}].user.profile.firstName: expected 1 to 200 characters (record ${userId})`,
+      `orgs[0].humanUsers[${index}].user.profile.firstName: missing or empty: expected 1 to 200 characters (record ${userId})`,
       `orgs[0].humanUsers[${index}].user.email.email: missing or empty: expected an e-mail address, such as "ann@example.com" (record ${userId})`,
     ]);
     for (const target of [[url, '--token-file', token], [database]]) {

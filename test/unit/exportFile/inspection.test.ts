@@ -15,7 +15,10 @@ const brokenRules = z.object({
 const broken = readRecordings().cases.filter(
   ({ name, zitadel }) =>
     // An unknown number of an enumeration counts as an unknown name, which is no fault.
-    name.startsWith('validation: ') && !JSON.stringify(zitadel.body).includes('one of the defined enum values'),
+    name.startsWith('validation: ') &&
+    !JSON.stringify(zitadel.body).includes('one of the defined enum values') &&
+    // Stored records may break these rules.
+    !/(?:201 runes|preferredLanguage 11|> 2000 bytes|action timeout 21s)$/.test(name),
 );
 
 async function* bytes(document: unknown): AsyncGenerator<Uint8Array> {
@@ -84,21 +87,11 @@ describe('a document that breaks a rule of its descriptors', () => {
     );
   });
 
-  it('is rejected for a title of more than 2,000 bytes', async () => {
-    const initMessages = [{ language: 'en', title: 'é'.repeat(1_001) }];
-    const error = await refusal({ orgs: [{ orgId: 'x', initMessages }] });
-    expect(error.message).toContain('SetCustomInitMessageTextRequest.Title: value length must be at most 2000 bytes');
-  });
-
   it('counts characters, not bytes nor UTF-16 units', async () => {
-    const source = (userName: string) => ({
-      orgs: [
-        { orgId: 'x', humanUsers: [{ ...person('a', 'a@b.c'), user: { ...person('a', 'a@b.c').user, userName } }] },
-      ],
-    });
-    const fits = { open: () => bytes(source('😀'.repeat(200))) };
-    await expect(inspect(fits, new AbortController().signal)).resolves.toMatchObject({ counts: { humanUsers: 1 } });
-    expect((await refusal(source('😀'.repeat(201)))).message).toContain('between 1 and 200 runes');
+    const source = (primaryColor: string) => ({ orgs: [{ orgId: 'x', labelPolicy: { primaryColor } }] });
+    const fits = { open: () => bytes(source('😀'.repeat(50))) };
+    await expect(inspect(fits, new AbortController().signal)).resolves.toMatchObject({ counts: { labelPolicy: 1 } });
+    expect((await refusal(source('😀'.repeat(51)))).message).toContain('at most 50 runes');
   });
 
   it('may omit the secret of an identity provider, as in an export without credentials', async () => {

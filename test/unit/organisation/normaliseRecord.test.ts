@@ -143,15 +143,9 @@ describe('the normalised values of a record', () => {
     expect(normalised('domains', { domainName: ' ' })).toBe('ORG-r3h4J Errors.Invalid.Argument');
   });
 
-  it.each([
-    ['humanUsers', { userId: 'u', user: { ...named, userName: ' ' } }, 'COMMAND-00p2b Errors.User.Username.Empty'],
-    [
-      'machineUsers',
-      { userId: 'x'.repeat(201), user: { userName: 'r', name: 'r' } },
-      ' invalid DataMachineUser.User: embedded message failed validation | caused by: invalid AddMachineUserRequest.UserId: value length must be between 1 and 200 runes, inclusive',
-    ],
-  ])('obey the rules of their fields in an export, in %s', (section, value, issue) => {
-    expect(normalised(section, value)).toBe(issue);
+  it('obey the rules of their fields in an export', () => {
+    const person = { userId: 'u', user: { ...named, userName: ' ' } };
+    expect(normalised('humanUsers', person)).toBe('COMMAND-00p2b Errors.User.Username.Empty');
   });
 
   it('have no character that PostgreSQL rejects', () => {

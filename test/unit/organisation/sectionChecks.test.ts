@@ -80,9 +80,7 @@ const invalid: readonly (readonly [section: string, issue: string, ...records: J
   [
     'humanUsers',
     'EMAIL-599BI Errors.User.Email.Invalid',
-    ...['a\u00a0b@example.com', 'a@b\u00fc_.example', 'a@-example.com', 'a@exa_mple.com', 'a b@example.com'].map(
-      address,
-    ),
+    ...['a\u00a0b@example.com', 'a@b\u00fc_.example', 'a b@example.com', 'a@[192.0.2.1]'].map(address),
     ...['a@b@c', '', '<a@x.example>', ' a@x.example', '"a"@x.example'].map(address),
   ],
 ];

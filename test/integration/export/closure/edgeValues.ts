@@ -74,16 +74,7 @@ function elementValues(field: DescField): readonly unknown[] {
 
 /** The longest text for a field, of one repeated character. */
 function longestText(field: DescField, unit: string): string {
-  const { runes, bytes: most } = lengths(field);
-  const fitting = Math.floor(most / Buffer.byteLength(unit));
-  return unit.repeat(Math.min(runes, fitting));
-}
-
-function lengths(field: DescField): { readonly runes: number; readonly bytes: number } {
-  const type = hasOption(field, rules) ? getOption(field, rules).type : undefined;
-  const [runes, most] = type?.case === 'string' ? [Number(type.value.maxLen), Number(type.value.maxBytes)] : [0, 0];
-  const own = runes + most === 0 ? byteLimit(field.jsonName) : Number.POSITIVE_INFINITY;
-  return { runes: runes === 0 ? Number.POSITIVE_INFINITY : runes, bytes: most === 0 ? own : most };
+  return unit.repeat(Math.floor(byteLimit(field) / Buffer.byteLength(unit)));
 }
 
 function texts(field: DescField): readonly string[] {
@@ -95,6 +86,6 @@ function texts(field: DescField): readonly string[] {
 
 function bytes(field: DescField): readonly string[] {
   const type = hasOption(field, rules) ? getOption(field, rules).type : undefined;
-  const most = type?.case === 'bytes' ? Number(type.value.maxLen) : (byteLimit(field.jsonName) / 4) * 3;
+  const most = type?.case === 'bytes' ? Number(type.value.maxLen) : (byteLimit(field) / 4) * 3;
   return ['', 'YQ==', 'YQ', 'YR==', '_-8=', '+/8', Buffer.alloc(most, 0xff).toString('base64')];
 }
