@@ -1,6 +1,7 @@
-import { appendFile, cp, writeFile } from 'node:fs/promises';
+import { appendFile, cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../../tools/program.ts';
 import type { Failure } from './google/faults.ts';
 import { type Applied, startProject, type Variables } from './terraform.ts';
 
@@ -109,6 +110,30 @@ describe('changes that fail, applied with the real provider', () => {
     expect(await applied.planned(before)).toContain(`apply -replace='${FUNCTION.replaceAll('"', '\\"')}'`);
     await applied.apply(before, `-replace=${FUNCTION}`);
     expect(applied.project.held(HELD)).toMatchObject({ state: 'ACTIVE' });
+    expect(await applied.planned(before)).toBe('');
+  });
+
+  it('imports the resources in the table of the manual', async () => {
+    const manual = await readFile(join(root, 'docs/operations-google-cloud.md'), 'utf8');
+    const rows = [...manual.matchAll(/^\| `(module\.\S+)` \| `(\S+)` \|$/gm)];
+    expect(rows.length).toBeGreaterThan(5);
+    const resources = new Map(applied.project.resources);
+    const removed = await applied.terraform('state', 'rm', ...rows.map(([, address = '']) => address));
+    expect(removed.stdout).toContain(`Successfully removed ${rows.length} resource instance(s).`);
+    await expect(applied.apply(before)).rejects.toThrow('already exists');
+    const imports = join(applied.directory, 'imports.tf');
+    await writeFile(imports, rows.map(([, to, id]) => `import {\n  to = ${to}\n  id = "${id}"\n}\n`).join(''));
+    await applied.apply(before);
+    await rm(imports);
+    expect(await applied.planned(before)).toBe('');
+    expect([...applied.project.resources.keys()].toSorted()).toEqual([...resources.keys()].toSorted());
+  });
+
+  it('creates a log bucket that was deleted by hand, after its removal from the state', async () => {
+    applied.project.resources.delete('logging/projects/acme-identity/locations/europe-west1/buckets/north-audit');
+    await expect(applied.planned(before)).rejects.toThrow('404');
+    await applied.terraform('state', 'rm', 'module.instance["north"].google_logging_project_bucket_config.audit');
+    await applied.apply(before);
     expect(await applied.planned(before)).toBe('');
   });
 });
