@@ -67,9 +67,14 @@ const HEADER = ['id', 'organisation', 'user name', 'name', 'e-mail address', 're
 /** Writes the file of the concerned people, or removes it if there are none. */
 export async function writePeopleFile(path: string, people: readonly ConcernedPerson[]): Promise<void> {
   if (people.length === 0) return await rm(path, { force: true });
-  const rows = people.map(({ id, orgId, userName, name, address, reasons }) =>
-    [id, orgId, userName, name, address, reasons.join('; ')],
-  );
+  const rows = people.map(({ id, orgId, userName, name, address, reasons }) => [
+    id,
+    orgId,
+    userName,
+    name,
+    address,
+    reasons.join('; '),
+  ]);
   const lines = [HEADER, ...rows].map((row) => `${row.map(csvField).join(',')}\r\n`);
   await completeFile(path, lines.join(''), 'replacing');
 }

@@ -131,7 +131,7 @@ export function isDotAtoms(text: string): boolean {
 }
 
 /** Returns a domain as DNS has it; empty for one whose letters outside ASCII no name of DNS has. */
-export function asciiDomain(domain: string): string {
+function asciiDomain(domain: string): string {
   if (/^\p{ASCII}*$/u.test(domain)) return domain;
   // The conversion would drop the text after a slash or a colon.
   return /^(?:[\w.-]|\P{ASCII})*$/u.test(domain) ? domainToASCII(domain) : '';

@@ -28,7 +28,7 @@ export interface Rekeyed {
 }
 
 /** A key that no value of the database has any more. */
-export interface EarlierKey {
+interface EarlierKey {
   readonly id: string;
   /** The file that keeps it; absent for a key of a variable. */
   readonly file?: string;
