@@ -46,6 +46,25 @@ export function canonicalLanguageTag(text: string): string {
   return tag;
 }
 
+/** Returns the parts of a text that is no tag which its canonical form does not have. */
+export function lostSubtags(text: string, canonical: string): readonly string[] {
+  if (isTag(text)) return [];
+  const kept = new Set(canonical.toLowerCase().split('-'));
+  return text.split(/[-_]/).filter((subtag) => subtag !== '' && !kept.has(subtag.toLowerCase()));
+}
+
+function isTag(text: string): boolean {
+  const tag = text.replaceAll('_', '-');
+  if (wholeTags.has(tag.toLowerCase()) || /^x-/i.test(tag)) return true;
+  try {
+    Intl.getCanonicalLocales(tag);
+    return true;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return false;
+  }
+}
+
 function toCanonicalTag(text: string): string {
   const subtags = text
     .toLowerCase()

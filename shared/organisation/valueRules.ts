@@ -3,7 +3,7 @@
 import { domainToASCII } from 'node:url';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { isJsonObject } from '../json/jsonObject.ts';
-import { canonicalLanguageTag, UNDETERMINED } from './languageTag.ts';
+import { canonicalLanguageTag, lostSubtags, UNDETERMINED } from './languageTag.ts';
 import type { RecordIssue } from './relations.ts';
 import type { ValueRule } from './section.ts';
 
@@ -47,7 +47,8 @@ export const languageTag: ValueRule = textRule((text) => {
   const canonical = canonicalLanguageTag(text);
   if (canonical.length > MAX_LANGUAGE_CHARACTERS) return { value: text };
   const isLost = isUndetermined(canonical) && !isUndetermined(text);
-  return { value: canonical, ...(isLost ? { dropped: [text] } : {}) };
+  const dropped = isLost ? [text] : lostSubtags(text, canonical);
+  return { value: canonical, ...(dropped.length === 0 ? {} : { dropped }) };
 });
 
 const languageNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
@@ -57,20 +58,42 @@ export const textLanguage: ValueRule = (value) => {
   const language = canonicalLanguageTag(typeof value === 'string' ? value : '');
   if (language === UNDETERMINED) return { issue: { id: 'LANG-3M9f2', key: 'Errors.Language.Undefined' } };
   const [base = ''] = language.split('-');
-  if (base.length > 1 && languageNames.of(base) !== undefined) return { value: language };
+  const dropped = lostSubtags(typeof value === 'string' ? value : '', language);
+  if (base.length > 1 && languageNames.of(base) !== undefined)
+    return { value: language, ...(dropped.length === 0 ? {} : { dropped }) };
   return { issue: { id: 'LANG-lg4DP', key: 'Errors.Language.NotSupported' } };
 };
 
-/** Converts a person's phone number to E.164. A text that is no phone number is dropped, with its verification. */
+/**
+ * Converts a person's phone number to E.164. A text with anything else than one number, such as a label, stays as it is:
+ * ZITADEL stores another number for it. A text that is no phone number is dropped, with its verification.
+ */
 export const phone: ValueRule = (value) => {
   if (!isJsonObject(value) || typeof value.phone !== 'string') return { value };
   const text = value.phone;
   const number = toStableE164(text);
   if (number === text) return { value };
   if (number === undefined) return { dropped: [text] };
+  if (!isOneNumber(text, number)) return { value };
   const dropped = extensionOf(text);
   return { value: { ...value, phone: number }, ...(dropped === '' ? {} : { dropped: [dropped] }) };
 };
+
+/** A text of digits, plus signs and separators. */
+const digitsAndSeparators =
+  /^[+＋\p{Nd}\p{White_Space}\p{Pd}\u2212\u30fc\uff0e\uff0f\u00ad\u200b\u2060()（）［］.[\]/~\u2053\u223c\uff5e]*$/u;
+
+/** Whether a text has no more than a number, besides its extension, and the number in E.164 a length of its country. */
+function isOneNumber(text: string, number: string): boolean {
+  const [possible = ''] = text.split(SECOND_NUMBER);
+  if (!digitsAndSeparators.test(withoutExtension(possible))) return false;
+  return parsePhoneNumberFromString(number, { extract: false })?.isPossible() === true;
+}
+
+/** Whether a phone number that is stored is one in E.164. */
+export function isE164(phone: string): boolean {
+  return /^\+\d+$/.test(phone);
+}
 
 /**
  * Converts a phone number to E.164 until the conversion changes nothing: each conversion removes one of several national
@@ -88,7 +111,10 @@ export function droppedUnless(isValid: (text: string) => boolean): ValueRule {
 
 /** Creates the rule of a duration that is `value` where it is absent or zero. */
 export function durationOr(value: string): ValueRule {
-  return (duration) => ({ value: duration === undefined || duration === '0s' ? value : duration });
+  return (duration) => {
+    if (duration === undefined) return { value };
+    return duration === '0s' ? { value, dropped: [duration] } : { value: duration };
+  };
 }
 
 /** Creates the rule of a list's enumeration value: an unspecified one becomes `name`. */
@@ -140,6 +166,8 @@ function asciiDomain(domain: string): string {
 /** A text with at least two digits in a row, or three between punctuation. */
 const viable =
   /\p{Nd}{2}|(?:[-x\u2010-\u2015\u2212\u30fc\uff0d-\uff0f \u00a0\u00ad\u200b\u2060\u3000()（）［］.[\]/~\u2053\u223c\uff5e*]*\p{Nd}){3}/u;
+/** The mark between two numbers, of which the first counts. */
+const SECOND_NUMBER = /[\\/] *x/;
 /** The mark of an extension, and the text after it. */
 const extension =
   /(?:;ext=\p{Nd}{1,7}|(?:e?xt(?:ensi(?:o\u0301?|ó))?n?|ｅ?ｘｔｎ?|[,xｘX#＃~～]|int|anexo|ｉｎｔ)[:.．]?[ \u00a0\t,-]*\p{Nd}{1,7}#?|[- ]\p{Nd}{1,5}#)$/u;
@@ -156,7 +184,7 @@ const keyOfLetter: ReadonlyMap<string, string> = new Map(
  */
 function toE164(text: string): string | undefined {
   const start = text.search(/[+＋\p{Nd}]/u);
-  const [possible = ''] = text.slice(Math.max(start, 0)).split(/[\\/] *x/);
+  const [possible = ''] = text.slice(Math.max(start, 0)).split(SECOND_NUMBER);
   if (start < 0 || !viable.test(possible)) return undefined;
   // The international prefix of Switzerland, ZITADEL's default region, may follow the plus sign.
   const digits = toDigits(withoutExtension(possible)).replace(/^00(?=[1-9])/, '');
@@ -165,7 +193,7 @@ function toE164(text: string): string | undefined {
 
 /** Returns the extension of a phone number, which E.164 does not have; empty if there is none. */
 function extensionOf(text: string): string {
-  const number = withoutExtension(text.split(/[\\/] *x/)[0] ?? text);
+  const number = withoutExtension(text.split(SECOND_NUMBER)[0] ?? text);
   return text.slice(number.length).trim();
 }
 
@@ -187,11 +215,11 @@ function toDigits(text: string): string {
 /** Returns the ASCII digit of a decimal digit of any script; empty for other characters. */
 function digitValue(character: string): string {
   if (!/^\p{Nd}$/u.test(character)) return '';
-  // The digits of each script follow each other.
-  let zero = character.codePointAt(0) ?? 0;
-  const code = zero;
-  while (code - zero < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero--;
-  return String(code - zero);
+  // The digits of each script follow each other, those of mathematics in several sets without a gap.
+  let first = character.codePointAt(0) ?? 0;
+  const code = first;
+  while (/^\p{Nd}$/u.test(String.fromCodePoint(first - 1))) first--;
+  return String((code - first) % 10);
 }
 
 /** The most characters of an id by which operations find a record, and of an organisation's. */

@@ -24,6 +24,7 @@ export const warningReasons = [
   'hash_unverified',
   'hash_unsupported',
   'seed_unusable',
+  'phone_unclear',
   'reference_missing',
   'providers_not_exported',
   // Of the command, for an import into a ZITADEL.

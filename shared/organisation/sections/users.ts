@@ -10,7 +10,11 @@ import type { RecordIssue } from '../relations.ts';
 import { type Credential, type ImportedRecord, type Section, serviceUsers } from '../section.ts';
 import {
   emailInvalid,
+<<<<<<< HEAD
   isEmailAddress,
+=======
+  isE164,
+>>>>>>> 443da542 (Keep phone numbers and languages that are not understood, with a warning)
   isLongId,
   languageTag,
   MAX_ID_CHARACTERS,
@@ -198,7 +202,16 @@ function warnOfPerson(record: ImportedRecord): readonly RecordWarning[] {
   const { passwordHash, totpSeed } = record.credentials;
   const ofHash = passwordHash === undefined ? undefined : passwordHashWarning(passwordHash);
   const ofSeed = totpSeed === undefined || isTotpSeed(totpSeed) ? undefined : INVALID_SEED;
+  const ofPhone = warnOfPhone(textAt(record.json, 'user.phone.phone', ''));
   const ofId = warnOfId(record);
-  if (ofHash === undefined && ofSeed === undefined) return ofId;
-  return [...ofId, ofHash, ofSeed].filter((one) => one !== undefined);
+  if (ofHash === undefined && ofSeed === undefined && ofPhone === undefined) return ofId;
+  return [...ofId, ofHash, ofSeed, ofPhone].filter((one) => one !== undefined);
+}
+
+function warnOfPhone(phone: string): RecordWarning | undefined {
+  if (phone === '' || isE164(phone)) return undefined;
+  return {
+    reason: 'phone_unclear',
+    message: `the phone number ${JSON.stringify(phone)} is kept as it is, because it is not one number in digits: correct it, or a ZITADEL stores other digits`,
+  };
 }

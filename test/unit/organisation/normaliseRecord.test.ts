@@ -15,6 +15,11 @@ function person(phone: object | null) {
   return readRecord(sectionNamed('humanUsers'), { userId: 'u', user }, 'org');
 }
 
+/** The zeros of the digits of mathematics: bold, double-struck, sans-serif, its bold, and monospace. */
+const MATHEMATICAL_ZEROS = [0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6];
+const inDigits = (text: string, zero: number) =>
+  String.fromCodePoint(...[...text].map((digit) => zero + Number(digit)));
+
 describe('the phone number of a person', () => {
   it.each([
     ['+1 (415) 555-2671', '+14155552671'],
@@ -25,14 +30,42 @@ describe('the phone number of a person', () => {
     ['+4112', '+4112'],
     ['++41 79 123 45 67', '+41791234567'],
     ['+0041 79 123 45 67', '+41791234567'],
-    ['+1800FLOWERS', '+18003569377'],
-    ['+4122 abc', '+4122222'],
-    ['call +41791234567', '+41791234567'],
+    ['+41 79/123.45 67\t', '+41791234567'],
+    ['+41 ٧٩ ١٢٣ ٤٥ ٦٧', '+41791234567'],
   ])('%s is kept as %s', (given, kept) => {
     const { record, issue } = normaliseRecord(person({ phone: given, isPhoneVerified: true }));
     expect(issue).toBeUndefined();
     const { given: _, dropped: _dropped, ...normalised } = record;
     expect(normalised).toEqual(person({ phone: kept, isPhoneVerified: true }));
+  });
+
+  it.each(MATHEMATICAL_ZEROS)('in digits of mathematics from %i is converted', (zero) => {
+    const { record } = normaliseRecord(person({ phone: `+41${inDigits('791234567', zero)}` }));
+    expect(record.json).toMatchObject({ user: { phone: { phone: '+41791234567' } } });
+  });
+
+  it.each([
+    '+41 79 123 45 67 (Axel)',
+    '+41791234567 A',
+    '+41 79 123 45 67 ☎',
+    '+41 79 123 45 67 / 78',
+    '+41 79 I23 45 67',
+    '+41 12',
+    '+1800FLOWERS',
+    'call +41791234567',
+  ])('%s is not one number in digits, and is kept with a warning', (given) => {
+    const { record, issue } = normaliseRecord(person({ phone: given, isPhoneVerified: true }));
+    expect({ issue, record }).toEqual({ issue: undefined, record: person({ phone: given, isPhoneVerified: true }) });
+    expect(record.section.warnings?.(record)).toContainEqual({
+      reason: 'phone_unclear',
+      message: expect.stringContaining(`the phone number "${given}" is kept as it is`),
+    });
+  });
+
+  it('gets no warning in E.164', () => {
+    const { record } = normaliseRecord(person({ phone: '+41 79 123 45 67' }));
+    const reasons = record.section.warnings?.(record).map(({ reason }) => reason);
+    expect(reasons).not.toContain('phone_unclear');
   });
 
   it.each(['+', '+abc', '+999123456', '+411', `+41${'1'.repeat(18)}`, '++', '+0'])(

@@ -163,6 +163,13 @@ describe('the language of a person', () => {
   });
 
   it.each([
+    ['de_DE@euro', 'de', 'DE@euro'],
+    ['de-@@-CH', 'de-CH', '@@'],
+  ])('%s that is no tag is stored as %s, without %s', (text, stored, lost) => {
+    expect(languageTag(text)).toEqual({ value: stored, dropped: [lost] });
+  });
+
+  it.each([
     ['english', 'und'],
     ['xx', 'und'],
     ['zz-ZZ', 'und-ZZ'],
