@@ -10,11 +10,8 @@ import type { RecordIssue } from '../relations.ts';
 import { type Credential, type ImportedRecord, type Section, serviceUsers } from '../section.ts';
 import {
   emailInvalid,
-<<<<<<< HEAD
-  isEmailAddress,
-=======
   isE164,
->>>>>>> 443da542 (Keep phone numbers and languages that are not understood, with a warning)
+  isEmailAddress,
   isLongId,
   languageTag,
   MAX_ID_CHARACTERS,
