@@ -147,7 +147,7 @@ const descriptions: Record<keyof Environment, [meaning: string, fallback: string
     '0 (in the cloud: 2)',
   ],
   SHUTDOWN_SECONDS: [
-    'seconds that running requests get to finish after SIGTERM; exports and imports end six seconds before',
+    'seconds that running requests get to finish after SIGTERM; exports and imports end seven seconds before',
     '9',
   ],
 };

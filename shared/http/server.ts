@@ -52,7 +52,7 @@ export type HttpServerOptions = Partial<{ readonly stallMs: number } & Connectio
 const HTTP2_SHARE = 0.1;
 
 /** The time before the end of a drain at which calls end: a call takes up to 5 s to end without a database, then it responds. */
-const END_OF_CALLS_MS = 6_000;
+const END_OF_CALLS_MS = 7_000;
 
 /**
  * Creates an application's server, not yet listening. It serves HTTP/1 and HTTP/2 on one port, both without TLS: a proxy or
