@@ -87,9 +87,11 @@ async function findMistypedSubcommand(
 }
 
 async function printError(error: unknown, { stderr, environment }: Surroundings): Promise<ExitStatus> {
-  const { describeError } = await import('./describeError.ts');
+  const { describeError, writtenText } = await import('./describeError.ts');
   const { message, exitStatus } = describeError(error, environment.LOG_LEVEL);
   stderr.write(`identity: ${message.replace(namedCommands, startedBy(environment))}\n`);
+  const written = writtenText(error);
+  if (written !== undefined) stderr.write(`${written}\n`);
   return exitStatus;
 }
 

@@ -1,7 +1,10 @@
+import { z } from 'zod';
+import { total } from '../shared/collections/counts.ts';
 import { organisationUnknown } from '../shared/errors/commandErrors.ts';
-import { IdentityError, internalError } from '../shared/errors/identityError.ts';
+import { errorBody, IdentityError, internalError } from '../shared/errors/identityError.ts';
 import type { ExitStatus } from './command.ts';
 import { InterruptedError, UsageError } from './command.ts';
+import { numberText } from './numberTexts.ts';
 import { humanMessage } from './serverMessages.ts';
 import { printable } from './terminal.ts';
 
@@ -29,6 +32,24 @@ export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL):
   }
   const isExpected = isSystemError(error);
   return { message: isExpected ? printable(systemText(error)) : unexpectedText(error, logLevel), exitStatus: 'failed' };
+}
+
+const counts = z.record(z.string(), z.number());
+/** The progress in the error of an import (specification 2.10). */
+const importProgress = z.looseObject({
+  '@type': z.literal('type.googleapis.com/identity.v1.ImportProgress'),
+  written: counts,
+  total: counts.optional(),
+});
+
+/** Describes what an import has written before its error, in this process or in an instance; undefined for other errors. */
+export function writtenText(error: unknown): string | undefined {
+  if (!(error instanceof IdentityError)) return undefined;
+  const details = [...error.details, ...(errorBody.safeParse(error.cause).data?.details ?? [])];
+  const progress = details.map((detail) => importProgress.safeParse(detail).data).find((data) => data !== undefined);
+  if (progress === undefined) return undefined;
+  const all = progress.total === undefined ? '' : ` of ${numberText(total(progress.total))}`;
+  return `${numberText(total(progress.written))}${all} records of the file are in the target`;
 }
 
 /** Whether the operating system or SQLite created the error. */

@@ -14,11 +14,13 @@ import {
 } from '../../../cli/command.ts';
 import { createProgram, namedCommand } from '../../../cli/commandLine.ts';
 import { commands } from '../../../cli/commands.ts';
-import { describeError } from '../../../cli/describeError.ts';
+import { describeError, writtenText } from '../../../cli/describeError.ts';
 import { parseValues } from '../../../cli/parseValues.ts';
 import { generateToken } from '../../../shared/auth/token.ts';
 import { nameInvalid, userUnknown } from '../../../shared/errors/commandErrors.ts';
 import { internalError } from '../../../shared/errors/identityError.ts';
+import { placeFailed } from '../../../shared/errors/placeErrors.ts';
+import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 
 describe('every command', () => {
   it.each(commands.map(({ name }) => name))('%s has examples that the parser accepts', async (name) => {
@@ -175,6 +177,19 @@ describe('a fault', () => {
   it('that hides its cause from remote callers shows it', () => {
     const cause = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
     expect(describeError(internalError(cause))).toEqual({ message: cause.message, exitStatus: 'failed' });
+  });
+
+  it('of an import is followed by what the import has written, here or in an instance', () => {
+    const failure = storeUnavailable(undefined).withDetail({
+      '@type': 'type.googleapis.com/identity.v1.ImportProgress',
+      written: { org: 1, humanUsers: 1_200 },
+      total: { org: 1, humanUsers: 2_000 },
+      resumable: true,
+    });
+    const text = '1,201 of 2,001 records of the file are in the target';
+    expect(writtenText(failure)).toBe(text);
+    expect(writtenText(placeFailed('https://id.example', failure.message, failure.toJson()))).toBe(text);
+    expect(writtenText(storeUnavailable(undefined))).toBeUndefined();
   });
 
   it('that is unexpected has no stack trace, unless LOG_LEVEL is debug', () => {
