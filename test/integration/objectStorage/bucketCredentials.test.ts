@@ -1,14 +1,17 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { writeFile } from 'node:fs/promises';
 import { ClientRequest } from 'node:http';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { IdentityError } from '../../../shared/errors/identityError.ts';
 import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
-import type { ServiceAccount } from '../../../shared/objectStorage/objectStorage.ts';
+import { DEFAULT_CREDENTIALS, type ServiceAccount } from '../../../shared/objectStorage/objectStorage.ts';
 import { type LocalBucket, startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { newAccount } from '../../support/emulators/newAccount.ts';
 import { collect, inPieces } from '../../support/fixtures/bytes.ts';
+import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
 const never = new AbortController().signal;
 
@@ -89,6 +92,19 @@ describe('the credentials of a call', () => {
       expect(error.details).toEqual([{ '@type': expect.any(String), reason: error.reason, domain: 'identity' }]);
     },
   );
+
+  it('are by default those of the key file that the environment names', async () => {
+    const directory = await temporaryDirectory();
+    onTestFinished(() => directory.remove());
+    const { clientEmail, privateKey, keyId } = local.account;
+    const key = { type: 'service_account', client_email: clientEmail, private_key: privateKey, private_key_id: keyId };
+    const file = join(directory.path, 'key.json');
+    await writeFile(file, JSON.stringify(key));
+    vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', file);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const object = await bucket().pin({ bucket: 'exports', path: 'there', account: DEFAULT_CREDENTIALS }, never);
+    expect(String(await collect(object.read(never)))).toBe('content');
+  });
 
   it('leave no trace in any error', async () => {
     const results = await Promise.allSettled([
