@@ -299,11 +299,6 @@ export const deliberateDifferences: readonly Deliberate[] = [
     test: ({ zitadel }) => /^9223372036\.8/.test(text(zitadel)),
   },
   {
-    section: '9.2',
-    here: 'so is an organisation with an id of more than 200 characters',
-    name: /^id: (?:human|organisation) length (?:201|500)$/,
-  },
-  {
     section: '9.3',
     here: 'of other files, an import takes them there and counts the rest as not carried',
     name: /^member: project of another organisation$/,
