@@ -1,18 +1,20 @@
-# The id of the instance by each domain and each database. A domain has a dot, and a database has none.
+# Ids, domains and databases are remembered with the plan that added them. Under another id, all resources of an instance would be
+# replaced, and its domain would lead to an empty database: the output base_urls rejects that.
 locals {
+  # The id of the instance by each domain and each database. A domain has a dot, and a database has none.
   claims = merge([for id, instance in var.instances : {
     (instance.domain)                 = id
     (coalesce(instance.database, id)) = id
   }]...)
-  plan = jsonencode([plantimestamp(), local.claims])
-
-  master_keys = { for id, instance in var.instances : "${id}-master-key/${instance.master_key_version}" => {
-    secret  = "${id}-master-key"
-    version = instance.master_key_version
-  } }
+  plan      = jsonencode([plantimestamp(), local.claims])
+  added_ids = [for id, record in terraform_data.id : id if record.input == local.plan]
+  # During an import, a new instance has no records.
+  taken = {
+    for claim, id in local.claims : claim => id
+    if contains(local.added_ids, id) && try(terraform_data.claim[claim].input, local.plan) != local.plan
+  }
 }
 
-# Remembers the plan that added each id. An id is new if that is the current plan.
 resource "terraform_data" "id" {
   for_each = var.instances
   input    = local.plan
@@ -22,39 +24,21 @@ resource "terraform_data" "id" {
   }
 }
 
-# Remembers the plan that added each domain and each database.
 resource "terraform_data" "claim" {
   for_each = local.claims
   input    = local.plan
 
-  # Under another id, all resources of an instance would be replaced, and its domain would lead to an empty database.
-  lifecycle {
-    ignore_changes = [input]
-
-    postcondition {
-      condition     = self.input == local.plan || try(terraform_data.id[each.value].input, null) != local.plan
-      error_message = "${each.key} is in use, and the new instance ${each.value} would have none of its data. The id of an instance cannot change: set it back. To pass ${each.key} to a new instance, create the instance without it first (docs/operations-google-cloud.md, \"Ids, domains and databases\")."
-    }
-  }
-}
-
-# Remembers the plan that added each version of a master key.
-resource "terraform_data" "master_key" {
-  for_each = local.master_keys
-  input    = local.plan
-
   lifecycle {
     ignore_changes = [input]
   }
 }
 
-# The plan fails if an added version does not exist. Earlier ones are not read, so that a destroy needs no secret. Only metadata
-# is read: otherwise Terraform's state would contain the key.
-data "google_secret_manager_secret_version" "added" {
-  for_each = { for name, key in local.master_keys : name => key if try(terraform_data.master_key[name].input, null) == local.plan }
+# The plan fails if a master key does not exist. Only its metadata is read: otherwise Terraform's state would contain the key.
+data "google_secret_manager_secret_version" "master_key" {
+  for_each = var.instances
 
-  secret            = each.value.secret
-  version           = each.value.version
+  secret            = "${each.key}-master-key"
+  version           = each.value.master_key_version
   fetch_secret_data = false
 }
 
@@ -72,8 +56,8 @@ module "instance" {
   importers    = each.value.importers
   cors_origins = each.value.cors_origins
   master_key = {
-    secret  = "${each.key}-master-key"
-    version = each.value.master_key_version
+    secret  = data.google_secret_manager_secret_version.master_key[each.key].secret
+    version = data.google_secret_manager_secret_version.master_key[each.key].version
   }
   min_instances = each.value.min_instances
   max_instances = each.value.max_instances

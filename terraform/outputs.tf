@@ -1,6 +1,11 @@
 output "base_urls" {
   description = "Each instance's base URL. It works once the DNS records exist and the certificate is issued."
   value       = { for id, host in module.edge.hosts : id => "https://${host}" }
+
+  precondition {
+    condition     = length(local.taken) == 0
+    error_message = "An existing instance has ${join(" and ", keys(local.taken))}, and the new instance ${join(" and ", distinct(values(local.taken)))} would have none of its data. The id of an instance cannot change: set it back. To pass a domain to a new instance, see docs/operations-google-cloud.md, \"Ids, domains and databases\"."
+  }
 }
 
 output "dns_records" {

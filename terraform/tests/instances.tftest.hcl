@@ -83,7 +83,7 @@ run "rejects_another_id_of_an_instance" {
       south = { domain = "south.example.com", location = "eur3" }
     }
   }
-  expect_failures = [terraform_data.claim]
+  expect_failures = [output.base_urls]
 }
 
 run "rejects_another_id_and_another_domain_of_an_instance" {
@@ -94,7 +94,7 @@ run "rejects_another_id_and_another_domain_of_an_instance" {
       south = { domain = "south.example.com", location = "eur3" }
     }
   }
-  expect_failures = [terraform_data.claim]
+  expect_failures = [output.base_urls]
 }
 
 run "rejects_a_new_instance_that_takes_the_domain_of_another_instance" {
@@ -106,7 +106,7 @@ run "rejects_a_new_instance_that_takes_the_domain_of_another_instance" {
       south  = { domain = "south.example.com", location = "eur3" }
     }
   }
-  expect_failures = [terraform_data.claim]
+  expect_failures = [output.base_urls]
 }
 
 run "lets_two_instances_swap_their_domains" {

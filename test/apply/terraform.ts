@@ -44,7 +44,7 @@ export interface Applied extends AsyncDisposable {
   import(variables: Variables, address: string, id: string): Promise<void>;
   destroy(variables: Variables): Promise<void>;
   /** Plans; returns the output of a plan with changes, and nothing of an empty one. */
-  planned(variables: Variables): Promise<string>;
+  planned(variables: Variables, ...options: readonly string[]): Promise<string>;
 }
 
 /** A copy of the configuration after `terraform init`. */
@@ -99,8 +99,8 @@ export async function startProject({ secrets, accounts = [], channels = [] }: Ex
     apply: (variables, ...options) => succeed(variables, 'apply', '-auto-approve', ...options),
     import: (variables, address, id) => succeed(variables, 'import', address, id),
     destroy: (variables) => succeed(variables, 'destroy', '-auto-approve'),
-    async planned(variables) {
-      const { code, stdout, stderr } = await withVariables(variables, 'plan', '-detailed-exitcode');
+    async planned(variables, ...options) {
+      const { code, stdout, stderr } = await withVariables(variables, 'plan', '-detailed-exitcode', ...options);
       if (code !== 0 && code !== CHANGES) throw new Error(`${stderr}\n${stdout}`);
       return code === CHANGES ? stdout : '';
     },
