@@ -94,9 +94,8 @@ export function explainZitadels(
 ): (difference: RecordDifference, first?: RecordContent) => string | undefined {
   const zitadels = facts.flatMap((known, index): ZitadelSide[] => {
     if (known?.service !== 'zitadel') return [];
-    const { domains = [], importsStates = true } = known;
-    const side = { domains, importsStates };
-    return [index === 0 ? { side: 'first', ...side } : { side: 'second', ...side, losses }];
+    const { domains = [] } = known;
+    return [index === 0 ? { side: 'first', domains } : { side: 'second', domains, losses }];
   });
   // The second of two is the target, which has changed the imported records.
   return (difference, first) =>

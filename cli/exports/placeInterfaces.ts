@@ -152,8 +152,6 @@ export interface PlaceFacts {
   readonly defaultOrgName?: string;
   /** The domains of a ZITADEL instance, from which it derives those of its organisations. */
   readonly domains?: readonly string[];
-  /** Whether a ZITADEL imports and exports the states of organisations and users: releases 2 and 3 do not. */
-  readonly importsStates?: boolean;
   /** Whether a ZITADEL may refuse people for their password hashes: releases since June 2026 do. */
   readonly refusesHashes?: boolean;
   /** The user of the token; undefined if the user is unknown. */

@@ -2,27 +2,28 @@ import { BoundedList } from '../../shared/collections/boundedList.ts';
 import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparison.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
-import { activationRemedy, isClosed } from '../../shared/exportFile/leftToDoRules.ts';
+import { isClosed } from '../../shared/exportFile/leftToDoRules.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import { type Section, usualState } from '../../shared/organisation/section.ts';
 import { recordSection } from '../../shared/organisation/sections.ts';
 import { stateWord } from '../serverMessages.ts';
 
-/** The number of organisations and users that a result lists. */
+/** The number of records that a result lists. */
 const MAX_ACTIVATIONS = 10_000;
 
-/** A list of the organisations and users that have access in the target, but not in the source. */
+/** A list of the records that are open in the target, and deactivated or locked in the source. */
 export class Activations implements PairVisitor {
   private readonly found = new BoundedList<CountedEntry>(MAX_ACTIVATIONS);
 
-  addPair({ section, id, first, second }: ComparedPair): void {
+  addPair({ section: name, id, first, second }: ComparedPair): void {
     if (second === undefined) return;
-    const states = [stateOf(first), stateOf(second)] as const;
-    const remedy = activationRemedy(section, states[0]);
-    if (remedy === undefined || isClosed(states[1])) return;
-    const { type } = recordSection(section).error;
-    const [source, target] = states.map(stateWord);
-    const message = `${target} in the target, ${source} in the source: ${remedy} there`;
-    this.found.add({ type, id, reason: 'access_given', message });
+    const section = recordSection(name);
+    const states = [stateOf(section, first), stateOf(section, second)] as const;
+    if (!isClosed(states[0]) || isClosed(states[1])) return;
+    const [source, target] = states.map((state = '') => stateWord(state));
+    const remedy = source === 'locked' ? 'lock' : 'deactivate';
+    const message = `${target} in the target, ${source} in the source: ${remedy} it there`;
+    this.found.add({ type: section.error.type, id, reason: 'access_given', message });
   }
 
   reset(): void {
@@ -38,7 +39,7 @@ export class Activations implements PairVisitor {
   }
 }
 
-function stateOf({ body }: RecordContent): string {
+function stateOf(section: Section, { body }: RecordContent): string | undefined {
   const record = parseObject(body);
-  return textAt(record, 'state', '') || textAt(record, 'orgState', '');
+  return textAt(record, 'state', '') || textAt(record, 'orgState', '') || usualState(section);
 }

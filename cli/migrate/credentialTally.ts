@@ -2,6 +2,7 @@
 
 import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparison.ts';
+import { isClosed } from '../../shared/exportFile/leftToDoRules.ts';
 import { parseObject, textAt, valueAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
@@ -29,8 +30,6 @@ interface CredentialTarget {
   readonly isZitadel: boolean;
   /** The outcomes of records that a planned import will make equal to the source; none after the import. */
   readonly arrives?: readonly ComparedPair['outcome'][];
-  /** Whether the target imports states; true by default. */
-  readonly importsStates?: boolean | undefined;
   /** The planned handling of hashes for which a ZITADEL may refuse the person; it takes them by default. */
   readonly refusedHashes?: 'refused' | 'omitted' | undefined;
 }
@@ -83,7 +82,6 @@ export class CredentialTally implements PairVisitor {
 
   private addOrganisation(orgId: string, first: RecordContent, target: RecordContent | undefined): void {
     const states = [first, target ?? first].map(({ body }) => textAt(parseObject(body), 'orgState', ''));
-    if (this.target.importsStates === false && target === first) states[1] = 'ORG_STATE_ACTIVE';
     const reason = this.stateReason(states);
     if (reason !== undefined) this.organisation(orgId).reason = `of an organisation that is ${reason}`;
   }
@@ -113,13 +111,12 @@ export class CredentialTally implements PairVisitor {
   /** Returns the reason if a person does not count. */
   private reason(source: RecordContent, target: RecordContent | undefined): string | undefined {
     if (target === undefined) return 'not in their organisation of the target';
-    const { isZitadel, importsStates = true, refusedHashes } = this.target;
+    const { isZitadel, refusedHashes } = this.target;
     if (target === source && source.isHashRefused === true && refusedHashes !== undefined)
       return refusedHashes === 'omitted' ? HASH_OMITTED : REFUSED;
     const states = [source, target].map(({ body }) => textAt(parseObject(body), 'state', ''));
-    // A ZITADEL activates planned people, or makes them initial without a verified address (zitadel 4.6).
-    const keepsState = importsStates && /_(?:INACTIVE|LOCKED)$/.test(states[1] ?? '');
-    if (isZitadel && target === source && !keepsState)
+    // ZITADEL activates planned people, or makes them initial without a verified address (zitadel 4.6).
+    if (isZitadel && target === source && !isClosed(states[1]))
       states[1] = valueAt(parseObject(source.body), 'user.email.isEmailVerified') === true ? 'ACTIVE' : 'INITIAL';
     return this.stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
   }
@@ -215,7 +212,6 @@ export function credentialTally(
   return new CredentialTally({
     isZitadel,
     arrives: onConflict === 'overwrite' ? ['onlyFirst', 'different'] : ['onlyFirst'],
-    importsStates: facts?.importsStates,
     refusedHashes: refusedHashes === 'omit' ? 'omitted' : facts?.refusesHashes === true ? 'refused' : undefined,
   });
 }

@@ -29,7 +29,14 @@ const importChanges: readonly string[] = [
   'it does not distinguish role keys and application names by case',
   'it verifies each domain, also unverified ones unless the domain policy of the organisation validates domains, and adds a domain of its own to each organisation',
   'imported records appear in it up to 2 s later',
+  'it suspends nobody, and deactivates no initial person: this command deactivates suspended users there, and locks initial ones',
 ];
+
+/** Who is open for a while, by whether the ZITADEL imports states. */
+function openForAWhile(hasStates: boolean): string {
+  const who = hasStates ? 'suspended users' : 'deactivated, locked and suspended users';
+  return `${who} can log in there for the length of the request that creates them, at most a minute: then this command closes them. Organisations, projects, applications, actions and grants are closed at the end`;
+}
 
 /** The roles that permit an operation. In a ZITADEL, readers of the instance may export its secrets. */
 const permitting: Readonly<Record<PlaceOperation, ReadonlySet<string>>> = {
@@ -69,7 +76,6 @@ async function readZitadelFacts(
   return {
     ...recognised,
     ...instance,
-    importsStates: hasStates,
     // The release's number decides nothing: a patch of any release may refuse hashes. Those without states take every hash.
     refusesHashes: hasStates,
     caller: { userId, orgId, roles },
@@ -80,6 +86,6 @@ async function readZitadelFacts(
       ...(hasStates ? [] : ['it exports and imports no states of organisations and users: searches return them']),
     ],
     exportLosses,
-    importChanges,
+    importChanges: [...importChanges, openForAWhile(hasStates)],
   };
 }

@@ -13,6 +13,8 @@ const errorIds = {
   noOrganisation: ['AUTH-Bs7Ds'], // 4.0
   /** Another record has the name, or another organisation the verified domain. */
   taken: ['V3-DKcYh'], // 2.71, 4.0
+  /** ZITADEL does not deactivate an initial person. */
+  initial: ['COMMAND-ke0fw'], // 2.71, 4.x
   /** The organisation does not have the identity provider of a link. */
   noProvider: ['COMMAND-39nf2'], // 4.0
 } as const;

@@ -27,7 +27,7 @@ export interface ZitadelEvent {
 }
 
 /** Microseconds since 1970, by the clock of the ZITADEL. */
-type EventTime = bigint;
+export type EventTime = bigint;
 
 /** A selection of events; without a property, of all its values. */
 export interface EventQuery {

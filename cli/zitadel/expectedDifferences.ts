@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { RecordDifference } from '../../shared/exportFile/comparison.ts';
-import { activatedSections, droppedSections } from '../../shared/exportFile/leftToDoRules.ts';
+import { droppedSections, isClosed } from '../../shared/exportFile/leftToDoRules.ts';
 import { isJsonObject, parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import type { FieldDifference } from '../../shared/organisation/equality.ts';
 import type { SectionName } from '../../shared/organisation/section.ts';
@@ -15,8 +15,6 @@ export interface ZitadelSide {
   readonly side: 'first' | 'second';
   /** Its domains, from which it derives those of organisations. */
   readonly domains: readonly string[];
-  /** Whether its imports keep states. */
-  readonly importsStates: boolean;
   /** The records of the other side that it could not take, if they were imported into it. */
   readonly losses?: FileLosses;
 }
@@ -64,27 +62,14 @@ const fieldRules: readonly DifferenceRule[] = [
     sections: ['humanUsers'],
     paths: ['state'],
     reason: INITIAL,
-    applies: ([, zitadel]) => zitadel === 'USER_STATE_INITIAL',
+    applies: ([other, zitadel]) => zitadel === 'USER_STATE_INITIAL' && !isClosedState(other),
   },
   { sections: ['humanUsers'], paths: ['user.email.isEmailVerified'], reason: INITIAL },
   {
     sections: ['humanUsers', 'machineUsers'],
     paths: ['state'],
-    reason: 'ZITADEL does not import this state: the user is active there',
-    applies: ([other, zitadel]) => zitadel === 'USER_STATE_ACTIVE' && !importedUserStates.has(String(other)),
-  },
-  {
-    sections: ['org', 'humanUsers', 'machineUsers'],
-    paths: ['state', 'orgState'],
-    reason: 'this release of ZITADEL imports no states: the record is active there',
-    applies: ([, state], { importsStates, losses }) =>
-      !importsStates && losses !== undefined && /_STATE_ACTIVE$/.test(String(state)),
-  },
-  {
-    sections: activatedSections,
-    paths: ['state'],
-    reason: 'ZITADEL activates this record when it imports it',
-    applies: (values, { losses }) => losses !== undefined && isMissingInZitadel(values),
+    reason: 'closed there in another way, because ZITADEL suspends nobody, and deactivates no initial person',
+    applies: (states) => states.every(isClosedState),
   },
   {
     sections: ['domains'],
@@ -95,10 +80,13 @@ const fieldRules: readonly DifferenceRule[] = [
   { sections: ['domains'], paths: ['validationType'], reason: 'ZITADEL imports no validation type of domains' },
 ];
 
+function isClosedState(state: unknown): boolean {
+  return typeof state === 'string' && isClosed(state);
+}
+
 const WITHOUT_HASH =
   'imported without the password hash, for which ZITADELs since June 2026 refuse the person: --refused-hashes omit';
 const CLEAR_PASSWORD = 'an import stores the hash of a clear password';
-const importedUserStates = new Set(['USER_STATE_ACTIVE', 'USER_STATE_INACTIVE', 'USER_STATE_LOCKED']);
 
 const NOT_CARRIED = 'ZITADEL does not import, or not export, these texts';
 const textsNotCarried = new Set([...droppedSections, 'inviteUserMessages']);

@@ -106,11 +106,6 @@ export function isGatewayTimeout(error: unknown): boolean {
   return error instanceof ConnectError && error.rawMessage === 'HTTP 504';
 }
 
-/** Whether a ZITADEL does not have a method over gRPC-Web. */
-export function isUnknownMethod(error: unknown): boolean {
-  return error instanceof ConnectError && error.code === Code.Unimplemented;
-}
-
 /** Converts the error of a call over gRPC-Web; returns errors of other kinds as they are. */
 export function rpcError(connection: ZitadelConnection, method: DescMethod, error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;

@@ -1,15 +1,9 @@
 // Facts about a ZITADEL instance and the caller.
 
-import {
-  AuthenticationMethodType,
-  AuthenticationMethodTypeSchema,
-  UserService,
-} from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { z } from 'zod';
 import { zitadelHostUnknown } from '../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import type { PlaceFacts, Recognised } from '../exports/placeInterfaces.ts';
-import { callMethod, isUnknownMethod, rpcError } from './rpc.ts';
 import { messageIn, request, send, type ZitadelConnection } from './zitadelConnection.ts';
 
 /** A ZITADEL's instance, as it describes itself to a caller who may read it. */
@@ -123,52 +117,4 @@ export async function readCaller(connection: ZitadelConnection): Promise<NonNull
     orgId: user.details.resourceOwner,
     roles: result.filter(({ iam }) => iam === true).flatMap(({ roles }) => roles),
   };
-}
-
-const ASKED_AT_ONCE = 8;
-
-/**
- * Returns the people without TOTP in a ZITADEL.
- * @param onResponse called after each person
- */
-export async function withoutTotp(
-  connection: ZitadelConnection,
-  userIds: readonly string[],
-  onResponse: () => void,
-): Promise<Set<string>> {
-  const found = new Set<string>();
-  const remaining = userIds.values();
-  const ask = async () => {
-    for (const userId of remaining) {
-      if (!(await hasTotp(connection, userId))) found.add(userId);
-      onResponse();
-    }
-  };
-  await Promise.all(Array.from({ length: ASKED_AT_ONCE }, ask));
-  return found;
-}
-
-/** Whether a person has TOTP in a ZITADEL: over gRPC-Web, which accepts every id, or over REST in older releases. */
-async function hasTotp(connection: ZitadelConnection, userId: string): Promise<boolean> {
-  const { listAuthenticationMethodTypes } = UserService.method;
-  try {
-    const { message } = await callMethod(connection, listAuthenticationMethodTypes, { userId });
-    return message.authMethodTypes.includes(AuthenticationMethodType.TOTP);
-  } catch (error) {
-    if (isUnknownMethod(error)) return hasTotpOverRest(connection, userId);
-    throw rpcError(connection, listAuthenticationMethodTypes, error);
-  }
-}
-
-/** The ids that REST takes in a path. */
-const PATH_ID = /^(?!\.{1,2}$)[!-.0-~]+$/;
-const methodsResponse = z.looseObject({ authMethodTypes: z.array(z.string()).default([]) });
-
-/** A person whom REST cannot reach counts as without TOTP. A ZITADEL refuses a seed that is sent twice. */
-async function hasTotpOverRest(connection: ZitadelConnection, userId: string): Promise<boolean> {
-  if (!PATH_ID.test(userId)) return false;
-  const path = `/v2/users/${encodeURIComponent(userId)}/authentication_methods`;
-  const { authMethodTypes } = await request(connection, { method: 'GET', path }, methodsResponse);
-  const totp = AuthenticationMethodTypeSchema.value[AuthenticationMethodType.TOTP]?.name;
-  return authMethodTypes.some((name) => name === totp);
 }

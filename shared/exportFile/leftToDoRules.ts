@@ -14,9 +14,9 @@ export interface FileContent {
   readonly withKeys: boolean;
   /** Whether the file is for ZITADEL. */
   readonly forZitadel: boolean;
-  /** Whether the ZITADEL imports states; absent where its release is unknown. */
+  /** Whether the ZITADEL imports states; absent if its release is unknown. */
   readonly importsStates?: boolean;
-  /** Whether the reader sends the file to the ZITADEL in steps, and reads its answers. */
+  /** Whether this command sends the file to the ZITADEL: it reads the responses, and closes what the file has as closed. */
   readonly inSteps?: boolean;
   /** The selected secrets: the source has none of those that the file lacks. */
   readonly asked?: Readonly<Record<SecretField, boolean>>;
@@ -49,6 +49,7 @@ const forZitadel = (content: FileContent) => content.forZitadel;
 /** Whether a ZITADEL imports no states: releases 2 and 3, which take every hash and application. */
 const isOlderThan4 = ({ importsStates }: FileContent) => importsStates === false;
 const mayBeOf2026 = (content: FileContent) => !isOlderThan4(content);
+const byHand = ({ inSteps }: FileContent) => inSteps !== true;
 
 function ofFile(sections: readonly SectionName[], message: string, when?: LeftToDoRule['when']): LeftToDoRule {
   return { sections, scope: 'file', message, when };
@@ -122,7 +123,7 @@ const stateSections: readonly SectionName[] = ['org', 'humanUsers', 'machineUser
 const keptStates = new Set(['USER_STATE_ACTIVE', 'USER_STATE_INACTIVE', 'USER_STATE_LOCKED', 'USER_STATE_INITIAL']);
 
 /** The sections whose records ZITADEL activates when it imports them. */
-export const activatedSections: readonly SectionName[] = namesOf((section) => usualState(section) !== undefined);
+const activatedSections: readonly SectionName[] = namesOf((section) => usualState(section) !== undefined);
 
 /** The sections that ZITADEL accepts in an import, and drops. */
 export const droppedSections: readonly SectionName[] = namesOf(({ zitadelStep }) => zitadelStep === 'dropped');
@@ -140,7 +141,7 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
   ofFile(
     ['org'],
     'ZITADEL lists organisations with a second entry (ORG-lapo2n) and verified domains (V2-e1wse, V3-DKcYh) in `errors`, and imports them nevertheless',
-    ({ inSteps }) => inSteps !== true,
+    byHand,
   ),
   ofFile(
     ['apiApps', 'oidcApps'],
@@ -170,14 +171,18 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
     message:
       'ZITADEL makes a person without password hash initial, with an unverified e-mail address: the person must activate the user',
     when: ({ withPasswords }) => withPasswords,
-    applies: ({ passwordHash, state }) => passwordHash === undefined && state !== 'USER_STATE_INITIAL',
+    applies: ({ passwordHash, state }) =>
+      passwordHash === undefined && state !== 'USER_STATE_INITIAL' && !isClosed(state),
   },
   {
     sections: ['humanUsers'],
     message:
       'ZITADEL makes a person with an unverified e-mail address initial: its session API accepts the password nevertheless; verify the address',
     applies: (person) =>
-      person.passwordHash !== undefined && person.state !== 'USER_STATE_INITIAL' && !isEmailVerified(person),
+      person.passwordHash !== undefined &&
+      person.state !== 'USER_STATE_INITIAL' &&
+      !isClosed(person.state) &&
+      !isEmailVerified(person),
   },
   {
     sections: ['humanUsers'],
@@ -189,14 +194,14 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
   {
     sections: ['humanUsers', 'machineUsers'],
     message: 'ZITADEL does not import this state: deactivate the user after the import',
-    when: mayBeOf2026,
+    when: byHand,
     applies: ({ state }) => state !== undefined && !keptStates.has(state),
   },
   {
     ...ofFile(
       stateSections,
       'ZITADEL 2 and 3 import no states: deactivate or lock there, after the import, what is not active here',
-      ({ importsStates }) => importsStates === undefined,
+      byHand,
     ),
     applies: ({ state }) => isClosed(state),
   },
@@ -227,6 +232,7 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
   {
     sections: activatedSections,
     message: 'ZITADEL activates this record: deactivate it after the import',
+    when: byHand,
     applies: ({ state }) => state?.endsWith('_INACTIVE') === true,
   },
   {
@@ -246,7 +252,7 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
     scope: 'organisation',
     message:
       "ZITADEL writes message texts to the caller's organisation: import them once more with the header `x-zitadel-orgid`, which REST ignores unless the id is printable ASCII, and remove them there",
-    when: ({ inSteps }) => inSteps !== true,
+    when: byHand,
   },
   {
     sections: droppedSections,
@@ -293,35 +299,15 @@ export const invitationsAlone: LeftToDoRule = {
     'ZITADEL imports texts of invitations only where the organisation has texts of passwordless registration: enter them in the target',
 };
 
-/** The rules for organisations and users that a ZITADEL activates because it imports no states, by their remedies. */
-const activationRules: ReadonlyMap<string, LeftToDoRule> = new Map(
-  ['deactivate the organisation', 'deactivate the user', 'lock the user'].map((remedy) => {
-    const message = `this release of ZITADEL imports no states: ${remedy} after the import`;
-    return [remedy, { ...recordRule(message), reason: 'access_given' }];
-  }),
-);
-
-/** Returns the remedy if an organisation or user must not be active; undefined if it may be. */
-export function activationRemedy(section: string, state: string | undefined): string | undefined {
-  if (!(stateSections.some((name) => name === section) && isClosed(state))) return undefined;
-  if (section === 'org') return 'deactivate the organisation';
-  return state === 'USER_STATE_LOCKED' ? 'lock the user' : 'deactivate the user';
-}
-
-/** Returns the rule for an organisation or user that a ZITADEL activates; undefined for one that may be active. */
-export function activationRule(section: string, state: string | undefined): LeftToDoRule | undefined {
-  return activationRules.get(activationRemedy(section, state) ?? '');
-}
-
 /** Returns the rule for a record whose identity providers are not in the file. */
 export function missingProviders({ exported }: Section, content: FileContent): LeftToDoRule {
   if (!content.forZitadel) return providersToCreate;
   return exported?.keepProviders === undefined ? linksRefused : providersLeftOut;
 }
 
-/** Whether an organisation or user in a state has no access. An initial person gets it by a code. */
+/** Whether a record in a state has no access, or is switched off. An initial person gets access by a code. */
 export function isClosed(state: string | undefined): boolean {
-  return state !== undefined && !/_STATE_(?:ACTIVE|INITIAL)$/.test(state);
+  return state !== undefined && state !== '' && !/_STATE_(?:ACTIVE|INITIAL)$/.test(state);
 }
 
 function isEmailVerified({ body }: StoredDocument): boolean {

@@ -2,7 +2,7 @@
 
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
-import { activationRule, equalButForCase, invitationsAlone } from '../../../shared/exportFile/leftToDoRules.ts';
+import { equalButForCase, invitationsAlone } from '../../../shared/exportFile/leftToDoRules.ts';
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, storedFields } from '../../../shared/organisation/record.ts';
@@ -13,10 +13,14 @@ import { humanUserSection } from '../../../shared/organisation/sections/users.ts
 import { claimsLoginNames, organisationSection } from '../../../shared/organisation/sections.ts';
 import { FileSecrets } from '../../exports/fileFacts.ts';
 import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
+import { stateWord } from '../../serverMessages.ts';
 import type { ListedOrganisations } from '../export/exportContent.ts';
 import { CaselessNames, FileLosses, lacksSecret } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
-import { withoutTotp } from '../zitadelInstance.ts';
+import { readCaller } from '../zitadelInstance.ts';
+import { closables } from './closable.ts';
+import { describeVerdict } from './evidence.ts';
+import { judgeRecords, peopleWithTotp, type Subject } from './histories.ts';
 import { type ImportLedger, type LedgerEntry, type LedgerRecord, stepOf } from './ledger.ts';
 import type { TargetRecords } from './targetRecords.ts';
 
@@ -93,38 +97,101 @@ export async function decideAll(
 ): Promise<number> {
   const { ledger } = file;
   const names = new CaselessNames();
-  const withSeed = new Map<string, Pick<LedgerRecord, 'position'>>();
+  const withSeed: PersonWithSeed[] = [];
   let [withSecrets, isHolderTaken, compared] = [0, false, 0];
   for await (const one of ledger.records(connection.signal)) {
-    onCompared(compared - withSeed.size);
+    onCompared(compared - withSeed.length);
     compared++;
-    const { position, record } = one;
-    const { section, json, orgId, credentials, clearPassword } = record;
+    const { record } = one;
     const isKept = one.isHeld ? isHolderTaken : !withholds(file, record, names);
     const entry = decide(file, one, isKept);
     if (!one.isHeld) isHolderTaken = entry.foreseen === 'created';
     ledger.enter(one, entry);
-    if (section !== humanUserSection || entry.found === 'missing') continue;
+    if (record.section !== humanUserSection || entry.found === 'missing') continue;
+    const { credentials, clearPassword } = record;
     const { passwordHash = clearPassword, totpSeed } = credentials;
     if ((passwordHash ?? totpSeed) !== undefined) withSecrets++;
-    if (totpSeed !== undefined && entry.outcome === 'unchanged')
-      withSeed.set(textAt(json, 'userId', orgId), { position });
+    if (totpSeed !== undefined && entry.outcome !== 'notCarried') withSeed.push(personOf(one, entry));
   }
-  compared -= withSeed.size;
+  onCompared(compared - withSeed.length);
+  await decideSeeds(file, connection, withSeed);
+  await decideClosings(file, connection);
   onCompared(compared);
-  for (const userId of await withoutTotp(connection, [...withSeed.keys()], () => onCompared(++compared))) {
-    const person = withSeed.get(userId);
-    if (person !== undefined) ledger.enter(person, { foreseen: 'overwritten', outcome: undefined });
-  }
   return withSecrets;
 }
 
+/** An existing person whose TOTP seed is in the file. */
+interface PersonWithSeed extends Subject {
+  readonly userId: string;
+  /** Whether the content of the person is equal. */
+  readonly isEqual: boolean;
+}
+
+function personOf({ position, record }: LedgerRecord, { outcome }: LedgerEntry): PersonWithSeed {
+  const { section, orgId, json } = record;
+  const userId = textAt(json, 'userId', orgId);
+  return { position, record: { section, orgId, json: { userId } }, userId, isEqual: outcome === 'unchanged' };
+}
+
+/** The type of an error about a TOTP seed. */
+export const SEED_TYPE = 'human_user_otp';
+
+/**
+ * Decides about the TOTP seeds of existing people who have no TOTP. A seed is sent if an import was interrupted between
+ * the person and the seed. In any other case, the person or an administrator may have removed the factor.
+ */
+async function decideSeeds(
+  { ledger }: SurveyedFile,
+  connection: ZitadelConnection,
+  withSeed: readonly PersonWithSeed[],
+): Promise<void> {
+  const missing: PersonWithSeed[] = [];
+  for (const [orgId, people] of Map.groupBy(withSeed, ({ record }) => record.orgId)) {
+    const withTotp = await peopleWithTotp(connection, orgId);
+    missing.push(...people.filter(({ userId }) => !withTotp.has(userId)));
+  }
+  if (missing.length === 0) return;
+  const verdicts = await judgeRecords(connection, (await readCaller(connection)).userId, missing);
+  for (const person of missing) {
+    const verdict = verdicts.get(person.position) ?? { is: 'foreign' };
+    if (verdict.is === 'ours' && person.isEqual) ledger.enter(person, { foreseen: 'overwritten', outcome: undefined });
+    else {
+      const reason = verdict.is === 'ours' ? 'the person has other content' : describeVerdict(verdict);
+      ledger.addProblem(person, `the TOTP seed is missing in the target, and is not sent: ${reason}`, SEED_TYPE);
+    }
+  }
+}
+
+const closableSections = closables.flatMap(({ sections }) => sections);
+
+/**
+ * Decides which open records of the ZITADEL are closed, because the file has them as closed: those that an earlier import
+ * has left open.
+ */
+export async function decideClosings({ ledger }: SurveyedFile, connection: ZitadelConnection): Promise<void> {
+  const open = ledger.toClose(closableSections, 'existing');
+  if (open.length === 0) return;
+  const verdicts = await judgeRecords(connection, (await readCaller(connection)).userId, open);
+  for (const record of open) {
+    const verdict = verdicts.get(record.position) ?? { is: 'foreign' };
+    if (verdict.is === 'ours' || verdict.is === 'factors') ledger.noteChange(record);
+    else {
+      const { state = '' } = record.record;
+      const reason = describeVerdict(verdict);
+      ledger.settleClosing(record);
+      ledger.addProblem(record, `open in the target, ${stateWord(state)} in the source, and is not closed: ${reason}`);
+    }
+  }
+}
+
 /** @param isKept whether ZITADEL can take the record */
-function decide(file: SurveyedFile, { record, id, isHeld }: LedgerRecord, isKept: boolean): LedgerEntry {
+function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerEntry {
   const { ledger, survey, target, options } = file;
-  const { key, found, paths } = target.find(record);
+  const { record, id, isHeld } = one;
+  const { key, found, paths, isClosed } = target.find(record);
   const holder = key && ledger.idWithKey(key);
   const isRepeated = holder !== undefined;
+  if (isClosed || isRepeated) ledger.settleClosing(one);
   const hasLoginName = isRepeated || isLoginNameFree(file, record);
   const known = { key, found };
   // Only one person can log in by an external identity.
@@ -202,21 +269,19 @@ export async function listLeftToDo(
   { ledger, survey, target, options }: SurveyedFile,
   signal: AbortSignal,
 ): Promise<LeftToDo> {
-  const { importsStates } = target;
   const { content } = survey.secrets;
   const withKeys = options.withKeys && content.withKeys;
+  const { importsStates } = target;
   const facts = { ...content, withKeys, importsStates, forZitadel: true, inSteps: true };
   const leftToDo = new LeftToDo({ ...facts, ...(options.asked === undefined ? {} : { asked: options.asked }) });
   const names = new CaselessNames();
   for await (const { record, isHeld, found } of ledger.records(signal)) {
     if (isHeld || found === 'taken') continue;
-    const { section, state } = record;
+    const { section } = record;
     const { passwordHash, ...others } = { id: '', ...storedFields(record) };
     const isSent = passwordHash !== undefined && !survey.losses.omitsHash(record);
     const document = isSent ? { ...others, passwordHash } : others;
     leftToDo.addRecord(section, document);
-    const rule = importsStates ? undefined : activationRule(section.name, state);
-    if (rule !== undefined && !target.find(record).isClosed) leftToDo.add(rule, section, document);
     leftToDo.addMissingProviders(section, document, providersNotTaken(survey, record));
     if (isLoneInvitation(survey, record)) leftToDo.add(invitationsAlone, section, document);
     if (names.earlier(record) !== undefined) leftToDo.add(equalButForCase, section, document);

@@ -5,7 +5,6 @@ import { organisationFilter } from '../../../functions/import/selection.ts';
 import { addCounts } from '../../../shared/collections/counts.ts';
 import { combineVisitors, inspect } from '../../../shared/exportFile/inspection.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
-import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { UsageError } from '../../command.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
 import { joinedResponse } from '../../exports/importOutcomes.ts';
@@ -16,7 +15,8 @@ import { isNeverExported, LAG_MS } from '../expectedDifferences.ts';
 import { hasContext } from '../rpc.ts';
 import type { ZitadelAddress, ZitadelConnection } from '../zitadelConnection.ts';
 import { readDomainPolicy } from '../zitadelInstance.ts';
-import { decideAll, FileSurvey, listLeftToDo, organisationsWithTakenNames } from './decisions.ts';
+import { Closer } from './closer.ts';
+import { decideAll, decideClosings, FileSurvey, listLeftToDo, organisationsWithTakenNames } from './decisions.ts';
 import { ImportLedger } from './ledger.ts';
 import { sendLedger } from './sendLedger.ts';
 import { TargetRecords } from './targetRecords.ts';
@@ -74,15 +74,17 @@ async function importFile(
   let progress = ledger.progress;
   const unchanged = progress.records;
   onStarted(() => ({ ...progress, unchanged }));
-  const onSettled = () => {
+  const closer = options.dryRun ? undefined : await Closer.start(connection, ledger);
+  const onSettled = async () => {
+    await closer?.afterRequest();
     progress = ledger.progress;
   };
   if (options.dryRun) ledger.foresee();
   else await sendLedger(connection, ledger, survey.losses, onSettled);
-  await settleExisting(connection, options, ledger, survey);
+  if (await settleExisting(connection, options, ledger, survey)) await decideClosings(read, connection);
+  await closer?.finish();
   const leftToDo = await listLeftToDo(read, signal);
   const { errors, refused, outcomes } = ledger;
-  const seeds = outcomes.overwritten[humanUserSection.name] ?? 0;
   return joinedResponse({
     orgIds: orgIds.filter((orgId) => !refused.has(orgId)),
     counts: {
@@ -94,7 +96,7 @@ async function importFile(
     warnings: [
       ...fileWarnings(inspection),
       ...loginNameWarnings(inspection, userLoginMustBeDomain),
-      ...secretWarnings(seeds, withSecrets, options.dryRun),
+      ...changeWarnings(ledger.changes, withSecrets, options.dryRun),
       ...leftToDo.warnings,
     ],
     warningsOmitted: leftToDo.omitted,
@@ -105,19 +107,23 @@ async function importFile(
 
 const TAKEN = 'ZITADEL has the id in another organisation, with other content, earlier in the file, or deleted it';
 
-/** Settles records that exist but were not visible at the start: a ZITADEL shows writes 2 s later. */
+/**
+ * Settles records that exist but were not visible at the start: a ZITADEL shows writes 2 s later.
+ * @returns whether there were any
+ */
 async function settleExisting(
   connection: ZitadelConnection,
   options: PlaceImportOptions,
   ledger: ImportLedger,
   { losses }: FileSurvey,
-): Promise<void> {
+): Promise<boolean> {
   const orgIds = ledger.organisationsOfExisting;
-  if (orgIds.length === 0) return;
+  if (orgIds.length === 0) return false;
   await setTimeout(LAG_MS, undefined, { signal: connection.signal });
   using target = await TargetRecords.read(connection, { ...options, newOrgsOnly: false }, orgIds, losses);
   for await (const one of ledger.records(connection.signal, 'existing')) {
-    const { found } = target.find(one.record);
+    const { found, isClosed } = target.find(one.record);
+    if (isClosed) ledger.settleClosing(one);
     const isHidden = isNeverExported({ section: one.record.section.name, id: one.id });
     // Of several records with one id, the first one was imported.
     if ((found === 'equal' && one.foreseen !== 'notCarried') || isHidden)
@@ -131,15 +137,19 @@ async function settleExisting(
       });
     }
   }
+  return true;
 }
 
-/** Returns the warnings about secrets of existing people. */
-function secretWarnings(seeds: number, existing: number, dryRun: boolean): ImportWarning[] {
-  const sent = dryRun ? 'not there, and would be sent' : 'not there, and was sent';
-  const missing = `overwritten: ${counted(seeds, 'person')} whose TOTP seed was ${sent}`;
+/** Returns the warnings about changes of existing records, and about their secrets. */
+function changeWarnings(changes: ImportLedger['changes'], existing: number, dryRun: boolean): ImportWarning[] {
+  const { seeds, closed } = changes;
+  const [sent, closedNow] = dryRun ? ['would be sent', 'would be closed'] : ['was sent', 'were closed'];
+  const missing = `overwritten: ${counted(seeds, 'person')} whose TOTP seed was not there, and ${sent}`;
+  const open = `overwritten: of the records that an import has left open there, ${counted(closed, 'record')} ${closedNow}`;
   const others = `password hashes and TOTP seeds of ${counted(existing, 'person')} who existed are not compared (identity compare --with passwords,otp does that)`;
   return [
     ...(seeds === 0 ? [] : [{ type: 'secrets', reason: 'seeds_sent', message: missing } as const]),
+    ...(closed === 0 ? [] : [{ type: 'state', reason: 'state_changed', message: open } as const]),
     ...(existing === 0 ? [] : [{ type: 'not_compared', reason: 'secrets_not_compared', message: others } as const]),
   ];
 }

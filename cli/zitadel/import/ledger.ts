@@ -11,12 +11,13 @@ import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { putAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, toRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
-import { zitadelSteps } from '../../../shared/organisation/section.ts';
+import { type SectionName, zitadelSteps } from '../../../shared/organisation/section.ts';
 import { recordSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { temporaryKeyring } from '../../../shared/store/secrets/keyring.ts';
 import { seal, unseal } from '../../../shared/store/secrets/masterKey.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import { noOutcomes, type OutcomeCounts } from '../../exports/importOutcomes.ts';
+import { mustBeClosed } from './closable.ts';
 
 /** The existing record of a ZITADEL: `taken` if only another record has the id. */
 const found = z.enum(['missing', 'equal', 'different', 'taken']);
@@ -39,6 +40,7 @@ const countRow = z.object({ outcome: outcome.exclude(['existing']), section: z.s
 const errorRow = z.object({ section: z.string(), id: z.string(), type: z.string().nullable(), message: z.string() });
 const progressRow = z.object({ records: z.int(), total: z.int() });
 const idRow = ledgerRow.pick({ id: true });
+const changesRow = z.object({ seeds: z.int(), closed: z.int() });
 const organisationRow = z.object({ orgId: z.string() });
 /** A record's JSON with its credentials, and further facts from the file. */
 const recordContent = z.object({
@@ -86,6 +88,7 @@ const TABLE = `
   CREATE INDEX steps ON records (step, orgId, position);
   CREATE INDEX keys ON records (key);
   CREATE INDEX parents ON records (parent);
+  CREATE TABLE closings (position INTEGER PRIMARY KEY) STRICT;
   CREATE TABLE loginNames (digest BLOB PRIMARY KEY) STRICT, WITHOUT ROWID`;
 const COLUMNS = Object.keys(ledgerRow.shape).join(', ');
 const ROWS_PER_PAGE = 500;
@@ -113,10 +116,12 @@ export class ImportLedger implements RecordVisitor, Disposable {
     const sealed = seal(this.keyring.newest(), serialiseRecord(record), placeOf(position));
     const sql = `INSERT INTO records (${COLUMNS}, step) VALUES (?, ?, ?, ?, ?, 'missing', 'created', ?, ?)`;
     this.run(sql, position, parent, section.name, orgId, id, sealed, stepOf(section.name) ?? null);
+    if (mustBeClosed(record)) this.run('INSERT INTO closings VALUES (?)', position);
   }
 
   reset(): void {
     this.run('DELETE FROM records');
+    this.run('DELETE FROM closings');
   }
 
   /** Yields the records in the order of the file, those of the organisations themselves last. */
@@ -139,6 +144,42 @@ export class ImportLedger implements RecordVisitor, Disposable {
     const sql = `SELECT ${COLUMNS} FROM records WHERE step = ? AND parent IS NULL AND outcome IS NULL
       ORDER BY orgId, position`;
     for (const columns of this.statement(sql).iterate(step)) yield this.read(columns);
+  }
+
+  /**
+   * Returns the records of some sections that the file has as closed, and that are not known to be closed in the ZITADEL:
+   * those that existed, or that the import has created.
+   */
+  toClose(sections: readonly SectionName[], which: 'existing' | 'created'): LedgerRecord[] {
+    const selected = which === 'created' ? "outcome = 'created'" : "found IN ('equal', 'different')";
+    const sql = `SELECT ${COLUMNS} FROM records WHERE position IN (SELECT position FROM closings) AND ${selected}
+      AND section IN (SELECT value FROM json_each(?)) ORDER BY position`;
+    return this.all(sql, JSON.stringify(sections)).map((columns) => this.read(columns));
+  }
+
+  /** Whether the file has a record as closed that is not known to be closed in the ZITADEL. */
+  get hasClosings(): boolean {
+    return this.all('SELECT 1 FROM closings LIMIT 1').length > 0;
+  }
+
+  /** Notes that a record is closed in the ZITADEL, or stays open there. */
+  settleClosing({ position }: Pick<LedgerRecord, 'position'>): void {
+    this.run('DELETE FROM closings WHERE position = ?', position);
+  }
+
+  /** Notes that an existing record is changed, if nothing else is known about it. */
+  noteChange({ position }: Pick<LedgerRecord, 'position'>): void {
+    this.run("UPDATE records SET outcome = 'overwritten' WHERE position = ? AND outcome = 'unchanged'", position);
+  }
+
+  /**
+   * Adds an error about a part of a record. The others of its errors stay.
+   * @param type the type of the error, if it is not that of the record
+   */
+  addProblem({ position }: Pick<LedgerRecord, 'position'>, message: string, type: string | null = null): void {
+    const sql = `UPDATE records SET outcome = iif(outcome = 'created', outcome, 'failed'), type = iif(message IS NULL, ?, type),
+      message = iif(message IS NULL, ?, message || '; ' || ?) WHERE position = ?`;
+    this.run(sql, type, message, message, position);
   }
 
   /** Claims a login name in its scope. Returns whether no earlier user of the file has it. */
@@ -209,6 +250,13 @@ export class ImportLedger implements RecordVisitor, Disposable {
       counts[row.outcome][row.section] = row.records;
     }
     return counts;
+  }
+
+  /** The numbers of existing records that were changed: people who got their TOTP seeds, and other records that were closed. */
+  get changes(): z.infer<typeof changesRow> {
+    const sql = `SELECT count(*) FILTER (WHERE foreseen = 'overwritten') AS seeds,
+      count(*) FILTER (WHERE foreseen <> 'overwritten') AS closed FROM records WHERE outcome = 'overwritten' AND parent IS NULL`;
+    return changesRow.parse(this.statement(sql).get());
   }
 
   /** The errors, in the order of the file. */

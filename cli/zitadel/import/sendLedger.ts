@@ -23,6 +23,7 @@ import {
   type ZitadelResponse,
 } from '../zitadelConnection.ts';
 import { recogniseZitadel } from '../zitadelInstance.ts';
+import { SEED_TYPE } from './decisions.ts';
 import type { ImportLedger, LedgerEntry } from './ledger.ts';
 import { importBody, type OutgoingRecord, requestLimits, takeRequest } from './outgoingRecords.ts';
 
@@ -30,14 +31,14 @@ import { importBody, type OutgoingRecord, requestLimits, takeRequest } from './o
  * Sends the records of a ledger to a ZITADEL, in requests below its limits and in the order of references, and settles them
  * by its responses. Memory holds one request.
  * @param losses the records that the ZITADEL cannot take
- * @param onSettled called after each request
+ * @param onSettled called after each request, before the next one is sent
  * @throws IdentityError for a ZITADEL that is unavailable or denies the call
  */
 export async function sendLedger(
   connection: ZitadelConnection,
   ledger: ImportLedger,
   losses: FileLosses,
-  onSettled: () => void,
+  onSettled: () => Promise<void>,
 ): Promise<void> {
   const sender = new ImportSender(connection, ledger);
   for (const step of zitadelSteps.keys()) {
@@ -45,7 +46,7 @@ export async function sendLedger(
     const next = () => takeRequest(ledger.unsent(step), { records: sender.records, losses, isApart });
     for (let request = next(); request.length > 0; request = next()) {
       await sender.send(request, isApart ? request[0]?.orgId : undefined);
-      onSettled();
+      await onSettled();
     }
   }
 }
@@ -53,7 +54,6 @@ export async function sendLedger(
 /** The texts of messages, which ZITADEL writes to the organisation in whose context it handles the request. */
 const stepInContext = zitadelSteps.indexOf('message texts');
 
-const SEED_TYPE = 'human_user_otp';
 /** The types of errors about a part of a record, which exists without that part. */
 const parts: Readonly<Record<string, readonly string[]>> = {
   human_user: [SEED_TYPE],

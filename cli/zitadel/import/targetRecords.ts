@@ -8,6 +8,7 @@ import { inspect } from '../../../shared/exportFile/inspection.ts';
 import { isClosed } from '../../../shared/exportFile/leftToDoRules.ts';
 import { noSecrets } from '../../../shared/exportFile/secretSelection.ts';
 import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
+import type { FieldDifference } from '../../../shared/organisation/equality.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
@@ -18,6 +19,7 @@ import { requireStates } from '../export/states.ts';
 import type { FileLosses } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { importsStates, readCaller, readInstance } from '../zitadelInstance.ts';
+import { mustBeClosed } from './closable.ts';
 
 /** The existing record of a ZITADEL. */
 export interface TargetRecord {
@@ -27,7 +29,7 @@ export interface TargetRecord {
   readonly found: 'missing' | 'equal' | 'different';
   /** The paths of the fields that should not differ. */
   readonly paths: readonly string[];
-  /** Whether it is an organisation or user without access. */
+  /** Whether it has no access, or is switched off. */
   readonly isClosed: boolean;
 }
 
@@ -40,9 +42,17 @@ export class TargetRecords implements Disposable {
   /** All organisations of the ZITADEL. */
   readonly organisations: ListedOrganisations;
 
-  private constructor(organisations: ListedOrganisations, zitadel: ZitadelTarget, withKeys: boolean) {
+  /** Whether the ZITADEL imports states. */
+  readonly importsStates: boolean;
+
+  private constructor(
+    organisations: ListedOrganisations,
+    zitadel: ZitadelTarget,
+    { withKeys, importsStates }: { readonly withKeys: boolean; readonly importsStates: boolean },
+  ) {
     this.organisations = organisations;
     this.zitadel = zitadel;
+    this.importsStates = importsStates;
     this.comparison = new Comparison({ ...noSecrets, withKeys }, 0);
   }
 
@@ -63,14 +73,14 @@ export class TargetRecords implements Disposable {
     if (newOrgsOnly && existing.length > 0) throw organisationsExist(existing);
     const zitadel: ZitadelTarget = {
       side: 'first',
-      importsStates: await importsStates(connection),
       domains: existing.length > 0 ? (await readInstance(connection)).domains : [],
       losses,
     };
-    // Only a search shows who is active after the import.
-    if (!zitadel.importsStates) await requireStates({ connection, unknownStates }, await readCaller(connection));
+    // Only a search shows who is active in releases without states.
+    const hasStates = await importsStates(connection);
+    if (!hasStates) await requireStates({ connection, unknownStates }, await readCaller(connection));
     using resources = new DisposableStack();
-    const target = resources.use(new TargetRecords(inTarget, zitadel, withKeys));
+    const target = resources.use(new TargetRecords(inTarget, zitadel, { withKeys, importsStates: hasStates }));
     if (existing.length > 0) {
       const selection = { ...defaultExportOptions, orgIds: existing, withKeys, unknownStates, timeoutMs };
       const content = openZitadelExport(connection, selection);
@@ -79,11 +89,6 @@ export class TargetRecords implements Disposable {
     }
     resources.move();
     return target;
-  }
-
-  /** Whether the ZITADEL imports states. */
-  get importsStates(): boolean {
-    return this.zitadel.importsStates;
   }
 
   find(record: OrganisationRecord): TargetRecord {
@@ -95,10 +100,14 @@ export class TargetRecords implements Disposable {
     } = this.comparison.find(record, (id) => this.zitadel.losses.hasProvider(orgId, id));
     if (first === undefined) return { key, found: 'missing', paths: [], isClosed: false };
     const id = reportedId(record) || orgId;
-    const difference = { outcome: 'different', section: section.name, orgId, id, fields } as const;
-    const isEqual = fields.length === 0 || zitadelReason(difference, this.zitadel) !== undefined;
-    const paths = isEqual ? [] : fields.map(({ path }) => path);
-    return { key, found: isEqual ? 'equal' : 'different', paths, isClosed: isWithoutAccess(first) };
+    const isClosed = isWithoutAccess(first);
+    // The import closes an open record, or reports it.
+    const isState = ({ path }: FieldDifference) => path === 'state' || path === 'orgState';
+    const others = mustBeClosed(record) && !isClosed ? fields.filter((field) => !isState(field)) : fields;
+    const difference = { outcome: 'different', section: section.name, orgId, id, fields: others } as const;
+    const isEqual = others.length === 0 || zitadelReason(difference, this.zitadel) !== undefined;
+    const paths = isEqual ? [] : others.map(({ path }) => path);
+    return { key, found: isEqual ? 'equal' : 'different', paths, isClosed };
   }
 
   [Symbol.dispose](): void {
@@ -108,6 +117,5 @@ export class TargetRecords implements Disposable {
 
 function isWithoutAccess({ body }: RecordContent): boolean {
   const record = parseObject(body);
-  const state = textAt(record, 'state', '') || textAt(record, 'orgState', '');
-  return state !== '' && isClosed(state);
+  return isClosed(textAt(record, 'state', '') || textAt(record, 'orgState', ''));
 }

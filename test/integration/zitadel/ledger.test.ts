@@ -138,7 +138,7 @@ it('the progress of a comparison counts the people whose TOTP seed is looked up'
   const zitadel = await startZitadel({
     lagMs: 0,
     losesContext: (path) => {
-      if (path.endsWith('ListAuthenticationMethodTypes')) compared.push(read());
+      if (path.endsWith('ListEvents')) compared.push(read());
       return false;
     },
   });
@@ -148,8 +148,6 @@ it('the progress of a comparison counts the people whose TOTP seed is looked up'
     read = progress;
   };
   await importIntoStandIn(zitadel, content, { onBegun });
-  expect(compared).toHaveLength(20);
-  expect(compared[0]).toEqual({ records: 181, total: 201 });
-  expect(compared.at(-1)?.records).toBeGreaterThan(181);
+  expect(compared).toEqual([{ records: 181, total: 201 }]);
   expect(read()).toEqual({ records: 201, total: 201 });
 });

@@ -23,6 +23,8 @@ function without(person: ReturnType<typeof people>[number] | undefined) {
   return { ...person, user: { ...person?.user, otpCode: undefined } };
 }
 
+const OTHER_CONTENT = 'the TOTP seed is missing in the target, and is not sent: the person has other content';
+const ACTIVE = { state: 'USER_STATE_ACTIVE' };
 const plainFields = new Set(['orgId', 'orgState', 'org']);
 const imports = (zitadel: ZitadelStandIn) => importsOf(zitadel).filter(({ path }) => path === '/admin/v1/import');
 const sectionOf = (zitadel: ZitadelStandIn, section: string) =>
@@ -196,16 +198,58 @@ describe('an import into a ZITADEL', () => {
     expect(valueAt(stored, 'user.hashedPassword.value')).toBe(value);
   });
 
-  it('sends no seed to a person who exists with other content', async () => {
+  it.each(['report', 'skip'] as const)(
+    'sends no seed to a person who exists with other content, by %s',
+    async (onConflict) => {
+      const zitadel = await startZitadel({ lagMs: 0 });
+      const [ada] = people(1);
+      await imported(zitadel, [organisation('1', { humanUsers: [without(ada)] })]);
+      const renamed = { ...ada, user: { ...ada?.user, userName: 'another' } };
+      const content = [organisation('1', { humanUsers: [renamed] })];
+      const { errors, summary } = await importIntoStandIn(zitadel, content, { onConflict });
+      expect(errors).toMatchObject([{ id: ada?.userId, message: expect.stringContaining(OTHER_CONTENT) }]);
+      expect(summary).toMatchObject({ unchanged: { org: 1 }, failed: { humanUsers: 1 } });
+      expect(seedOf(zitadel, ada?.userId)).toBeUndefined();
+    },
+  );
+
+  it('sends the seed of a person whom an earlier import of the caller has created without it', async () => {
     const zitadel = await startZitadel({ lagMs: 0 });
     const [ada] = people(1);
     await imported(zitadel, [organisation('1', { humanUsers: [without(ada)] })]);
-    const renamed = { ...ada, user: { ...ada?.user, userName: 'another' } };
-    const { errors, summary } = await importIntoStandIn(zitadel, [organisation('1', { humanUsers: [renamed] })]);
-    expect(errors).toMatchObject([{ type: 'human_user', message: expect.stringContaining('other content') }]);
-    expect(summary).toMatchObject({ unchanged: { org: 1 }, failed: { humanUsers: 1 } });
-    expect(seedOf(zitadel, ada?.userId)).toBeUndefined();
+    const { overwritten } = await imported(zitadel, [organisation('1', { humanUsers: [ada] })]);
+    expect(overwritten).toEqual({ humanUsers: 1 });
+    expect(seedOf(zitadel, ada?.userId)).toBe('JBSWY3DPEHPK3PXP');
   });
+
+  it.each([
+    ...(['report', 'skip'] as const).map((onConflict) => [onConflict, 'user.human.mfa.otp.removed', 'owner'] as const),
+    ['skip', 'user.human.mfa.otp.removed', 'admin'],
+    ['skip', 'user.human.mfa.u2f.token.added', 'owner'],
+    ['skip', 'user.human.phone.changed', 'admin'],
+  ] as const)(
+    'gives no factor back to a person, and names each: by %s after %s of %s',
+    async (onConflict, type, editor) => {
+      const zitadel = await startZitadel({ lagMs: 0 });
+      const [ada] = people(1);
+      const userId = ada?.userId ?? '';
+      const isRemoved = type.endsWith('otp.removed');
+      await imported(zitadel, [organisation('1', { humanUsers: [isRemoved ? ada : without(ada)] })]);
+      const { contents } = zitadel;
+      contents.put('1', 'humanUsers', userId, { ...without(ada), ...ACTIVE });
+      contents.append('1', [{ aggregateType: 'user', aggregateId: userId, type }], editor);
+      const content = [organisation('1', { humanUsers: people(2) })];
+      for (const dryRun of [true, false]) {
+        const { errors, summary } = await importIntoStandIn(zitadel, content, { onConflict, dryRun });
+        const message = expect.stringMatching(
+          new RegExp(`^the TOTP seed is missing in the target, and is not sent: ${editor} changed .*${type}`),
+        );
+        expect(errors).toEqual([{ type: 'human_user_otp', id: userId, message }]);
+        expect(summary).toMatchObject({ created: { humanUsers: 1 }, failed: { humanUsers: 1 } });
+      }
+      expect(seedOf(zitadel, userId)).toBeUndefined();
+    },
+  );
 
   it('takes the automatic domain and verified domains for what they are', async () => {
     const zitadel = await startZitadel();

@@ -29,6 +29,8 @@ export interface ZitadelBehaviour {
   rejectsPerson: (userId: string) => boolean;
   /** Whether a search finds a user. */
   findsUser: (userId: string) => boolean;
+  /** How a call to close a record ends: as at ZITADEL, refused, or without an effect. */
+  closing: (path: string) => 'done' | 'refused' | 'ignored';
   /** Whether the caller lacks the permission `user.read`. */
   hidesUsers: boolean;
   /** Whether the caller lacks the permission `events.read`. */
@@ -60,6 +62,7 @@ export const measured: Readonly<ZitadelBehaviour> = {
   version: '2026-11-21T21:48:54Z',
   rejectsPerson: () => false,
   findsUser: () => true,
+  closing: () => 'done',
   hidesUsers: false,
   hidesEvents: false,
   loginNamesByDomain: false,

@@ -1,4 +1,5 @@
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { userGrantId } from './closing.ts';
 import { elements } from './contents.ts';
 import type { EventDraft } from './eventLog.ts';
 
@@ -101,7 +102,7 @@ const bySection: Readonly<Record<string, EventsOf>> = {
   userGrants: (json) => [
     {
       aggregateType: 'usergrant',
-      aggregateId: `${textAt(json, 'userId', '')}-${textAt(json, 'projectId', '')}`,
+      aggregateId: userGrantId(json),
       type: 'user.grant.added',
       payload: { userId: json.userId, projectId: json.projectId, grantId: json.projectGrantId },
     },

@@ -288,8 +288,8 @@ function idOfType(type: unknown): unknown {
 const HASH_OF_A_PASSWORD = `$2a$14$${'0123456789012345678901u'.padEnd(53, 'B')}`;
 
 /**
- * A person gets a display name and a language where the file has none; one without a credential becomes initial, and
- * loses the verified address. One with a password and an unverified address becomes initial too, and of the other states
+ * A person gets a display name and a language where the file has none; one without a credential becomes initial unless
+ * closed, and loses the verified address. One with a password and an unverified address becomes initial too, and of the other states
  * only three are kept. A clear password is hashed.
  */
 function importedPerson(given: JsonObject): JsonObject {
@@ -305,5 +305,5 @@ function importedPerson(given: JsonObject): JsonObject {
   const imported = email.isEmailVerified === true ? 'USER_STATE_ACTIVE' : 'USER_STATE_INITIAL';
   if (hasPassword) return { ...json, user: kept, ...(isKept ? {} : { state: imported }) };
   const { isEmailVerified: _verified, ...unverified } = email;
-  return { ...json, state: 'USER_STATE_INITIAL', user: { ...kept, email: unverified } };
+  return { ...json, ...(isKept ? {} : { state: 'USER_STATE_INITIAL' }), user: { ...kept, email: unverified } };
 }

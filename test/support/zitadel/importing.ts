@@ -1,5 +1,6 @@
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { hasStates, type Release } from './behaviour.ts';
+import { userStateEvents } from './closing.ts';
 import { elements } from './contents.ts';
 import { creationEvents } from './importEvents.ts';
 import {
@@ -77,7 +78,9 @@ function createOrganisation(
   if (callerId !== undefined) contents.put(id, 'orgMembers', callerId, member);
   contents.put(id, 'domains', domainName, domain);
   const ofMember = callerId === undefined ? [] : creationEvents('orgMembers', member, id);
-  contents.append(id, [added, ...creationEvents('domains', domain, id), ...ofMember], callerId);
+  const closed = { aggregateType: 'org', aggregateId: id, type: 'org.deactivated' };
+  const ofState = state === 'ORG_STATE_INACTIVE' ? [closed] : [];
+  contents.append(id, [added, ...ofState, ...creationEvents('domains', domain, id), ...ofMember], callerId);
   return undefined;
 }
 
@@ -105,7 +108,9 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
       contents.users.set(userId, orgId);
       contents.takeLoginName(textAt(json, 'user.userName', orgId), loginNameScope(run, orgId), userId);
     }
-    contents.append(orgId, creationEvents(section, { ...json, ...written }, orgId), run.callerId);
+    const stateEvents = isUser ? userStateEvents(written) : [];
+    const created = [...creationEvents(section, { ...json, ...written }, orgId), ...stateEvents];
+    contents.append(orgId, created, run.callerId);
     putHeldLinks(run, orgId, json);
     const seedFaults = importSeed(run, orgId, json);
     // With the default policy, adding a domain verifies it.

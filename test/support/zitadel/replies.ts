@@ -40,6 +40,8 @@ export const replies = {
   noMembership: fault(404, 5, 'membership not found', 'AUTHZ-cdgFk'),
   userUnknown: fault(404, 5, 'Errors.NotFound', 'COMMAND-4g3xq'),
   otpEmailNotSet: fault(404, 5, "Multifactor OTP (OneTimePassword) doesn't exist", 'COMMAND-b312D'),
+  notClosed: (code: 5 | 9, id: string) => fault(code === 5 ? 404 : 400, code, 'Errors.NotClosed', id),
+  eventsNotFound: fault(500, 13, 'unable to filter events', 'SQL-KyeAx'),
   noOrganisation: fault(403, 7, "Organisation doesn't exist", 'AUTH-Bs7Ds'),
   unexportable: fault(500, 13, 'An internal error occurred', 'QUERY-h9TeF'),
   userOfTwoKinds: fault(400, 9, 'User could not be found', 'QUERY-3n77z'),

@@ -19,6 +19,7 @@ import {
   type Release,
   type ZitadelBehaviour,
 } from './behaviour.ts';
+import { type ClosingCall, closeRecord } from './closing.ts';
 import { type Contents, elements } from './contents.ts';
 import { exportFrom, UnexportableError } from './exporting.ts';
 import { DeadlineError, importAll } from './importing.ts';
@@ -74,6 +75,8 @@ const projects = '/management/v1/projects/(?<projectId>[^/]+)';
 const { importData, exportData, listEvents } = AdminService.method;
 const { getMyOrg, listUsers, listAllProjectGrants, listUserGrants, listOrgMembers } = ManagementService.method;
 const { listProjectMembers, listProjectGrantMembers, listProjects, listApps, listActions } = ManagementService.method;
+const { deactivateUser, lockUser, deactivateProject, deactivateApp, deactivateAction } = ManagementService.method;
+const { deactivateProjectGrant, deactivateUserGrant, deactivateOrg } = ManagementService.method;
 const { listAuthenticationMethodTypes } = UserService.method;
 
 interface Route {
@@ -152,6 +155,49 @@ const routes: readonly Route[] = [
     path: `${projects}/grants/(?<grantId>[^/]+)/members/_search`,
     handler: records('projectGrantMembers', 'grantId'),
     rpc: listProjectGrantMembers,
+  },
+  {
+    method: 'POST',
+    path: `${users}/(?<id>[^/]+)/_deactivate`,
+    handler: closing('deactivateUser'),
+    rpc: deactivateUser,
+  },
+  { method: 'POST', path: `${users}/(?<id>[^/]+)/_lock`, handler: closing('lockUser'), rpc: lockUser },
+  {
+    method: 'POST',
+    path: '/management/v1/projects/(?<id>[^/]+)/_deactivate',
+    handler: closing('deactivateProject'),
+    rpc: deactivateProject,
+  },
+  {
+    method: 'POST',
+    path: `${projects}/apps/(?<appId>[^/]+)/_deactivate`,
+    handler: closing('deactivateApp'),
+    rpc: deactivateApp,
+  },
+  {
+    method: 'POST',
+    path: '/management/v1/actions/(?<id>[^/]+)/_deactivate',
+    handler: closing('deactivateAction'),
+    rpc: deactivateAction,
+  },
+  {
+    method: 'POST',
+    path: `${projects}/grants/(?<grantId>[^/]+)/_deactivate`,
+    handler: closing('deactivateProjectGrant'),
+    rpc: deactivateProjectGrant,
+  },
+  {
+    method: 'POST',
+    path: `${users}/(?<userId>[^/]+)/grants/(?<grantId>[^/]+)/_deactivate`,
+    handler: closing('deactivateUserGrant'),
+    rpc: deactivateUserGrant,
+  },
+  {
+    method: 'POST',
+    path: '/management/v1/orgs/me/_deactivate',
+    handler: closing('deactivateOrg'),
+    rpc: deactivateOrg,
   },
   {
     method: 'GET',
@@ -356,6 +402,7 @@ function searchEvents({ contents, behaviour }: RoutePorts, { message }: Called):
   const parsed = eventSelection.safeParse(message);
   if (!parsed.success) return replies.invalid('invalid ListEventsRequest: value must contain no more than 30 item(s)');
   const { from, ...selection } = parsed.data;
+  if (selection.aggregateTypes.length === 0 && selection.eventTypes.some(isUnknownType)) return replies.eventsNotFound;
   const found = contents.log.search({ ...selection, from: from === undefined ? undefined : microseconds(from) });
   const events = found.map(({ aggregateId, aggregateType, owner, type, editorId, sequence, payload, at }) => ({
     aggregate: { id: aggregateId, type: { type: aggregateType }, resourceOwner: owner },
@@ -366,6 +413,11 @@ function searchEvents({ contents, behaviour }: RoutePorts, { message }: Called):
     ...(Object.keys(payload).length === 0 ? {} : { payload }),
   }));
   return replies.found(events.length === 0 ? {} : { events });
+}
+
+/** Whether no release has a type of events, which then fails without the type of its aggregate. */
+function isUnknownType(type: string): boolean {
+  return type.endsWith('.cascade.changed') && !/^(?:project|user)\.grant\./.test(type);
 }
 
 /** Returns the microseconds since 1970 of a date with six digits of fractions. */
@@ -419,11 +471,23 @@ function objects(sections: Readonly<Record<string, string>>, active: string): Ha
   };
 }
 
+/** Closes a record of the context's organisation. */
+function closing(call: ClosingCall): Handler {
+  return ({ contents, behaviour }, { message, contextId, callerId, path }) => {
+    const effect = behaviour.closing(path);
+    if (effect === 'refused') return replies.noPermission;
+    if (effect === 'ignored') return replies.found({});
+    const error = closeRecord(contents, call, message, { orgId: contextId, editorId: callerId });
+    return error === undefined ? replies.found({ details: { sequence: '8' } }) : replies.notClosed(...error);
+  };
+}
+
 function projectGrants({ contents }: RoutePorts, called: Called): Reply {
   const found = contents.visible(called.contextId, 'projectGrants');
   const granted = found.map((grant): JsonObject => {
     const { roleKeys, ...others } = elements(grant.projectGrant)[0] ?? {};
-    return { grantId: grant.grantId, ...others, grantedRoleKeys: roleKeys, state: 'PROJECT_GRANT_STATE_ACTIVE' };
+    const state = grant.state ?? 'PROJECT_GRANT_STATE_ACTIVE';
+    return { grantId: grant.grantId, ...others, grantedRoleKeys: roleKeys, state };
   });
   return owned(called, granted);
 }

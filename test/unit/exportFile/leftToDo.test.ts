@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LeftToDo, MAX_LISTED_BYTES } from '../../../shared/exportFile/leftToDo.ts';
-import { activationRemedy, activationRule, leftToDoRules } from '../../../shared/exportFile/leftToDoRules.ts';
+import { leftToDoRules } from '../../../shared/exportFile/leftToDoRules.ts';
 import { MAX_MANIFEST_BYTES } from '../../../shared/exportFile/manifest.ts';
 import { recordSections } from '../../../shared/organisation/sections.ts';
 import type { StoredDocument } from '../../../shared/store/store.ts';
@@ -27,21 +27,6 @@ function entriesFor(content: typeof everything, section: string, document: Store
 }
 
 describe('the remaining steps after a migration', () => {
-  it.each([
-    ['humanUsers', 'USER_STATE_LOCKED', 'lock the user'],
-    ['humanUsers', 'USER_STATE_SUSPEND', 'deactivate the user'],
-    ['machineUsers', 'USER_STATE_INACTIVE', 'deactivate the user'],
-    ['org', 'ORG_STATE_INACTIVE', 'deactivate the organisation'],
-    ['humanUsers', 'USER_STATE_INITIAL', undefined],
-    ['machineUsers', 'USER_STATE_ACTIVE', undefined],
-    ['projects', 'PROJECT_STATE_INACTIVE', undefined],
-  ])('include taking back access in a ZITADEL that imports no states: %s %s', (section, state, remedy) => {
-    expect(activationRemedy(section, state)).toBe(remedy);
-    const rule = activationRule(section, state);
-    expect(rule?.message).toBe(remedy && `this release of ZITADEL imports no states: ${remedy} after the import`);
-    expect(rule?.reason).toBe(remedy && 'access_given');
-  });
-
   it('do not contain an unverified domain of an organisation whose policy validates domains', () => {
     const list = new LeftToDo(forZitadel);
     list.addRecord(sectionNamed('domainPolicy'), record({ validateOrgDomains: true }));
@@ -49,14 +34,14 @@ describe('the remaining steps after a migration', () => {
     expect(list.entries.filter(({ message }) => message.includes('unverified domain'))).toMatchObject([{ id: 'P_d' }]);
   });
 
-  it('contain one general step if the release of the ZITADEL is unknown, and some record is not active', () => {
-    const entries = (importsStates: boolean | undefined, ...states: readonly string[]) => {
-      const list = new LeftToDo({ ...forZitadel, ...(importsStates === undefined ? {} : { importsStates }) });
+  it('contain one general step for states if the command does not send the file, and some record is not active', () => {
+    const entries = (inSteps: boolean, ...states: readonly string[]) => {
+      const list = new LeftToDo({ ...forZitadel, inSteps });
       for (const state of states) list.addRecord(sectionNamed('machineUsers'), record({ userId: state }, { state }));
       return list.entries.filter(({ message }) => message.includes('ZITADEL 2 and 3'));
     };
-    expect(entries(undefined, 'USER_STATE_INACTIVE', 'USER_STATE_LOCKED')).toHaveLength(1);
-    expect(entries(undefined, 'USER_STATE_ACTIVE')).toEqual([]);
+    expect(entries(false, 'USER_STATE_INACTIVE', 'USER_STATE_LOCKED')).toHaveLength(1);
+    expect(entries(false, 'USER_STATE_ACTIVE')).toEqual([]);
     expect(entries(true, 'USER_STATE_INACTIVE')).toEqual([]);
   });
 

@@ -19,8 +19,8 @@ function messages(source: string, target: string): string[] {
 
 describe('the people to whom a migration gives access', () => {
   it('are listed with their states in the target and in the source', () => {
-    expect(messages('LOCKED', 'ACTIVE')).toEqual(['active in the target, locked in the source: lock the user there']);
-    expect(messages('LOCKED', 'INITIAL')).toEqual(['initial in the target, locked in the source: lock the user there']);
+    expect(messages('LOCKED', 'ACTIVE')).toEqual(['active in the target, locked in the source: lock it there']);
+    expect(messages('LOCKED', 'INITIAL')).toEqual(['initial in the target, locked in the source: lock it there']);
   });
 
   it('are not those without access in the target, or with access in the source', () => {

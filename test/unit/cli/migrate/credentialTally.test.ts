@@ -56,8 +56,8 @@ function organisation(...states: readonly [source: string, target: string]): Com
 /** The targets of migrations. */
 const ofInstance = (...arrives: readonly ComparedPair['outcome'][]) =>
   ({ kind: 'instance', tally: new CredentialTally({ isZitadel: false, arrives }) }) as const;
-const ofZitadel = (arrives: readonly ComparedPair['outcome'][] = [], importsStates = true) =>
-  ({ kind: 'zitadel', tally: new CredentialTally({ isZitadel: true, arrives, importsStates }) }) as const;
+const ofZitadel = (arrives: readonly ComparedPair['outcome'][] = []) =>
+  ({ kind: 'zitadel', tally: new CredentialTally({ isZitadel: true, arrives }) }) as const;
 
 /** The description of people in a target. */
 function described(
@@ -133,19 +133,28 @@ describe('the people with the same credentials on both sides', () => {
   });
 
   it.each([
-    ['LOCKED', 'active in the target, locked in the source'],
-    ['INACTIVE', 'active in the target, inactive in the source'],
-  ])('exclude those whom a ZITADEL admits because it imports no states: %s', (state, reason) => {
-    const first = content({ state });
-    const expected = `0 of 1 person with a password are ${verified} | 1 ${reason}: ada`;
-    expect(described(ofZitadel(['onlyFirst'], false), pair({ first, second: undefined }))).toBe(expected);
-    expect(described(ofZitadel(), pair({ first, second: content() }))).toBe(expected);
+    ['LOCKED', 'locked'],
+    ['INACTIVE', 'inactive'],
+    ['SUSPEND', 'suspend'],
+  ])('exclude in the plan for a ZITADEL those whom the import closes: %s', (state, word) => {
+    const arriving = pair({ first: content({ state }), second: undefined });
+    expect(described(ofZitadel(['onlyFirst']), arriving)).toContain(` | 1 ${word}, as in the source: ada`);
+  });
+
+  it('exclude those of an organisation that the import into a ZITADEL closes', () => {
     const arriving = pair({ first: content(), second: undefined });
     const closed = { body: '{"orgState":"ORG_STATE_INACTIVE"}', secrets: {} };
     const org = pair({ first: closed, second: undefined }, { section: 'org' });
-    expect(described(ofZitadel(['onlyFirst'], false), arriving, org)).toContain(
-      'of an organisation that is active in the target, inactive in the source',
-    );
+    expect(described(ofZitadel(['onlyFirst']), arriving, org)).toContain('of an organisation that is inactive');
+  });
+
+  it.each([
+    ['LOCKED', 'active in the target, locked in the source'],
+    ['INACTIVE', 'active in the target, inactive in the source'],
+  ])('exclude those who are open in the target only: %s', (state, reason) => {
+    const first = content({ state });
+    const expected = `0 of 1 person with a password are ${verified} | 1 ${reason}: ada`;
+    expect(described(ofZitadel(), pair({ first, second: content() }))).toBe(expected);
   });
 
   it.each([

@@ -7,7 +7,7 @@ import type { FieldDifference } from '../../../../shared/organisation/equality.t
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { findSection } from '../../../../shared/organisation/sections.ts';
 
-const withoutImport = { side: 'second', domains: ['id.example.com'], importsStates: true } as const;
+const withoutImport = { side: 'second', domains: ['id.example.com'] } as const;
 const zitadel = { ...withoutImport, losses: new FileLosses() } as const;
 const record = (section: string, id: string, outcome: RecordDifference['outcome']): RecordDifference => ({
   outcome,
@@ -37,7 +37,6 @@ describe('a difference between a ZITADEL and another side', () => {
       { path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_INITIAL' },
       { path: 'user.email.isEmailVerified', first: true },
     ),
-    changed('projects', { path: 'state', first: 'PROJECT_STATE_INACTIVE' }),
     changed('domains', { path: 'isVerified', first: undefined, second: true }),
     changed('loginTexts', { path: 'linkingUserPromptText', first: { title: 'Link' } }),
     record('domains', 'acme_acme.id.example.com', 'onlySecond'),
@@ -87,23 +86,23 @@ describe('a difference between a ZITADEL and another side', () => {
     expect(reason(record('oidcIdps', '51', 'onlyFirst'))).toBeUndefined();
   });
 
-  it('of a state is explained if the ZITADEL was given the state, imports none, and the record is active there', () => {
-    const given = { ...zitadel, importsStates: false, losses: new FileLosses() };
-    const locked = changed('humanUsers', { path: 'state', first: 'USER_STATE_LOCKED', second: 'USER_STATE_ACTIVE' });
-    const org = changed('org', { path: 'orgState', first: 'ORG_STATE_INACTIVE', second: 'ORG_STATE_ACTIVE' });
-    for (const difference of [locked, org]) {
-      expect(zitadelReason(difference, given)).toBe(
-        'this release of ZITADEL imports no states: the record is active there',
-      );
-      expect(zitadelReason(difference, zitadel)).toBeUndefined();
-      expect(zitadelReason(difference, { ...withoutImport, importsStates: false })).toBeUndefined();
+  it('of a state is explained if the record is closed on both sides', () => {
+    const states = (first: string, second: string) => changed('humanUsers', { path: 'state', first, second });
+    const user = (state: string) => `USER_STATE_${state}`;
+    expect(zitadelReason(states(user('SUSPEND'), user('INACTIVE')), zitadel)).toMatch(/^closed there in another way/);
+    expect(zitadelReason(states(user('INACTIVE'), user('LOCKED')), zitadel)).toMatch(/^closed there in another way/);
+    for (const open of ['ACTIVE', 'INITIAL']) {
+      expect(zitadelReason(states(user('LOCKED'), user(open)), zitadel)).toBeUndefined();
+      expect(zitadelReason(states(user(open), user('LOCKED')), zitadel)).toBeUndefined();
     }
-    const closed = changed('humanUsers', { path: 'state', first: 'USER_STATE_ACTIVE', second: 'USER_STATE_LOCKED' });
-    expect(zitadelReason(closed, given)).toBeUndefined();
+    const org = changed('org', { path: 'orgState', first: 'ORG_STATE_INACTIVE', second: 'ORG_STATE_ACTIVE' });
+    expect(zitadelReason(org, zitadel)).toBeUndefined();
+    const project = changed('projects', { path: 'state', first: 'PROJECT_STATE_INACTIVE' });
+    expect(zitadelReason(project, zitadel)).toBeUndefined();
   });
 
   it('is explained by the second of two ZITADELs, which has imported the record', () => {
-    const facts = { service: 'zitadel', domains: [], importsStates: true, denied: [], exportLosses: [] } as const;
+    const facts = { service: 'zitadel', domains: [], denied: [], exportLosses: [] } as const;
     const unknown = { version: undefined, instance: undefined, defaultOrgId: undefined };
     const both = [
       { ...facts, ...unknown },

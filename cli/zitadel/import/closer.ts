@@ -1,0 +1,155 @@
+// Closes the records that the file has as closed, because no release of ZITADEL imports all states.
+
+import { createClient } from '@connectrpc/connect';
+import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
+import { placeTokenForbidden, zitadelCallFailed } from '../../../shared/errors/placeErrors.ts';
+import { stateWord } from '../../serverMessages.ts';
+import { hasErrorId } from '../errorIds.ts';
+import { type EventTime, newestEvent, readEvents } from '../events.ts';
+import { rpcTransport } from '../rpc.ts';
+import type { ZitadelConnection } from '../zitadelConnection.ts';
+import {
+  type Closable,
+  closables,
+  type EventPlace,
+  eventPlaceKey,
+  isClosing,
+  placeKey,
+  stateEvents,
+} from './closable.ts';
+import { grouped, readCreations } from './histories.ts';
+import type { ImportLedger, LedgerRecord } from './ledger.ts';
+
+/** A record to close, and where its events are. */
+interface OpenRecord {
+  readonly kind: Closable;
+  readonly entry: LedgerRecord;
+  /** Undefined for a record that the ZITADEL does not have. */
+  readonly place: EventPlace | undefined;
+}
+
+/** The number of calls at the same time. */
+const CLOSED_AT_ONCE = 8;
+const LOCKED = 'USER_STATE_LOCKED';
+
+const usersFirst = closables.filter(({ isAtOnce }) => isAtOnce === true).flatMap(({ sections }) => sections);
+
+/** Closes records during an import, and verifies by the events of the ZITADEL that they are closed. */
+export class Closer {
+  private readonly connection: ZitadelConnection;
+  private readonly ledger: ImportLedger;
+  /** The time of the newest event before the import. */
+  private readonly start: EventTime;
+  /** The time of the last event that was read. */
+  private seen: EventTime;
+
+  private constructor(connection: ZitadelConnection, ledger: ImportLedger, start: EventTime) {
+    this.connection = connection;
+    this.ledger = ledger;
+    [this.start, this.seen] = [start, start];
+  }
+
+  /** Begins before the first request: closes the users whom an earlier import has left open. */
+  static async start(connection: ZitadelConnection, ledger: ImportLedger): Promise<Closer> {
+    const newest = ledger.hasClosings ? await newestEvent(connection) : undefined;
+    const closer = new Closer(connection, ledger, newest?.createdAt ?? 0n);
+    await closer.close(ledger.toClose(usersFirst, 'existing'), closer.start);
+    return closer;
+  }
+
+  /** Closes the users whom a request has created. */
+  async afterRequest(): Promise<void> {
+    await this.close(this.ledger.toClose(usersFirst, 'created'), this.seen);
+  }
+
+  /** Closes all other records, those to which others belong last. */
+  async finish(): Promise<void> {
+    for (const { sections } of closables)
+      for (const which of ['existing', 'created'] as const)
+        await this.close(this.ledger.toClose(sections, which), this.start);
+  }
+
+  /**
+   * Closes records, and settles them.
+   * @param after the time since which events show that they are closed
+   */
+  private async close(entries: readonly LedgerRecord[], after: EventTime): Promise<void> {
+    if (entries.length === 0) return;
+    const records = await this.locate(entries);
+    // Newer releases import some states.
+    const closed = await this.closed(records, after);
+    const open = records.filter(({ entry }) => !closed.has(entry.position));
+    const problems = await this.callAll(open);
+    const closedNow = open.length === 0 ? closed : await this.closed(records, after);
+    for (const { entry } of records) {
+      this.ledger.settleClosing(entry);
+      if (!closedNow.has(entry.position)) this.ledger.addProblem(entry, failure(entry, problems.get(entry.position)));
+    }
+  }
+
+  private async locate(entries: readonly LedgerRecord[]): Promise<OpenRecord[]> {
+    const located: OpenRecord[] = [];
+    for (const [kind, orgId, group] of grouped(entries)) {
+      const { connection } = this;
+      const created = kind.createdWith && (await readCreations(connection, kind, group, { owner: orgId }));
+      for (const entry of group) {
+        const place =
+          created === undefined ? kind.placeOf(entry.record.json, orgId) : created.get(entry.position)?.place;
+        located.push({ kind, entry, place });
+      }
+    }
+    return located;
+  }
+
+  /** Returns the positions of the records that events show as closed. */
+  private async closed(records: readonly OpenRecord[], after: EventTime): Promise<Set<number>> {
+    const closed = new Set<number>();
+    for (const [kind, ofKind] of Map.groupBy(records, (record) => record.kind)) {
+      const placed = ofKind.flatMap(({ place, entry }) => (place ? [[placeKey(place), entry.position] as const] : []));
+      const positions = new Map(placed);
+      for await (const page of readEvents(this.connection, { ...stateEvents(kind), after })) {
+        for (const event of page) {
+          const position = positions.get(eventPlaceKey(kind, event));
+          if (position !== undefined && isClosing(event)) closed.add(position);
+          else if (position !== undefined) closed.delete(position);
+          if (event.createdAt > this.seen) this.seen = event.createdAt;
+        }
+      }
+    }
+    return closed;
+  }
+
+  /** Calls the ZITADEL to close records; returns the reasons of those that it does not close, by position. */
+  private async callAll(records: readonly OpenRecord[]): Promise<Map<number, string>> {
+    const problems = new Map<number, string>();
+    const remaining = records.values();
+    const callNext = async () => {
+      for (const record of remaining) {
+        const problem = await this.call(record, record.entry.record.state === LOCKED);
+        if (problem !== undefined) problems.set(record.entry.position, problem);
+      }
+    };
+    await Promise.all(Array.from({ length: CLOSED_AT_ONCE }, callNext));
+    return problems;
+  }
+
+  private async call(record: OpenRecord, locks: boolean): Promise<string | undefined> {
+    const { kind, entry, place } = record;
+    if (place === undefined) return undefined;
+    const { orgId, json } = entry.record;
+    const management = createClient(ManagementService, rpcTransport(this.connection, { orgId }));
+    try {
+      if (locks) await kind.lock?.(management, place);
+      else await kind.close(management, place, json);
+      return undefined;
+    } catch (error) {
+      if (!(zitadelCallFailed.is(error) || placeTokenForbidden.is(error))) throw error;
+      // ZITADEL deactivates no initial person, and locks one.
+      return !locks && hasErrorId(error.message, 'initial') ? this.call(record, true) : error.message;
+    }
+  }
+}
+
+function failure({ record: { state = '' } }: LedgerRecord, problem = 'no event of it shows that it is closed'): string {
+  return `open in the target, ${stateWord(state)} in the source, and could not be closed: ${problem}`;
+}

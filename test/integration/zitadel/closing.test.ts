@@ -1,0 +1,259 @@
+import { describe, expect, it } from 'vitest';
+import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
+import { organisation } from '../../support/fixtures/organisations.ts';
+import type { Release } from '../../support/zitadel/behaviour.ts';
+import { importIntoStandIn } from '../../support/zitadel/connect.ts';
+import type { Contents } from '../../support/zitadel/contents.ts';
+import { people } from '../../support/zitadel/files.ts';
+import { importsOf, startZitadel, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
+
+const [ada, bob, eve, sue, ini] = people(5).map((person, index) => {
+  const state = `USER_STATE_${['ACTIVE', 'LOCKED', 'INACTIVE', 'SUSPEND', 'INACTIVE'][index]}`;
+  const unverified = { email: { email: 'ini@customer.example' } };
+  return { ...person, state, user: { ...person.user, ...(index === 4 ? unverified : {}) } };
+});
+const robot = (userId: string, state: string) => ({
+  userId,
+  user: { userId, userName: `robot ${userId}`, name: 'Robot' },
+  state: `USER_STATE_${state}`,
+});
+const application = { projectId: '40', name: 'SPA', authMethodType: 'API_AUTH_METHOD_TYPE_BASIC' };
+const roleKeys = ['admin'];
+/** An organisation with records of each kind that can be closed, and open ones. */
+const acme = organisation('acme', {
+  humanUsers: [ada, bob, eve, sue, ini],
+  machineUsers: [robot('31', 'ACTIVE'), robot('32', 'INACTIVE')],
+  projects: [
+    { projectId: '40', project: { name: 'On' } },
+    { projectId: '41', project: { name: 'Off' }, state: 'PROJECT_STATE_INACTIVE' },
+  ],
+  projectRoles: [{ projectId: '40', roleKey: 'admin', displayName: 'Admin' }],
+  apiApps: [
+    { appId: '50', app: application, state: 'APP_STATE_INACTIVE' },
+    { appId: '51', app: { ...application, name: 'On' } },
+  ],
+  oidcApps: [{ appId: '52', app: { projectId: '40', name: 'Web' }, state: 'APP_STATE_INACTIVE' }],
+  actions: [{ actionId: '60', action: { name: 'idle', script: 'x' }, state: 'ACTION_STATE_INACTIVE' }],
+  projectGrants: [
+    {
+      grantId: '70',
+      projectGrant: { projectId: '40', grantedOrgId: 'ünï', roleKeys },
+      state: 'PROJECT_GRANT_STATE_INACTIVE',
+    },
+  ],
+  userGrants: [
+    { userId: ada?.userId, projectId: '40', roleKeys, state: 'USER_GRANT_STATE_INACTIVE' },
+    { userId: bob?.userId, projectId: '40', roleKeys },
+  ],
+});
+/** The header of the organisation needs another form for this id. */
+const closed = organisation('ünï', { humanUsers: people(1, 10), orgState: 'ORG_STATE_INACTIVE' });
+const file = [acme, closed];
+
+/** The records that the file has as closed, with the types of their errors. */
+const toClose = [
+  ['human_user', bob?.userId],
+  ['human_user', eve?.userId],
+  ['human_user', sue?.userId],
+  ['human_user', ini?.userId],
+  ['machine_user', '32'],
+  ['project', '41'],
+  ['api_app', '50'],
+  ['oidc_app', '52'],
+  ['action', '60'],
+  ['project_grant', 'acme_40_ünï'],
+  ['user_grant', `acme_40_${ada?.userId}`],
+  ['org', 'ünï'],
+] as const;
+
+const closedStates = {
+  [bob?.userId ?? '']: 'LOCKED',
+  [eve?.userId ?? '']: 'INACTIVE',
+  [sue?.userId ?? '']: 'INACTIVE',
+  '32': 'INACTIVE',
+  '41': 'INACTIVE',
+  '50': 'INACTIVE',
+  '52': 'INACTIVE',
+  '60': 'INACTIVE',
+  '70': 'INACTIVE',
+  [`${ada?.userId} 40`]: 'INACTIVE',
+  ünï: 'INACTIVE',
+};
+
+/** Returns the closed records of a stand-in, with their states. */
+function closedIn({ organisations }: Contents): Record<string, string> {
+  const found: Record<string, string> = {};
+  const note = (id: string, state: string) => {
+    if (/_(?:INACTIVE|LOCKED)$/.test(state)) found[id] = state.replace(/^.*_STATE_/, '');
+  };
+  const idOf = (section: string, { userId, projectId, appId, actionId, grantId }: JsonObject) =>
+    String(
+      section === 'userGrants'
+        ? `${String(userId)} ${String(projectId)}`
+        : (userId ?? grantId ?? appId ?? actionId ?? projectId),
+    );
+  for (const { orgId, state, sections } of organisations.values()) {
+    note(orgId, state);
+    for (const [section, records] of sections)
+      for (const { json } of records.values()) note(idOf(section, json), textAt(json, 'state', ''));
+  }
+  return found;
+}
+
+/** The calls that close records and that send some, in their order. */
+const calls = ({ requests }: ZitadelStandIn) =>
+  requests.flatMap(({ path, records }) => {
+    const name = path.split('/').at(-1) ?? '';
+    if (records !== undefined) return [`import ${records}`];
+    return /^(?:deactivate|lock)/i.test(name) ? [name] : [];
+  });
+
+/** Another user changes a record. */
+function change({ contents }: ZitadelStandIn, type: string, aggregateId: string, editorId: string): void {
+  contents.append('acme', [{ aggregateType: 'user', aggregateId, type }], editorId);
+}
+
+/** A stand-in into which an interrupted import, or an earlier release of the command, has imported the file. */
+async function leftOpen(release: Release = '2.71'): Promise<ZitadelStandIn> {
+  const zitadel = await startZitadel({ lagMs: 0, release, closing: () => 'refused' });
+  await importIntoStandIn(zitadel, file);
+  zitadel.behaviour.closing = () => 'done';
+  zitadel.requests.length = 0;
+  return zitadel;
+}
+
+describe('an import into a ZITADEL of records that the file has as closed', () => {
+  it.each<Release>(['2.71', '4.0'])('closes them, whatever the release imports: %s', async (release) => {
+    const zitadel = await startZitadel({ lagMs: 0, release });
+    const { errors, summary } = await importIntoStandIn(zitadel, file);
+    expect(errors).toBeUndefined();
+    expect(summary).toMatchObject({ created: { humanUsers: 6, machineUsers: 2, org: 2 }, failed: {} });
+    // Release 2 makes an inactive person without a verified address initial, whom it does not deactivate.
+    const initial = release === '2.71' ? 'LOCKED' : 'INACTIVE';
+    expect(closedIn(zitadel.contents)).toEqual({ ...closedStates, [ini?.userId ?? '']: initial });
+    expect(JSON.stringify(summary.warnings)).not.toMatch(/deactivate|must activate/);
+    const again = await importIntoStandIn(zitadel, file);
+    expect(again).not.toHaveProperty('errors');
+    expect(again.summary).toMatchObject({ created: {}, failed: {}, unchanged: { humanUsers: 6, projects: 2, org: 2 } });
+    expect(again.summary).not.toHaveProperty('overwritten');
+  });
+
+  it('closes users before the next request, and the organisation after all records', async () => {
+    const zitadel = await startZitadel({ lagMs: 0, release: '2.71' });
+    await importIntoStandIn(zitadel, [closed, organisation('other', { humanUsers: [bob], projects: acme.projects })]);
+    expect(calls(zitadel)).toEqual([
+      'import 0',
+      'import 2',
+      'LockUser',
+      'import 2',
+      'DeactivateProject',
+      'DeactivateOrg',
+    ]);
+  });
+
+  it('makes no calls if none are closed in the file', async () => {
+    const zitadel = await startZitadel({ lagMs: 0 });
+    await importIntoStandIn(zitadel, [organisation('1', { humanUsers: people(3) })]);
+    expect(zitadel.requests.filter(({ path }) => path.endsWith('ListEvents'))).toEqual([]);
+  });
+
+  it.each([
+    ['refused', /could not be closed: .*AUTH-5mWD2/],
+    ['ignored', /could not be closed: no event of it shows that it is closed/],
+  ] as const)('names each that stays open in an error: %s', async (closing, message) => {
+    const zitadel = await startZitadel({ lagMs: 0, release: '2.71', closing: () => closing });
+    const { errors = [], summary } = await importIntoStandIn(zitadel, file);
+    expect(summary).toMatchObject({ created: { humanUsers: 6, machineUsers: 2, org: 2 }, failed: {} });
+    expect(errors.map(({ type, id }) => [type, id]).toSorted()).toEqual(toClose.toSorted());
+    for (const error of errors) expect(error.message).toMatch(message);
+    expect(closedIn(zitadel.contents)).toEqual({});
+  });
+});
+
+describe('a repeated import into a ZITADEL', () => {
+  it.each(['report', 'skip'] as const)('closes what an earlier one has left open, by %s', async (onConflict) => {
+    const zitadel = await leftOpen();
+    const dry = await importIntoStandIn(zitadel, file, { onConflict, dryRun: true });
+    expect(calls(zitadel)).toEqual([]);
+    const { errors, summary } = await importIntoStandIn(zitadel, file, { onConflict });
+    expect(errors).toBeUndefined();
+    const overwritten = { humanUsers: 4, machineUsers: 1, projects: 1, apiApps: 1, oidcApps: 1, actions: 1 };
+    for (const found of [dry.summary, summary])
+      expect(found).toMatchObject({
+        created: {},
+        overwritten: { ...overwritten, projectGrants: 1, userGrants: 1, org: 1 },
+        failed: {},
+      });
+    expect(summary.warnings).toContainEqual({
+      type: 'state',
+      reason: 'state_changed',
+      message: 'overwritten: of the records that an import has left open there, 12 records were closed',
+    });
+    expect(closedIn(zitadel.contents)).toEqual({ ...closedStates, [ini?.userId ?? '']: 'LOCKED' });
+    expect(importsOf(zitadel)).toEqual([]);
+  });
+
+  it('reads the events of many records by pages', async () => {
+    const humanUsers = people(60).map((person) => ({ ...person, state: 'USER_STATE_LOCKED' }));
+    const zitadel = await startZitadel({ lagMs: 0, release: '2.71', closing: () => 'refused' });
+    await importIntoStandIn(zitadel, [organisation('acme', { humanUsers })]);
+    zitadel.behaviour.closing = () => 'done';
+    zitadel.requests.length = 0;
+    change(zitadel, 'user.human.profile.changed', humanUsers[7]?.userId ?? '', 'admin');
+    const { errors, summary } = await importIntoStandIn(zitadel, [organisation('acme', { humanUsers })]);
+    expect(errors).toMatchObject([{ id: humanUsers[7]?.userId }]);
+    expect(summary).toMatchObject({ overwritten: { humanUsers: 59 }, failed: { humanUsers: 1 } });
+    expect(zitadel.requests.filter(({ path }) => path.endsWith('/ListEvents')).length).toBeLessThan(10);
+  });
+
+  it.each(['report', 'skip'] as const)(
+    'leaves whom others have opened or changed, and names them, by %s',
+    async (onConflict) => {
+      const zitadel = await leftOpen();
+      change(zitadel, 'user.deactivated', bob?.userId ?? '', 'admin');
+      change(zitadel, 'user.reactivated', bob?.userId ?? '', 'admin');
+      change(zitadel, 'user.human.profile.changed', eve?.userId ?? '', 'admin');
+      // A sign-in is no change.
+      change(zitadel, 'user.human.password.check.succeeded', sue?.userId ?? '', sue?.userId ?? '');
+      const { errors, summary } = await importIntoStandIn(zitadel, file, { onConflict });
+      expect(errors).toEqual([
+        {
+          type: 'human_user',
+          id: bob?.userId,
+          message: expect.stringMatching(
+            /^open in the target, locked in the source, and is not closed: admin opened it again \(user\.reactivated, /,
+          ),
+        },
+        {
+          type: 'human_user',
+          id: eve?.userId,
+          message: expect.stringMatching(
+            /^open in the target, inactive .*: admin changed it \(user\.human\.profile\.changed, /,
+          ),
+        },
+      ]);
+      expect(summary).toMatchObject({ overwritten: { humanUsers: 2 }, failed: { humanUsers: 2 } });
+      expect(Object.keys(closedIn(zitadel.contents))).not.toEqual(expect.arrayContaining([bob?.userId]));
+      expect(Object.keys(closedIn(zitadel.contents))).not.toEqual(expect.arrayContaining([eve?.userId]));
+    },
+  );
+
+  it('leaves what another caller has imported', async () => {
+    const zitadel = await leftOpen();
+    for (const event of zitadel.contents.log.events) Object.assign(event, { editorId: 'another' });
+    const { errors = [], summary } = await importIntoStandIn(zitadel, file);
+    expect(errors.map(({ type, id }) => [type, id]).toSorted()).toEqual(toClose.toSorted());
+    for (const { message } of errors) expect(message).toContain("no import by the token's user created it");
+    expect(summary).not.toHaveProperty('overwritten');
+    expect(closedIn(zitadel.contents)).toEqual({});
+  });
+
+  it('reports who is closed in the target and open in the file as another content', async () => {
+    const zitadel = await startZitadel({ lagMs: 0, release: '2.71' });
+    await importIntoStandIn(zitadel, [
+      organisation('1', { humanUsers: people(1).map((one) => ({ ...one, state: 'USER_STATE_LOCKED' })) }),
+    ]);
+    const { errors } = await importIntoStandIn(zitadel, [organisation('1', { humanUsers: people(1) })]);
+    expect(errors).toMatchObject([{ message: 'exists with other content, and is not changed: state' }]);
+  });
+});

@@ -1,0 +1,154 @@
+import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
+import { type Contents, elements } from './contents.ts';
+import type { EventDraft } from './eventLog.ts';
+
+/** An error of a call that closes a record: the code of gRPC, and the id. */
+export type ClosingError = readonly [code: 5 | 9, id: string];
+
+/** The fields of a request that names a record. */
+interface Named {
+  readonly id: string;
+  readonly userId: string;
+  readonly projectId: string;
+  readonly appId: string;
+  readonly grantId: string;
+}
+
+/** How ZITADEL closes a kind of records. */
+interface ClosingRow {
+  readonly sections: readonly string[];
+  readonly key: (named: Named) => string;
+  /** The closed state. */
+  readonly state: string;
+  readonly event: (named: Named) => EventDraft;
+  readonly missing: string;
+  /** The states in which a record is not closed, with the errors. */
+  readonly refuses: Readonly<Record<string, ClosingError>>;
+}
+
+const user = (type: string, { id }: Named): EventDraft => ({ aggregateType: 'user', aggregateId: id, type });
+const ofProject = (type: string, { projectId }: Named, payload: JsonObject): EventDraft => ({
+  aggregateType: 'project',
+  aggregateId: projectId,
+  type,
+  payload,
+});
+
+/** The calls of 2.71 and 4.x, as read in their sources. */
+const rows = {
+  deactivateUser: {
+    sections: ['humanUsers', 'machineUsers'],
+    key: ({ id }) => id,
+    state: 'USER_STATE_INACTIVE',
+    event: (named) => user('user.deactivated', named),
+    missing: 'COMMAND-3M9ds',
+    refuses: { USER_STATE_INITIAL: [5, 'COMMAND-ke0fw'], USER_STATE_INACTIVE: [9, 'COMMAND-5M0sf'] },
+  },
+  lockUser: {
+    sections: ['humanUsers', 'machineUsers'],
+    key: ({ id }) => id,
+    state: 'USER_STATE_LOCKED',
+    event: (named) => user('user.locked', named),
+    missing: 'COMMAND-5M9fs',
+    refuses: { USER_STATE_LOCKED: [9, 'COMMAND-3NN8v'], USER_STATE_INACTIVE: [9, 'COMMAND-3NN8v'] },
+  },
+  deactivateProject: {
+    sections: ['projects'],
+    key: ({ id }) => id,
+    state: 'PROJECT_STATE_INACTIVE',
+    event: ({ id }) => ({ aggregateType: 'project', aggregateId: id, type: 'project.deactivated' }),
+    missing: 'COMMAND-112M9',
+    refuses: { PROJECT_STATE_INACTIVE: [9, 'COMMAND-mki55'] },
+  },
+  deactivateApp: {
+    sections: ['apiApps', 'oidcApps'],
+    key: ({ appId }) => appId,
+    state: 'APP_STATE_INACTIVE',
+    event: (named) => ofProject('project.application.deactivated', named, { appId: named.appId }),
+    missing: 'COMMAND-ov9d3',
+    refuses: { APP_STATE_INACTIVE: [9, 'COMMAND-dsh35'] },
+  },
+  deactivateAction: {
+    sections: ['actions'],
+    key: ({ id }) => id,
+    state: 'ACTION_STATE_INACTIVE',
+    event: ({ id }) => ({ aggregateType: 'action', aggregateId: id, type: 'action.deactivated' }),
+    missing: 'COMMAND-NRmhu',
+    refuses: { ACTION_STATE_INACTIVE: [9, 'COMMAND-Dgj92'] },
+  },
+  deactivateProjectGrant: {
+    sections: ['projectGrants'],
+    key: ({ grantId }) => grantId,
+    state: 'PROJECT_GRANT_STATE_INACTIVE',
+    event: (named) => ofProject('project.grant.deactivated', named, { grantId: named.grantId }),
+    missing: 'PROJECT-D8JxR',
+    refuses: { PROJECT_GRANT_STATE_INACTIVE: [9, 'PROJECT-47fu8'] },
+  },
+} as const satisfies Readonly<Record<string, ClosingRow>>;
+
+/** A call that closes a record. */
+export type ClosingCall = keyof typeof rows | 'deactivateUserGrant' | 'deactivateOrg';
+
+/** Closes a record of an organisation; returns the error if ZITADEL does not. */
+export function closeRecord(
+  contents: Contents,
+  call: ClosingCall,
+  message: JsonObject,
+  by: { readonly orgId: string; readonly editorId: string },
+): ClosingError | undefined {
+  const { orgId, editorId } = by;
+  if (call === 'deactivateOrg') return closeOrganisation(contents, orgId, editorId);
+  if (call === 'deactivateUserGrant') return closeUserGrant(contents, orgId, textAt(message, 'grantId', ''), editorId);
+  const row: ClosingRow = rows[call];
+  const [id = '', userId = '', projectId = '', appId = '', grantId = ''] = [
+    ...['id', 'userId', 'projectId', 'appId', 'grantId'].map((name) => textAt(message, name, '')),
+  ];
+  const named = { id, userId, projectId, appId, grantId };
+  const section = row.sections.find((name) => contents.find(orgId, name, row.key(named)) !== undefined);
+  const record = section === undefined ? undefined : contents.find(orgId, section, row.key(named));
+  if (section === undefined || record === undefined) return [5, row.missing];
+  const refusal = row.refuses[textAt(record, 'state', '')];
+  if (refusal !== undefined) return refusal;
+  contents.put(orgId, section, row.key(named), { ...record, state: row.state });
+  contents.append(orgId, [row.event(named)], editorId);
+  return undefined;
+}
+
+function closeOrganisation(contents: Contents, orgId: string, editorId: string): ClosingError | undefined {
+  const organisation = contents.organisations.get(orgId);
+  if (organisation === undefined) return [5, 'ORG-oL9nT'];
+  if (organisation.state === 'ORG_STATE_INACTIVE') return [9, 'EVENT-Dbs2g'];
+  contents.organisations.set(orgId, { ...organisation, state: 'ORG_STATE_INACTIVE' });
+  contents.append(orgId, [{ aggregateType: 'org', aggregateId: orgId, type: 'org.deactivated' }], editorId);
+  return undefined;
+}
+
+function closeUserGrant(contents: Contents, orgId: string, id: string, editorId: string): ClosingError | undefined {
+  const grants = contents.organisations.get(orgId)?.sections.get('userGrants') ?? new Map();
+  for (const [key, { json }] of grants) {
+    const [grant = {}] = elements(json);
+    if (userGrantId(grant) !== id) continue;
+    if (grant.state === 'USER_GRANT_STATE_INACTIVE') return [9, 'COMMAND-1S9gx'];
+    contents.put(orgId, 'userGrants', key, { ...grant, state: 'USER_GRANT_STATE_INACTIVE' });
+    contents.append(orgId, [{ aggregateType: 'usergrant', aggregateId: id, type: 'user.grant.deactivated' }], editorId);
+    return undefined;
+  }
+  return [5, 'COMMAND-3M9sd'];
+}
+
+/** Returns the id of the aggregate of a user grant. A ZITADEL generates ids that no import knows. */
+export function userGrantId({ userId, projectId }: JsonObject): string {
+  return `${String(userId)}-${String(projectId)}`;
+}
+
+/** Returns the events about the state of a user that an import has created. */
+export function userStateEvents({ userId, state }: JsonObject): EventDraft[] {
+  const type = createdStates.get(state);
+  return type === undefined ? [] : [{ aggregateType: 'user', aggregateId: String(userId), type }];
+}
+
+const createdStates: ReadonlyMap<unknown, string> = new Map([
+  ['USER_STATE_INACTIVE', 'user.deactivated'],
+  ['USER_STATE_LOCKED', 'user.locked'],
+  ['USER_STATE_INITIAL', 'user.human.initialization.code.added'],
+]);
