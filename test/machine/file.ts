@@ -29,7 +29,7 @@ const one = <Value>(...values: readonly Value[]) => fc.constantFrom(...values);
 const maybe = <Value>(...values: readonly Value[]) => fc.constantFrom(undefined, ...values);
 const constant = <Value>(value: Value) => fc.constant(value);
 /** One of the organisation's own ids, occasionally an id of another organisation. */
-const mostly = (own: readonly string[], all: readonly string[]) =>
+const mostly = <Value>(own: readonly Value[], all: readonly Value[]) =>
   fc.oneof({ arbitrary: one(...own), weight: 4 }, { arbitrary: one(...all), weight: 1 });
 
 export const anyOrg = one(...orgIds);
@@ -38,7 +38,10 @@ export const anyUser = one(...userIds);
 export const userName = one(
   ...['n1', 'N1', 'ｎ1', 'n\u200b1', 'a1', 'n1@d1.example', 'n2@d2.example', 'n3@d1.example', 'n4@ｄ1.example'],
 );
-const roleKeys = one([], [], ['r1'], ['r1', 'r2']);
+const roleKeys = one([], ['r1'], ['r1'], ['r1', 'r2'], ['r1', 'r2']);
+/** Each organisation usually grants its project to the next one. */
+const after = (orgId: OrgId): OrgId => (orgId === 'a' ? 'b' : orgId === 'b' ? 'c' : 'a');
+const before = (orgId: OrgId): OrgId => after(after(orgId));
 const state = one(
   ...['USER_STATE_ACTIVE', 'USER_STATE_ACTIVE', 'USER_STATE_LOCKED', 'USER_STATE_INACTIVE', 'USER_STATE_INITIAL'],
   undefined,
@@ -117,10 +120,7 @@ function recordsOf(orgId: OrgId): RecordArbitraries {
   const language = one('en', 'de');
   const projectGrant = {
     projectId,
-    grantedOrgId: mostly(
-      orgIds.filter((id) => id !== orgId),
-      orgIds,
-    ),
+    grantedOrgId: mostly([after(orgId)], orgIds),
     roleKeys,
   };
   const app = (prefix: string) => ({
@@ -196,8 +196,8 @@ function recordsOf(orgId: OrgId): RecordArbitraries {
     userMetadata: record('userMetadata', { id: userId, key: constant('key'), value: one('eA==', 'eQ==') }),
     userGrants: record('userGrants', {
       userId,
-      projectId: one('pa', 'pb'),
-      projectGrantId: maybe('ga', 'gb'),
+      projectId: mostly([`p${before(orgId)}`, `p${orgId}`], ['pa', 'pb']),
+      projectGrantId: mostly([undefined, `g${before(orgId)}`], ['ga', 'gb']),
       roleKeys,
       state: activity('USER_GRANT_STATE'),
     }),
@@ -230,13 +230,27 @@ const themes = [
   'labelPolicy lockoutPolicy loginPolicy passwordComplexityPolicy privacyPolicy domainPolicy loginTexts messages messages messages',
 ];
 
+/** Records to which others refer: random ids alone would rarely meet. */
+function referencedRecords(orgId: OrgId): FileRecord[] {
+  const profile = { firstName: 'F', lastName: 'L' };
+  const email = { email: 'e@example.com', isEmailVerified: true };
+  const projectId = `p${orgId}`;
+  return [
+    { section: 'projects', json: { projectId, project: { name: 'P' } } },
+    ...['r1', 'r2'].map((roleKey) => ({ section: 'projectRoles', json: { projectId, roleKey, displayName: 'x' } })),
+    { section: 'humanUsers', json: { userId: `${orgId}1`, user: { userName: `${orgId}1`, profile, email } } },
+    { section: 'actions', json: { actionId: `t${orgId}`, action: { name: 'T', script: 'x', timeout: '10s' } } },
+  ];
+}
+
 /** The records of an organisation: of one theme, or of all. */
 function anyRecords(orgId: OrgId): fc.Arbitrary<FileRecord[]> {
   const records = recordsOf(orgId);
   const ofTheme = themes.map((theme) => theme.split(' ').flatMap((name) => records[name] ?? []));
-  const all = Object.values(records);
-  const [usual = all, ...others] = ofTheme;
-  return fc.oneof(...[usual, usual, all, ...others].map((some) => fc.array(fc.oneof(...some), { maxLength: 12 })));
+  const [people = [], grants = [], ...others] = ofTheme;
+  const mixtures = [people, people, grants, grants, grants, Object.values(records), ...others];
+  const random = fc.oneof(...mixtures.map((some) => fc.array(fc.oneof(...some), { maxLength: 12 })));
+  return fc.tuple(fc.subarray(referencedRecords(orgId)), random).map((parts) => parts.flat());
 }
 
 const anyEntry: fc.Arbitrary<FileEntry> = fc.oneof(

@@ -17,7 +17,7 @@ import { hasOpenOutcome } from './openOutcomes.ts';
 import { brief, type Interrupted, type State, type Step, step } from './step.ts';
 import type { End, System } from './system.ts';
 
-const anyOptions: fc.Arbitrary<Options> = fc.record({
+export const anyOptions: fc.Arbitrary<Options> = fc.record({
   onConflict: fc.constantFrom('overwrite', 'report', 'overwrite', 'skip'),
   withKeys: fc.boolean(),
   newOrgsOnly: fc.constantFrom(false, false, false, false, false, true),
@@ -33,7 +33,7 @@ const forms: readonly ((orgs: readonly Organisation[]) => object)[] = [
   (orgs) => ({ data_orgsv1: JSON.stringify({ orgs }) }),
 ];
 
-interface Sent {
+export interface Sent {
   readonly orgs: readonly Organisation[];
   readonly options: Options;
   readonly dryRun?: boolean;
@@ -78,7 +78,7 @@ function importStep(name: string, sent: Sent): Step {
 }
 
 /** An import in a line, without its usual options. */
-function named({
+export function named({
   orgs,
   options: { onConflict, withKeys, newOrgsOnly },
   dryRun = false,
@@ -153,7 +153,7 @@ async function sendWhole(state: State, system: System, sent: Sent, file: object)
   return checkReport(state, sent, text);
 }
 
-function requestOf({ options, dryRun = false }: Sent, file: object): object {
+export function requestOf({ options, dryRun = false }: Sent, file: object): object {
   const { onConflict, withKeys, newOrgsOnly } = options;
   return { ...file, on_conflict: onConflict, with_keys: withKeys, new_orgs_only: newOrgsOnly, dry_run: dryRun };
 }

@@ -82,14 +82,17 @@ export function withValidRoles(record: ModelRecord): ModelRecord {
   return kept.length === 0 ? record : { ...record, json: { ...record.json, roles: kept } };
 }
 
-const ofMembers = (id: string, key: string) => (record: ModelRecord) =>
-  textsAt(record, 'roles[]').every((role) => role.startsWith(rolePrefixes[record.section] ?? ''))
-    ? undefined
-    : { id, key };
+/** @param none the issue of a member without a role */
+const ofMembers = (none: RecordIssue, invalid: RecordIssue) => (record: ModelRecord) => {
+  const roles = textsAt(record, 'roles[]');
+  if (roles.length === 0) return none;
+  return roles.every((role) => role.startsWith(rolePrefixes[record.section] ?? '')) ? undefined : invalid;
+};
 const ofKeys = (record: ModelRecord) =>
   textAt(record, 'expirationDate').startsWith('2001')
     ? { id: 'DOMAIN-dv3t5', key: 'Errors.AuthNKey.ExpireBeforeNow' }
     : undefined;
+const isPem = (base64: string) => Buffer.from(base64, 'base64').toString().startsWith('-----BEGIN');
 /** A text in a language has nothing to import if it is empty. */
 const ofTexts = (record: ModelRecord) => (Object.keys(record.json).length > 1 ? undefined : 'notCarried');
 const texts =
@@ -97,13 +100,27 @@ const texts =
 
 /** The rules of single records, of sections that have any. */
 const checks: Readonly<Record<string, (record: ModelRecord) => Rejection | undefined>> = {
-  orgMembers: ofMembers('Org-4N8es', 'Errors.Org.MemberInvalid'),
-  projectMembers: ofMembers('PROJECT-3m9ds', 'Errors.Project.Member.Invalid'),
-  projectGrantMembers: ofMembers('PROJECT-m9gKK', 'Errors.Project.Grant.Member.Invalid'),
+  orgMembers: ofMembers(
+    { id: 'ORG-4Mlfs', key: 'Errors.Invalid.Argument' },
+    { id: 'Org-4N8es', key: 'Errors.Org.MemberInvalid' },
+  ),
+  projectMembers: ofMembers(
+    { id: 'PROJECT-W8m4l', key: 'Errors.Project.Member.Invalid' },
+    { id: 'PROJECT-3m9ds', key: 'Errors.Project.Member.Invalid' },
+  ),
+  projectGrantMembers: ofMembers(
+    { id: 'PROJECT-8fi7G', key: 'Errors.Project.Grant.Member.Invalid' },
+    { id: 'PROJECT-m9gKK', key: 'Errors.Project.Grant.Member.Invalid' },
+  ),
   appKeys: ofKeys,
-  machineKeys: ofKeys,
+  machineKeys: (record) =>
+    isPem(textAt(record, 'publicKey'))
+      ? ofKeys(record)
+      : { id: 'COMMAND-5F3h1', key: 'Errors.User.Machine.Key.Invalid' },
   triggerActions: (record) => {
     const actions = textsAt(record, 'actionIds[]');
+    if (!['1', '2', '3', '4'].includes(textAt(record, 'flowType')))
+      return { id: 'COMMAND-Dfhj5', key: 'Errors.Flow.FlowTypeMissing' };
     if (textAt(record, 'flowType') === '2' && textAt(record, 'triggerType') !== '4')
       return { id: 'COMMAND-Dfgh6', key: 'Errors.Flow.WrongTriggerType' };
     if (actions.length === 0) return { id: 'COMMAND-Nfh52', key: 'Errors.Flow.NoChanges' };

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { comparable } from '../support/fixtures/comparable.ts';
+import { besideSteps } from './besideSteps.ts';
 import { anyOrg, anyUser, organisationRoles, orgIds, userIds, userName } from './file.ts';
 import { importSteps } from './importSteps.ts';
 import { nameOf, textAt, textsAt } from './kinds.ts';
@@ -151,6 +152,13 @@ const deleteServiceUser = anyone.map((user) =>
   }),
 );
 
+const deleteOrganisation = anyOrg.map((orgId) =>
+  step(`org delete ${orgId}`, async ({ model }, system) => {
+    await run(system, model.has('organisations', orgId), 'org delete', [orgId], { yes: true });
+    model.deleteOrganisation(orgId);
+  }),
+);
+
 const anySelection = fc.record({
   org_ids: fc.subarray(['a', 'b', 'c', 'unknown']),
   excluded_org_ids: fc.subarray(['b', 'c']),
@@ -189,5 +197,7 @@ export const anySteps: readonly fc.Arbitrary<Step>[] = [
   removeMember,
   createServiceUser,
   deleteServiceUser,
+  deleteOrganisation,
   exportSome,
+  ...besideSteps,
 ];

@@ -7,7 +7,7 @@ import { createApp } from '../../shared/http/app.ts';
 import { openStore, type StoreLocation } from '../../shared/store/openStore.ts';
 import { type Store, storeForCall } from '../../shared/store/store.ts';
 import { memoryTrail } from '../support/audit/memoryTrail.ts';
-import { type TestInstance, testInstance } from '../support/instances/testInstance.ts';
+import { servedInstance, type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 
 /**
  * The interruption of an import: its process dies before or after a commit, or its client disconnects after a commit or
@@ -22,10 +22,31 @@ export interface System {
   readonly onStep: () => void;
   readonly instance: TestInstance;
   /** Imports with an interruption at a commit, and returns the status. */
-  importUntil(body: unknown, end: End, commit: number): Promise<{ status: number; text: string }>;
-  removeOtpEmail(token: string, userId: string): Promise<{ status: number; text: string }>;
+  importUntil(body: unknown, end: End, commit: number): Promise<Response>;
+  /** Imports, and starts another call at a commit, which runs at the same time. Returns the results of both. */
+  importBeside<Other>(body: unknown, moment: Moment, other: () => Promise<Other>): Promise<[Response, Other]>;
+  /** Exports, and makes another call in the midst of the export's reads. */
+  exportBeside(body: object, read: number, other: () => Promise<void>): Promise<Response>;
+  /** Imports without an interruption. */
+  import(body: unknown): Promise<Response>;
+  removeOtpEmail(token: string, userId: string): Promise<Response>;
   /** Runs a command of `identity`, and returns its JSON output, or its error. */
-  run(name: string, positionals: readonly string[], options?: Record<string, string | undefined>): Promise<Printed>;
+  run(name: string, positionals: readonly string[], options?: CommandOptions): Promise<Printed>;
+}
+
+/** The options of a command; flags are true. */
+type CommandOptions = Readonly<Record<string, string | true | undefined>>;
+
+/** A response to a request. */
+export interface Response {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** A commit of an import, and the turns of the event loop for which the import waits there. */
+export interface Moment {
+  readonly commit: number;
+  readonly turns: number;
 }
 
 /** A command's output, or its error. */
@@ -37,7 +58,8 @@ export async function systemOn(location: StoreLocation, onStep: () => void): Pro
   const fuse = new Fuse(store);
   const instance = await testInstance(store, 'machine', { store: fuse.store });
   const removal = createApp({ routes: removalRoutes({ store, audit: memoryTrail().audit, now: () => new Date() }) });
-  const answer = async (response: Response | Promise<Response>) => {
+  const plain = servedInstance(store, instance);
+  const answer = async (response: globalThis.Response | Promise<globalThis.Response>) => {
     const { status } = await response;
     return { status, text: await (await response).text() };
   };
@@ -55,6 +77,23 @@ export async function systemOn(location: StoreLocation, onStep: () => void): Pro
         fuse.out();
       }
     },
+    import: (body) => plain.attempt('import', body),
+    async importBeside(body, moment, other) {
+      let running: ReturnType<typeof other> | undefined;
+      fuse.meet(moment, () => {
+        running = other();
+      });
+      try {
+        const response = await instance.attempt('import', body);
+        return [response, await (running ?? other())];
+      } finally {
+        fuse.out();
+      }
+    },
+    exportBeside(body, read, other) {
+      const reading = servedInstance(storeWithRead(store, read, other), instance);
+      return reading.attempt('export', body);
+    },
     removeOtpEmail: (token, userId) =>
       answer(
         removal.request(`/v2/users/${userId}/otp_email`, {
@@ -70,14 +109,16 @@ async function runCommand(
   database: Pick<OpenInstance, 'store' | 'location'>,
   name: string,
   positionals: readonly string[],
-  options: Record<string, string | undefined>,
+  options: CommandOptions,
 ): Promise<Printed> {
   const command = commands.find((one) => one.name === name);
   if (command === undefined || command.instance === 'none') throw new Error(`there is no command ${name}`);
   const { stdin, stdout, stderr } = process;
   const { signal } = new AbortController();
   const surroundings = { stdin, stdout, stderr, environment: { DATA_DIR: 'unused' }, now: new Date(), signal };
-  const given = Object.entries(options).flatMap(([option, value]) => (value === undefined ? [] : [[option, [value]]]));
+  const given = Object.entries(options).flatMap(([option, value]) =>
+    value === undefined ? [] : [[option, value === true ? [] : [value]]],
+  );
   try {
     const values = await parseValues(command, { positionals, options: Object.fromEntries(given) });
     const output = await command.run({
@@ -93,6 +134,35 @@ async function runCommand(
   }
 }
 
+/** A store with a call in the midst of the reads of its snapshots. */
+function storeWithRead(store: Store, read: number, call: () => Promise<void>): Store {
+  let readsLeft = read;
+  const pass = async () => {
+    if (--readsLeft === 0) await call();
+  };
+  return {
+    ...store,
+    forCall: (options) => storeWithRead(storeForCall(store, options), read, call),
+    snapshot: async () => {
+      const snapshot = await store.snapshot();
+      return {
+        readTime: snapshot.readTime,
+        getMany: async (keys, fields) => {
+          await pass();
+          return snapshot.getMany(keys, fields);
+        },
+        async *scan(range) {
+          for await (const documents of snapshot.scan(range)) {
+            await pass();
+            yield documents;
+          }
+        },
+        [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
+      };
+    },
+  };
+}
+
 /** A store that ends an import at one of its commits. */
 class Fuse {
   readonly store: Store;
@@ -100,6 +170,7 @@ class Fuse {
   private commitsLeft = 0;
   private isDead = false;
   private client = new AbortController();
+  private meeting: { commitsLeft: number; readonly turns: number; readonly start: () => void } | undefined;
 
   constructor(store: Store) {
     this.store = this.around(store, new AbortController().signal);
@@ -111,8 +182,18 @@ class Fuse {
     return {
       getMany: (keys, fields) => read(() => store.getMany(keys, fields)),
       snapshot: () => read(() => store.snapshot()),
-      commit: (writes) => (writes.length === 0 ? store.commit(writes) : commit(() => store.commit(writes))),
-      transaction: (work) => commit(() => store.transaction(work)),
+      commit: async (writes) => {
+        await this.wait();
+        return writes.length === 0 ? store.commit(writes) : commit(() => store.commit(writes));
+      },
+      transaction: (work) =>
+        commit(() =>
+          store.transaction(async (transaction) => {
+            const result = await work(transaction);
+            await this.wait();
+            return result;
+          }),
+        ),
       close: () => store.close(),
       forCall: (call) => this.around(storeForCall(store, call), call.signal),
     };
@@ -125,7 +206,20 @@ class Fuse {
     return this.client.signal;
   }
 
+  /** Starts another call at a commit, before its effect and after the reads of its transaction. */
+  meet({ commit, turns }: Moment, start: () => void): void {
+    this.meeting = { commitsLeft: commit, turns, start };
+  }
+
+  private async wait(): Promise<void> {
+    const { meeting } = this;
+    if (meeting === undefined || --meeting.commitsLeft !== 0) return;
+    meeting.start();
+    for (let turn = 0; turn < meeting.turns; turn++) await new Promise(setImmediate);
+  }
+
   out(): void {
+    this.meeting = undefined;
     this.end = undefined;
     this.isDead = false;
   }

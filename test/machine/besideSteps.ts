@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { comparable } from '../support/fixtures/comparable.ts';
+import { exportedFile, importReport } from '../support/instances/testInstance.ts';
+import { readDatabase } from '../support/stores/database.ts';
+import { contentOf, modelOf } from './contents.ts';
+import { anyFile, anyOrg, anyUser, orgIds } from './file.ts';
+import { anyOptions, named, requestOf, type Sent } from './importSteps.ts';
+import type { Model } from './model.ts';
+import { exportedOrganisations, isContradictory } from './modelFile.ts';
+import { importFile } from './modelImport.ts';
+import { hasOpenOutcome } from './openOutcomes.ts';
+import { brief, type State, type Step, step } from './step.ts';
+import type { Response, System } from './system.ts';
+
+const anySent: fc.Arbitrary<Sent> = fc
+  .record({ orgs: anyFile, options: anyOptions })
+  .map(({ orgs, options }) => ({ orgs, options: { ...options, newOrgsOnly: false } }))
+  .filter(({ orgs }) => !isContradictory(orgs));
+const anyMoment = fc.record({ commit: fc.integer({ min: 1, max: 6 }), turns: fc.integer({ min: 0, max: 200 }) });
+
+type Effect = (model: Model) => unknown;
+
+const importing =
+  ({ orgs, options }: Sent): Effect =>
+  (model) =>
+    importFile(model, orgs, options);
+const isDecided =
+  (...files: readonly Sent[]) =>
+  ({ model }: State) =>
+    !files.some(({ orgs, options }) => hasOpenOutcome(model, orgs, options));
+const bodyOf = (sent: Sent) => requestOf(sent, { data_orgs: { orgs: sent.orgs } });
+
+const twoImports = fc.record({ first: anySent, second: anySent, moment: anyMoment }).map(({ first, second, moment }) =>
+  step(
+    `${named(first)} beside ${named(second)} ${brief(moment)}`,
+    async (state, system) => {
+      const before = state.model.clone();
+      const responses = await system.importBeside(bodyOf(first), moment, () => system.import(bodyOf(second)));
+      await adoptAny(state, system, importing(first), importing(second));
+      expectCreated(before, state.model, responses);
+    },
+    isDecided(first, second),
+  ),
+);
+
+/** Calls that take something away beside an import. */
+const removals: readonly fc.Arbitrary<{ name: string; call: (system: System) => Promise<unknown>; effect: Effect }>[] =
+  [
+    anyOrg.map((orgId) => ({
+      name: `org delete ${orgId}`,
+      call: (system) => system.run('org delete', [orgId], { yes: true }),
+      effect: (model) => model.deleteOrganisation(orgId),
+    })),
+    anyUser.map((userId) => ({
+      name: `service-user delete ${userId}`,
+      call: (system) => system.run('service-user delete', [userId]),
+      effect: (model) => {
+        if (model.find('users', userId)?.section === 'machineUsers') model.deleteServiceUser(userId);
+      },
+    })),
+    anyUser.map((userId) => ({
+      name: `removal of ${userId}'s factor`,
+      call: (system) => system.removeOtpEmail(system.instance.token, userId),
+      effect: (model) => {
+        const user = model.find('users', userId);
+        if (user?.factor === true) model.change(`users ${userId}`, user, { factor: false });
+      },
+    })),
+  ];
+
+const importBesideRemoval = fc
+  .record({ sent: anySent, removal: fc.oneof(...removals), moment: anyMoment })
+  .map(({ sent, removal, moment }) =>
+    step(
+      `${named(sent)} beside ${removal.name} ${brief(moment)}`,
+      async (state, system) => {
+        const [{ status, text }] = await system.importBeside(bodyOf(sent), moment, () => removal.call(system));
+        expect([200, 404, 409, 503], text).toContain(status);
+        await adoptAny(state, system, importing(sent), removal.effect);
+      },
+      isDecided(sent),
+    ),
+  );
+
+const exportBesideImport = fc.record({ sent: anySent, read: fc.integer({ min: 1, max: 40 }) }).map(({ sent, read }) =>
+  step(
+    `export, at read ${read} ${named(sent)}`,
+    async (state, system) => {
+      const contents = { withPasswords: true, withOtp: true, withKeys: true };
+      const expected = exportedOrganisations(state.model, orgIds, contents);
+      const selection = { with_passwords: true, with_otp: true, with_keys: true, response_output: true };
+      const body = { ...selection, excluded_org_ids: [system.instance.orgId] };
+      const { status, text } = await system.exportBeside(body, read, async () => {
+        const response = await system.import(bodyOf(sent));
+        expect(response.status, response.text).toBe(200);
+      });
+      expect(status, text).toBe(200);
+      expect(comparable(exportedFile.parse(JSON.parse(text)).orgs)).toEqual(comparable(expected));
+      await adoptAny(state, system, importing(sent), () => {});
+    },
+    isDecided(sent),
+  ),
+);
+
+/** Calls at the same time. Their order is open: each record is as after one of the orders, and the whole is sound. */
+export const besideSteps: readonly fc.Arbitrary<Step>[] = [
+  twoImports,
+  twoImports,
+  importBesideRemoval,
+  importBesideRemoval,
+  exportBesideImport,
+  exportBesideImport,
+];
+
+/** Adopts the content of the database, in which each record is as after one of two effects, or both in either order. */
+async function adoptAny({ model }: State, system: System, one: Effect, other: Effect): Promise<void> {
+  const candidates = [[], [one], [other], [one, other], [other, one]].map((effects) => {
+    const after = model.clone();
+    for (const effect of effects) effect(after);
+    return after;
+  });
+  const actual = modelOf(await readDatabase(system.store));
+  const places = new Set([actual, ...candidates].flatMap(({ records }) => [...records.keys()]));
+  for (const place of places) {
+    const values = [actual, ...candidates].map(({ records }) => textIn(records, place));
+    expect(values.slice(1), place).toContain(values[0]);
+  }
+  assign(model.records, actual.records);
+  assign(model.instanceRoles, actual.instanceRoles);
+  for (const id of model.tokens.keys()) if (!actual.tokens.has(id)) model.tokens.delete(id);
+  settleScopes(model, candidates);
+}
+
+function textIn(records: Model['records'], place: string): string | undefined {
+  const record = records.get(place);
+  return record === undefined ? undefined : contentOf(record);
+}
+
+function assign<Value>(target: Map<string, Value>, source: ReadonlyMap<string, Value>): void {
+  target.clear();
+  for (const [key, value] of source) target.set(key, value);
+}
+
+/** An organisation may have fixed the scope of its login names without users that are left. */
+function settleScopes(model: Model, candidates: readonly Model[]): void {
+  for (const orgId of candidates.flatMap(({ scopes }) => [...scopes.keys()]))
+    if (!candidates.every(({ scopes }) => scopes.get(orgId) === 'settled')) model.scopes.set(orgId, 'unsure');
+  for (const { orgId } of model.users()) model.scopes.set(orgId, 'settled');
+}
+
+/** Expects that exactly one of two imports reports each new record as created. */
+function expectCreated(before: Model, after: Model, responses: readonly Response[]): void {
+  const reported: Record<string, number> = {};
+  for (const { status, text } of responses) {
+    expect(status, text).toBe(200);
+    for (const [section, count] of Object.entries(importReport.parse(JSON.parse(text)).summary.created))
+      reported[section] = (reported[section] ?? 0) + count;
+  }
+  const isNew = ([place]: readonly [string, unknown]) => !before.records.has(place);
+  const added = [...after.records].filter(isNew);
+  const counts = Object.groupBy(added, ([, { section }]) => section);
+  expect(reported).toEqual(Object.fromEntries(Object.entries(counts).map(([name, list = []]) => [name, list.length])));
+}
