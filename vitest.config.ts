@@ -55,6 +55,7 @@ export default defineConfig({
       project('faults'),
       project('acceptance'),
       project('machine'),
+      project('tables'),
     ],
   },
 });
