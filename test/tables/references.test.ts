@@ -1,0 +1,104 @@
+import { expect, it } from 'vitest';
+import type { JsonObject } from '../../shared/json/jsonObject.ts';
+import { textsAt } from '../../shared/json/jsonObject.ts';
+import type { Reference } from '../../shared/organisation/relations.ts';
+import { isList, type Section } from '../../shared/organisation/section.ts';
+import { targetParts } from '../../shared/organisation/sections/references.ts';
+import { sections } from '../../shared/organisation/sections.ts';
+import { everySection, recordsOf } from '../support/fixtures/everySection.ts';
+import type { Organisation } from '../support/fixtures/organisations.ts';
+import { testInstance } from '../support/instances/testInstance.ts';
+import { describeStores, openTestStore } from '../support/stores/stores.ts';
+
+const targets = ['present', 'missing', 'foreign'] as const;
+
+/** A reference of a section's first record that has it, with the target that a row tries. */
+interface Case {
+  readonly section: Section;
+  readonly reference: Reference;
+  readonly target: (typeof targets)[number];
+  /** The prefix of the ids of its three organisations. */
+  readonly prefix: string;
+}
+
+const cases = sections.flatMap((section) =>
+  (section.references ?? []).flatMap((reference, index) =>
+    targets.map((target): Case => ({ section, reference, target, prefix: `${section.name}-${index}-${target}` })),
+  ),
+);
+
+/** Three organisations with records of every section: the first grants its project to the second, that to the third. */
+function organisationsOf({ prefix }: Case): [Organisation, Organisation, Organisation] {
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => `${prefix}-${name}`);
+  if (a === undefined || b === undefined || c === undefined) throw new Error('three names');
+  return [everySection(a, [b]), everySection(b, [c]), everySection(c, [])];
+}
+
+/** The target's id in a record. */
+function targetId({ reference }: Case, json: JsonObject, orgId: string): string {
+  return (
+    targetParts(reference, (path) => textsAt(json, path, orgId))
+      .at(0)
+      ?.at(-1) ?? ''
+  );
+}
+
+/** Takes the record with the reference out of its organisation, and points the reference to another target. */
+function split(row: Case): { stored: Organisation[]; file: Organisation } | undefined {
+  const [own, foreign, third] = organisationsOf(row);
+  const { section, target } = row;
+  const records = recordsOf(own, section);
+  const record = records.find((json) => targetId(row, json, own.orgId) !== '');
+  if (record === undefined) return undefined;
+  const others = records.filter((one) => one !== record);
+  const id = targetId(row, record, own.orgId);
+  const replaced = {
+    present: id,
+    missing: 'none',
+    foreign:
+      row.reference.collection === 'organisations'
+        ? third.orgId
+        : id.replace(own.orgId, foreign.orgId).replace(`grant-${foreign.orgId}`, `grant-${third.orgId}`),
+  }[target];
+  // A role has no organisation: the project has it or not.
+  if (target === 'foreign' && replaced === id) return undefined;
+  const changed: JsonObject = JSON.parse(
+    JSON.stringify(record).replaceAll(JSON.stringify(id), JSON.stringify(replaced)),
+  );
+  const rest = { ...own, [section.name]: isList(section) ? others : undefined };
+  const file = { orgId: own.orgId, [section.name]: isList(section) ? [changed] : changed };
+  return { stored: [rest, foreign, third], file };
+}
+
+/** Returns the outcome of the only record of a file: the error's id, or the kind. */
+function outcomeOf(
+  { section }: Case,
+  { errors, summary }: Awaited<ReturnType<Awaited<ReturnType<typeof testInstance>>['import']>>,
+) {
+  const [error] = errors ?? [];
+  if (error !== undefined) return /^ID=(\S+) /.exec(error.message)?.[1] ?? error.message;
+  const { created, notCarried } = summary;
+  if (created[section.name] === 1) return 'created';
+  return notCarried[section.name] === 1 ? 'not carried' : JSON.stringify(summary);
+}
+
+describeStores('the references of each kind of record', (kind) => {
+  it('have the outcomes of the file, if their targets are present, missing or of another organisation', async () => {
+    const instance = await testInstance(await openTestStore(kind));
+    const tried = cases.flatMap((row) => {
+      const parts = split(row);
+      return parts === undefined ? [] : [{ row, ...parts }];
+    });
+    const orgs = tried.flatMap(({ stored }) => stored);
+    await instance.import({ data_orgs: { orgs }, with_keys: true });
+    const lines = new Map<string, string[]>();
+    for (const { row, file } of tried) {
+      const { section, reference, target } = row;
+      const name = `${section.name}.${reference.key.at(-1)} -> ${reference.collection}`;
+      const report = await instance.import({ data_orgs: { orgs: [file] }, with_keys: true });
+      lines.set(name, [...(lines.get(name) ?? []), `${target}: ${outcomeOf(row, report)}`]);
+    }
+    const text = [...lines].map(([name, outcomes]) => `${name}\n  ${outcomes.join(', ')}\n`).join('');
+    await expect(text).toMatchFileSnapshot('../fixtures/reference-outcomes.txt');
+  });
+});
