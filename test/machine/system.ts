@@ -44,7 +44,7 @@ export interface Response {
 }
 
 /** A commit of an import, and the turns of the event loop for which the import waits there. */
-export interface Moment {
+interface Moment {
   readonly commit: number;
   readonly turns: number;
 }
