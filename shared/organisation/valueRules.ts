@@ -71,22 +71,21 @@ export const textLanguage: ValueRule = (value) => {
 export const phone: ValueRule = (value) => {
   if (!isJsonObject(value) || typeof value.phone !== 'string') return { value };
   const text = value.phone;
-  const number = toStableE164(text);
-  if (number === text) return { value };
-  if (number === undefined) return { dropped: [text] };
-  if (!isOneNumber(text, number)) return { value };
-  const dropped = extensionOf(text);
-  return { value: { ...value, phone: number }, ...(dropped === '' ? {} : { dropped: [dropped] }) };
+  const number = withoutExtension(text.split(SECOND_NUMBER)[0] ?? '');
+  if (!digitsAndSeparators.test(number)) return viable.test(text) ? { value } : { dropped: [text] };
+  const converted = toStableE164(number);
+  if (converted === undefined) return { dropped: [text] };
+  if (converted === text || !hasPossibleLength(converted)) return { value };
+  const dropped = text.slice(number.length).trim();
+  return { value: { ...value, phone: converted }, ...(dropped === '' ? {} : { dropped: [dropped] }) };
 };
 
 /** A text of digits, plus signs and separators. */
 const digitsAndSeparators =
   /^[+＋\p{Nd}\p{White_Space}\p{Pd}\u2212\u30fc\uff0e\uff0f\u00ad\u200b\u2060()（）［］.[\]/~\u2053\u223c\uff5e]*$/u;
 
-/** Whether a text has no more than a number, besides its extension, and the number in E.164 a length of its country. */
-function isOneNumber(text: string, number: string): boolean {
-  const [possible = ''] = text.split(SECOND_NUMBER);
-  if (!digitsAndSeparators.test(withoutExtension(possible))) return false;
+/** Whether a number in E.164 has a length of its country. */
+function hasPossibleLength(number: string): boolean {
   return parsePhoneNumberFromString(number, { extract: false })?.isPossible() === true;
 }
 
@@ -171,45 +170,24 @@ const SECOND_NUMBER = /[\\/] *x/;
 /** The mark of an extension, and the text after it. */
 const extension =
   /(?:;ext=\p{Nd}{1,7}|(?:e?xt(?:ensi(?:o\u0301?|ó))?n?|ｅ?ｘｔｎ?|[,xｘX#＃~～]|int|anexo|ｉｎｔ)[:.．]?[ \u00a0\t,-]*\p{Nd}{1,7}#?|[- ]\p{Nd}{1,5}#)$/u;
-/** The keys of a telephone with their letters. */
-const KEYS = ['abc2', 'def3', 'ghi4', 'jkl5', 'mno6', 'pqrs7', 'tuv8', 'wxyz9'];
-const keyOfLetter: ReadonlyMap<string, string> = new Map(
-  KEYS.flatMap((key) => [...key.slice(0, -1)].map((letter): [string, string] => [letter, key.slice(-1)])),
-);
 
 /**
- * Converts a phone number to E.164, as ZITADEL stores it (zitadel 3.4). Whether the number is assigned is not checked.
- * Three letters or more stand for the keys of a telephone.
+ * Converts a phone number without letters to E.164 (zitadel 3.4). Whether the number is assigned is not checked.
  * @returns undefined for a text that is no phone number
  */
 function toE164(text: string): string | undefined {
-  const start = text.search(/[+＋\p{Nd}]/u);
-  const [possible = ''] = text.slice(Math.max(start, 0)).split(SECOND_NUMBER);
-  if (start < 0 || !viable.test(possible)) return undefined;
+  if (!viable.test(text)) return undefined;
   // The international prefix of Switzerland, ZITADEL's default region, may follow the plus sign.
-  const digits = toDigits(withoutExtension(possible)).replace(/^00(?=[1-9])/, '');
+  const digits = [...text]
+    .map(digitValue)
+    .join('')
+    .replace(/^00(?=[1-9])/, '');
   return parsePhoneNumberFromString(`+${digits}`, { extract: false })?.number;
-}
-
-/** Returns the extension of a phone number, which E.164 does not have; empty if there is none. */
-function extensionOf(text: string): string {
-  const number = withoutExtension(text.split(SECOND_NUMBER)[0] ?? text);
-  return text.slice(number.length).trim();
 }
 
 function withoutExtension(text: string): string {
   const rest = text.replace(extension, '');
   return viable.test(rest) ? rest : text;
-}
-
-function toDigits(text: string): string {
-  const hasLetters = (text.match(/[A-Za-z]/g) ?? []).length >= 3;
-  return [...text]
-    .map((character) => {
-      if (hasLetters) return keyOfLetter.get(character.toLowerCase()) ?? digitValue(character);
-      return digitValue(character);
-    })
-    .join('');
 }
 
 /** Returns the ASCII digit of a decimal digit of any script; empty for other characters. */
