@@ -53,7 +53,7 @@ export async function compareSides(
   }
 }
 
-/** Returns what the export of a ZITADEL states: it has no OTP e-mail factors, and no states of projects and the like. */
+/** Returns what the export of a ZITADEL states by absent values. The records themselves have OTP e-mail factors and states. */
 function statedByZitadel({ withPasswords, withOtp }: PlaceExportOptions): StatedContent {
   return { ...nothingStated, withPasswords, withOtp };
 }

@@ -152,6 +152,21 @@ const kinds: readonly ForeignKind[] = [
     matches: (start) => start.has('success') && start.hasOneOf('errors', 'summary'),
   },
   {
+    what: 'the progress of an import',
+    remedy: 'use the file that was imported',
+    matches: (start) => start.has('event') && start.hasOneOf('phase', 'response', 'error'),
+  },
+  {
+    what: 'encoded twice, as a JSON text',
+    remedy: 'decode it once, for example with jq -r .',
+    matches: ({ text }) => text.startsWith('"'),
+  },
+  {
+    what: 'a single JSON value, such as null',
+    remedy: REPEAT,
+    matches: ({ text }) => /^(?:-?\d[\d.eE+-]*|true|false|null)\s*$/.test(text),
+  },
+  {
     what: 'an organisation without the list around it',
     remedy: 'put it into {"orgs":[…]}',
     matches: (start) => start.hasOneOf('orgId', 'org_id', 'humanUsers', 'human_users'),

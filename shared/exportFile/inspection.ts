@@ -197,7 +197,7 @@ function checkManifest(manifest: Manifest, tally: ManifestTally): void {
   if (violations.length === 0 && manifest.digest !== tally.digest) {
     violations.push({
       field: 'manifest.digest',
-      description: `digest mismatch: ${manifest.digest} in the manifest, ${tally.digest} in the file`,
+      description: `digest mismatch: ${manifest.digest} in the manifest, ${tally.digest} in the file; remove \`manifest\` if you edited the file`,
     });
   }
   if (violations.length > 0) throw invalidRequest(violations, describeAll(violations));

@@ -153,7 +153,7 @@ describe('an export that arrives damaged from an instance', () => {
     const { code, stderr } = await identity(['export', url, '--token-file', token, '--to', '-']);
     expect(code).toBe(1);
     expect(message(stderr)).toMatch(
-      /\(manifest\.digest: digest mismatch: sha256:[0-9a-f]{64} in the manifest, sha256:[0-9a-f]{64} in the file\): check/,
+      /\(manifest\.digest: digest mismatch: sha256:[0-9a-f]{64} in the manifest, sha256:[0-9a-f]{64} in the file; remove `manifest` if you edited the file\): check/,
     );
   });
 
