@@ -17,6 +17,8 @@ interface Comparing {
   readonly first: { readonly place: Place; readonly options: PlaceExportOptions };
   /** Its options may depend on the content of the first side. */
   readonly second: { readonly place: Place; readonly options: (first: PlaceInspection) => PlaceExportOptions };
+  /** Whether the first side is a ZITADEL; by default if it lags. */
+  readonly isFirstZitadel?: boolean;
   /** Whether each side is a ZITADEL, whose exports omit the latest writes for a moment. */
   readonly lagging?: readonly [first: boolean, second: boolean];
   /** Further visitors of the first side's records. */
@@ -28,7 +30,7 @@ interface Comparing {
  * @throws IdentityError for a place that cannot be read; the signal's reason
  */
 export async function compareSides(
-  { comparison, first, second, lagging = [false, false], visitors = [] }: Comparing,
+  { comparison, first, second, lagging = [false, false], isFirstZitadel = lagging[0], visitors = [] }: Comparing,
   { output, signal }: { readonly output: ProgressOutput; readonly signal: AbortSignal },
 ): Promise<readonly [first: PlaceInspection, second: PlaceInspection]> {
   const visitor = combineVisitors([comparison.first, ...visitors]);
@@ -41,7 +43,7 @@ export async function compareSides(
     if (read === undefined || isFirstLagging) {
       visitor.reset();
       read = await readSide(first.place, first.options, visitor);
-      comparison.stated = isFirstLagging ? statedByZitadel(first.options) : read.stated;
+      comparison.stated = isFirstZitadel ? statedByZitadel(first.options) : read.stated;
     }
     comparison.second.reset();
     const other = await readSide(second.place, second.options(read), comparison.second);

@@ -63,7 +63,8 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
   const first = { place: source.place, options: currentOptions(run) };
   const second = onlyOrganisationsOf(target.place, first.options);
   const lagging = [false, target.kind === 'zitadel'] as const;
-  const comparing = { comparison, first, second, lagging, visitors: [organisations, losses] };
+  const isFirstZitadel = source.kind === 'zitadel';
+  const comparing = { comparison, first, second, isFirstZitadel, lagging, visitors: [organisations, losses] };
   const [before, after] = await run.reconnecting(() => compareSides(comparing, run));
   const { differences, expected } = comparison;
   const sections = [...comparison.counts].map(

@@ -7,6 +7,7 @@ import { exportFileWith, migrate, prepareMigration } from '../../support/migrati
 import { databaseOptions } from '../../support/places/locations.ts';
 import { servedPlace } from '../../support/places/servedPlace.ts';
 import { sqlite } from '../../support/stores/stores.ts';
+import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 
 const HASH = '$2a$04$0123456789012345678901uBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
 
@@ -75,6 +76,23 @@ Undone by --on-conflict overwrite
   bob (name of bob) of acme loses the password
   cy (name of cy) of acme loses the TOTP seed
 `);
+  });
+
+  it('from a ZITADEL ends with 3, and names the TOTP seed that the person has lost there', async () => {
+    const ada = hashed('ada', { state: 'USER_STATE_ACTIVE' });
+    const withSeed = { ...ada, user: { ...ada.user, otpCode: 'JBSWY3DPEHPK3PXP' } };
+    const { zitadel, tokenFile } = await filledZitadel([organisation('acme', { humanUsers: [withSeed] })]);
+    const south = await servedPlace(sqlite);
+    const from = ['--from', zitadel.url, '--from-token-file', tokenFile, '--org', 'acme'];
+    const places = [...from, '--to', south.database, '--with', 'all', '--yes', '--on-conflict', 'overwrite'];
+    await migrate(places, await prepareMigration(south));
+    zitadel.contents.put('acme', 'humanUsers', 'ada', ada);
+    const { moved, proof, credentials } = await migrate(places, await prepareMigration(south), 3);
+    expect(moved.imported).toMatchObject({ unchanged: { humanUsers: 1 } });
+    expect(proof.differences).toMatchObject([
+      { id: 'ada', fields: [{ path: 'user.otpCode', secret: 'only in the target' }] },
+    ]);
+    expect(credentials).toMatchObject({ kept: 0, others: [{ reason: 'with a TOTP seed in the target only' }] });
   });
 
   it('ends with 3, as a comparison does, and names what only the target has', async () => {
