@@ -26,11 +26,15 @@ const retries = { attempts: () => 6, initialDelayMs: 500, maxDelayMs: 2_000 };
  */
 async function recognise(origin: string, signal: AbortSignal): Promise<Recognised> {
   const read = (response: HttpResponse) => recogniseOurs(origin, response);
-  const found = await callBriefly(origin, { method: 'GET', path: PATH }, signal, read);
+  const ask = () => callBriefly(origin, { method: 'GET', path: PATH }, signal, read);
+  const found = await ask();
   if (typeof found !== 'string') return found;
   const zitadel = await recogniseZitadel({ origin, token: undefined, tokenOption: '', signal, retries });
-  if (typeof zitadel === 'string') throw placeNotKnown(origin, found, zitadel);
-  return zitadel;
+  if (typeof zitadel !== 'string') return zitadel;
+  // An instance of this service may have become available during the retries.
+  const again = await ask();
+  if (typeof again === 'string') throw placeNotKnown(origin, again, zitadel);
+  return again;
 }
 
 /** @returns the reason if the server is not this service */

@@ -1,11 +1,12 @@
+import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startProgram } from '../../../tools/program.ts';
 import { identity } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { exportFileWith } from '../../support/migrations/migrating.ts';
-import { startFakeInstance } from '../../support/places/fakeInstance.ts';
 import { testDirectory } from '../../support/places/servedPlace.ts';
 import { identityProgram } from '../../support/processes/programs.ts';
 import { DEFAULT_ORGANISATION } from '../../support/zitadel/behaviour.ts';
@@ -39,22 +40,20 @@ describe('a call on a ZITADEL that fails', () => {
     const call = async (token: string) => {
       const options = ['--token-file', await tokenFileWith(token)];
       const exporting = await ends('export', zitadel.url, ...options, '--to', join(directory, 'out.json'));
-      expect(await ends('import', input, '--to', zitadel.url, ...options)).toMatchObject({
-        code: 1,
-        message: exporting.message,
-      });
-      return exporting;
+      const importing = await ends('import', input, '--to', zitadel.url, ...options);
+      expect([exporting.code, importing.code]).toEqual([1, 1]);
+      return [exporting.message, importing.message];
     };
-    expect(await call('wrong')).toMatchObject({
-      code: 1,
-      message: expect.stringMatching(
-        /^identity: http\S+ rejects the token of --token-file \S+ \(Errors.Token.Invalid \(AUTH-7fs1e\)\): check that its user is active, or create another token there, store it alone in a file, and specify it by --token-file$/,
-      ),
-    });
-    expect(await call('guest-token')).toMatchObject({
-      code: 1,
-      message: `identity: ${zitadel.url} does not permit this to the token of --token-file (membership not found (AUTHZ-cdgFk)): use one of a service user with the role IAM_OWNER`,
-    });
+    const rejected = expect.stringMatching(
+      /^identity: http\S+ rejects the token of --token-file \S+ \(Errors.Token.Invalid \(AUTH-7fs1e\)\): check that its user is active, or create another token there, store it alone in a file, and specify it by --token-file$/,
+    );
+    expect(await call('wrong')).toEqual([rejected, rejected]);
+    const forbidden = (reason: string) =>
+      `identity: ${zitadel.url} does not permit this to the token of --token-file (${reason}): use one of a service user with the role IAM_OWNER`;
+    expect(await call('guest-token')).toEqual([
+      forbidden('membership not found (AUTHZ-cdgFk)'),
+      forbidden('its user has no role in the instance'),
+    ]);
     expect(await readdir(directory)).toEqual([]);
   });
 
@@ -88,8 +87,20 @@ describe('a call on a ZITADEL that fails', () => {
     expect(await ends('inspect', zitadel.url, '--token-file', tokenFile)).toMatchObject({ code: 0 });
   });
 
+  it('recognises an instance of this service that was not ready for the first calls', async () => {
+    const description = { info: { title: 'Identity', version: '1.0.0' }, paths: { '/admin/v1/export': {} } };
+    const statuses = [503, 429];
+    const url = await startServer((response) => {
+      const isDescription = response.req.url === '/openapi.json';
+      response.writeHead(statuses.shift() ?? (isDescription ? 200 : 404)).end(JSON.stringify(description));
+    });
+    const { message: problem } = await ends('inspect', url, '--token-file', await tokenFileWith('token'));
+    // This server answers an export with 404.
+    expect(problem).toBe(`identity: ${url} refuses: status 404`);
+  });
+
   it('contains the response of a server that is no ZITADEL', async () => {
-    const { url } = await startFakeInstance((response) => response.writeHead(500).end('no backend\nfound'));
+    const url = await startServer((response) => response.writeHead(500).end('no backend\nfound'));
     const answers = '/openapi.json returns 500), nor a ZITADEL instance (/.well-known/openid-configuration returns 500';
     expect((await ends('inspect', url, '--token-file', await tokenFileWith('token'))).message).toBe(
       `identity: ${url} is not an instance of this service (${answers}: no backend found): check the address, without a path`,
@@ -270,6 +281,18 @@ describe('a call on a ZITADEL that fails', () => {
     expect(found).toMatchObject({ code: 3, stdout: expect.stringContaining('"name of ada" | "countess"') });
   });
 });
+
+/** Starts a server with responses chosen by a test, until the test has finished. */
+async function startServer(respond: (response: ServerResponse) => void): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume();
+    respond(response);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+}
 
 /** A ZITADEL dies of an exclusion that matches. */
 function deadlyExport({ url, behaviour }: ZitadelStandIn): Promise<Response> {
