@@ -2,6 +2,8 @@ import { type JsonObject, parseObject, textAt } from '../../../shared/json/jsonO
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { type PlannedReference, planRecord, planReferences } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue, Reference } from '../../../shared/organisation/relations.ts';
+import { isInSection } from '../../../shared/organisation/section.ts';
+import { projectGrantSection } from '../../../shared/organisation/sections/grants.ts';
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
 import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
@@ -80,9 +82,16 @@ async function readTargets(store: DocumentStore, planned: ByRecord, removed: Rea
     ),
     readReferenced(store, all.filter(isInspected), ['orgId', 'partition', 'digest', 'state', 'body']),
   ]);
-  const isRemoved = (target: StoredDocument | undefined) => removed.has(target?.orgId ?? '');
-  const targets: Found = new Map([...existing, ...inspected].filter(([, target]) => !isRemoved(target)));
+  const targets: Found = new Map([...existing, ...inspected].filter(([, target]) => !isRemoved(target, removed)));
   return new Map([...targets, ...(await readPermits(store, planned, targets))]);
+}
+
+/** Whether the removal of an organisation deletes a target: one of its own, or a project grant to it. */
+function isRemoved(target: StoredDocument | undefined, removed: ReadonlySet<string>): boolean {
+  if (target === undefined || removed.size === 0) return false;
+  if (removed.has(target.orgId ?? '')) return true;
+  if (!isInSection(target.partition, projectGrantSection)) return false;
+  return removed.has(textAt(parseObject(target.body), 'projectGrant.grantedOrgId', ''));
 }
 
 /** Reads the claims that permit foreign targets, if there are such targets. */

@@ -147,6 +147,24 @@ describe('the removal of organisations', () => {
     }
   });
 
+  it('that was interrupted blocks members of project grants to the removed organisation', async () => {
+    const store = await openTestStore();
+    const instance = await testInstance(store);
+    const granting = organisation('stays', {
+      humanUsers: [person('ada')],
+      projects: [{ projectId: 'P', project: { name: 'P' } }],
+      projectGrants: [{ grantId: 'G', projectGrant: { projectId: 'P', grantedOrgId: 'goes' } }],
+    });
+    await instance.import({ data_orgs: { orgs: [granting, organisation('goes')] } });
+    const interrupted = interruptedStore(store, { commit: 0, when: 'after' }, () => Promise.reject(killed));
+    await expect(removeOrganisations(interrupted, ['goes'], signal)).rejects.toThrow(killed);
+    const member = { projectId: 'P', grantId: 'G', userId: 'ada', roles: ['PROJECT_GRANT_OWNER'] };
+    const { summary } = await instance.import({
+      data_orgs: { orgs: [{ orgId: 'stays', projectGrantMembers: [member] }] },
+    });
+    expect(summary.failed).toEqual({ projectGrantMembers: 1 });
+  });
+
   it('by another call at the same time completes the removal', async () => {
     const { store, removeAll, before } = await linkedInstance();
     const during = interruptedStore(store, { commit: 2, when: 'before' }, removeAll);
