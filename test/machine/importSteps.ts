@@ -11,7 +11,7 @@ import { anyFile, asV1 } from './file.ts';
 import { type ModelRecord, textAt } from './kinds.ts';
 import type { Model } from './model.ts';
 import { sortedText } from './modelContent.ts';
-import { isContradictory } from './modelFile.ts';
+import { isContradictory, type Stated } from './modelFile.ts';
 import { importFile, type Options, type Outcome } from './modelImport.ts';
 import { hasOpenOutcome } from './openOutcomes.ts';
 import { brief, type Interrupted, type State, type Step, step } from './step.ts';
@@ -38,6 +38,8 @@ export interface Sent {
   readonly options: Options;
   readonly dryRun?: boolean;
   readonly form?: number;
+  /** What the file's manifest states. */
+  readonly stated?: Stated;
   readonly until?: { readonly end: End; readonly commit: number };
 }
 
@@ -59,6 +61,11 @@ const exported = fc
   .record({ options: anyOptions, dryRun: fc.boolean() })
   .map(({ options, dryRun }) => reimportStep({ options: { ...options, newOrgsOnly: false }, dryRun }));
 
+const kept = fc.record({ withPasswords: fc.boolean(), withOtp: fc.boolean() }).map(keepStep);
+const restored = fc
+  .record({ options: anyOptions, dryRun: fc.constantFrom(false, false, true) })
+  .map(({ options, dryRun }) => restoreStep({ options: { ...options, newOrgsOnly: false }, dryRun }));
+
 /** Imports of files, some of which are interrupted and sent again. */
 export const importSteps: readonly fc.Arbitrary<Step>[] = [
   whole,
@@ -70,6 +77,9 @@ export const importSteps: readonly fc.Arbitrary<Step>[] = [
   resumed,
   resumed,
   exported,
+  kept,
+  restored,
+  restored,
 ];
 
 function importStep(name: string, sent: Sent): Step {
@@ -111,9 +121,30 @@ function resumeStep({ nth, until }: { nth: number; until: Sent['until'] }): Step
 function reimportStep({ options, dryRun }: { options: Options; dryRun: boolean }): Step {
   return step(`import the export ${brief({ options, dryRun })}`, async (state, system) => {
     const { bytes, orgs } = await system.instance.export();
-    const summary = await sendWhole(state, system, { orgs, options, dryRun }, { data_orgs: bytes });
+    const stated = { withPasswords: true, withOtp: true };
+    const summary = await sendWhole(state, system, { orgs, options, dryRun, stated }, { data_orgs: bytes });
     expect(summary.proved).toBe(true);
   });
+}
+
+function keepStep(stated: Required<Stated>): Step {
+  return step(`keep an export ${brief(stated)}`, async (state, system) => {
+    const { withPasswords, withOtp } = stated;
+    const { bytes, orgs } = await system.instance.export({ with_passwords: withPasswords, with_otp: withOtp });
+    state.kept = { bytes, orgs, stated };
+  });
+}
+
+function restoreStep({ options, dryRun }: { options: Options; dryRun: boolean }): Step {
+  return step(
+    `import the kept export ${brief({ options, dryRun })}`,
+    async (state, system) => {
+      const { bytes, orgs, stated } = required(state.kept);
+      const summary = await sendWhole(state, system, { orgs, options, dryRun, stated }, { data_orgs: bytes });
+      expect(summary.proved).toBe(true);
+    },
+    ({ model, kept }) => kept !== undefined && !hasOpenOutcome(model, kept.orgs, options),
+  );
 }
 
 async function send(state: State, system: System, sent: Sent): Promise<void> {
@@ -163,9 +194,9 @@ function matching({ interrupted }: State, { orgs, options }: Sent): Interrupted 
   return interrupted.find((one) => JSON.stringify([one.orgs, one.options]) === key);
 }
 
-function importIntoCopy(model: Model, { orgs, options }: Sent) {
+function importIntoCopy(model: Model, { orgs, options, stated }: Sent) {
   const after = model.clone();
-  return { outcomes: importFile(after, orgs, options), after };
+  return { outcomes: importFile(after, orgs, options, stated), after };
 }
 
 /** Imports into the model, and compares its outcome with the report. */

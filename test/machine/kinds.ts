@@ -16,6 +16,8 @@ export interface ModelRecord {
   readonly json: JsonObject;
   /** The credentials by the fields that store them. */
   readonly secrets: Readonly<Record<string, string>>;
+  /** The fields of the credentials that the person or provider does not have, as the file states. */
+  readonly lacks?: readonly string[];
   /** Whether the person has the OTP e-mail factor; undefined in a file that does not state it. */
   readonly factor: boolean | undefined;
   /** The number of changes of the record, including its creation (specification 2.2). */

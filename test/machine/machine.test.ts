@@ -37,7 +37,10 @@ async function drive(kind: StoreKind, run: Iterable<Step>, onStep: () => void): 
   const system = await systemOn(await kind.newLocation(), onStep);
   const { store } = system;
   try {
-    const setup = async () => ({ model: { model: modelOf(await readDatabase(store)), interrupted: [] }, real: system });
+    const setup = async () => ({
+      model: { model: modelOf(await readDatabase(store)), interrupted: [], kept: undefined },
+      real: system,
+    });
     await fc.asyncModelRun(setup, run);
   } finally {
     await store.close();

@@ -20,8 +20,11 @@ export interface Contents {
   readonly withKeys: boolean;
 }
 
+/** The secrets that a file's manifest states as selected; none without a manifest. */
+export type Stated = Partial<Omit<Contents, 'withKeys'>>;
+
 /** Reads a file's records, in either shape (zitadel 2.1). Entries with the same id are one organisation (zitadel 5.5). */
-export function readFile(orgs: readonly Organisation[]): readonly Entry[] {
+export function readFile(orgs: readonly Organisation[], stated: Stated = {}): readonly Entry[] {
   const named = new Set<string>();
   const names = new Map(orgs.flatMap(({ orgId, org }) => (org === undefined ? [] : [[orgId, org]])));
   const states = new Map(orgs.flatMap(({ orgId, orgState }) => (orgState === undefined ? [] : [[orgId, orgState]])));
@@ -36,7 +39,7 @@ export function readFile(orgs: readonly Organisation[]): readonly Entry[] {
       const section = name === 'iamPolicy' ? 'domainPolicy' : name;
       const list: readonly unknown[] = Array.isArray(value) ? value : [value];
       return list.filter(isJsonObject).flatMap((json) => {
-        const record = toRecord(section, orgId, json);
+        const record = withStated(toRecord(section, orgId, json), stated);
         return [record, ...linksIn(json, record)];
       });
     });
@@ -95,6 +98,20 @@ function toRecord(section: string, orgId: string, { otpEmail, ...json }: JsonObj
     factor: typeof otpEmail === 'boolean' ? otpEmail : undefined,
     sequence: 1,
     impliedState: isPerson ? (isKnown ? 'USER_STATE_ACTIVE' : 'USER_STATE_INITIAL') : usualStates[section],
+  };
+}
+
+/** Adds to a record what its file states by the values that the record lacks (specification 2.8). */
+function withStated(record: ModelRecord, stated: Stated): ModelRecord {
+  if (Object.keys(stated).length === 0) return record;
+  const { credentials = [], additional } = recordSection(record.section);
+  const selected = credentials.filter(({ flag }) => stated[flag] === true).map(({ field }) => field);
+  const usual = additional?.states?.[0];
+  return {
+    ...record,
+    json: usual === undefined ? record.json : { state: usual, ...record.json },
+    lacks: selected.filter((field) => record.secrets[field] === undefined),
+    factor: record.factor ?? (additional?.otpEmail === true && stated.withOtp === true ? false : undefined),
   };
 }
 

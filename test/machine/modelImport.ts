@@ -18,7 +18,7 @@ import {
 } from './kinds.ts';
 import type { Model } from './model.ts';
 import { comparedContent } from './modelContent.ts';
-import { type Entry, readFile, withState } from './modelFile.ts';
+import { type Entry, readFile, type Stated, withState } from './modelFile.ts';
 import { privilegeWarnings, stateWarnings, type Warning } from './modelWarnings.ts';
 
 /** The options of an import that decide about records (specification 2.5). */
@@ -52,8 +52,13 @@ type Decision = Pick<Decided, 'kind' | 'issue'>;
 const phases = [0, 1, 2, 3, 4] as const;
 
 /** Imports a file into a model, and returns the outcome of each of its records (specification 6). */
-export function importFile(model: Model, orgs: readonly Organisation[], options: Options): readonly Outcome[] {
-  const entries = readFile(orgs);
+export function importFile(
+  model: Model,
+  orgs: readonly Organisation[],
+  options: Options,
+  stated: Stated = {},
+): readonly Outcome[] {
+  const entries = readFile(orgs, stated);
   const seen = new Map<string, ModelRecord>();
   const validating = validatingOrganisations(model, entries);
   const primary = lastPrimaryDomains(entries, validating);
@@ -273,9 +278,10 @@ function isEqual(record: ModelRecord, stored: ModelRecord, model: Model): boolea
 
 /** A record with the values that it keeps from the stored one: its credentials, factor and state. */
 function merged(record: ModelRecord, stored: ModelRecord): Omit<ModelRecord, 'sequence'> {
-  const { section, orgId, factor = stored.factor } = record;
+  const { section, orgId, factor = stored.factor, lacks = [] } = record;
+  const secrets = Object.fromEntries(Object.entries(stored.secrets).filter(([field]) => !lacks.includes(field)));
   const { state, orgState } = stored.json;
   const kept = Object.entries({ state, orgState }).filter(([, value]) => value !== undefined);
   const json = { ...Object.fromEntries(kept), ...record.json };
-  return { section, orgId, json, secrets: { ...stored.secrets, ...record.secrets }, factor };
+  return { section, orgId, json, secrets: { ...secrets, ...record.secrets }, factor };
 }

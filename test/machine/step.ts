@@ -2,6 +2,7 @@ import type { AsyncCommand } from 'fast-check';
 import type { Organisation } from '../support/fixtures/organisations.ts';
 import { contentsOf, expectSame } from './contents.ts';
 import type { Model } from './model.ts';
+import type { Stated } from './modelFile.ts';
 import type { Options } from './modelImport.ts';
 import type { System } from './system.ts';
 
@@ -15,6 +16,15 @@ export interface Interrupted {
 export interface State {
   readonly model: Model;
   readonly interrupted: Interrupted[];
+  /** An earlier export. */
+  kept: KeptExport | undefined;
+}
+
+/** The bytes and organisations of an export, and the secrets that its manifest states as selected. */
+export interface KeptExport {
+  readonly bytes: string;
+  readonly orgs: readonly Organisation[];
+  readonly stated: Stated;
 }
 
 /** A step of the machine. */
