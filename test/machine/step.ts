@@ -21,7 +21,7 @@ export interface State {
 }
 
 /** The bytes and organisations of an export, and the secrets that its manifest states as selected. */
-export interface KeptExport {
+interface KeptExport {
   readonly bytes: string;
   readonly orgs: readonly Organisation[];
   readonly stated: Stated;
