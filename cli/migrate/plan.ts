@@ -117,7 +117,7 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
     hashFormats: facts.hashFormats,
     credentials: credentials && {
       ...credentials.credentials,
-      secondFactors: secondFactors(inspection.request, facts.secrets, settings.withOtp),
+      secondFactors: secondFactors(inspection.request, facts.secrets, settings, sides.source),
     },
     undone: undone?.people.entries ?? [],
     undoneOmitted: undone?.people.omitted ?? 0,
@@ -134,9 +134,14 @@ function overwrites({ place, kind }: OpenSide, { onConflict }: MigrationSettings
  * Returns the second factors that an export contains. Without a manifest, as from a ZITADEL, its records show them: its
  * other second factors do not move.
  */
-function secondFactors({ secrets: asked }: ExportedRequest, { counts: found }: FileSecrets, withOtp: boolean) {
+function secondFactors(
+  { secrets: asked }: ExportedRequest,
+  { counts: found }: FileSecrets,
+  { withOtp }: Pick<MigrationSettings, 'withOtp'>,
+  source: Pick<OpenSide, 'kind'>,
+) {
   if (asked?.otp === true) return 'all';
-  if (found.otpEmailFactors !== undefined) return 'otp';
+  if (found.otpEmailFactors !== undefined) return source.kind === 'zitadel' ? 'otp' : 'all';
   return found.totpSeeds !== undefined || (asked === undefined && withOtp) ? 'totp' : 'none';
 }
 

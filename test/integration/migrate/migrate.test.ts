@@ -357,7 +357,7 @@ describe('a migration', () => {
       ]),
       leftToDoOmitted: 0,
       credentials: {
-        ...{ withPassword: 3, kept: 2, secondFactors: 'otp' },
+        ...{ withPassword: 3, kept: 2, secondFactors: 'all' },
         others: [{ reason: 'with an OTP e-mail factor, which ZITADEL does not import', count: 1 }],
       },
     });
