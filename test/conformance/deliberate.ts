@@ -124,6 +124,12 @@ export const deliberateDifferences: readonly Deliberate[] = [
   },
   {
     section: '9.1',
+    here: 'keeps a text that is not one number in digits, with a warning',
+    name: /^phone: (?:letters|vanity)$/,
+    path: /\.user\.phone\.phone$/,
+  },
+  {
+    section: '9.1',
     here: 'imports the person without it, with a warning',
     name: /^phone: /,
     part: /^error missing$/,
