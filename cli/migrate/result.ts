@@ -38,8 +38,7 @@ export async function makeResult(
   const { proof, credentials, organisations, organisationsOmitted, sourceDigest, targetDigest, activations } = proved;
   const notices = sortNotices(response, [plan.source, target], plan.leftToDo);
   const { place: _, ...object } = stored ?? { place: '' };
-  // The observed activations replace the planned ones.
-  const leftToDo = [...activations.entries, ...notices.leftToDo.filter(({ reason }) => reason !== 'access_given')];
+  const leftToDo = [...activations.entries, ...notices.leftToDo];
   const people = await listConcernedPeople(run, [...notices.errors, ...leftToDo]);
   const result: MigrationResult = {
     version: 1,

@@ -151,6 +151,15 @@ describe('an import into a ZITADEL of records that the file has as closed', () =
     ]);
   });
 
+  it('leaves the user of another organisation who has the id', async () => {
+    const zitadel = await startZitadel({ lagMs: 0, release: '2.71' });
+    await importIntoStandIn(zitadel, [organisation('other', { humanUsers: people(2) })]);
+    const { errors } = await importIntoStandIn(zitadel, [organisation('acme', { humanUsers: [bob] })]);
+    expect(errors).toMatchObject([{ type: 'human_user', id: bob?.userId }]);
+    expect(calls(zitadel)).not.toContain('LockUser');
+    expect(closedIn(zitadel.contents)).toEqual({});
+  });
+
   it('makes no calls if none are closed in the file', async () => {
     const zitadel = await startZitadel({ lagMs: 0 });
     await importIntoStandIn(zitadel, [organisation('1', { humanUsers: people(3) })]);
