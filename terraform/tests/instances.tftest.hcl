@@ -419,7 +419,7 @@ run "gives_each_instance_its_own_settings" {
     error_message = "Only an instance that asks for idle processes may have them."
   }
   assert {
-    condition     = [for id in ["north", "south"] : distinct(values(module.instance[id].settings.max_instances))] == [[20], [10]]
+    condition     = [for id in ["north", "south"] : join(" ", values(module.instance[id].settings.max_instances))] == ["20 20 20", "10 10 10"]
     error_message = "Each function must have its instance's maximum of processes."
   }
   assert {
