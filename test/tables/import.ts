@@ -100,6 +100,12 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
     ['a project P; a grant G P b', 'a grant H P b', 'taken'],
     ['a person U; a oidc I; a link U I x', 'a person V; a link V I X', 'created, taken'],
     ['-', 'a person U anna; a person V anna', 'created, taken'],
+    [
+      'a project P x; a project Q y',
+      'a project P y; a project Q z',
+      'exists, exists | skipped, skipped | taken, overwritten',
+    ],
+    ['-', 'a org b; b org x', 'exists, exists | skipped, skipped | taken, overwritten'],
     ['-', 'b org a', 'exists | skipped | taken'],
     ['-', 'b org x', 'differs'],
   ],
