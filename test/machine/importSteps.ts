@@ -23,7 +23,7 @@ export const anyOptions: fc.Arbitrary<Options> = fc.record({
   newOrgsOnly: fc.constantFrom(false, false, false, false, false, true),
 });
 const anyEnd = fc.record({
-  end: fc.constantFrom<End[]>('dies before', 'dies after', 'client leaves after', 'client leaves during'),
+  end: fc.constantFrom<End[]>('dies before', 'dies after', 'client leaves after', 'client leaves during', 'repeats'),
   commit: fc.integer({ min: 1, max: 6 }),
 });
 /** The request forms for the same file. */

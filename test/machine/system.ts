@@ -11,9 +11,9 @@ import { servedInstance, type TestInstance, testInstance } from '../support/inst
 
 /**
  * The interruption of an import: its process dies before or after a commit, or its client disconnects after a commit or
- * during one, which then has no effect.
+ * during one, which then has no effect. An import that `repeats` a commit, because the response was lost, does not end.
  */
-export type End = 'dies before' | 'dies after' | 'client leaves after' | 'client leaves during';
+export type End = 'dies before' | 'dies after' | 'client leaves after' | 'client leaves during' | 'repeats';
 
 /** The instance that the machine drives, by its requests and its commands. */
 export interface System {
@@ -231,6 +231,10 @@ class Fuse {
 
   private async commit<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
     if (this.end === undefined || --this.commitsLeft !== 0) return this.read(work);
+    if (this.end === 'repeats') {
+      await this.read(work);
+      return this.read(work);
+    }
     if (this.end === 'client leaves during') {
       this.client.abort();
       signal.throwIfAborted();
