@@ -73,6 +73,11 @@ describe('an unknown state', () => {
       { machineUsers: [{ userId: 'R', user: { userName: 'r', name: 'r' }, state: 'X' }] },
       'orgs[0].machineUsers[0].state',
     ],
+    [
+      'of a project',
+      { projects: [{ projectId: 'P', project: { name: 'P' }, state: 'USER_STATE_ACTIVE' }] },
+      'orgs[0].projects[0].state',
+    ],
     ['of an organisation', { orgState: 'ORG_STATE_FROZEN' }, 'orgs[0].orgState'],
     ['of an organisation, as a number', { org_state: 99 }, 'orgs[0].orgState'],
   ])('is rejected with 400 before anything is written: %s', async (_whose, fields, field) => {
