@@ -213,6 +213,7 @@ function checkReport(state: State, sent: Sent, text: string) {
   );
   expect(comparableSuccess(success.orgs ?? [])).toEqual(comparableSuccess(successOf(sent.orgs, outcomes, after)));
   expectWarnings(summary.warnings, outcomes);
+  expect(JSON.stringify(summary.warnings).includes('manifest_missing')).toBe(!summary.proved);
   if (sent.dryRun === true) return summary;
   replace(model, after);
   for (const [orgId, scope] of after.scopes) model.scopes.set(orgId, scope);
