@@ -25,3 +25,9 @@ function leavesRepetitionOpen(after: Model, records: readonly ModelRecord[], { o
     (same) => onConflict === 'report' && same.length > 1 && !same.some(isStored),
   );
 }
+
+/** Whether several records of a file have one id. */
+export function hasRepetitions(orgs: readonly Organisation[]): boolean {
+  const records = readFile(orgs).flatMap((entry) => entry.records);
+  return new Set(records.map(identityOf)).size < records.length;
+}
