@@ -64,6 +64,12 @@ const fieldRules: readonly DifferenceRule[] = [
     reason: INITIAL,
     applies: ([other, zitadel]) => zitadel === 'USER_STATE_INITIAL' && !isClosedState(other),
   },
+  {
+    sections: ['humanUsers'],
+    paths: ['state'],
+    reason: 'ZITADEL activates an initial person with password hash and verified e-mail address',
+    applies: ([other, zitadel]) => other === 'USER_STATE_INITIAL' && zitadel === 'USER_STATE_ACTIVE',
+  },
   { sections: ['humanUsers'], paths: ['user.email.isEmailVerified'], reason: INITIAL },
   {
     sections: ['humanUsers', 'machineUsers'],
