@@ -79,6 +79,11 @@ export function firstNotices(notices: readonly string[]): string[] {
   return firstLines(notices, 'warning');
 }
 
+/** Returns the lines about records that were written into another organisation, which come before all others. */
+export function elsewhereLines(elsewhere: readonly Notice[]): Line[] {
+  return firstLines(elsewhere.map(noticeText), 'record').map((text) => ({ text, style: 'bad' }));
+}
+
 /** Returns lists as fields of a command's JSON, which omits empty ones. */
 export function withoutEmpty(
   lists: Readonly<Record<string, readonly unknown[]>>,

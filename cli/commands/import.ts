@@ -1,6 +1,6 @@
-import type { ImportResponse } from '../../functions/import/contract.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
+import type { ImportResponse } from '../exports/importResponse.ts';
 import type {
   DatabasePlace,
   ExportFile,
@@ -9,7 +9,7 @@ import type {
   PlaceImportOptions,
 } from '../exports/placeInterfaces.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
-import { firstNotices, noticeSection, withoutEmpty } from '../notices.ts';
+import { elsewhereLines, firstNotices, noticeSection, withoutEmpty } from '../notices.ts';
 import { counted, countList } from '../numberTexts.ts';
 import {
   eventsOption,
@@ -136,9 +136,10 @@ function importOutput(
   { dryRun }: PlaceImportOptions,
   { losses, notices, request, requested }: ImportedFile,
 ): Output {
-  const { errors = [], summary } = response;
-  const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried } = summary;
-  const outcomes = { created, unchanged, overwritten, skipped, failed, 'not carried': notCarried };
+  const { errors = [], elsewhere = [], summary } = response;
+  const { created, unchanged, overwritten = {}, skipped = {}, failed, notCarried, unconfirmed = {} } = summary;
+  const settled = { created, unchanged, overwritten, skipped, failed };
+  const outcomes = { ...settled, 'not carried': notCarried, 'not confirmed': unconfirmed };
   const counts = Object.entries(outcomes).filter(([, bySection]) => Object.keys(bySection).length > 0);
   const isListed = errors.length > 0 || Object.keys(failed).length > 0;
   const isWritten = total(created) + total(overwritten) > 0;
@@ -148,6 +149,7 @@ function importOutput(
   const failures = isListed ? `, with ${counted(errors.length + (summary.errorsOmitted ?? 0), 'error')}` : '';
   const heading = `${isWritten || dryRun ? done : unwritten}${failures}`;
   const text: Line[] = [
+    ...elsewhereLines(elsewhere),
     { text: heading, style: isListed ? 'bad' : 'good' },
     ...counts.map(([outcome, bySection]) => `${outcome}: ${countList(bySection)}`),
     ...requested,
@@ -163,6 +165,9 @@ function importOutput(
       ...withoutEmpty({ losses, notices }),
     },
     text,
-    exitStatus: () => (isListed ? 'listed' : 'done'),
+    exitStatus: () => {
+      if (elsewhere.length > 0) return 'failed';
+      return isListed || total(unconfirmed) > 0 ? 'listed' : 'done';
+    },
   };
 }

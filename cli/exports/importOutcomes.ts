@@ -1,18 +1,19 @@
 // The outcomes of an import's records, and the response of an import in several requests.
 
-import type { ImportError, ImportResponse } from '../../functions/import/contract.ts';
+import type { ImportError } from '../../functions/import/contract.ts';
 import { type Counts, total } from '../../shared/collections/counts.ts';
+import type { ImportResponse } from './importResponse.ts';
 import type { ImportSettled } from './placeInterfaces.ts';
 
 /** The numbers of records by outcome and section. */
 export type OutcomeCounts = Record<
-  'created' | 'unchanged' | 'overwritten' | 'skipped' | 'failed' | 'notCarried',
+  'created' | 'unchanged' | 'overwritten' | 'skipped' | 'failed' | 'notCarried' | 'unconfirmed',
   Readonly<Counts>
 >;
 
 /** Returns the counts of an import that has settled no record yet. */
 export function noOutcomes(): Record<keyof OutcomeCounts, Counts> {
-  return { created: {}, unchanged: {}, overwritten: {}, skipped: {}, failed: {}, notCarried: {} };
+  return { created: {}, unchanged: {}, overwritten: {}, skipped: {}, failed: {}, notCarried: {}, unconfirmed: {} };
 }
 
 /** Returns the counts of an import's summary, which omits some of them if they are empty. */
@@ -23,8 +24,9 @@ export function outcomeCounts({
   skipped = {},
   failed,
   notCarried,
+  unconfirmed = {},
 }: ImportResponse['summary']): OutcomeCounts {
-  return { created, unchanged, overwritten, skipped, failed, notCarried };
+  return { created, unchanged, overwritten, skipped, failed, notCarried, unconfirmed };
 }
 
 /** Returns the number of settled records of an import. Records that are not carried are none. */
@@ -38,22 +40,33 @@ interface JoinedImport extends Pick<ImportResponse['summary'], 'proved' | 'warni
   readonly orgIds: readonly string[];
   readonly counts: OutcomeCounts;
   readonly errors: ImportError[];
+  readonly elsewhere?: ImportError[];
   readonly errorsOmitted: number;
   readonly warningsOmitted: number;
   readonly dryRun: boolean;
 }
 
 /** Returns the response of an import in several requests, in the form of one request, without lists of ids. */
-export function joinedResponse({ orgIds, counts, errors, proved, dryRun, ...joined }: JoinedImport): ImportResponse {
+export function joinedResponse({
+  orgIds,
+  counts,
+  errors,
+  elsewhere = [],
+  proved,
+  dryRun,
+  ...joined
+}: JoinedImport): ImportResponse {
   const { warnings, errorsOmitted, warningsOmitted } = joined;
-  const { overwritten, skipped, ...others } = counts;
+  const { overwritten, skipped, unconfirmed, ...others } = counts;
   return {
     ...(errors.length === 0 ? {} : { errors }),
+    ...(elsewhere.length === 0 ? {} : { elsewhere }),
     success: orgIds.length === 0 ? {} : { orgs: orgIds.map((orgId) => ({ orgId })) },
     summary: {
       ...others,
       ...(total(overwritten) === 0 ? {} : { overwritten }),
       ...(total(skipped) === 0 ? {} : { skipped }),
+      ...(total(unconfirmed) === 0 ? {} : { unconfirmed }),
       warnings,
       proved,
       ...(dryRun ? { dryRun } : {}),

@@ -1,10 +1,11 @@
 // The interfaces of places: files and databases, their options and their facts.
 
 import type { ExportRequestOptions } from '../../functions/export/contract.ts';
-import type { ImportRequestOptions, ImportResponse } from '../../functions/import/contract.ts';
+import type { ImportRequestOptions } from '../../functions/import/contract.ts';
 import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { StatedLimits } from '../../shared/limits.ts';
 import { UsageError } from '../command.ts';
+import type { ImportResponse } from './importResponse.ts';
 
 /** The options of a call of a place that are not part of a request. */
 interface CallOptions {

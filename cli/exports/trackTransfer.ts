@@ -1,9 +1,9 @@
 // Imports and stores content, and shows the progress.
 
-import type { ImportResponse } from '../../functions/import/contract.ts';
 import { type Meter, type ProgressOutput, trackPhase } from '../progress.ts';
 import { undisposed } from './fileContent.ts';
 import { countSettled, outcomeCounts } from './importOutcomes.ts';
+import type { ImportResponse } from './importResponse.ts';
 import type {
   ComparedRecords,
   DatabasePlace,

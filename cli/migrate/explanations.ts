@@ -1,11 +1,11 @@
 // The reasons of expected differences between the sides of a migration.
 
-import type { ImportResponse } from '../../functions/import/contract.ts';
 import { comparedContent, type RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { RecordDifference } from '../../shared/exportFile/comparison.ts';
 import { type FieldDifference, isOmission } from '../../shared/organisation/equality.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { explainZitadels } from '../compareSides.ts';
+import type { ImportResponse } from '../exports/importResponse.ts';
 import type { FileLosses } from '../zitadel/fileLosses.ts';
 import type { OpenSides } from './openSides.ts';
 import type { MigrationSettings } from './settings.ts';

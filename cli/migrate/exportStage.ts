@@ -1,7 +1,6 @@
 // The export in a run directory: storing, checking and importing it.
 
 import { stat } from 'node:fs/promises';
-import type { ImportResponse } from '../../functions/import/contract.ts';
 import { newImportId } from '../../functions/import/stamp.ts';
 import { total } from '../../shared/collections/counts.ts';
 import { organisationsExist } from '../../shared/errors/errors.ts';
@@ -9,6 +8,7 @@ import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { stayingOrganisation, withoutOrganisation } from '../exports/defaultOrganisation.ts';
 import { FileSecrets } from '../exports/fileFacts.ts';
 import { requireSelected } from '../exports/fileSecrets.ts';
+import type { ImportResponse } from '../exports/importResponse.ts';
 import { inspectPlace, type PlaceInspection } from '../exports/inspectPlace.ts';
 import type { DatabasePlace, Place, PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { RecordCounter } from '../exports/recordCounter.ts';

@@ -147,8 +147,10 @@ export type ConcernedPerson = z.infer<typeof concernedPerson>;
 /** The schema of a migration's result, which `result.json` contains and the report shows. */
 export const migrationResult = z.strictObject({
   version: z.literal(1),
-  /** `done` without unexpected differences and errors, otherwise `listed`. */
-  outcome: z.enum(['done', 'listed']),
+  /** `done` without unexpected differences and errors, `failed` if records are in wrong organisations, otherwise `listed`. */
+  outcome: z.enum(['done', 'listed', 'failed']),
+  /** The records that a ZITADEL has written into another organisation than that of the source; absent if there are none. */
+  elsewhere: z.array(notice).optional(),
   /** The release of the command. */
   command: z.string(),
   startedAt: timestamp,
@@ -179,6 +181,7 @@ export const migrationResult = z.strictObject({
         skipped: countsSchema,
         failed: countsSchema,
         notCarried: countsSchema,
+        unconfirmed: countsSchema.optional(),
       })
       .optional(),
   }),

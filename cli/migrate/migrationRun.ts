@@ -2,7 +2,6 @@
 
 import { statSync } from 'node:fs';
 import { z } from 'zod';
-import { importResponse } from '../../functions/import/contract.ts';
 import { organisationsExist } from '../../shared/errors/errors.ts';
 import {
   migrationStopped,
@@ -13,6 +12,7 @@ import {
 } from '../../shared/errors/placeErrors.ts';
 import { InterruptedError, type Surroundings, UsageError } from '../command.ts';
 import { describeError } from '../describeError.ts';
+import { placeImportResponse } from '../exports/importResponse.ts';
 import type { ExportFile, FilePlace } from '../exports/placeInterfaces.ts';
 import { openFile } from '../places/filePlace.ts';
 import { progressOutput } from '../places/placeOptions.ts';
@@ -56,7 +56,7 @@ const stagedExport = z.strictObject({
 
 const movedContent = z.strictObject({
   /** The response of the target's import, without lists of ids. */
-  response: importResponse.optional(),
+  response: placeImportResponse.optional(),
   /** The file that the target has stored. */
   stored: z
     .strictObject({

@@ -3,7 +3,7 @@
 import { type Counts, total } from '../../shared/collections/counts.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
 import { differenceLines, firstDifferences, notComparedLines } from '../differenceTexts.ts';
-import { type Notice, noticeSection, noticeText } from '../notices.ts';
+import { elsewhereLines, type Notice, noticeSection, noticeText } from '../notices.ts';
 import { counted, countList, figures, firstLines, hashLine, named, numberText } from '../numberTexts.ts';
 import { phaseText } from '../progress.ts';
 import { commandLine, type Line, section } from '../terminal.ts';
@@ -114,6 +114,7 @@ export function resultText(result: MigrationResult, directory: string): Line[] {
   const last = phases.filter(({ phase }, index) => phases.findLastIndex((one) => one.phase === phase) === index);
   const imported = Object.entries(outcomesOf(moved)).filter(([, counts]) => total(counts) > 0);
   return [
+    ...elsewhereLines(result.elsewhere ?? []),
     { text: resultHeadline(result), style: result.outcome === 'done' ? 'good' : 'bad' },
     ...section('Summary', [
       `from ${source.place}`,
@@ -155,8 +156,8 @@ function resultHeadline(result: MigrationResult): string {
 /** Returns the outcomes of an import, by words for people. */
 function outcomesOf({ imported }: MigrationResult['moved']): Record<string, Counts> {
   if (imported === undefined) return {};
-  const { notCarried, ...outcomes } = imported;
-  return { ...outcomes, 'not carried': notCarried };
+  const { notCarried, unconfirmed = {}, ...outcomes } = imported;
+  return { ...outcomes, 'not carried': notCarried, 'not confirmed': unconfirmed };
 }
 
 /** Returns the number of records that are equal on both sides. */

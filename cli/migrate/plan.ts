@@ -1,6 +1,5 @@
 // The plan of a migration.
 
-import type { ImportResponse } from '../../functions/import/contract.ts';
 import { stateWarnings } from '../../functions/import/results/fileWarnings.ts';
 import { addCounts } from '../../shared/collections/counts.ts';
 import { dryRunTooLarge } from '../../shared/errors/errors.ts';
@@ -10,6 +9,7 @@ import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { UNLIMITED } from '../../shared/limitDefinition.ts';
 import { combinePairs, compareSides, onlyOrganisationsOf } from '../compareSides.ts';
 import { FileFacts, type FileSecrets } from '../exports/fileFacts.ts';
+import type { ImportResponse } from '../exports/importResponse.ts';
 import type { PlaceInspection } from '../exports/inspectPlace.ts';
 import type { ExportedRequest } from '../exports/recordCounter.ts';
 import { counted, numberText } from '../numberTexts.ts';

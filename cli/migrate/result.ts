@@ -2,7 +2,6 @@
 
 import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { ImportResponse } from '../../functions/import/contract.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { total } from '../../shared/collections/counts.ts';
 import { completeFile } from '../../shared/durableFiles.ts';
@@ -11,6 +10,7 @@ import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import type { Output } from '../command.ts';
 import { outcomeCounts } from '../exports/importOutcomes.ts';
+import type { ImportResponse } from '../exports/importResponse.ts';
 import { requireFreeFile } from '../places/filePlace.ts';
 import { listConcernedPeople, writePeopleFile } from './concernedPeople.ts';
 import { type MigrationPlan, type MigrationResult, migrationResult } from './migrationDocuments.ts';
@@ -42,7 +42,8 @@ export async function makeResult(
   const people = await listConcernedPeople(run, [...notices.errors, ...leftToDo]);
   const result: MigrationResult = {
     version: 1,
-    outcome: notices.errors.length > 0 || proof.unexpected > 0 ? 'listed' : 'done',
+    outcome: outcomeOf(response, notices.errors.length + proof.unexpected),
+    ...(response?.elsewhere === undefined ? {} : { elsewhere: response.elsewhere }),
     command: packageJson.version,
     startedAt,
     finishedAt: new Date().toISOString(),
@@ -70,6 +71,12 @@ export async function makeResult(
   await writeJson(run.directory, RESULT_FILE, result);
   await writePeopleFile(peoplePath(run.directory), people);
   return result;
+}
+
+/** @param problems the number of errors and unexpected differences */
+function outcomeOf(response: ImportResponse | undefined, problems: number): MigrationResult['outcome'] {
+  if (response?.elsewhere !== undefined) return 'failed';
+  return problems > 0 || total(response?.summary.unconfirmed ?? {}) > 0 ? 'listed' : 'done';
 }
 
 /** Returns the numbers of exported and imported records. */

@@ -132,6 +132,7 @@ class PartsSum {
       skipped: addCounts(this.counts.skipped, skipped),
       failed: addCounts(this.counts.failed, without(failed, again.difference(this.existing).size)),
       notCarried: addCounts(this.counts.notCarried, notCarried),
+      unconfirmed: this.counts.unconfirmed,
     };
   }
 

@@ -25,7 +25,6 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
 /** The differences of every import into a ZITADEL, as texts for plans. */
 const importChanges: readonly string[] = [
   'it never overwrites records: existing ones stay unchanged',
-  'it refuses ids that exist in another of its organisations, or existed in a deleted one, which no plan can detect: use new ids, or another instance',
   'it does not distinguish role keys and application names by case',
   'it verifies each domain, also unverified ones unless the domain policy of the organisation validates domains, and adds a domain of its own to each organisation',
   'imported records appear in it up to 2 s later',
@@ -36,6 +35,14 @@ const importChanges: readonly string[] = [
 function openForAWhile(hasStates: boolean): string {
   const who = hasStates ? 'suspended users' : 'deactivated, locked and suspended users';
   return `${who} can log in there for the length of the request that creates them, at most a minute: then this command closes them. Organisations, projects, applications, actions and grants are closed at the end`;
+}
+
+/** Describes the ids that are refused, by the behaviour of the release. */
+function refusedIds(importsStates: boolean): string {
+  const deleted = importsStates
+    ? 'ids of people that were deleted with their organisation'
+    : 'ids of users, projects and actions that were deleted in another organisation, to which this release would write them';
+  return `not imported, and listed as errors: ids that another organisation has, and ${deleted}`;
 }
 
 /** The roles that permit an operation. In a ZITADEL, readers of the instance may export its secrets. */
@@ -86,6 +93,6 @@ async function readZitadelFacts(
       ...(hasStates ? [] : ['it exports and imports no states of organisations and users: searches return them']),
     ],
     exportLosses,
-    importChanges: [...importChanges, openForAWhile(hasStates)],
+    importChanges: [refusedIds(hasStates), ...importChanges, openForAWhile(hasStates)],
   };
 }

@@ -64,8 +64,11 @@ function renderOverview(result: MigrationResult): Html {
   } = result;
   const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000;
   const people = counted(exported.humanUsers ?? 0, 'person');
+  const misplaced = (result.elsewhere ?? []).map(
+    (notice) => html`<p class="verdict failed">${noticeText(notice)}</p>\n`,
+  );
   return html`<header><h1>Migration of ${people} in ${counted(organisations, 'organisation')}</h1>
-<p class="verdict ${result.outcome}">${verdictText(result)}</p>${credentialsOf(result)}
+${misplaced}<p class="verdict ${result.outcome}">${verdictText(result)}</p>${credentialsOf(result)}
 <p class="soft">${moment(startedAt)} to ${moment(finishedAt)}, ${span(seconds)}; identity ${command}</p></header>`;
 }
 
@@ -149,7 +152,7 @@ function comparedItem(name: Html, records: number, counts: Compared): Html {
 
 function importedOf(outcomes: MigrationResult['moved']['imported']): Html | undefined {
   if (outcomes === undefined) return undefined;
-  const items = Object.entries(outcomes).map(([outcome, counts]) => {
+  const items = Object.entries(outcomes).map(([outcome, counts = {}]) => {
     const sections = Object.entries(counts).map(([section, count]) => `${words(section)} ${numberText(count)}`);
     return sections.length === 0
       ? undefined

@@ -15,7 +15,7 @@ h3 { font-size: 1rem; margin: 1rem 0 0.25rem; }
 p { margin: 0.5rem 0; }
 .soft { color: var(--soft); font-size: 0.9rem; }
 .verdict { padding: 0.75rem 1rem; border-left: 0.4rem solid var(--good); background: var(--card); font-weight: 600; }
-.verdict.listed { border-color: var(--bad); }
+.verdict.listed, .verdict.failed { border-color: var(--bad); }
 .sides { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr)); }
 .side { padding: 0.75rem 1rem; background: var(--card); }
 .side h3 { margin-top: 0; }

@@ -103,7 +103,7 @@ const EXPORTED_FLOW = /^(?:[13]|FLOW_TYPE_EXTERNAL_AUTHENTICATION)_/;
 
 /** Whether a ZITADEL takes a record, and no export of it shows the record. */
 export function isNeverExported({ section, id }: Pick<RecordDifference, 'section' | 'id'>): boolean {
-  return section === 'triggerActions' && !EXPORTED_FLOW.test(id);
+  return section === 'inviteUserMessages' || (section === 'triggerActions' && !EXPORTED_FLOW.test(id));
 }
 
 const NO_PROVIDER = 'the file of the import into ZITADEL has no such identity provider';

@@ -85,6 +85,12 @@ export class FileLosses implements RecordVisitor {
     for (const found of [this.providers, this.reasons, this.withoutHash]) found.clear();
   }
 
+  /** Forgets an identity provider that is not imported, because its id has another owner. */
+  withhold({ section, json, orgId }: OrganisationRecord): void {
+    const id = textAt(json, 'idpId', orgId);
+    if (section.exported?.providerType !== undefined && this.hasProvider(orgId, id)) this.providers.delete(id);
+  }
+
   /** Whether the file has an identity provider of an organisation, and ZITADEL takes it. */
   hasProvider(orgId: string, id: string): boolean {
     return this.providers.get(id) === orgId;

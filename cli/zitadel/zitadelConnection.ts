@@ -24,6 +24,8 @@ export interface ZitadelConnection extends CallConnection {
   readonly tokenFile?: string | undefined;
   /** The retries of calls without a response. */
   readonly retries?: RetryPolicy;
+  /** The repetitions of searches for records that the ZITADEL does not show yet. */
+  readonly polls?: RetryPolicy;
 }
 
 /** A ZITADEL with the credentials for it. */

@@ -241,6 +241,12 @@ export const zitadelStatesUnknown = defineError('FAILED_PRECONDITION', 'ZITADEL_
   ],
 });
 
+export const zitadelHistoryIncomplete = defineError('FAILED_PRECONDITION', 'ZITADEL_HISTORY_INCOMPLETE', {
+  text: (url: string) =>
+    `${url} does not return its oldest events, so it cannot be known who owns the ids of the file; set AuditLogRetention to 0 there for the time of the import`,
+  example: ['https://zitadel.example.com'],
+});
+
 export const zitadelExportTooSlow = defineError('DEADLINE_EXCEEDED', 'ZITADEL_EXPORT_TOO_SLOW', {
   text: (orgId: string, seconds: number | undefined) => {
     const [problem, remedy] =

@@ -101,7 +101,7 @@ function secretDigests({ section, credentials, clearPassword }: OrganisationReco
 const namePaths = ['user.userName', 'project.name', 'app.name'];
 
 /** Returns the name of a record; undefined for one without. */
-export function recordName({ body }: RecordContent): string | undefined {
+export function recordName({ body }: Pick<RecordContent, 'body'>): string | undefined {
   const record = parseObject(body);
   return namePaths.map((path) => textAt(record, path, '')).find((name) => name !== '');
 }

@@ -107,7 +107,7 @@ export async function decideAll(
     const entry = decide(file, one, isKept);
     if (!one.isHeld) isHolderTaken = entry.foreseen === 'created';
     ledger.enter(one, entry);
-    if (record.section !== humanUserSection || entry.found === 'missing') continue;
+    if (record.section !== humanUserSection || ['missing', 'taken'].includes(entry.found ?? 'missing')) continue;
     const { credentials, clearPassword } = record;
     const { passwordHash = clearPassword, totpSeed } = credentials;
     if ((passwordHash ?? totpSeed) !== undefined) withSecrets++;
@@ -187,7 +187,7 @@ export async function decideClosings({ ledger }: SurveyedFile, connection: Zitad
 /** @param isKept whether ZITADEL can take the record */
 function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerEntry {
   const { ledger, survey, target, options } = file;
-  const { record, id, isHeld } = one;
+  const { record, id, isHeld, withheld } = one;
   const { key, found, paths, isClosed } = target.find(record);
   const holder = key && ledger.idWithKey(key);
   const isRepeated = holder !== undefined;
@@ -207,6 +207,7 @@ function decide(file: SurveyedFile, one: LedgerRecord, isKept: boolean): LedgerE
       message: `exists with other content, and is not changed: ${paths.join(', ')}`,
     };
   }
+  if (withheld !== null) return { key, found: 'taken', foreseen: 'failed', outcome: 'failed', message: withheld };
   if (file.refusedOrgIds.has(record.orgId)) {
     const message = record.section === organisationSection ? ORGANISATION_NAME_TAKEN : undefined;
     return { ...known, foreseen: 'failed', outcome: undefined, message };

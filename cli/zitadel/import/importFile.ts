@@ -1,25 +1,30 @@
 import { setTimeout } from 'node:timers/promises';
-import type { ImportResponse, ImportWarning } from '../../../functions/import/contract.ts';
+import type { ImportWarning } from '../../../functions/import/contract.ts';
 import { fileWarnings, loginNameWarnings } from '../../../functions/import/results/fileWarnings.ts';
 import { organisationFilter } from '../../../functions/import/selection.ts';
 import { addCounts } from '../../../shared/collections/counts.ts';
 import { combineVisitors, inspect } from '../../../shared/exportFile/inspection.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
+import { Backoff, type RetryPolicy } from '../../../shared/retry.ts';
 import { UsageError } from '../../command.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
 import { joinedResponse } from '../../exports/importOutcomes.ts';
+import type { ImportResponse } from '../../exports/importResponse.ts';
 import type { ComparedRecords, ExportFile, ImportMeter, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { counted } from '../../numberTexts.ts';
 import { asRefusal } from '../../serverMessages.ts';
 import { isNeverExported, LAG_MS } from '../expectedDifferences.ts';
+import { IdOwners } from '../ownership/idOwners.ts';
+import { type OwnedFile, withholdForeign, withholdIfForeign } from '../ownership/withholding.ts';
 import { hasContext } from '../rpc.ts';
 import type { ZitadelAddress, ZitadelConnection } from '../zitadelConnection.ts';
-import { readDomainPolicy } from '../zitadelInstance.ts';
+import { readCaller, readDomainPolicy } from '../zitadelInstance.ts';
 import { Closer } from './closer.ts';
+import { findCreations } from './creations.ts';
 import { decideAll, decideClosings, FileSurvey, listLeftToDo, organisationsWithTakenNames } from './decisions.ts';
-import { ImportLedger } from './ledger.ts';
-import { sendLedger } from './sendLedger.ts';
-import { TargetRecords } from './targetRecords.ts';
+import { ImportLedger, type LedgerEntry, type LedgerRecord } from './ledger.ts';
+import { elsewhereText, sendLedger } from './sendLedger.ts';
+import { type TargetRecord, TargetRecords } from './targetRecords.ts';
 
 /**
  * Imports the records that a ZITADEL does not have. A dry run only compares. The import is idempotent: existing records are
@@ -57,15 +62,20 @@ async function importFile(
 ): Promise<ImportResponse> {
   const { signal } = connection;
   using ledger = new ImportLedger();
+  using owners = new IdOwners();
   const survey = new FileSurvey(options);
   const inspection = await inspect(file, signal, {
     isSelected: organisationFilter(options),
-    visitor: combineVisitors([survey, ledger]),
+    visitor: combineVisitors([survey, ledger, owners]),
   });
   const orgIds = inspection.organisations.map(({ orgId }) => orgId);
   // Without its context, ZITADEL would write an organisation's texts into another organisation, and existing records are unreadable.
   for (const orgId of orgIds) await hasContext(connection, orgId);
   using target = await TargetRecords.read(connection, options, orgIds, survey.losses);
+  await owners.read(connection);
+  const release = { writesToFirstOwner: !target.importsStates };
+  const owned = { ledger, owners, losses: survey.losses, release };
+  withholdForeign(owned);
   const { userLoginMustBeDomain } = await readDomainPolicy(connection);
   const refusedOrgIds = organisationsWithTakenNames(inspection.organisations, target.organisations);
   const read = { ledger, survey, target, options, loginNamesByDomain: userLoginMustBeDomain, refusedOrgIds };
@@ -80,11 +90,13 @@ async function importFile(
     progress = ledger.progress;
   };
   if (options.dryRun) ledger.foresee();
-  else await sendLedger(connection, ledger, survey.losses, onSettled);
-  if (await settleExisting(connection, options, ledger, survey)) await decideClosings(read, connection);
+  else await sendLedger(connection, owned, (await readCaller(connection)).userId, onSettled);
+  const sent = { ...read, owned, connection };
+  if (await settleExisting(sent)) await decideClosings(read, connection);
+  if (!options.dryRun) await lookAgain(sent);
   await closer?.finish();
   const leftToDo = await listLeftToDo(read, signal);
-  const { errors, refused, outcomes } = ledger;
+  const { errors, elsewhere, refused, outcomes } = ledger;
   return joinedResponse({
     orgIds: orgIds.filter((orgId) => !refused.has(orgId)),
     counts: {
@@ -92,6 +104,7 @@ async function importFile(
       notCarried: [inspection.leftOut, inspection.unknown].reduce(addCounts, outcomes.notCarried),
     },
     errors: errors.entries,
+    elsewhere: elsewhere.entries,
     errorsOmitted: errors.omitted,
     warnings: [
       ...fileWarnings(inspection),
@@ -105,39 +118,100 @@ async function importFile(
   });
 }
 
-const TAKEN = 'ZITADEL has the id in another organisation, with other content, earlier in the file, or deleted it';
+const TAKEN = 'ZITADEL has the id with other content, or earlier in the file';
+const UNCONFIRMED = 'was sent without an error, and the target does not show it: repeat the command';
+
+/** A file whose records were sent. */
+interface SentFile {
+  readonly connection: ZitadelConnection;
+  readonly ledger: ImportLedger;
+  readonly survey: FileSurvey;
+  readonly options: PlaceImportOptions;
+  readonly owned: OwnedFile;
+}
+
+/** Searches of a ZITADEL can show writes up to a minute later, if its projections stand still. */
+const defaultPolls: RetryPolicy = { attempts: () => 14, initialDelayMs: LAG_MS, maxDelayMs: 10_000 };
 
 /**
- * Settles records that exist but were not visible at the start: a ZITADEL shows writes 2 s later.
+ * Settles the records without an event that shows their creation: those that existed and were not visible at the start,
+ * and those that ZITADEL took without an error.
  * @returns whether there were any
  */
-async function settleExisting(
-  connection: ZitadelConnection,
-  options: PlaceImportOptions,
-  ledger: ImportLedger,
-  { losses }: FileSurvey,
-): Promise<boolean> {
-  const orgIds = ledger.organisationsOfExisting;
-  if (orgIds.length === 0) return false;
-  await setTimeout(LAG_MS, undefined, { signal: connection.signal });
-  using target = await TargetRecords.read(connection, { ...options, newOrgsOnly: false }, orgIds, losses);
-  for await (const one of ledger.records(connection.signal, 'existing')) {
-    const { found, isClosed } = target.find(one.record);
-    if (isClosed) ledger.settleClosing(one);
-    const isHidden = isNeverExported({ section: one.record.section.name, id: one.id });
-    // Of several records with one id, the first one was imported.
-    if ((found === 'equal' && one.foreseen !== 'notCarried') || isHidden)
-      ledger.enter(one, { found, outcome: 'unchanged' });
-    else {
-      const isReported = options.onConflict === 'report';
-      ledger.enter(one, {
-        found: found === 'missing' ? 'taken' : found,
-        outcome: isReported ? 'failed' : 'skipped',
-        message: isReported && !one.isHeld ? TAKEN : undefined,
-      });
+async function settleExisting({ connection, ledger, survey, options, owned }: SentFile): Promise<boolean> {
+  const outcomes = ['existing', 'sent'] as const;
+  // A record that ZITADEL has in its organisation appears sooner or later.
+  const isAwaited = ({ position, outcome, record: { orgId } }: LedgerRecord) => {
+    const { path = '' } = ledger.document(position) ?? {};
+    return outcome === 'sent' || owned.owners.ownerOf(path)?.orgId === orgId;
+  };
+  await settleUnexported(connection, ledger);
+  const backoff = new Backoff(connection.polls ?? defaultPolls, connection.signal);
+  for (let isLast = false, isFirst = true; ; isFirst = false) {
+    const orgIds = ledger.organisationsOf(outcomes);
+    if (orgIds.length === 0) return !isFirst;
+    await setTimeout(LAG_MS, undefined, { signal: connection.signal });
+    using target = await TargetRecords.read(connection, { ...options, newOrgsOnly: false }, orgIds, survey.losses);
+    for await (const one of ledger.records(connection.signal, outcomes)) {
+      const existing = target.find(one.record);
+      if (existing.isClosed) ledger.settleClosing(one);
+      const entry = settledEntry(one, existing, options, isAwaited(one));
+      if (entry !== undefined || isLast) ledger.enter(one, entry ?? unconfirmedEntry(one));
     }
+    if (isLast) return true;
+    isLast = !(await backoff.failed(undefined));
   }
-  return true;
+}
+
+/** Settles the records that no export shows, and that ZITADEL left as they were, by the events of their creation before. */
+async function settleUnexported(connection: ZitadelConnection, ledger: ImportLedger): Promise<void> {
+  const sent: LedgerRecord[] = [];
+  for await (const one of ledger.records(connection.signal, ['sent']))
+    if (isNeverExported({ section: one.record.section.name, id: one.id })) sent.push(one);
+  const records = sent.map(({ position, record: { section, orgId, json } }) => ({
+    position,
+    section: section.name,
+    orgId,
+    json,
+  }));
+  const search = { callerId: undefined, after: undefined, isExpected: () => false };
+  const earlier = await findCreations(connection, records, search);
+  for (const one of sent) if (earlier.has(one.position)) ledger.enter(one, { found: 'equal', outcome: 'unchanged' });
+}
+
+/** Returns the entry of a record by the target's export; undefined if it does not show the record yet. */
+function settledEntry(
+  { record, id, isHeld, foreseen, outcome }: LedgerRecord,
+  { found, paths }: TargetRecord,
+  { onConflict }: PlaceImportOptions,
+  isAwaited: boolean,
+): LedgerEntry | undefined {
+  const isHidden = isNeverExported({ section: record.section.name, id }) && outcome === 'existing';
+  // Of several records with one id, the first one was imported.
+  if ((found === 'equal' && foreseen !== 'notCarried') || isHidden) return { found, outcome: 'unchanged' };
+  if (found === 'missing' && isAwaited) return undefined;
+  const isReported = onConflict === 'report';
+  const different = `exists with other content, and is not changed: ${paths.join(', ')}`;
+  return {
+    found: found === 'missing' ? 'taken' : found,
+    outcome: isReported ? 'failed' : 'skipped',
+    message: isReported && !isHeld ? (found === 'different' ? different : TAKEN) : undefined,
+  };
+}
+
+function unconfirmedEntry({ isHeld }: LedgerRecord): LedgerEntry {
+  return { found: 'missing', outcome: 'unconfirmed', message: isHeld ? undefined : UNCONFIRMED };
+}
+
+/** Looks once more who owns the ids of the created records, because others may have taken some during the import. */
+async function lookAgain({ connection, ledger, owned }: SentFile): Promise<void> {
+  const created = [...ledger.documents('created')];
+  if (created.length === 0) return;
+  await owned.owners.refresh(connection);
+  for (const document of created) {
+    const owner = withholdIfForeign(owned, document);
+    if (owner !== undefined) ledger.addElsewhere(document.position, elsewhereText(owner.orgId, owned.owners));
+  }
 }
 
 /** Returns the warnings about changes of existing records, and about their secrets. */

@@ -10,19 +10,35 @@ import { openTemporaryDatabase } from '../../../shared/collections/temporaryData
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { putAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, toRecord } from '../../../shared/organisation/record.ts';
-import { reportedId } from '../../../shared/organisation/recordPlan.ts';
+import { planReferences, recordKey, reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { type SectionName, zitadelSteps } from '../../../shared/organisation/section.ts';
 import { recordSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { temporaryKeyring } from '../../../shared/store/secrets/keyring.ts';
 import { seal, unseal } from '../../../shared/store/secrets/masterKey.ts';
+import { documentPath } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import { noOutcomes, type OutcomeCounts } from '../../exports/importOutcomes.ts';
+import { isOwnReference } from '../ownership/idOwners.ts';
 import { mustBeClosed } from './closable.ts';
 
 /** The existing record of a ZITADEL: `taken` if only another record has the id. */
 const found = z.enum(['missing', 'equal', 'different', 'taken']);
-/** The outcome of a record: `existing` if it was not visible when the import began. */
-const outcome = z.enum(['created', 'unchanged', 'overwritten', 'skipped', 'failed', 'notCarried', 'existing']);
+/**
+ * The outcome of a record: `existing` if ZITADEL reports that it exists, and `sent` if ZITADEL reports nothing and no event
+ * shows its creation. Both are settled at the end of the import; `unconfirmed` are those that never appear.
+ */
+const outcome = z.enum([
+  'created',
+  'unchanged',
+  'overwritten',
+  'skipped',
+  'failed',
+  'notCarried',
+  'unconfirmed',
+  'existing',
+  'sent',
+]);
+const settledOutcome = outcome.exclude(['existing', 'sent']);
 
 type LedgerOutcome = z.infer<typeof outcome>;
 
@@ -34,9 +50,12 @@ const ledgerRow = z.object({
   id: z.string(),
   found,
   foreseen: outcome,
+  outcome: outcome.nullable(),
+  withheld: z.string().nullable(),
   record: z.string(),
 });
-const countRow = z.object({ outcome: outcome.exclude(['existing']), section: z.string(), records: z.int() });
+const documentRow = z.object({ position: z.int(), orgId: z.string(), section: z.string(), path: z.string() });
+const countRow = z.object({ outcome: settledOutcome, section: z.string(), records: z.int() });
 const errorRow = z.object({ section: z.string(), id: z.string(), type: z.string().nullable(), message: z.string() });
 const progressRow = z.object({ records: z.int(), total: z.int() });
 const idRow = ledgerRow.pick({ id: true });
@@ -50,7 +69,8 @@ const recordContent = z.object({
 });
 
 /** A record of the file, and its known state. */
-export interface LedgerRecord extends Pick<z.infer<typeof ledgerRow>, 'position' | 'id' | 'found' | 'foreseen'> {
+export interface LedgerRecord
+  extends Pick<z.infer<typeof ledgerRow>, 'position' | 'id' | 'found' | 'foreseen' | 'outcome' | 'withheld'> {
   /** Whether it is nested in another record of the file, and is sent with it. */
   readonly isHeld: boolean;
   readonly record: OrganisationRecord;
@@ -71,6 +91,9 @@ export interface LedgerEntry {
   readonly type?: string | undefined;
 }
 
+/** The path of a record, or of one to which it refers. */
+export type LedgerDocument = z.infer<typeof documentRow>;
+
 const steps: ReadonlyMap<string, number> = new Map(
   recordSections.flatMap(({ name, zitadelStep }) =>
     zitadelStep === 'dropped' ? [] : [[name, zitadelSteps.indexOf(zitadelStep)] as const],
@@ -84,12 +107,32 @@ export function stepOf(section: string): number | undefined {
 
 const TABLE = `
   CREATE TABLE records (position INTEGER PRIMARY KEY, parent INTEGER, section TEXT, orgId TEXT, id TEXT, step INTEGER,
-    key BLOB, found TEXT, foreseen TEXT, outcome TEXT, type TEXT, message TEXT, record TEXT) STRICT;
+    key BLOB, found TEXT, foreseen TEXT, outcome TEXT, type TEXT, message TEXT, withheld TEXT, cause TEXT, record TEXT)
+    STRICT;
+  CREATE TABLE documents (position INTEGER PRIMARY KEY, path TEXT) STRICT;
+  CREATE TABLE targets (position INTEGER, path TEXT, isOwn INTEGER) STRICT;
   CREATE INDEX steps ON records (step, orgId, position);
   CREATE INDEX keys ON records (key);
   CREATE INDEX parents ON records (parent);
   CREATE TABLE closings (position INTEGER PRIMARY KEY) STRICT;
+  CREATE INDEX withheld ON records (position) WHERE withheld IS NOT NULL;
+  CREATE INDEX paths ON documents (path);
+  CREATE INDEX targetPaths ON targets (path);
   CREATE TABLE loginNames (digest BLOB PRIMARY KEY) STRICT, WITHOUT ROWID`;
+const WITHHOLD_DEPENDENTS = `
+  UPDATE records SET foreseen = 'failed', outcome = 'failed', cause = lost.cause,
+    withheld = 'is not imported, because ' || lost.cause, message = 'is not imported, because ' || lost.cause
+  FROM (
+    SELECT targets.position AS position, min(holder.cause) AS cause
+    FROM records AS holder INDEXED BY withheld
+    JOIN documents ON documents.position = holder.position
+    JOIN targets ON targets.path = documents.path
+    JOIN records AS dependent ON dependent.position = targets.position
+    WHERE holder.withheld IS NOT NULL AND (dependent.orgId = holder.orgId OR NOT EXISTS (
+      SELECT 1 FROM documents AS other JOIN records AS kept ON kept.position = other.position
+      WHERE other.path = documents.path AND kept.withheld IS NULL))
+    GROUP BY targets.position) AS lost
+  WHERE records.position = lost.position AND records.withheld IS NULL AND records.outcome IS NULL`;
 const COLUMNS = Object.keys(ledgerRow.shape).join(', ');
 const ROWS_PER_PAGE = 500;
 
@@ -103,6 +146,9 @@ export class ImportLedger implements RecordVisitor, Disposable {
   private readonly statements = new Map<string, StatementSync>();
   /** The positions of the last record, and of the last record that is not nested. */
   private readonly last = { position: 0, holder: 0 };
+  /** The positions of the records that were written into another organisation. */
+  private readonly misplaced = new Set<number>();
+  readonly elsewhere = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
   /** The organisations that the ZITADEL refused, with all of their records. */
   readonly refused = new Set<string>();
 
@@ -114,19 +160,92 @@ export class ImportLedger implements RecordVisitor, Disposable {
     const parent = holder === undefined ? null : this.last.holder;
     const id = reportedId(record) || orgId;
     const sealed = seal(this.keyring.newest(), serialiseRecord(record), placeOf(position));
-    const sql = `INSERT INTO records (${COLUMNS}, step) VALUES (?, ?, ?, ?, ?, 'missing', 'created', ?, ?)`;
+    const sql = `INSERT INTO records (${COLUMNS}, step) VALUES (?, ?, ?, ?, ?, 'missing', 'created', NULL, NULL, ?, ?)`;
     this.run(sql, position, parent, section.name, orgId, id, sealed, stepOf(section.name) ?? null);
     if (mustBeClosed(record)) this.run('INSERT INTO closings VALUES (?)', position);
+    if (holder === undefined) this.addRelations(position, record);
+  }
+
+  /** Adds the paths of a record and of the records to which it refers. */
+  private addRelations(position: number, record: OrganisationRecord): void {
+    this.run('INSERT INTO documents VALUES (?, ?)', position, documentPath(recordKey(record)));
+    // Without a withheld provider, a login policy is imported with the others.
+    if (record.section.exported?.keepProviders !== undefined) return;
+    for (const { reference, key } of planReferences(record))
+      this.run('INSERT INTO targets VALUES (?, ?, ?)', position, documentPath(key), Number(isOwnReference(reference)));
   }
 
   reset(): void {
-    this.run('DELETE FROM records');
-    this.run('DELETE FROM closings');
+    for (const table of ['records', 'closings', 'documents', 'targets']) this.run(`DELETE FROM ${table}`);
+  }
+
+  /** Yields the paths of records that are not nested, in the order of the file. */
+  documents(only?: 'created'): Generator<LedgerDocument, void, void> {
+    const tables = 'documents JOIN records USING (position)';
+    const selected = only === undefined ? '' : `WHERE outcome = '${only}'`;
+    return this.paths(`SELECT position, orgId, section, path FROM ${tables} ${selected} ORDER BY position`);
+  }
+
+  /** Returns the path of a record; undefined for a nested one. */
+  document(position: number): LedgerDocument | undefined {
+    const sql = `SELECT position, orgId, section, path FROM documents JOIN records USING (position) WHERE position = ?`;
+    const columns = this.statement(sql).get(position);
+    return columns === undefined ? undefined : documentRow.parse(columns);
+  }
+
+  /** Adds a record that was written into another organisation. */
+  addElsewhere(position: number, message: string): void {
+    if (this.misplaced.has(position)) return;
+    this.misplaced.add(position);
+    const { id, record } = this.at(position);
+    this.run("UPDATE records SET outcome = 'failed', message = ? WHERE position = ?", message, position);
+    this.elsewhere.add({ type: record.section.error.type, id, message });
+  }
+
+  /** Yields the paths of records that the file does not have, and to which records refer as to those of their organisation. */
+  foreignTargets(): Generator<LedgerDocument, void, void> {
+    const isForeign = 'isOwn = 1 AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.path = targets.path)';
+    const tables = 'targets JOIN records USING (position)';
+    return this.paths(`SELECT position, orgId, section, path FROM ${tables} WHERE ${isForeign}`);
+  }
+
+  private *paths(sql: string): Generator<LedgerDocument, void, void> {
+    for (const columns of this.statement(sql).iterate()) yield documentRow.parse(columns);
+  }
+
+  /** Returns a record by its position. */
+  at(position: number): LedgerRecord {
+    return this.read(this.statement(`SELECT ${COLUMNS} FROM records WHERE position = ?`).get(position));
+  }
+
+  /**
+   * Withholds a record with an error.
+   * @param cause the reason for which records that refer to it are withheld too
+   */
+  withhold(position: number, message: string, cause: string): void {
+    const settled = "found = 'taken', foreseen = 'failed', outcome = 'failed', withheld = ?, message = ?, cause = ?";
+    this.run(
+      `UPDATE records SET ${settled} WHERE position = ? AND withheld IS NULL`,
+      message,
+      message,
+      cause,
+      position,
+    );
+    this.run("UPDATE records SET outcome = 'failed' WHERE parent = ? AND outcome IS NULL", position);
+  }
+
+  /**
+   * Withholds the unsent records that refer to withheld records: of their organisation, or of another organisation if the
+   * file has no other record with the id.
+   */
+  withholdDependents(): void {
+    for (let count = -1; count !== 0; count = Number(this.statement(WITHHOLD_DEPENDENTS).run().changes));
   }
 
   /** Yields the records in the order of the file, those of the organisations themselves last. */
-  async *records(signal: AbortSignal, only?: 'existing'): AsyncGenerator<LedgerRecord, void, void> {
-    const selected = only === undefined ? 'record IS NOT NULL' : `outcome = '${only}'`;
+  async *records(signal: AbortSignal, only: readonly LedgerOutcome[] = []): AsyncGenerator<LedgerRecord, void, void> {
+    const names = only.map((name) => `'${name}'`).join(', ');
+    const selected = only.length === 0 ? 'record IS NOT NULL' : `outcome IN (${names})`;
     const sql = `SELECT ${COLUMNS} FROM records WHERE position > ? AND ${selected} ORDER BY position LIMIT ${ROWS_PER_PAGE}`;
     for (let last = 0, page = this.all(sql, last); page.length > 0; page = this.all(sql, last)) {
       await yieldToEventLoop();
@@ -234,16 +353,17 @@ export class ImportLedger implements RecordVisitor, Disposable {
     return progressRow.parse(this.statement(sql).get());
   }
 
-  /** The organisations of the existing records. */
-  get organisationsOfExisting(): string[] {
-    const rows = this.all("SELECT DISTINCT orgId FROM records WHERE outcome = 'existing'");
+  /** Returns the organisations of the records with some outcomes. */
+  organisationsOf(outcomes: readonly LedgerOutcome[]): string[] {
+    const names = outcomes.map((name) => `'${name}'`).join(', ');
+    const rows = this.all(`SELECT DISTINCT orgId FROM records WHERE outcome IN (${names})`);
     return rows.map((columns) => organisationRow.parse(columns).orgId);
   }
 
   /** The numbers of settled records. */
   get outcomes(): OutcomeCounts {
     const counts = noOutcomes();
-    const settled = "outcome IS NOT NULL AND outcome <> 'existing'";
+    const settled = "outcome IS NOT NULL AND outcome NOT IN ('existing', 'sent')";
     const sql = `SELECT outcome, section, count(*) AS records FROM records WHERE ${settled} GROUP BY outcome, section`;
     for (const columns of this.all(sql)) {
       const row = countRow.parse(columns);

@@ -4,7 +4,7 @@ import { type DescMessage, fromJson, type JsonValue, toBinary, toJson } from '@b
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, recordSchema } from '../../../shared/organisation/record.ts';
-import { isList } from '../../../shared/organisation/section.ts';
+import { isList, type SectionName } from '../../../shared/organisation/section.ts';
 import { organisationSection } from '../../../shared/organisation/sections.ts';
 import type { FileLosses } from '../fileLosses.ts';
 import type { LedgerRecord } from './ledger.ts';
@@ -12,6 +12,7 @@ import type { LedgerRecord } from './ledger.ts';
 /** A record in the form in which it is sent. */
 export interface OutgoingRecord extends Omit<LedgerRecord, 'record'> {
   readonly orgId: string;
+  readonly section: SectionName;
   /** The type by which ZITADEL reports it. */
   readonly type: string;
   /** The list of the organisation document that contains the record; undefined if `json` contains the document's fields. */
@@ -61,7 +62,7 @@ export function takeRequest(ledger: Iterable<LedgerRecord>, scope: RequestScope)
 
 function outgoing({ record, ...known }: LedgerRecord, losses: FileLosses): OutgoingRecord {
   const { section, orgId } = record;
-  const facts = { ...known, orgId, type: section.error.type };
+  const facts = { ...known, orgId, section: section.name, type: section.error.type };
   if (section === organisationSection) {
     const fields = { org: record.json.org, orgState: record.state };
     return { ...facts, list: undefined, ...encodeRecord(DataOrgSchema, fields) };

@@ -10,8 +10,11 @@ import { zitadelCallFailed, zitadelContextMissing, zitadelImportTooSlow } from '
 import { parseIfJson } from '../../../shared/json/jsonObject.ts';
 import { zitadelSteps } from '../../../shared/organisation/section.ts';
 import { Backoff } from '../../../shared/retry.ts';
+import { named } from '../../numberTexts.ts';
 import { hasErrorId, reportsExisting } from '../errorIds.ts';
-import type { FileLosses } from '../fileLosses.ts';
+import { type EventTime, newestEvent, type ZitadelEvent } from '../events.ts';
+import type { IdOwners } from '../ownership/idOwners.ts';
+import { type OwnedFile, withholdIfForeign } from '../ownership/withholding.ts';
 import { callMethod, hasContext, isGatewayTimeout, rpcError } from '../rpc.ts';
 import {
   callError,
@@ -23,24 +26,26 @@ import {
   type ZitadelResponse,
 } from '../zitadelConnection.ts';
 import { recogniseZitadel } from '../zitadelInstance.ts';
+import { findCreations, isInPlace } from './creations.ts';
 import { SEED_TYPE } from './decisions.ts';
-import type { ImportLedger, LedgerEntry } from './ledger.ts';
+import type { LedgerEntry } from './ledger.ts';
 import { importBody, type OutgoingRecord, requestLimits, takeRequest } from './outgoingRecords.ts';
 
 /**
  * Sends the records of a ledger to a ZITADEL, in requests below its limits and in the order of references, and settles them
  * by its responses. Memory holds one request.
- * @param losses the records that the ZITADEL cannot take
+ * @param callerId the user of the token
  * @param onSettled called after each request, before the next one is sent
  * @throws IdentityError for a ZITADEL that is unavailable or denies the call
  */
 export async function sendLedger(
   connection: ZitadelConnection,
-  ledger: ImportLedger,
-  losses: FileLosses,
+  file: OwnedFile,
+  callerId: string,
   onSettled: () => Promise<void>,
 ): Promise<void> {
-  const sender = new ImportSender(connection, ledger);
+  const { ledger, losses } = file;
+  const sender = new ImportSender(connection, file, callerId);
   for (const step of zitadelSteps.keys()) {
     const isApart = step === stepInContext;
     const next = () => takeRequest(ledger.unsent(step), { records: sender.records, losses, isApart });
@@ -66,24 +71,12 @@ interface ReadError extends ImportError {
   readonly outcome: 'created' | 'existing' | 'notCarried' | 'failed';
 }
 
-/** Facts about the request of an error. */
-export interface RequestFacts {
-  /** Whether the request, or a part of it, was sent before without a response. */
-  readonly isRepeat: boolean;
-  /** The host of the target, from which ZITADEL derives the automatic domains of organisations. */
-  readonly host: string;
-}
-
 /**
  * Decides the meaning of an import's error.
  * @param record the record of the error; undefined if the request did not contain it
  */
-export function readError(
-  error: ImportError,
-  record: Pick<OutgoingRecord, 'foreseen'> | undefined,
-  { isRepeat, host }: RequestFacts,
-): ReadError {
-  const { type, id = '', message } = error;
+export function readError(error: ImportError, record: Pick<OutgoingRecord, 'foreseen'> | undefined): ReadError {
+  const { type, message } = error;
   const as = (outcome: ReadError['outcome']) => ({ ...error, outcome });
   // With the default policy, adding a domain verifies it, and verifying it once more fails.
   if (type === 'domain_isverified' && hasErrorId(message, 'taken')) return as('created');
@@ -91,32 +84,34 @@ export function readError(
   if (type === 'user_link' && hasErrorId(message, 'noProvider') && record?.foreseen === 'notCarried')
     return as('notCarried');
   if (!reportsExisting(error)) return as('failed');
-  const isAutomaticDomain = type === 'domain' && id.endsWith(`.${host}`);
   // ZITADEL also reports organisations that the request did not create as existing.
-  return as(isRepeat || isAutomaticDomain || (type === 'org' && record === undefined) ? 'created' : 'existing');
+  return as(type === 'org' && record === undefined ? 'created' : 'existing');
 }
 
-function settleResponse(
-  ledger: ImportLedger,
+/** A record that was sent, and its entry by the response. */
+interface Answered {
+  readonly record: OutgoingRecord;
+  readonly entry: LedgerEntry;
+}
+
+/** Reads a response: the entries of the records, and the errors that are about none of them. */
+function readResponse(
   records: readonly OutgoingRecord[],
   errors: readonly ImportError[],
-  facts: RequestFacts,
-): void {
+): { readonly answered: readonly Answered[]; readonly others: readonly ReadError[] } {
   const pending = Map.groupBy(errors, ({ type, id = '' }) => `${type} ${id}`);
   // Of several records with one id, ZITADEL takes the first.
-  for (const record of records.toReversed()) {
+  const answered = records.toReversed().map((record) => {
     const take = (type: string): ReadError[] => {
       const error = pending.get(`${type} ${record.id}`)?.pop();
-      return error === undefined ? [] : [readError(error, record, facts)];
+      return error === undefined ? [] : [readError(error, record)];
     };
     const [own] = take(record.type);
     const part = (parts[record.type] ?? []).flatMap(take).find(({ outcome }) => outcome !== 'created');
-    ledger.enter(record, entryFor(record, own, part));
-  }
-  const others = [...pending.values()].flat().map((error) => readError(error, undefined, facts));
-  for (const error of others) if (error.outcome !== 'created') ledger.addError(error);
-  for (const { type, id = '', message } of errors)
-    if (type === 'org' && !reportsExisting({ type, message })) ledger.refuse(id);
+    return { record, entry: entryFor(record, own, part) };
+  });
+  const others = [...pending.values()].flat().map((error) => readError(error, undefined));
+  return { answered, others: others.filter(({ outcome }) => outcome !== 'created') };
 }
 
 /**
@@ -133,6 +128,17 @@ function entryFor({ foreseen }: OutgoingRecord, own: ReadError | undefined, part
   const outcome = own?.outcome ?? 'created';
   const error = own ?? part;
   return error?.outcome === 'failed' ? { ...error, outcome } : { outcome };
+}
+
+/** Describes the place of a record that was written into another organisation. */
+export function elsewhereText(orgId: string, owners: IdOwners): string {
+  return `was written to organisation ${named(orgId, owners.organisationName(orgId))}: check that organisation at once, and delete there what the import has added`;
+}
+
+/** Returns the entry of a record by the event of its creation, if it was found. */
+function confirmedEntry({ record, entry }: Answered, event: ZitadelEvent | undefined): LedgerEntry {
+  if (event !== undefined) return { ...entry, outcome: isInPlace(event, record) ? 'created' : 'failed' };
+  return entry.outcome === 'created' ? { ...entry, outcome: 'sent' } : entry;
 }
 
 const importReport = z.looseObject({
@@ -163,15 +169,19 @@ class ImportSender {
   /** The number of records in the next request. Each full request doubles it. */
   records = FIRST_RECORDS;
   private most = requestLimits.records;
-  /** The positions of records that were sent without a response. */
-  private readonly begun = new Set<number>();
+  /** The records that were sent without a response, by position: the time of the newest event before. */
+  private readonly begun = new Map<number, EventTime>();
+  /** The time of the newest event before the import. */
+  private begunAt: EventTime | undefined;
   private readonly connection: ZitadelConnection;
-  private readonly ledger: ImportLedger;
+  private readonly file: OwnedFile;
+  private readonly callerId: string;
   private readonly host: string;
 
-  constructor(connection: ZitadelConnection, ledger: ImportLedger) {
+  constructor(connection: ZitadelConnection, file: OwnedFile, callerId: string) {
     this.connection = connection;
-    this.ledger = ledger;
+    this.file = file;
+    this.callerId = callerId;
     this.host = new URL(connection.origin).hostname;
   }
 
@@ -180,27 +190,89 @@ class ImportSender {
    * @param orgId the organisation in whose context ZITADEL handles the request
    */
   async send(records: readonly OutgoingRecord[], orgId: string | undefined): Promise<void> {
+    const before = (await newestEvent(this.connection))?.createdAt ?? 0n;
+    this.begunAt ??= before;
     const response = await this.attempt(records, orgId);
-    const isRepeat = (response?.attempts ?? 0) > 1 || records.some(({ position }) => this.begun.has(position));
     const found = response?.status === 200 ? importReport.safeParse(parseIfJson(response.text)) : undefined;
-    if (found?.success === true) return this.settle(records, found.data.errors, isRepeat);
+    if (found?.success === true) return await this.settle(records, found.data.errors, before);
     const refusal = refusalBy(response);
     if (refusal === 'other' && response !== undefined) throw callError(this.connection, call, response);
     const [first, second] = records;
     if (first !== undefined && second === undefined) {
       const { type, id } = first;
       if (refusal === 'tooSlow') throw zitadelImportTooSlow(`${type} ${id}`, TIMEOUT_MS / 1_000);
-      return this.settle(records, [{ type, id, message: messageIn(response?.text ?? '') }], isRepeat);
+      return await this.settle(records, [{ type, id, message: messageIn(response?.text ?? '') }], before);
     }
-    if (refusal === 'tooSlow') for (const { position } of records) this.begun.add(position);
+    if (refusal === 'tooSlow')
+      for (const { position } of records) if (!this.begun.has(position)) this.begun.set(position, before);
     this.records = Math.ceil(records.length / 2);
     // Later requests of this size would fail too, unless a single invalid record was the reason.
     if (refusal !== 'invalid') this.most = this.records;
   }
 
-  private settle(records: readonly OutgoingRecord[], errors: readonly ImportError[], isRepeat: boolean): void {
-    settleResponse(this.ledger, records, errors, { isRepeat, host: this.host });
+  /** Returns the time before which a record cannot have been created by this import; undefined for that of the request. */
+  private firstSent({ position, section, id }: OutgoingRecord): EventTime | undefined {
+    // ZITADEL adds a domain to each organisation that the import creates.
+    const isAutomatic = section === 'domains' && id.endsWith(`.${this.host}`);
+    return isAutomatic ? this.begunAt : this.begun.get(position);
+  }
+
+  /**
+   * Settles records by the response and by the events of their creation.
+   * @param before the time of the newest event before the request
+   */
+  private async settle(
+    records: readonly OutgoingRecord[],
+    errors: readonly ImportError[],
+    before: EventTime,
+  ): Promise<void> {
+    const { ledger, owners } = this.file;
+    const { answered, others } = readResponse(records, errors);
+    const isOpen = ({ entry: { outcome } }: Answered) => outcome === 'created' || outcome === 'existing';
+    const expected = new Set(
+      answered.filter(({ entry: { outcome } }) => outcome === 'created').map(({ record }) => record.position),
+    );
+    const begun = records.map((record) => this.firstSent(record) ?? before);
+    const after = begun.reduce((first, time) => (time < first ? time : first), before);
+    const creations = await findCreations(
+      this.connection,
+      answered.filter(isOpen).map(({ record }) => record),
+      { callerId: this.callerId, after, isExpected: ({ position }) => expected.has(position) },
+    );
+    for (const one of answered) {
+      const event = isOpen(one) ? creations.get(one.record.position) : undefined;
+      ledger.enter(one.record, isOpen(one) ? confirmedEntry(one, event) : one.entry);
+      if (event !== undefined && !isInPlace(event, one.record))
+        ledger.addElsewhere(one.record.position, elsewhereText(event.owner, owners));
+    }
+    for (const error of others) ledger.addError(error);
+    for (const { type, id = '', message } of errors)
+      if (type === 'org' && !reportsExisting({ type, message })) ledger.refuse(id);
+    await this.withhold(answered.filter(isOpen), creations);
     if (records.length >= this.records) this.records = Math.min(2 * this.records, this.most);
+  }
+
+  /** Withholds what refers to records of which others have taken the ids since the owners were read. */
+  private async withhold(answered: readonly Answered[], creations: ReadonlyMap<number, ZitadelEvent>): Promise<void> {
+    const { ledger, owners } = this.file;
+    // The first event of an aggregate proves that no other record has the id.
+    const isDoubtful = ({ record }: Answered) => {
+      const event = creations.get(record.position);
+      return event === undefined || event.sequence > 1n || !isInPlace(event, record);
+    };
+    const doubtful = answered.filter(isDoubtful).flatMap(({ record }) => ledger.document(record.position) ?? []);
+    const unknown = doubtful.filter(({ path }) => owners.isClaimed(path));
+    if (unknown.length === 0) return;
+    await owners.refreshIds(
+      this.connection,
+      unknown.map(({ path }) => path),
+    );
+    for (const document of unknown) {
+      const owner = withholdIfForeign(this.file, document);
+      if (owner !== undefined && creations.has(document.position))
+        ledger.addElsewhere(document.position, elsewhereText(owner.orgId, owners));
+    }
+    ledger.withholdDependents();
   }
 
   /** Returns a ZITADEL's response; undefined after the time limit. */

@@ -306,7 +306,10 @@ describe('a migration', () => {
     const { stdout, stderr, code } = await identity(['migrate', '--from', file, ...to, ...all, '--yes'], { cwd, env });
     expect(code).toBe(3);
     expect(stderr).toContain('emca (Organisation emca): 15 records, 14 people: 15 not there\n');
-    expect(stderr).toContain('it refuses ids that exist in another of its organisations, or existed in a deleted one');
+    expect(stderr).toContain(
+      'not imported, and listed as errors: ids that another organisation has, and ids of people',
+    );
+    expect(stderr).toContain('organisation acme (Organisation acme) has a person with this id');
     expect(stdout).toContain('and 12 errors: 15 records of 1 organisation: 3 created, 12 failed\n');
     expect(stdout).toContain(
       '2 of 14 people with a password are active in the ZITADEL, with a password hash that it verifies by default and the same second factors\n',

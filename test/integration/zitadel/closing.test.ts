@@ -160,12 +160,6 @@ describe('an import into a ZITADEL of records that the file has as closed', () =
     expect(closedIn(zitadel.contents)).toEqual({});
   });
 
-  it('makes no calls if none are closed in the file', async () => {
-    const zitadel = await startZitadel({ lagMs: 0 });
-    await importIntoStandIn(zitadel, [organisation('1', { humanUsers: people(3) })]);
-    expect(zitadel.requests.filter(({ path }) => path.endsWith('ListEvents'))).toEqual([]);
-  });
-
   it.each([
     ['refused', /could not be closed: .*AUTH-5mWD2/],
     ['ignored', /could not be closed: no event of it shows that it is closed/],

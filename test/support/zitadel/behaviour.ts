@@ -37,6 +37,8 @@ export interface ZitadelBehaviour {
   hidesEvents: boolean;
   /** Whether the instance's login names carry the domain of their organisation. */
   loginNamesByDomain: boolean;
+  /** Whether an import drops a record without an error. */
+  drops: (record: { readonly section: string }) => boolean;
   /** Whether a proxy removes the header `x-zitadel-orgid` of requests to a path. */
   losesContext: (path: string) => boolean;
   /** The domain at which it is reached; any by default. */
@@ -66,6 +68,7 @@ export const measured: Readonly<ZitadelBehaviour> = {
   hidesUsers: false,
   hidesEvents: false,
   loginNamesByDomain: false,
+  drops: () => false,
   losesContext: () => false,
   externalDomain: undefined,
   refusals: [],

@@ -4,6 +4,7 @@ import { openZitadelExport } from '../../../cli/zitadel/export/exportContent.ts'
 import { importIntoZitadel } from '../../../cli/zitadel/import/importFile.ts';
 import type { ZitadelConnection } from '../../../cli/zitadel/zitadelConnection.ts';
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
+import type { RetryPolicy } from '../../../shared/retry.ts';
 import { fileWith } from './files.ts';
 import type { ZitadelStandIn } from './standIn.ts';
 
@@ -43,6 +44,7 @@ export function importIntoStandIn(
     readonly onStarted?: ImportMeter['onStarted'];
     readonly signal?: AbortSignal;
     readonly responseLimitMs?: number;
+    readonly polls?: RetryPolicy;
   } = {},
 ) {
   const { onConflict = 'report', newOrgsOnly = false, dryRun = false, timeoutMs } = given;
@@ -63,7 +65,10 @@ export function importIntoStandIn(
   };
   const scope = { orgIds: [], excludedOrgIds: [], newOrgsOnly, dryRun, timeoutMs };
   const options = { ...everything, ...scope, onConflict, ids: true };
-  const { responseLimitMs } = given;
-  const limit = responseLimitMs === undefined ? {} : { responseLimitMs };
+  const { responseLimitMs, polls } = given;
+  const limit = {
+    ...(responseLimitMs === undefined ? {} : { responseLimitMs }),
+    ...(polls === undefined ? {} : { polls }),
+  };
   return importIntoZitadel({ ...connectTo(zitadel), ...limit }, file, options, { onBegun, onStarted }, signal);
 }

@@ -103,6 +103,14 @@ export class Contents {
     this.append(orgId, [{ aggregateType: 'org', aggregateId: orgId, type: 'org.removed' }]);
   }
 
+  /** Deletes a record whose id is that of an aggregate. */
+  remove(orgId: string, section: 'humanUsers' | 'machineUsers' | 'projects' | 'actions', id: string): void {
+    const type = { humanUsers: 'user', machineUsers: 'user', projects: 'project', actions: 'action' }[section];
+    this.organisations.get(orgId)?.sections.get(section)?.delete(id);
+    if (type === 'user') this.users.delete(id);
+    this.append(orgId, [{ aggregateType: type, aggregateId: id, type: `${type}.removed` }]);
+  }
+
   /** Whether any organisation has a record. */
   holds(section: string, key: string): boolean {
     return [...this.organisations.values()].some(({ sections }) => sections.get(section)?.has(key) === true);

@@ -54,6 +54,11 @@ export class EventLog {
     }
   }
 
+  /** Returns the owner of an aggregate's last event. */
+  ownerOf(aggregateType: string, aggregateId: string): string | undefined {
+    return this.aggregates.get(`${aggregateType}/${aggregateId}`)?.owner;
+  }
+
   search({ aggregateTypes, eventTypes, from, ...selection }: EventSelection): StoredEvent[] {
     const has = (list: readonly string[], value: string) => list.length === 0 || list.includes(value);
     const is = (wanted: string, value: string) => wanted === '' || wanted === value;

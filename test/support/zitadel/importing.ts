@@ -1,5 +1,5 @@
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
-import { hasStates, type Release } from './behaviour.ts';
+import { hasStates, keepsOwner, type Release } from './behaviour.ts';
 import { userStateEvents } from './closing.ts';
 import { elements } from './contents.ts';
 import { creationEvents } from './importEvents.ts';
@@ -93,24 +93,31 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
     const named = (paths: readonly string[]) => paths.map((path) => textAt(json, path, orgId) || 'unset').join('_');
     const fault = (message: string) => ({ type, id: named(id), message });
     const isUser = type === 'human_user' || type === 'machine_user';
-    const isTaken = isUser
-      ? contents.users.has(named(key)) || contents.deletedIds.has(named(key))
-      : exists !== '' && contents.find(orgId, section, named(key)) !== undefined;
+    const recordId = named(key);
+    // Only people are looked up in the whole instance.
+    const isTaken =
+      type === 'human_user'
+        ? contents.users.has(recordId) || contents.deletedIds.has(recordId)
+        : exists !== '' && contents.find(orgId, section, recordId) !== undefined;
     // The seed follows as a separate write, also for an existing person.
     if (isTaken) return [fault(existsIn(run.release, row) ?? exists), ...importSeed(run, orgId, json)];
     const refusal = refuses?.(given);
     if (refusal !== undefined) return [fault(refusal)];
+    if (run.drops?.({ section }) === true) return [];
     run.write();
     const written = stored?.(given) ?? json;
-    contents.put(orgId, section, isUser ? textAt(written, 'userId', '') : named(key), written);
-    if (isUser) {
-      const userId = textAt(written, 'userId', '');
-      contents.users.set(userId, orgId);
-      contents.takeLoginName(textAt(json, 'user.userName', orgId), loginNameScope(run, orgId), userId);
-    }
+    const owner = ownerAfter(run, section, recordId, orgId);
     const stateEvents = isUser ? userStateEvents(written) : [];
     const created = [...creationEvents(section, { ...json, ...written }, orgId), ...stateEvents];
     contents.append(orgId, created, run.callerId);
+    // Its projections fail on the second record of an id, which exists nowhere.
+    if (owner === undefined) return [];
+    contents.put(owner, section, isUser ? textAt(written, 'userId', '') : recordId, written);
+    if (isUser) {
+      const userId = textAt(written, 'userId', '');
+      contents.users.set(userId, owner);
+      contents.takeLoginName(textAt(json, 'user.userName', orgId), loginNameScope(run, orgId), userId);
+    }
     putHeldLinks(run, orgId, json);
     const seedFaults = importSeed(run, orgId, json);
     // With the default policy, adding a domain verifies it.
@@ -118,6 +125,28 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
     const domainFault = { ...fault(`${ALREADY}.Org.Domain.AlreadyExists`), type: 'domain_isverified' };
     return [...seedFaults, ...(isVerifiedTwice ? [domainFault] : [])];
   });
+}
+
+const sharedSections = [
+  ['humanUsers', 'machineUsers'],
+  ['oidcApps', 'apiApps'],
+  ['oidcIdps', 'jwtIdps'],
+  ['machineKeys', 'appKeys'],
+  ['projects'],
+  ['actions'],
+  ['projectGrants'],
+];
+
+/**
+ * Returns the organisation in which a new record appears: undefined if another record has the id; in 2.71 the first owner
+ * of the aggregate.
+ */
+function ownerAfter({ contents, release }: ImportRun, section: string, id: string, orgId: string): string | undefined {
+  const sections = sharedSections.find((shared) => shared.includes(section)) ?? [];
+  if (sections.some((name) => contents.holds(name, id))) return undefined;
+  const aggregateType = { humanUsers: 'user', machineUsers: 'user', projects: 'project', actions: 'action' }[section];
+  if (!keepsOwner(release) || aggregateType === undefined) return orgId;
+  return contents.log.ownerOf(aggregateType, id) ?? orgId;
 }
 
 /** Returns the error about an existing record, in the form of the release. */

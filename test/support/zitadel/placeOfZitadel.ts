@@ -17,6 +17,7 @@ export async function filledZitadel(
     contents: zitadel.contents,
     contextOrgId: '',
     host: 'localhost',
+    // Only such a release imports all states.
     release: '4.0',
     loginNamesByDomain: zitadel.behaviour.loginNamesByDomain,
     write: () => {},

@@ -1,0 +1,254 @@
+// The owners of a file's ids in a ZITADEL instance.
+
+import type { SQLInputValue, StatementSync } from 'node:sqlite';
+import { z } from 'zod';
+import { openTemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
+import { zitadelHistoryIncomplete } from '../../../shared/errors/placeErrors.ts';
+import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
+import { planReferences, recordKey } from '../../../shared/organisation/recordPlan.ts';
+import type { Reference } from '../../../shared/organisation/relations.ts';
+import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
+import { documentPath } from '../../../shared/store/store.ts';
+import { recordNoun } from '../../nouns.ts';
+import { oldestEvent, readEvents, readEventsOf, type ZitadelEvent } from '../events.ts';
+import type { ZitadelConnection } from '../zitadelConnection.ts';
+import { type IdSpace, idSpaces, isOfAggregates } from './idSpaces.ts';
+import type { ClaimedId, IdOwner } from './ownership.ts';
+
+// Everything here follows from events: searches show them later, and show no deleted records.
+
+const TABLES = `
+  CREATE TABLE ids (space TEXT, id TEXT, orgId TEXT, noun TEXT, aggregateId TEXT, parentId TEXT,
+    openTo TEXT, createdAt INTEGER, isRemoved INTEGER, PRIMARY KEY (space, id)) STRICT, WITHOUT ROWID;
+  CREATE INDEX aggregates ON ids (space, aggregateId);
+  CREATE INDEX parents ON ids (space, parentId);
+  CREATE TABLE organisations (id TEXT PRIMARY KEY, name TEXT, removedAt INTEGER) STRICT, WITHOUT ROWID`;
+
+const ownerRow = z.object({
+  orgId: z.string(),
+  noun: z.string(),
+  openTo: z.string().nullable(),
+  isRemoved: z.number(),
+  goneWithOrganisation: z.number(),
+});
+const idRow = z.object({ id: z.string() });
+const nameRow = z.object({ name: z.string() });
+const countRow = z.object({ ids: z.number() });
+
+/** An id in its space. */
+interface SpaceId {
+  readonly space: IdSpace;
+  readonly name: string;
+  readonly id: string;
+}
+
+const spaces: ReadonlyMap<string, IdSpace> = new Map(Object.entries(idSpaces));
+
+/** Returns the id of a record by its path; undefined for a record without an id of its own. */
+function idOf(path: string): SpaceId | undefined {
+  const end = path.indexOf('/');
+  const space = spaces.get(path.slice(0, end));
+  return space === undefined ? undefined : { space, name: nameOf(space), id: decodeURIComponent(path.slice(end + 1)) };
+}
+
+/** The name of a space: the first of its collections. */
+function nameOf(space: IdSpace): string {
+  return [...spaces].find(([, other]) => other === space)?.[0] ?? '';
+}
+
+/**
+ * Whether a record is written to the record to which it refers, and so requires that its organisation owns both. Links may
+ * refer to providers of the instance.
+ */
+export function isOwnReference({ collection, ifForeign, permittedBy }: Reference): boolean {
+  return ifForeign !== undefined && permittedBy === undefined && collection !== 'identityProviders';
+}
+
+/** The owners of the ids of a file, in an unnamed temporary file. */
+export class IdOwners implements RecordVisitor, Disposable {
+  private readonly database = openTemporaryDatabase(TABLES);
+  private readonly statements = new Map<string, StatementSync>();
+
+  /** Adds the id of a record of the file, and those to which it refers. */
+  add(record: OrganisationRecord): void {
+    const targets = planReferences(record).filter(({ reference }) => isOwnReference(reference));
+    for (const key of [recordKey(record), ...targets.map((target) => target.key)]) {
+      const found = idOf(documentPath(key));
+      if (found !== undefined) this.run('INSERT OR IGNORE INTO ids (space, id) VALUES (?, ?)', found.name, found.id);
+    }
+  }
+
+  reset(): void {
+    this.database.exec('DELETE FROM ids');
+  }
+
+  /**
+   * Reads the owners of all ids: by the types of events, or by aggregate where the instance has more events than the file ids.
+   * @throws IdentityError ZITADEL_HISTORY_INCOMPLETE if the instance does not return its first event
+   */
+  async read(connection: ZitadelConnection): Promise<void> {
+    const isCreation = { aggregateTypes: ['instance'], eventTypes: ['instance.added'] };
+    if ((await oldestEvent(connection, isCreation)) === undefined) throw zitadelHistoryIncomplete(connection.origin);
+    await this.readOrganisations(connection);
+    for (const space of new Set(Object.values(idSpaces))) await this.readSpace(connection, space);
+  }
+
+  /** Reads the owners of all ids anew. */
+  async refresh(connection: ZitadelConnection): Promise<void> {
+    this.run(FORGET);
+    await this.read(connection);
+  }
+
+  /** Reads the owners of some ids anew, which are those of aggregates. */
+  async refreshIds(connection: ZitadelConnection, paths: readonly string[]): Promise<void> {
+    const found = paths.map(idOf).filter((one) => one !== undefined);
+    for (const [space, ids] of Map.groupBy(found, (one) => one.space)) {
+      for (const { name, id } of ids) this.run(`${FORGET} WHERE space = ? AND id = ?`, name, id);
+      await this.readIds(
+        connection,
+        space,
+        ids.map(({ id }) => id),
+      );
+    }
+  }
+
+  /** Gives an id that is free to an organisation of the file, so that no other organisation of the file gets it. */
+  claim(path: string, { orgId, noun }: ClaimedId): void {
+    const found = idOf(path);
+    if (found === undefined) return;
+    const sql = 'UPDATE ids SET orgId = ?, noun = ?, isRemoved = 0, createdAt = ? WHERE space = ? AND id = ?';
+    this.run(sql, orgId, noun, CLAIMED_AT, found.name, found.id);
+  }
+
+  private async readOrganisations(connection: ZitadelConnection): Promise<void> {
+    const query = { aggregateTypes: ['org'], eventTypes: ['org.added', 'org.changed', 'org.removed'] };
+    for await (const page of readEvents(connection, query))
+      for (const { aggregateId, createdAt, type, payload } of page) {
+        if (type === 'org.removed')
+          this.run('UPDATE organisations SET removedAt = ? WHERE id = ?', createdAt, aggregateId);
+        else if (typeof payload.name === 'string') this.run(NAME, aggregateId, payload.name);
+      }
+  }
+
+  private async readSpace(connection: ZitadelConnection, space: IdSpace): Promise<void> {
+    const name = nameOf(space);
+    const { ids } = countRow.parse(this.statement('SELECT count(*) AS ids FROM ids WHERE space = ?').get(name));
+    if (ids === 0) return;
+    // Reading an aggregate takes about as long as reading a page.
+    const maxPages = isOfAggregates(space) ? ids : Number.POSITIVE_INFINITY;
+    for (const stream of space.streams) {
+      const { aggregateType, created, removed, removedAggregate, removedParent } = stream;
+      const ends = [removedAggregate, removedParent].filter((type) => type !== undefined);
+      const query = { aggregateTypes: [aggregateType], eventTypes: [...created, ...removed, ...ends] };
+      let pages = 0;
+      for await (const page of readEvents(connection, query)) {
+        for (const event of page) this.apply(space, event);
+        if (++pages >= maxPages) return await this.readAggregates(connection, space);
+      }
+    }
+  }
+
+  private async readAggregates(connection: ZitadelConnection, space: IdSpace): Promise<void> {
+    const name = nameOf(space);
+    this.run(`${FORGET} WHERE space = ?`, name);
+    const rows = this.statement('SELECT id FROM ids WHERE space = ?').all(name);
+    await this.readIds(
+      connection,
+      space,
+      rows.map((columns) => idRow.parse(columns).id),
+    );
+  }
+
+  private async readIds(connection: ZitadelConnection, space: IdSpace, ids: readonly string[]): Promise<void> {
+    const [stream] = space.streams;
+    if (stream === undefined) return;
+    const { aggregateType, created, removed } = stream;
+    const query = { aggregateTypes: [aggregateType], eventTypes: [...created, ...removed] };
+    for (const events of (await readEventsOf(connection, ids, query)).values())
+      for (const event of events) this.apply(space, event);
+  }
+
+  /** Applies an event. The first record that has an id owns it until it is removed. */
+  private apply(space: IdSpace, event: ZitadelEvent): void {
+    const { aggregateId, owner, type, payload, createdAt } = event;
+    const name = nameOf(space);
+    const { fields = [], parentField = '', openTo = '', nouns, streams } = space;
+    const text = (field: string) => (typeof payload[field] === 'string' ? payload[field] : null);
+    const id = isOfAggregates(space) ? aggregateId : fields.map(text).find((value) => value !== null);
+    const is = (list: (stream: (typeof streams)[number]) => readonly (string | undefined)[]) =>
+      streams.some((stream) => stream.aggregateType === event.aggregateType && list(stream).includes(type));
+    if (is(({ created }) => created) && id !== undefined && id !== null) {
+      const noun = nouns?.[type] ?? recordNoun(name);
+      const values = [owner, noun, aggregateId, text(parentField), text(openTo), createdAt, name, id];
+      this.run(OWN, ...values);
+    }
+    const remove = (column: string, value: string | null | undefined) =>
+      this.run(`UPDATE ids SET isRemoved = 1 WHERE space = ? AND ${column} = ? AND isRemoved = 0`, name, value ?? null);
+    if (is(({ removed }) => removed)) remove('id', id);
+    if (is(({ removedAggregate }) => [removedAggregate])) remove('aggregateId', aggregateId);
+    if (is(({ removedParent }) => [removedParent])) remove('parentId', text('appId'));
+  }
+
+  /** Returns the name of an organisation, also of a deleted one; undefined for the instance. */
+  organisationName(orgId: string): string | undefined {
+    const columns = this.statement('SELECT name FROM organisations WHERE id = ?').get(orgId);
+    return columns === undefined ? undefined : nameRow.parse(columns).name;
+  }
+
+  /** Whether a record of the file claims an id, which is that of an aggregate and was free. */
+  isClaimed(path: string): boolean {
+    const found = idOf(path);
+    if (found === undefined || !isOfAggregates(found.space)) return false;
+    const sql = 'SELECT 1 FROM ids WHERE space = ? AND id = ? AND createdAt = ?';
+    return this.statement(sql).get(found.name, found.id, CLAIMED_AT) !== undefined;
+  }
+
+  /** Returns the owner of an id; undefined if no record ever had it, or the id is not one of an id space. */
+  ownerOf(path: string): IdOwner | undefined {
+    const found = idOf(path);
+    if (found === undefined) return undefined;
+    const columns = this.statement(OWNER).get(found.name, found.id);
+    if (columns === undefined) return undefined;
+    const { orgId, noun, openTo, isRemoved, goneWithOrganisation } = ownerRow.parse(columns);
+    const state = isRemoved === 1 ? 'deleted' : goneWithOrganisation === 1 ? 'deletedWithOrganisation' : 'live';
+    return { orgId, noun, state, openTo: openTo ?? undefined };
+  }
+
+  [Symbol.dispose](): void {
+    this.database.close();
+  }
+
+  private statement(sql: string): StatementSync {
+    const statement = this.statements.get(sql) ?? this.database.prepare(sql);
+    this.statements.set(sql, statement);
+    return statement;
+  }
+
+  private run(sql: string, ...values: readonly SQLInputValue[]): void {
+    this.statement(sql).run(...values);
+  }
+}
+
+/** The time of an id that is free until the import: later than any removal of an organisation. */
+const CLAIMED_AT = Number.MAX_SAFE_INTEGER;
+/** Whether the organisation of an id was removed after the record was created. */
+const GONE = 'coalesce((SELECT removedAt > createdAt FROM organisations WHERE organisations.id = orgId), 0)';
+const FORGET =
+  'UPDATE ids SET orgId = NULL, noun = NULL, aggregateId = NULL, parentId = NULL, openTo = NULL, isRemoved = NULL';
+const NAME = 'INSERT INTO organisations (id, name) VALUES (?, ?) ON CONFLICT DO UPDATE SET name = excluded.name';
+const OWN = `
+  UPDATE ids SET orgId = ?, noun = ?, aggregateId = ?, parentId = ?, openTo = ?, createdAt = ?, isRemoved = 0
+  WHERE space = ? AND id = ? AND (orgId IS NULL OR isRemoved = 1 OR ${GONE})`;
+const OWNER = `
+  SELECT orgId, noun, openTo, isRemoved, ${GONE} AS goneWithOrganisation FROM ids
+  WHERE space = ? AND id = ? AND orgId IS NOT NULL`;
+
+/** Describes the id of a record for the decision about its owner; undefined for a record without an id of its own. */
+export function claimedId({ section, orgId }: Pick<OrganisationRecord, 'section' | 'orgId'>): ClaimedId | undefined {
+  const { name, collection } = section;
+  const space = spaces.get(collection);
+  if (space === undefined) return undefined;
+  const noun = recordNoun(space.nouns === undefined ? collection : name);
+  return { orgId, noun, isAggregate: isOfAggregates(space), isPerson: name === humanUserSection.name };
+}

@@ -1,0 +1,120 @@
+// The ids that are unique in a ZITADEL instance, and the events that show who owns them.
+
+import type { Collection } from '../../../shared/store/store.ts';
+
+/** The events of one type of aggregate that create and remove the records of an id space. */
+interface EventStream {
+  readonly aggregateType: string;
+  readonly created: readonly string[];
+  /** The events that remove the record with the id. */
+  readonly removed: readonly string[];
+  /** The events that remove all records with this aggregate. */
+  readonly removedAggregate?: string;
+  /** The events that remove all records with this parent, and the field with the parent's id. */
+  readonly removedParent?: string;
+}
+
+/** A set of ids of which each belongs to one record of the instance. */
+export interface IdSpace {
+  readonly streams: readonly EventStream[];
+  /** The fields of the event that contain the id; undefined if it is the aggregate's. */
+  readonly fields?: readonly string[];
+  /** The field with the id of the record that contains the record, if that is not the aggregate. */
+  readonly parentField?: string;
+  /** The field with the id of an organisation that may refer to the record as to its own. */
+  readonly openTo?: string;
+  /** The nouns for the records, by their first event; by default that of the collection. */
+  readonly nouns?: Readonly<Record<string, string>>;
+}
+
+const kindsOfProviders = [
+  ...['apple', 'azure', 'github', 'github_enterprise', 'gitlab', 'gitlab_self_hosted', 'google', 'jwt'],
+  ...['ldap', 'ldap.v2', 'oauth', 'oidc', 'saml'],
+];
+
+/** @param configPrefix the prefix of providers of the older kind */
+function providerStream(aggregateType: string, prefix: string, configPrefix: string): EventStream {
+  return {
+    aggregateType,
+    created: [`${configPrefix}.config.added`, ...kindsOfProviders.map((kind) => `${prefix}.${kind}.added`)],
+    removed: [`${configPrefix}.config.removed`, `${prefix}.removed`],
+  };
+}
+
+const personNouns = Object.fromEntries(
+  ['user.human.added', 'user.human.selfregistered', 'user.added', 'user.selfregistered'].map((type) => [
+    type,
+    'person',
+  ]),
+);
+
+const keys: IdSpace = {
+  fields: ['keyId'],
+  parentField: 'applicationId',
+  streams: [
+    {
+      aggregateType: 'user',
+      created: ['user.machine.key.added'],
+      removed: ['user.machine.key.removed'],
+      removedAggregate: 'user.removed',
+    },
+    {
+      aggregateType: 'project',
+      created: ['project.application.oidc.key.added'],
+      removed: ['project.application.oidc.key.removed'],
+      removedAggregate: 'project.removed',
+      removedParent: 'project.application.removed',
+    },
+  ],
+  nouns: { 'user.machine.key.added': 'machine key', 'project.application.oidc.key.added': 'app key' },
+};
+
+/** The id spaces, by the collection of the records. Keys of service users and of applications share one. */
+export const idSpaces: Partial<Readonly<Record<Collection, IdSpace>>> = {
+  users: {
+    streams: [
+      {
+        aggregateType: 'user',
+        created: [...Object.keys(personNouns), 'user.machine.added'],
+        removed: ['user.removed'],
+      },
+    ],
+    nouns: { ...personNouns, 'user.machine.added': 'service user' },
+  },
+  projects: { streams: [{ aggregateType: 'project', created: ['project.added'], removed: ['project.removed'] }] },
+  actions: { streams: [{ aggregateType: 'action', created: ['action.added'], removed: ['action.removed'] }] },
+  applications: {
+    fields: ['appId'],
+    streams: [
+      {
+        aggregateType: 'project',
+        created: ['project.application.added'],
+        removed: ['project.application.removed'],
+        removedAggregate: 'project.removed',
+      },
+    ],
+  },
+  projectGrants: {
+    fields: ['grantId'],
+    openTo: 'grantedOrgId',
+    streams: [
+      {
+        aggregateType: 'project',
+        created: ['project.grant.added'],
+        removed: ['project.grant.removed'],
+        removedAggregate: 'project.removed',
+      },
+    ],
+  },
+  identityProviders: {
+    fields: ['idpConfigId', 'id'],
+    streams: [providerStream('org', 'org.idp', 'org.idp'), providerStream('instance', 'instance.idp', 'iam.idp')],
+  },
+  machineKeys: keys,
+  applicationKeys: keys,
+};
+
+/** Whether the ids of a space are those of aggregates, so that their events can be read by id. */
+export function isOfAggregates({ fields }: IdSpace): boolean {
+  return fields === undefined;
+}

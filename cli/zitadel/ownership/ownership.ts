@@ -1,0 +1,72 @@
+// The decision whether an import may send a record, by the owner of its id.
+
+/** The owner of an id in a ZITADEL instance, by its events. */
+export interface IdOwner {
+  /** The organisation of the record; the instance for a provider of the instance. */
+  readonly orgId: string;
+  /** The kind of the record, such as `service user`. */
+  readonly noun: string;
+  /** Whether the record exists, was deleted, or was deleted with its organisation. */
+  readonly state: 'live' | 'deleted' | 'deletedWithOrganisation';
+  /** An organisation that may refer to the record as to its own. */
+  readonly openTo?: string | undefined;
+}
+
+/** The id of a record of the file. */
+export interface ClaimedId {
+  readonly orgId: string;
+  readonly noun: string;
+  /** Whether the id is that of an aggregate, which has events of its own. */
+  readonly isAggregate: boolean;
+  /** Whether it is the id of a person. */
+  readonly isPerson: boolean;
+}
+
+/** Facts about the behaviour of a release. */
+export interface ReleaseFacts {
+  /** Whether new events of an aggregate get the owner of its first event: 2.71, and 3 until it was seen otherwise. */
+  readonly writesToFirstOwner: boolean;
+}
+
+/** Whether an id is free, the organisation's own, or refused; `conflict` is the reason. */
+export type OwnershipDecision =
+  | { readonly outcome: 'free' | 'own' }
+  | { readonly outcome: 'refused'; readonly conflict: OwnerConflict };
+
+/** The reason for which a record is not sent, and the owner of its id. */
+export interface OwnerConflict {
+  readonly reason: 'otherOwner' | 'otherKind' | 'deletedElsewhere' | 'deletedOrganisation';
+  readonly owner: IdOwner;
+}
+
+/**
+ * Decides whether an import may send a record. ZITADEL itself compares ids across organisations for people only: it
+ * appends other records to those of the owner, without an error.
+ * @param owner the owner of the id; undefined if no record ever had it
+ */
+export function decideOwnership(
+  id: ClaimedId,
+  owner: IdOwner | undefined,
+  { writesToFirstOwner }: ReleaseFacts,
+): OwnershipDecision {
+  if (owner === undefined) return { outcome: 'free' };
+  const refused = (reason: OwnerConflict['reason']): OwnershipDecision => ({
+    outcome: 'refused',
+    conflict: { reason, owner },
+  });
+  const isOwn = owner.orgId === id.orgId;
+  if (owner.state === 'live') {
+    if (!isOwn) return refused('otherOwner');
+    return owner.noun === id.noun ? { outcome: 'own' } : refused('otherKind');
+  }
+  // ZITADEL looks a person up by the id alone, and does not see that the organisation is deleted.
+  if (owner.state === 'deletedWithOrganisation' && id.isPerson && owner.noun === id.noun)
+    return refused('deletedOrganisation');
+  if (!isOwn && id.isAggregate && writesToFirstOwner) return refused('deletedElsewhere');
+  return { outcome: 'free' };
+}
+
+/** Whether a record may refer to another record as to its organisation's own, by the owner of the other record. */
+export function mayReferTo(orgId: string, owner: IdOwner | undefined): boolean {
+  return owner === undefined || owner.state !== 'live' || owner.orgId === orgId || owner.openTo === orgId;
+}
