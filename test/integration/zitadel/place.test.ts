@@ -143,10 +143,12 @@ describe('a ZITADEL as a target', () => {
     await expect.poll(compared).toMatchObject({ code: 0, equal: true, differences: [] });
     const sent = importsOf(zitadel).length;
     const again = await resultOf('import', input, ...to);
-    // No export has these texts, and trigger actions of some flows, so they are sent again.
-    const { inviteUserMessages, ...unchanged } = first.summary?.created ?? {};
-    expect(again).toMatchObject({ code: 0, summary: { created: { inviteUserMessages }, unchanged, failed: {} } });
+    expect(again).toMatchObject({
+      code: 0,
+      summary: { created: {}, unchanged: first.summary?.created ?? {}, failed: {} },
+    });
     expect(whole(zitadel, '330000000000000001', 'humanUsers')).toBe(people);
+    // No export has invitations, and trigger actions of some flows, so they are sent again.
     const repeated = importsOf(zitadel).slice(sent);
     expect(repeated).toMatchObject([{ records: 1 }, { records: 1 }]);
     expect(await compared()).toMatchObject({ code: 0, equal: true, differences: [] });
