@@ -18,6 +18,7 @@ const shortTexts: ReadonlySet<string> = new Set([
 
 /** The texts that ZITADEL's commands accept empty, and the durations that they accept of any length. */
 const openFields: ReadonlySet<string> = new Set([
+  ...management('AddMachineUserRequest', 'name'),
   ...management('AddProjectRoleRequest', 'displayName'),
   ...management('CreateActionRequest', 'script timeout'),
   ...management('AddOrgOIDCIDPRequest', 'clientId clientSecret issuer'),

@@ -54,6 +54,12 @@ const decisions: readonly Decision[] = [
       'its command requires the value, such as COMMAND-00p2b, PROFILE-RF5z2, COMMAND-bs9Ds, or it is the key of the record',
   },
   {
+    fields: /^machineUsers\.user\.name$/,
+    broken: /^empty$/,
+    outcome: 'is kept',
+    because: 'PATCH /v2/users/{id} of 4.x stores it: command/user_v2_machine.go; seen with 4.x of July 2026',
+  },
+  {
     fields: /^(?:projectRoles\.displayName|actions\.action\.script)$/,
     broken: /^empty$/,
     outcome: 'is kept',
