@@ -123,7 +123,7 @@ const ofFile: readonly BadRequest[] = [
   ),
   withBody('options behind the end of the file', `${text},"on_conflict":"overwrite"}`, /after the end/),
   withBody('two files', `${text}${text}`, /after the end/),
-  withBody('the text of a file as a string', JSON.stringify(text), /expected an object/),
+  withBody('the text of a file as a string', JSON.stringify(text), /encoded twice/),
   {
     name: 'a file without its type',
     path: IMPORT,
