@@ -191,11 +191,12 @@ function settledEntry(
   if ((found === 'equal' && foreseen !== 'notCarried') || isHidden) return { found, outcome: 'unchanged' };
   if (found === 'missing' && isAwaited) return undefined;
   const isReported = onConflict === 'report';
+  const isDifferent = found === 'different' && foreseen !== 'notCarried';
   const different = `exists with other content, and is not changed: ${paths.join(', ')}`;
   return {
     found: found === 'missing' ? 'taken' : found,
     outcome: isReported ? 'failed' : 'skipped',
-    message: isReported && !isHeld ? (found === 'different' ? different : TAKEN) : undefined,
+    message: isReported && !isHeld ? (isDifferent ? different : TAKEN) : undefined,
   };
 }
 

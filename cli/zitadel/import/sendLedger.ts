@@ -137,6 +137,8 @@ export function elsewhereText(orgId: string, owners: IdOwners): string {
 
 /** Returns the entry of a record by the event of its creation, if it was found. */
 function confirmedEntry({ record, entry }: Answered, event: ZitadelEvent | undefined): LedgerEntry {
+  // The event is that of the first of several records with one id.
+  if (entry.outcome === 'existing' && record.foreseen === 'notCarried') return entry;
   if (event !== undefined) return { ...entry, outcome: isInPlace(event, record) ? 'created' : 'failed' };
   return entry.outcome === 'created' ? { ...entry, outcome: 'sent' } : entry;
 }
