@@ -148,6 +148,6 @@ it('the progress of a comparison counts the people whose TOTP seed is looked up'
     read = progress;
   };
   await importIntoStandIn(zitadel, content, { onBegun });
-  expect(compared).toEqual([{ records: 181, total: 201 }]);
+  expect(compared.filter(({ total }) => total > 0)).toEqual([{ records: 181, total: 201 }]);
   expect(read()).toEqual({ records: 201, total: 201 });
 });
