@@ -70,7 +70,7 @@ async function killAfter(
   org: Organisation,
   options: ImportSettings = {},
 ): Promise<void> {
-  await expect(run(dyingStore(store, commits), org, options)).rejects.toThrow('killed');
+  await expect(run(dyingStore(store, commits), org, options)).rejects.toMatchObject({ cause: { message: 'killed' } });
 }
 
 function dyingStore(store: Store, commits: number): Store {
