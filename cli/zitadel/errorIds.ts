@@ -15,6 +15,8 @@ const errorIds = {
   taken: ['V3-DKcYh'], // 2.71, 4.0
   /** ZITADEL does not deactivate an initial person. */
   initial: ['COMMAND-ke0fw'], // 2.71, 4.x
+  /** The user is deactivated, or locked, already. */
+  closed: ['COMMAND-5M0sf', 'COMMAND-3NN8v'], // 2.71, 4.x
   /** The organisation does not have the identity provider of a link. */
   noProvider: ['COMMAND-39nf2'], // 4.0
 } as const;

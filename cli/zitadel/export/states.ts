@@ -68,15 +68,12 @@ async function addUserStates(
   users: readonly JsonObject[],
 ): Promise<string | undefined> {
   try {
-    for (let start = 0; start < users.length; start += SEARCHED_AT_ONCE) {
-      const searched = users.slice(start, start + SEARCHED_AT_ONCE);
-      const states = await searchStates(
-        connection,
-        orgId,
-        searched.map((user) => textAt(user, 'userId', '')),
-      );
-      for (const user of searched) user.state = states.get(textAt(user, 'userId', ''));
-    }
+    const states = await searchUserStates(
+      connection,
+      orgId,
+      users.map((user) => textAt(user, 'userId', '')),
+    );
+    for (const user of users) user.state = states.get(textAt(user, 'userId', ''));
     return undefined;
   } catch (error) {
     if (placeTokenForbidden.is(error) || zitadelCallFailed.is(error)) return error.message;
@@ -85,19 +82,23 @@ async function addUserStates(
 }
 
 /**
- * Returns the known states of an organisation's users.
+ * Returns the known states of an organisation's users, by id.
  * @throws IdentityError
  */
-async function searchStates(
+export async function searchUserStates(
   connection: ZitadelConnection,
   orgId: string,
-  userIds: string[],
+  userIds: readonly string[],
 ): Promise<Map<string, string | undefined>> {
   const management = createClient(ManagementService, rpcTransport(connection, { orgId }));
-  const queries = [{ query: { case: 'inUserIdsQuery', value: { userIds } } } as const];
-  const { result } = await management.listUsers({ query: { limit: userIds.length }, queries });
-  const own = result.filter(({ details }) => details?.resourceOwner === orgId);
-  return new Map(own.map(({ id, state }) => [id, stateName(state)]));
+  const states = new Map<string, string | undefined>();
+  for (let start = 0; start < userIds.length; start += SEARCHED_AT_ONCE) {
+    const searched = userIds.slice(start, start + SEARCHED_AT_ONCE);
+    const queries = [{ query: { case: 'inUserIdsQuery', value: { userIds: searched } } } as const];
+    const { result } = await management.listUsers({ query: { limit: searched.length }, queries });
+    for (const { id, state, details } of result) if (details?.resourceOwner === orgId) states.set(id, stateName(state));
+  }
+  return states;
 }
 
 /** Returns the name of a state in files; undefined for none, and for one that no release has. */

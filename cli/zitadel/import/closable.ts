@@ -36,6 +36,8 @@ export interface Closable {
   readonly close: (management: Management, place: EventPlace, json: JsonObject) => Promise<unknown>;
   /** Closes a record whose state is to be `LOCKED`, or that cannot be deactivated. */
   readonly lock?: (management: Management, place: EventPlace) => Promise<unknown>;
+  /** The calls that open a record again: after `close`, and after `lock`. */
+  readonly reopen?: readonly ((management: Management, place: EventPlace) => Promise<unknown>)[];
 }
 
 const aggregate = (path: string) => (json: JsonObject, orgId: string) => ({
@@ -54,6 +56,10 @@ export const closables: readonly Closable[] = [
     isAtOnce: true,
     close: (management, { aggregateId }) => management.deactivateUser({ id: aggregateId }),
     lock: (management, { aggregateId }) => management.lockUser({ id: aggregateId }),
+    reopen: [
+      (management, { aggregateId }) => management.reactivateUser({ id: aggregateId }),
+      (management, { aggregateId }) => management.unlockUser({ id: aggregateId }),
+    ],
   },
   {
     sections: ['userGrants'],

@@ -130,9 +130,9 @@ function entryFor({ foreseen }: OutgoingRecord, own: ReadError | undefined, part
   return error?.outcome === 'failed' ? { ...error, outcome } : { outcome };
 }
 
-/** Describes the place of a record that was written into another organisation. */
+/** Describes a record whose id another organisation took during the import. Release 2 writes the record there, release 4 does not. */
 export function elsewhereText(orgId: string, owners: IdOwners): string {
-  return `was written to organisation ${named(orgId, owners.organisationName(orgId))}: check that organisation at once, and delete there what the import has added`;
+  return `organisation ${named(orgId, owners.organisationName(orgId))} has taken the id during the import, and ZITADEL may have written the record there: compare the events of the id before you delete anything`;
 }
 
 /** Returns the entry of a record by the event of its creation, if it was found. */

@@ -173,6 +173,31 @@ describe('an import into a ZITADEL of records that the file has as closed', () =
   });
 });
 
+describe('an import into a ZITADEL whose search passes over events', () => {
+  const users = toClose.filter(([type]) => type.endsWith('user'));
+  const polls = { attempts: () => 2, initialDelayMs: 1, maxDelayMs: 1 };
+
+  it('closes the users again whom the search shows as open', async () => {
+    let isReopened = false;
+    const closing = (path: string) => {
+      if (/(?:Reactivate|Unlock)User$/.test(path)) isReopened = true;
+      return isReopened ? 'done' : 'passedOver';
+    };
+    const zitadel = await startZitadel({ lagMs: 0, release: '2.71', closing });
+    const { errors } = await importIntoStandIn(zitadel, file, { polls });
+    expect(errors).toBeUndefined();
+    for (const [, id = ''] of users) expect(zitadel.contents.passedOver.has(id), id).toBe(false);
+    expect(closedIn(zitadel.contents)).toEqual({ ...closedStates, [ini?.userId ?? '']: 'INACTIVE' });
+  });
+
+  it('names them in errors if they stay open there', async () => {
+    const zitadel = await startZitadel({ lagMs: 0, release: '2.71', closing: () => 'passedOver' });
+    const { errors = [] } = await importIntoStandIn(zitadel, file, { polls });
+    expect(errors.map(({ type, id }) => [type, id]).toSorted()).toEqual(users.toSorted());
+    for (const { message } of errors) expect(message).toMatch(/could not be closed: its search shows the user as open/);
+  });
+});
+
 describe('a repeated import into a ZITADEL', () => {
   it.each(['report', 'skip'] as const)('closes what an earlier one has left open, by %s', async (onConflict) => {
     const zitadel = await leftOpen();

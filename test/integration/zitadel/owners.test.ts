@@ -279,7 +279,7 @@ describe('an import into a ZITADEL', () => {
       },
     );
     expect(summary.created).toEqual({ org: 1 });
-    const message = expect.stringContaining('was written to organisation 1 (Organisation 1)');
+    const message = expect.stringContaining('organisation 1 (Organisation 1) has taken the id during the import');
     expect(elsewhere).toEqual([{ type: 'machine_user', id: 'late', message }]);
     expect(errors.map(({ type }) => type).sort()).toEqual(['machine_user', 'org_member']);
     expect(zitadel.contents.find('9', 'orgMembers', 'late')).toBeUndefined();

@@ -29,8 +29,11 @@ export interface ZitadelBehaviour {
   rejectsPerson: (userId: string) => boolean;
   /** Whether a search finds a user. */
   findsUser: (userId: string) => boolean;
-  /** How a call to close a record ends: as at ZITADEL, refused, or without an effect. */
-  closing: (path: string) => 'done' | 'refused' | 'ignored';
+  /**
+   * How a call to close a record ends: as at ZITADEL, refused, without an effect, or with an event that the search of users
+   * passes over.
+   */
+  closing: (path: string) => 'done' | 'refused' | 'ignored' | 'passedOver';
   /** Whether the caller lacks the permission `user.read`. */
   hidesUsers: boolean;
   /** Whether the caller lacks the permission `events.read`. */

@@ -14,11 +14,11 @@ interface Named {
   readonly grantId: string;
 }
 
-/** How ZITADEL closes a kind of records. */
+/** How ZITADEL closes a kind of records, or opens them again. */
 interface ClosingRow {
   readonly sections: readonly string[];
   readonly key: (named: Named) => string;
-  /** The closed state. */
+  /** The state afterwards. */
   readonly state: string;
   readonly event: (named: Named) => EventDraft;
   readonly missing: string;
@@ -33,6 +33,10 @@ const ofProject = (type: string, { projectId }: Named, payload: JsonObject): Eve
   type,
   payload,
 });
+
+function refusedIn(id: string, states: readonly string[]): Readonly<Record<string, ClosingError>> {
+  return Object.fromEntries(states.map((state) => [`USER_STATE_${state}`, [9, id] as const]));
+}
 
 /** The calls of 2.71 and 4.x, as read in their sources. */
 const rows = {
@@ -51,6 +55,22 @@ const rows = {
     event: (named) => user('user.locked', named),
     missing: 'COMMAND-5M9fs',
     refuses: { USER_STATE_LOCKED: [9, 'COMMAND-3NN8v'], USER_STATE_INACTIVE: [9, 'COMMAND-3NN8v'] },
+  },
+  reactivateUser: {
+    sections: ['humanUsers', 'machineUsers'],
+    key: ({ id }) => id,
+    state: 'USER_STATE_ACTIVE',
+    event: (named) => user('user.reactivated', named),
+    missing: 'COMMAND-4M0sf',
+    refuses: refusedIn('COMMAND-6M0sf', ['ACTIVE', 'INITIAL', 'LOCKED']),
+  },
+  unlockUser: {
+    sections: ['humanUsers', 'machineUsers'],
+    key: ({ id }) => id,
+    state: 'USER_STATE_ACTIVE',
+    event: (named) => user('user.unlocked', named),
+    missing: 'COMMAND-M0dos',
+    refuses: refusedIn('COMMAND-4M0ds', ['ACTIVE', 'INITIAL', 'INACTIVE']),
   },
   deactivateProject: {
     sections: ['projects'],

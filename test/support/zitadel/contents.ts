@@ -30,6 +30,8 @@ export class Contents {
   private readonly loginNames = new Map<string, string>();
   /** The ids of people with the OTP e-mail factor, which imports and exports of a ZITADEL lack. */
   readonly otpEmail = new Set<string>();
+  /** The ids of users whose last event the search passes over: it shows them as active. */
+  readonly passedOver = new Set<string>();
   readonly log = new EventLog();
   /** The longest time for which exports do not show written records. */
   private readonly lagMs: number;

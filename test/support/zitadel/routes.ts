@@ -75,7 +75,8 @@ const projects = '/management/v1/projects/(?<projectId>[^/]+)';
 const { importData, exportData, listEvents } = AdminService.method;
 const { getMyOrg, listUsers, listAllProjectGrants, listUserGrants, listOrgMembers } = ManagementService.method;
 const { listProjectMembers, listProjectGrantMembers, listProjects, listApps, listActions } = ManagementService.method;
-const { deactivateUser, lockUser, deactivateProject, deactivateApp, deactivateAction } = ManagementService.method;
+const { reactivateUser, unlockUser, deactivateUser, lockUser, deactivateProject, deactivateApp, deactivateAction } =
+  ManagementService.method;
 const { deactivateProjectGrant, deactivateUserGrant, deactivateOrg } = ManagementService.method;
 const { listAuthenticationMethodTypes } = UserService.method;
 
@@ -163,6 +164,13 @@ const routes: readonly Route[] = [
     rpc: deactivateUser,
   },
   { method: 'POST', path: `${users}/(?<id>[^/]+)/_lock`, handler: closing('lockUser'), rpc: lockUser },
+  {
+    method: 'POST',
+    path: `${users}/(?<id>[^/]+)/_reactivate`,
+    handler: closing('reactivateUser'),
+    rpc: reactivateUser,
+  },
+  { method: 'POST', path: `${users}/(?<id>[^/]+)/_unlock`, handler: closing('unlockUser'), rpc: unlockUser },
   {
     method: 'POST',
     path: '/management/v1/projects/(?<id>[^/]+)/_deactivate',
@@ -446,7 +454,10 @@ function searchUsers({ contents, behaviour }: RoutePorts, called: Called): Reply
   const users = own.filter(({ userId }) => userIds.includes(userId) && behaviour.findsUser(String(userId)));
   return owned(
     called,
-    users.map(({ userId, state }) => ({ id: userId, state })),
+    users.map(({ userId, state }) => ({
+      id: userId,
+      state: contents.passedOver.has(String(userId)) ? 'USER_STATE_ACTIVE' : state,
+    })),
   );
 }
 
@@ -478,6 +489,8 @@ function closing(call: ClosingCall): Handler {
     if (effect === 'refused') return replies.noPermission;
     if (effect === 'ignored') return replies.found({});
     const error = closeRecord(contents, call, message, { orgId: contextId, editorId: callerId });
+    if (error === undefined && effect === 'passedOver') contents.passedOver.add(textAt(message, 'id', ''));
+    else if (error === undefined) contents.passedOver.delete(textAt(message, 'id', ''));
     return error === undefined ? replies.found({ details: { sequence: '8' } }) : replies.notClosed(...error);
   };
 }
