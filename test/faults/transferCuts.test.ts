@@ -112,7 +112,7 @@ describeStores(faultTable['object is replaced'].fault, (kind) => {
     const request = { data_orgs_gcs: await objectRequest(local, path), with_keys: true };
     const { status, text } = await instance.attempt('import', request);
     expect(status, text).toBe(409);
-    expect(text).toContain('was replaced or deleted during the import: retry the request');
+    expect(text).toContain('was replaced or deleted during the import: upload the same file again');
     const present = await expectSound(store, expected);
     expect(present.size).toBeGreaterThan(0);
     expect((await instance.attempt('import', expected.body)).status).toBe(200);
