@@ -155,7 +155,9 @@ describe('a transfer over an unreliable network', () => {
     await expect(reading).rejects.toMatchObject({
       code: 'ABORTED',
       httpStatus: 409,
-      message: expect.stringContaining('the object was replaced or deleted during the import: upload the same file again'),
+      message: expect.stringContaining(
+        'the object was replaced or deleted during the import: upload the same file again',
+      ),
     });
   });
 
