@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 
 /**
  * Opens a database in an unnamed temporary file, which the operating system removes, for data that exceeds memory. It does
@@ -8,4 +8,32 @@ export function openTemporaryDatabase(tables: string): DatabaseSync {
   const database = new DatabaseSync('');
   database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; ${tables}; BEGIN`);
   return database;
+}
+
+/** A temporary database with many statements, each of which is prepared at its first use. */
+export class TemporaryDatabase implements Disposable {
+  private readonly database: DatabaseSync;
+  private readonly statements = new Map<string, StatementSync>();
+
+  constructor(tables: string) {
+    this.database = openTemporaryDatabase(tables);
+  }
+
+  statement(sql: string): StatementSync {
+    const statement = this.statements.get(sql) ?? this.database.prepare(sql);
+    this.statements.set(sql, statement);
+    return statement;
+  }
+
+  run(sql: string, ...values: readonly SQLInputValue[]): void {
+    this.statement(sql).run(...values);
+  }
+
+  all(sql: string, ...values: readonly SQLInputValue[]): unknown[] {
+    return this.statement(sql).all(...values);
+  }
+
+  [Symbol.dispose](): void {
+    this.database.close();
+  }
 }

@@ -1,12 +1,11 @@
 // The records of an import into a ZITADEL, and their outcomes.
 
 import { createHash } from 'node:crypto';
-import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { ImportError } from '../../../functions/import/contract.ts';
 import { MAX_LISTED_ISSUES } from '../../../functions/import/results/report.ts';
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
-import { openTemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
+import { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { putAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, toRecord } from '../../../shared/organisation/record.ts';
@@ -142,8 +141,7 @@ const ROWS_PER_PAGE = 500;
  */
 export class ImportLedger implements RecordVisitor, Disposable {
   private readonly keyring = temporaryKeyring();
-  private readonly database = openTemporaryDatabase(TABLE);
-  private readonly statements = new Map<string, StatementSync>();
+  private readonly database = new TemporaryDatabase(TABLE);
   /** The positions of the last record, and of the last record that is not nested. */
   private readonly last = { position: 0, holder: 0 };
   /** The positions of the records that were written into another organisation. */
@@ -161,22 +159,27 @@ export class ImportLedger implements RecordVisitor, Disposable {
     const id = reportedId(record) || orgId;
     const sealed = seal(this.keyring.newest(), serialiseRecord(record), placeOf(position));
     const sql = `INSERT INTO records (${COLUMNS}, step) VALUES (?, ?, ?, ?, ?, 'missing', 'created', NULL, NULL, ?, ?)`;
-    this.run(sql, position, parent, section.name, orgId, id, sealed, stepOf(section.name) ?? null);
-    if (mustBeClosed(record)) this.run('INSERT INTO closings VALUES (?)', position);
+    this.database.run(sql, position, parent, section.name, orgId, id, sealed, stepOf(section.name) ?? null);
+    if (mustBeClosed(record)) this.database.run('INSERT INTO closings VALUES (?)', position);
     if (holder === undefined) this.addRelations(position, record);
   }
 
   /** Adds the paths of a record and of the records to which it refers. */
   private addRelations(position: number, record: OrganisationRecord): void {
-    this.run('INSERT INTO documents VALUES (?, ?)', position, documentPath(recordKey(record)));
+    this.database.run('INSERT INTO documents VALUES (?, ?)', position, documentPath(recordKey(record)));
     // Without a withheld provider, a login policy is imported with the others.
     if (record.section.exported?.keepProviders !== undefined) return;
     for (const { reference, key } of planReferences(record))
-      this.run('INSERT INTO targets VALUES (?, ?, ?)', position, documentPath(key), Number(isOwnReference(reference)));
+      this.database.run(
+        'INSERT INTO targets VALUES (?, ?, ?)',
+        position,
+        documentPath(key),
+        Number(isOwnReference(reference)),
+      );
   }
 
   reset(): void {
-    for (const table of ['records', 'closings', 'documents', 'targets']) this.run(`DELETE FROM ${table}`);
+    for (const table of ['records', 'closings', 'documents', 'targets']) this.database.run(`DELETE FROM ${table}`);
   }
 
   /** Yields the paths of records that are not nested, in the order of the file. */
@@ -189,7 +192,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
   /** Returns the path of a record; undefined for a nested one. */
   document(position: number): LedgerDocument | undefined {
     const sql = `SELECT position, orgId, section, path FROM documents JOIN records USING (position) WHERE position = ?`;
-    const columns = this.statement(sql).get(position);
+    const columns = this.database.statement(sql).get(position);
     return columns === undefined ? undefined : documentRow.parse(columns);
   }
 
@@ -198,7 +201,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
     if (this.misplaced.has(position)) return;
     this.misplaced.add(position);
     const { id, record } = this.at(position);
-    this.run("UPDATE records SET outcome = 'failed', message = ? WHERE position = ?", message, position);
+    this.database.run("UPDATE records SET outcome = 'failed', message = ? WHERE position = ?", message, position);
     this.elsewhere.add({ type: record.section.error.type, id, message });
   }
 
@@ -210,12 +213,12 @@ export class ImportLedger implements RecordVisitor, Disposable {
   }
 
   private *paths(sql: string): Generator<LedgerDocument, void, void> {
-    for (const columns of this.statement(sql).iterate()) yield documentRow.parse(columns);
+    for (const columns of this.database.statement(sql).iterate()) yield documentRow.parse(columns);
   }
 
   /** Returns a record by its position. */
   at(position: number): LedgerRecord {
-    return this.read(this.statement(`SELECT ${COLUMNS} FROM records WHERE position = ?`).get(position));
+    return this.read(this.database.statement(`SELECT ${COLUMNS} FROM records WHERE position = ?`).get(position));
   }
 
   /**
@@ -224,14 +227,14 @@ export class ImportLedger implements RecordVisitor, Disposable {
    */
   withhold(position: number, message: string, cause: string): void {
     const settled = "found = 'taken', foreseen = 'failed', outcome = 'failed', withheld = ?, message = ?, cause = ?";
-    this.run(
+    this.database.run(
       `UPDATE records SET ${settled} WHERE position = ? AND withheld IS NULL`,
       message,
       message,
       cause,
       position,
     );
-    this.run("UPDATE records SET outcome = 'failed' WHERE parent = ? AND outcome IS NULL", position);
+    this.database.run("UPDATE records SET outcome = 'failed' WHERE parent = ? AND outcome IS NULL", position);
   }
 
   /**
@@ -239,15 +242,14 @@ export class ImportLedger implements RecordVisitor, Disposable {
    * file has no other record with the id.
    */
   withholdDependents(): void {
-    for (let count = -1; count !== 0; count = Number(this.statement(WITHHOLD_DEPENDENTS).run().changes));
+    for (let count = -1; count !== 0; count = Number(this.database.statement(WITHHOLD_DEPENDENTS).run().changes));
   }
 
   /** Yields the records in the order of the file, those of the organisations themselves last. */
   async *records(signal: AbortSignal, only: readonly LedgerOutcome[] = []): AsyncGenerator<LedgerRecord, void, void> {
-    const names = only.map((name) => `'${name}'`).join(', ');
-    const selected = only.length === 0 ? 'record IS NOT NULL' : `outcome IN (${names})`;
+    const selected = only.length === 0 ? 'record IS NOT NULL' : hasOutcome(only);
     const sql = `SELECT ${COLUMNS} FROM records WHERE position > ? AND ${selected} ORDER BY position LIMIT ${ROWS_PER_PAGE}`;
-    for (let last = 0, page = this.all(sql, last); page.length > 0; page = this.all(sql, last)) {
+    for (let last = 0, page = this.database.all(sql, last); page.length > 0; page = this.database.all(sql, last)) {
       await yieldToEventLoop();
       signal.throwIfAborted();
       for (const columns of page) {
@@ -262,7 +264,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
   *unsent(step: number): Generator<LedgerRecord, void, void> {
     const sql = `SELECT ${COLUMNS} FROM records WHERE step = ? AND parent IS NULL AND outcome IS NULL
       ORDER BY orgId, position`;
-    for (const columns of this.statement(sql).iterate(step)) yield this.read(columns);
+    for (const columns of this.database.statement(sql).iterate(step)) yield this.read(columns);
   }
 
   /**
@@ -273,22 +275,25 @@ export class ImportLedger implements RecordVisitor, Disposable {
     const selected = which === 'created' ? "outcome = 'created'" : "found IN ('equal', 'different')";
     const sql = `SELECT ${COLUMNS} FROM records WHERE position IN (SELECT position FROM closings) AND ${selected}
       AND section IN (SELECT value FROM json_each(?)) ORDER BY position`;
-    return this.all(sql, JSON.stringify(sections)).map((columns) => this.read(columns));
+    return this.database.all(sql, JSON.stringify(sections)).map((columns) => this.read(columns));
   }
 
   /** Whether the file has a record as closed that is not known to be closed in the ZITADEL. */
   get hasClosings(): boolean {
-    return this.all('SELECT 1 FROM closings LIMIT 1').length > 0;
+    return this.database.all('SELECT 1 FROM closings LIMIT 1').length > 0;
   }
 
   /** Notes that a record is closed in the ZITADEL, or stays open there. */
   settleClosing({ position }: Pick<LedgerRecord, 'position'>): void {
-    this.run('DELETE FROM closings WHERE position = ?', position);
+    this.database.run('DELETE FROM closings WHERE position = ?', position);
   }
 
   /** Notes that an existing record is changed, if nothing else is known about it. */
   noteChange({ position }: Pick<LedgerRecord, 'position'>): void {
-    this.run("UPDATE records SET outcome = 'overwritten' WHERE position = ? AND outcome = 'unchanged'", position);
+    this.database.run(
+      "UPDATE records SET outcome = 'overwritten' WHERE position = ? AND outcome = 'unchanged'",
+      position,
+    );
   }
 
   /**
@@ -298,18 +303,18 @@ export class ImportLedger implements RecordVisitor, Disposable {
   addProblem({ position }: Pick<LedgerRecord, 'position'>, message: string, type: string | null = null): void {
     const sql = `UPDATE records SET outcome = iif(outcome = 'created', outcome, 'failed'), type = iif(message IS NULL, ?, type),
       message = iif(message IS NULL, ?, message || '; ' || ?) WHERE position = ?`;
-    this.run(sql, type, message, message, position);
+    this.database.run(sql, type, message, message, position);
   }
 
   /** Claims a login name in its scope. Returns whether no earlier user of the file has it. */
   claimLoginName(name: string): boolean {
     const sql = 'INSERT INTO loginNames (digest) VALUES (?) ON CONFLICT DO NOTHING';
-    return this.statement(sql).run(createHash('sha256').update(name).digest()).changes === 1;
+    return this.database.statement(sql).run(createHash('sha256').update(name).digest()).changes === 1;
   }
 
   /** Returns the id of the first record with a key; undefined if no record has it. */
   idWithKey(key: Uint8Array): string | undefined {
-    const [columns] = this.all('SELECT id FROM records WHERE key = ? ORDER BY position LIMIT 1', key);
+    const [columns] = this.database.all('SELECT id FROM records WHERE key = ? ORDER BY position LIMIT 1', key);
     return columns === undefined ? undefined : idRow.parse(columns).id;
   }
 
@@ -325,38 +330,37 @@ export class ImportLedger implements RecordVisitor, Disposable {
     } = entry;
     const known = 'key = coalesce(?, key), found = coalesce(?, found), foreseen = coalesce(?, foreseen)';
     const sql = `UPDATE records SET ${known}, outcome = ?, type = ?, message = ? WHERE position = ?`;
-    this.run(sql, key, is, foreseen, settled, type, message, position);
-    this.run('UPDATE records SET outcome = ? WHERE parent = ? AND outcome IS NULL', settled, position);
+    this.database.run(sql, key, is, foreseen, settled, type, message, position);
+    this.database.run('UPDATE records SET outcome = ? WHERE parent = ? AND outcome IS NULL', settled, position);
   }
 
   /** Settles all unsent records as if the ZITADEL accepted them. */
   foresee(): void {
-    this.run('UPDATE records SET outcome = foreseen WHERE outcome IS NULL');
+    this.database.run('UPDATE records SET outcome = foreseen WHERE outcome IS NULL');
   }
 
   /** Settles the records of an organisation that the ZITADEL refuses. */
   refuse(orgId: string): void {
     this.refused.add(orgId);
-    this.run("UPDATE records SET outcome = 'failed' WHERE orgId = ? AND outcome IS NULL", orgId);
+    this.database.run("UPDATE records SET outcome = 'failed' WHERE orgId = ? AND outcome IS NULL", orgId);
   }
 
   /** Adds an error that is about no record of the file. */
   addError({ type, id = '', message }: ImportError): void {
     const section = recordSections.find(({ error }) => error.type === type)?.name ?? type;
     const sql = "INSERT INTO records (section, id, outcome, type, message) VALUES (?, ?, 'failed', ?, ?)";
-    this.run(sql, section, id, type, message);
+    this.database.run(sql, section, id, type, message);
   }
 
   /** The numbers of records that are carried, and of those among them whose outcome is known. */
   get progress(): z.infer<typeof progressRow> {
     const sql = "SELECT count(*) AS total, count(outcome) AS records FROM records WHERE outcome IS NOT 'notCarried'";
-    return progressRow.parse(this.statement(sql).get());
+    return progressRow.parse(this.database.statement(sql).get());
   }
 
   /** Returns the organisations of the records with some outcomes. */
   organisationsOf(outcomes: readonly LedgerOutcome[]): string[] {
-    const names = outcomes.map((name) => `'${name}'`).join(', ');
-    const rows = this.all(`SELECT DISTINCT orgId FROM records WHERE outcome IN (${names})`);
+    const rows = this.database.all(`SELECT DISTINCT orgId FROM records WHERE ${hasOutcome(outcomes)}`);
     return rows.map((columns) => organisationRow.parse(columns).orgId);
   }
 
@@ -365,7 +369,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
     const counts = noOutcomes();
     const settled = "outcome IS NOT NULL AND outcome NOT IN ('existing', 'sent')";
     const sql = `SELECT outcome, section, count(*) AS records FROM records WHERE ${settled} GROUP BY outcome, section`;
-    for (const columns of this.all(sql)) {
+    for (const columns of this.database.all(sql)) {
       const row = countRow.parse(columns);
       counts[row.outcome][row.section] = row.records;
     }
@@ -376,14 +380,14 @@ export class ImportLedger implements RecordVisitor, Disposable {
   get changes(): z.infer<typeof changesRow> {
     const sql = `SELECT count(*) FILTER (WHERE foreseen = 'overwritten') AS seeds,
       count(*) FILTER (WHERE foreseen <> 'overwritten') AS closed FROM records WHERE outcome = 'overwritten' AND parent IS NULL`;
-    return changesRow.parse(this.statement(sql).get());
+    return changesRow.parse(this.database.statement(sql).get());
   }
 
   /** The errors, in the order of the file. */
   get errors(): BoundedList<ImportError> {
     const sql = 'SELECT section, id, type, message FROM records WHERE message IS NOT NULL ORDER BY position';
     const errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
-    for (const columns of this.statement(sql).iterate()) {
+    for (const columns of this.database.statement(sql).iterate()) {
       const { section, id, type, message } = errorRow.parse(columns);
       errors.add({ type: type ?? recordSection(section).error.type, ...(id === '' ? {} : { id }), message });
     }
@@ -391,21 +395,7 @@ export class ImportLedger implements RecordVisitor, Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.database.close();
-  }
-
-  private statement(sql: string): StatementSync {
-    const statement = this.statements.get(sql) ?? this.database.prepare(sql);
-    this.statements.set(sql, statement);
-    return statement;
-  }
-
-  private run(sql: string, ...values: readonly SQLInputValue[]): void {
-    this.statement(sql).run(...values);
-  }
-
-  private all(sql: string, ...values: readonly SQLInputValue[]): unknown[] {
-    return this.statement(sql).all(...values);
+    this.database[Symbol.dispose]();
   }
 
   private read(columns: unknown): LedgerRecord {
@@ -418,6 +408,11 @@ export class ImportLedger implements RecordVisitor, Disposable {
       record: { ...toRecord(recordSection(section), json, orgId), hasState, otpEmail },
     };
   }
+}
+
+/** Returns the condition of records with some outcomes. */
+function hasOutcome(outcomes: readonly LedgerOutcome[]): string {
+  return `outcome IN (${outcomes.map((name) => `'${name}'`).join(', ')})`;
 }
 
 function placeOf(position: number): string {

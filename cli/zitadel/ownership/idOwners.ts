@@ -1,8 +1,7 @@
 // The owners of a file's ids in a ZITADEL instance.
 
-import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
-import { openTemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
+import { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
 import { zitadelHistoryIncomplete } from '../../../shared/errors/placeErrors.ts';
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
@@ -67,20 +66,20 @@ export function isOwnReference({ collection, ifForeign, permittedBy }: Reference
 
 /** The owners of the ids of a file, in an unnamed temporary file. */
 export class IdOwners implements RecordVisitor, Disposable {
-  private readonly database = openTemporaryDatabase(TABLES);
-  private readonly statements = new Map<string, StatementSync>();
+  private readonly database = new TemporaryDatabase(TABLES);
 
   /** Adds the id of a record of the file, and those to which it refers. */
   add(record: OrganisationRecord): void {
     const targets = planReferences(record).filter(({ reference }) => isOwnReference(reference));
     for (const key of [recordKey(record), ...targets.map((target) => target.key)]) {
       const found = idOf(documentPath(key));
-      if (found !== undefined) this.run('INSERT OR IGNORE INTO ids (space, id) VALUES (?, ?)', found.name, found.id);
+      if (found !== undefined)
+        this.database.run('INSERT OR IGNORE INTO ids (space, id) VALUES (?, ?)', found.name, found.id);
     }
   }
 
   reset(): void {
-    this.database.exec('DELETE FROM ids');
+    this.database.run('DELETE FROM ids');
   }
 
   /**
@@ -96,7 +95,7 @@ export class IdOwners implements RecordVisitor, Disposable {
 
   /** Reads the owners of all ids anew. */
   async refresh(connection: ZitadelConnection): Promise<void> {
-    this.run(FORGET);
+    this.database.run(FORGET);
     await this.read(connection);
   }
 
@@ -104,7 +103,7 @@ export class IdOwners implements RecordVisitor, Disposable {
   async refreshIds(connection: ZitadelConnection, paths: readonly string[]): Promise<void> {
     const found = paths.map(idOf).filter((one) => one !== undefined);
     for (const [space, ids] of Map.groupBy(found, (one) => one.space)) {
-      for (const { name, id } of ids) this.run(`${FORGET} WHERE space = ? AND id = ?`, name, id);
+      for (const { name, id } of ids) this.database.run(`${FORGET} WHERE space = ? AND id = ?`, name, id);
       await this.readIds(
         connection,
         space,
@@ -118,7 +117,7 @@ export class IdOwners implements RecordVisitor, Disposable {
     const found = idOf(path);
     if (found === undefined) return;
     const sql = 'UPDATE ids SET orgId = ?, noun = ?, isRemoved = 0, createdAt = ? WHERE space = ? AND id = ?';
-    this.run(sql, orgId, noun, CLAIMED_AT, found.name, found.id);
+    this.database.run(sql, orgId, noun, CLAIMED_AT, found.name, found.id);
   }
 
   private async readOrganisations(connection: ZitadelConnection): Promise<void> {
@@ -126,14 +125,16 @@ export class IdOwners implements RecordVisitor, Disposable {
     for await (const page of readEvents(connection, query))
       for (const { aggregateId, createdAt, type, payload } of page) {
         if (type === 'org.removed')
-          this.run('UPDATE organisations SET removedAt = ? WHERE id = ?', createdAt, aggregateId);
-        else if (typeof payload.name === 'string') this.run(NAME, aggregateId, payload.name);
+          this.database.run('UPDATE organisations SET removedAt = ? WHERE id = ?', createdAt, aggregateId);
+        else if (typeof payload.name === 'string') this.database.run(NAME, aggregateId, payload.name);
       }
   }
 
   private async readSpace(connection: ZitadelConnection, space: IdSpace): Promise<void> {
     const name = nameOf(space);
-    const { ids } = countRow.parse(this.statement('SELECT count(*) AS ids FROM ids WHERE space = ?').get(name));
+    const { ids } = countRow.parse(
+      this.database.statement('SELECT count(*) AS ids FROM ids WHERE space = ?').get(name),
+    );
     if (ids === 0) return;
     // Reading an aggregate takes about as long as reading a page.
     const maxPages = isOfAggregates(space) ? ids : Number.POSITIVE_INFINITY;
@@ -151,8 +152,8 @@ export class IdOwners implements RecordVisitor, Disposable {
 
   private async readAggregates(connection: ZitadelConnection, space: IdSpace): Promise<void> {
     const name = nameOf(space);
-    this.run(`${FORGET} WHERE space = ?`, name);
-    const rows = this.statement('SELECT id FROM ids WHERE space = ?').all(name);
+    this.database.run(`${FORGET} WHERE space = ?`, name);
+    const rows = this.database.statement('SELECT id FROM ids WHERE space = ?').all(name);
     await this.readIds(
       connection,
       space,
@@ -181,10 +182,14 @@ export class IdOwners implements RecordVisitor, Disposable {
     if (is(({ created }) => created) && id !== undefined && id !== null) {
       const noun = nouns?.[type] ?? recordNoun(name);
       const values = [owner, noun, aggregateId, text(parentField), text(openTo), createdAt, name, id];
-      this.run(OWN, ...values);
+      this.database.run(OWN, ...values);
     }
     const remove = (column: string, value: string | null | undefined) =>
-      this.run(`UPDATE ids SET isRemoved = 1 WHERE space = ? AND ${column} = ? AND isRemoved = 0`, name, value ?? null);
+      this.database.run(
+        `UPDATE ids SET isRemoved = 1 WHERE space = ? AND ${column} = ? AND isRemoved = 0`,
+        name,
+        value ?? null,
+      );
     if (is(({ removed }) => removed)) remove('id', id);
     if (is(({ removedAggregate }) => [removedAggregate])) remove('aggregateId', aggregateId);
     if (is(({ removedParent }) => [removedParent])) remove('parentId', text('appId'));
@@ -192,7 +197,7 @@ export class IdOwners implements RecordVisitor, Disposable {
 
   /** Returns the name of an organisation, also of a deleted one; undefined for the instance. */
   organisationName(orgId: string): string | undefined {
-    const columns = this.statement('SELECT name FROM organisations WHERE id = ?').get(orgId);
+    const columns = this.database.statement('SELECT name FROM organisations WHERE id = ?').get(orgId);
     return columns === undefined ? undefined : nameRow.parse(columns).name;
   }
 
@@ -201,14 +206,14 @@ export class IdOwners implements RecordVisitor, Disposable {
     const found = idOf(path);
     if (found === undefined || !isOfAggregates(found.space)) return false;
     const sql = 'SELECT 1 FROM ids WHERE space = ? AND id = ? AND createdAt = ?';
-    return this.statement(sql).get(found.name, found.id, CLAIMED_AT) !== undefined;
+    return this.database.statement(sql).get(found.name, found.id, CLAIMED_AT) !== undefined;
   }
 
   /** Returns the owner of an id; undefined if no record ever had it, or the id is not one of an id space. */
   ownerOf(path: string): IdOwner | undefined {
     const found = idOf(path);
     if (found === undefined) return undefined;
-    const columns = this.statement(OWNER).get(found.name, found.id);
+    const columns = this.database.statement(OWNER).get(found.name, found.id);
     if (columns === undefined) return undefined;
     const { orgId, noun, openTo, isRemoved, goneWithOrganisation } = ownerRow.parse(columns);
     const state = isRemoved === 1 ? 'deleted' : goneWithOrganisation === 1 ? 'deletedWithOrganisation' : 'live';
@@ -216,17 +221,7 @@ export class IdOwners implements RecordVisitor, Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.database.close();
-  }
-
-  private statement(sql: string): StatementSync {
-    const statement = this.statements.get(sql) ?? this.database.prepare(sql);
-    this.statements.set(sql, statement);
-    return statement;
-  }
-
-  private run(sql: string, ...values: readonly SQLInputValue[]): void {
-    this.statement(sql).run(...values);
+    this.database[Symbol.dispose]();
   }
 }
 
