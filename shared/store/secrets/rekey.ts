@@ -27,7 +27,7 @@ export interface Rekeyed {
   readonly earlierKeys: readonly EarlierKey[];
 }
 
-/** A key that no value of the database has any more. */
+/** A replaced key, which encrypts no value of the database. */
 interface EarlierKey {
   readonly id: string;
   /** The file that keeps it; absent for a key of a variable. */
