@@ -15,12 +15,12 @@ import { FileSecrets } from '../../exports/fileFacts.ts';
 import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { stateWord } from '../../serverMessages.ts';
 import type { ListedOrganisations } from '../export/exportContent.ts';
+import { peopleWithFactor } from '../factors.ts';
 import { CaselessNames, FileLosses, lacksSecret } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
-import { readCaller } from '../zitadelInstance.ts';
 import { closables } from './closable.ts';
 import { describeVerdict } from './evidence.ts';
-import { judgeRecords, peopleWithTotp, type Subject } from './histories.ts';
+import { judgeRecords, type Subject } from './histories.ts';
 import { type ImportLedger, type LedgerEntry, type LedgerRecord, stepOf } from './ledger.ts';
 import type { TargetRecords } from './targetRecords.ts';
 
@@ -63,6 +63,8 @@ interface SurveyedFile {
   readonly options: Pick<PlaceImportOptions, 'withKeys' | 'onConflict' | 'asked'>;
   /** Whether the domain policy of the ZITADEL's instance demands login names that are unique within the organisation. */
   readonly loginNamesByDomain: boolean;
+  /** The user of the token. */
+  readonly callerId: string;
   /** The organisations whose names others have: the ZITADEL refuses them with all of their records. */
   readonly refusedOrgIds: ReadonlySet<string>;
 }
@@ -141,17 +143,17 @@ export const SEED_TYPE = 'human_user_otp';
  * the person and the seed. In any other case, the person or an administrator may have removed the factor.
  */
 async function decideSeeds(
-  { ledger }: SurveyedFile,
+  { ledger, callerId }: SurveyedFile,
   connection: ZitadelConnection,
   withSeed: readonly PersonWithSeed[],
 ): Promise<void> {
   const missing: PersonWithSeed[] = [];
   for (const [orgId, people] of Map.groupBy(withSeed, ({ record }) => record.orgId)) {
-    const withTotp = await peopleWithTotp(connection, orgId);
+    const withTotp = await peopleWithFactor(connection, orgId, 'totp');
     missing.push(...people.filter(({ userId }) => !withTotp.has(userId)));
   }
   if (missing.length === 0) return;
-  const verdicts = await judgeRecords(connection, (await readCaller(connection)).userId, missing);
+  const verdicts = await judgeRecords(connection, callerId, missing);
   for (const person of missing) {
     const verdict = verdicts.get(person.position) ?? { is: 'foreign' };
     if (verdict.is === 'ours' && person.isEqual) ledger.enter(person, { foreseen: 'overwritten', outcome: undefined });
@@ -168,10 +170,10 @@ const closableSections = closables.flatMap(({ sections }) => sections);
  * Decides which open records of the ZITADEL are closed, because the file has them as closed: those that an earlier import
  * has left open.
  */
-export async function decideClosings({ ledger }: SurveyedFile, connection: ZitadelConnection): Promise<void> {
+export async function decideClosings({ ledger, callerId }: SurveyedFile, connection: ZitadelConnection): Promise<void> {
   const open = ledger.toClose(closableSections, 'existing');
   if (open.length === 0) return;
-  const verdicts = await judgeRecords(connection, (await readCaller(connection)).userId, open);
+  const verdicts = await judgeRecords(connection, callerId, open);
   for (const record of open) {
     const verdict = verdicts.get(record.position) ?? { is: 'foreign' };
     if (verdict.is === 'ours' || verdict.is === 'factors') ledger.noteChange(record);

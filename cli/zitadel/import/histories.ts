@@ -113,25 +113,3 @@ async function readHistories(
   }
   return histories;
 }
-
-/** The types of the events that add or remove a person's TOTP. */
-const TOTP_EVENTS = [
-  ...['user.human.mfa.otp.verified', 'user.human.mfa.otp.removed'],
-  ...['user.mfa.otp.verified', 'user.mfa.otp.removed', 'user.removed'],
-];
-
-/** Returns the people with TOTP in an organisation of a ZITADEL. */
-export async function peopleWithTotp(connection: ZitadelConnection, orgId: string): Promise<Set<string>> {
-  const people = new Set<string>();
-  for await (const page of readEvents(connection, {
-    owner: orgId,
-    aggregateTypes: ['user'],
-    eventTypes: TOTP_EVENTS,
-  })) {
-    for (const { type, aggregateId } of page) {
-      if (type.endsWith('.verified')) people.add(aggregateId);
-      else people.delete(aggregateId);
-    }
-  }
-  return people;
-}

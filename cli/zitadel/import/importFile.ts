@@ -78,7 +78,8 @@ async function importFile(
   withholdForeign(owned);
   const { userLoginMustBeDomain } = await readDomainPolicy(connection);
   const refusedOrgIds = organisationsWithTakenNames(inspection.organisations, target.organisations);
-  const read = { ledger, survey, target, options, loginNamesByDomain: userLoginMustBeDomain, refusedOrgIds };
+  const { userId: callerId } = await readCaller(connection);
+  const read = { ledger, survey, target, options, loginNamesByDomain: userLoginMustBeDomain, refusedOrgIds, callerId };
   const { total } = ledger.progress;
   const withSecrets = await decideAll(read, connection, (records) => onCompared({ records, total }));
   let progress = ledger.progress;
@@ -90,7 +91,7 @@ async function importFile(
     progress = ledger.progress;
   };
   if (options.dryRun) ledger.foresee();
-  else await sendLedger(connection, owned, (await readCaller(connection)).userId, onSettled);
+  else await sendLedger(connection, owned, callerId, onSettled);
   const sent = { ...read, owned, connection };
   if (await settleExisting(sent)) await decideClosings(read, connection);
   if (!options.dryRun) await lookAgain(sent);
