@@ -9,12 +9,13 @@ import { reportedId } from '../../shared/organisation/recordPlan.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
 import { recordSection } from '../../shared/organisation/sections.ts';
 import { type Notice, noticeMessage } from '../notices.ts';
+import { SEED_TYPE } from '../zitadel/import/decisions.ts';
 import { inspectStaged } from './exportStage.ts';
 import type { ConcernedPerson } from './migrationDocuments.ts';
 import type { MigrationRun } from './migrationRun.ts';
 
 /** The types of notices whose id is that of a person. */
-const personTypes: readonly string[] = [humanUserSection.error.type, 'human_user_otp'];
+const personTypes: readonly string[] = [humanUserSection.error.type, SEED_TYPE];
 const links = recordSection('userLinks');
 
 /**
