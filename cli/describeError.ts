@@ -24,7 +24,7 @@ export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL):
   if (error instanceof UsageError)
     return { message: error.message.split('\n').map(printable).join('\n'), exitStatus: 'usage' };
   if (error instanceof InterruptedError) return { message: printable(error.message), exitStatus: 'interrupted' };
-  // A remote caller must not see the cause, which a local one needs.
+  // The service hides the cause from remote callers. A local caller needs it.
   if (internalError.is(error) && error.cause instanceof Error) return describeError(error.cause, logLevel);
   if (error instanceof IdentityError) {
     const isUsage = error.code === 'INVALID_ARGUMENT' || organisationUnknown.is(error);

@@ -46,7 +46,7 @@ export async function reconnecting<Result>(
   }
 }
 
-/** Whether a place sent no response or an incomplete one, or shuts down. Any other response is final. */
+/** Whether a place sent no response or an incomplete response, or shuts down. Any other response is final. */
 function isConnectionLost(error: unknown): error is Error {
   return [placeUnreachable, placeBroke, placeLost, placeTimedOut, shuttingDown].some((kind) => kind.is(error));
 }

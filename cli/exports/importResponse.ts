@@ -5,7 +5,7 @@ import { importResponse } from '../../functions/import/contract.ts';
 
 const { errors, summary } = importResponse.shape;
 
-/** The schema of the response of an import into a place. A ZITADEL's may have the additional fields. */
+/** The schema of the response of an import into a place. Only imports into ZITADEL set the additional fields. */
 export const placeImportResponse = importResponse.extend({
   /** The records that were written into another organisation than that of the file. */
   elsewhere: errors,

@@ -50,7 +50,7 @@ export interface ExportFile extends AsyncDisposable {
   readonly isRepeatable: boolean;
   /** The content that every export of the place omits, if it is another service. */
   readonly losses?: readonly string[];
-  /** What the export has omitted so far, or does not know: sentences, such as one per organisation. */
+  /** Sentences about omitted or unknown content so far, such as a sentence per organisation. */
   readonly notices?: readonly string[];
   /**
    * Reads the file's bytes, decompressed.

@@ -149,7 +149,7 @@ export const migrationResult = z.strictObject({
   version: z.literal(1),
   /** `done` without unexpected differences and errors, `failed` if records are in wrong organisations, otherwise `listed`. */
   outcome: z.enum(['done', 'listed', 'failed']),
-  /** The records that a ZITADEL has written into another organisation than that of the source; absent if there are none. */
+  /** The records that ZITADEL wrote into an organisation other than the source's; absent if there are none. */
   elsewhere: z.array(notice).optional(),
   /** The release of the command. */
   command: z.string(),

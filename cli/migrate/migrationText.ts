@@ -180,7 +180,7 @@ function proofLines(result: MigrationResult): string[] {
   return [
     `${counted(equal, 'record')} equal, ${numberText(expected)} differ as expected, ${numberText(unexpected)} differ`,
     ...notComparedLines(secretNames.filter((name) => !options.secrets.includes(name))),
-    // A ZITADEL adds records of its own, such as domains.
+    // ZITADEL adds records of its own, such as domains.
     ...(added === 0 || target.kind === 'zitadel'
       ? []
       : [`${counted(added, 'record')} only in the target: ${DELETES_NOTHING}`]),
