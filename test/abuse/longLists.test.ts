@@ -95,8 +95,8 @@ it('more organisations than the limit of a file are rejected before any of them 
   const many = await cost(() => repeated('{"orgs":[', organisation, 120_000, ']}'));
   expect(some.isRefused).toBe(false);
   expect(many.isRefused).toBe(true);
-  // Reading them would take five times as long as the first twenty thousand.
-  expect(many.processorUs).toBeLessThan(2 * some.processorUs);
+  // Reading them would take six times as long as reading the first twenty thousand.
+  expect(many.processorUs).toBeLessThan(3 * some.processorUs);
 });
 
 it.each(['secondFactors', 'multiFactors', 'idps'])('the %s of a v1 file are read in linear time', async (list) => {
