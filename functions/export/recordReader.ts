@@ -1,7 +1,12 @@
 // Readers of the stored records that an export contains, by organisation and section.
 
 import { invalidRequest } from '../../shared/errors/errors.ts';
-import { type Section, sectionPartition, sectionPartitions } from '../../shared/organisation/section.ts';
+import {
+  mayHaveOtpEmail,
+  type Section,
+  sectionPartition,
+  sectionPartitions,
+} from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
 import type { IdRange, Snapshot, StoredDocument } from '../../shared/store/store.ts';
@@ -129,7 +134,7 @@ function exportedSections(content: ExportContent, isRead: SectionFilter): readon
 /** Selects credentials only if the request includes them. */
 function selectFields(section: Section, content: ExportContent): readonly FieldName[] {
   const credentials = (section.credentials ?? []).filter(({ flag }) => content[flag]);
-  const factor: FieldName[] = section.additional?.otpEmail === true && content.withOtp ? ['otpEmail'] : [];
+  const factor: FieldName[] = mayHaveOtpEmail(section) && content.withOtp ? ['otpEmail'] : [];
   return ['orgId', 'body', 'digest', 'state', ...credentials.map(({ field }) => field), ...factor];
 }
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type Counts, increase } from '../collections/counts.ts';
 import type { ScanLimits } from '../json/jsonScanner.ts';
 import { fixedLimits } from '../limits.ts';
-import { type Credentials, isList, type Section } from '../organisation/section.ts';
+import { type Credentials, isList, type KeptField, type Section } from '../organisation/section.ts';
 import { sections } from '../organisation/sections.ts';
 import { nothingStated, type StatedContent } from '../organisation/statedContent.ts';
 import { credentialFields } from '../store/documentFields.ts';
@@ -164,18 +164,61 @@ export function joinManifests(
 }
 
 const recordForm = 'each in the form of ZITADEL’s message `zitadel.admin.v1.DataOrg`';
-const recordFields = Object.fromEntries(sections.map((section) => [section.name, recordsSchema(section)]));
-const plainFields = {
-  org: z.looseObject({ name: z.string().optional() }),
-  orgState: z.string(),
-};
+
+/** Permits a field to be absent. */
+type MayBeAbsent = (schema: z.ZodType) => z.ZodType;
+
+/** Returns the schemas of an organisation's fields, each of which may be absent. */
+function organisationShape(absent: MayBeAbsent): Record<string, z.ZodType> {
+  const shape = {
+    org: z.looseObject({ name: z.string().optional() }),
+    orgState: z.string(),
+    ...Object.fromEntries(sections.map((section) => [section.name, recordsSchema(section, absent)])),
+  };
+  return Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, absent(schema)]));
+}
+
+/** Returns the schema of a section, whose records have its inner object and the fields that only this service has. */
+function recordsSchema(section: Section, absent: MayBeAbsent): z.ZodType {
+  const { inner, additional } = section;
+  const kept = (additional?.kept ?? []).map((field) => ({
+    names: field.path.split('.'),
+    schema: keptSchema(field),
+  }));
+  const record = messageSchema(kept, inner, absent);
+  return isList(section) ? z.array(record) : record;
+}
+
+/** @param required the name of a field that the message must have */
+function messageSchema(
+  fields: readonly { readonly names: readonly string[]; readonly schema: z.ZodType }[],
+  required: string | undefined,
+  absent: MayBeAbsent,
+): z.ZodType {
+  const byName = Map.groupBy(fields, ({ names: [name = ''] }) => name);
+  const described = [...byName].map(([name, group]) => {
+    const direct = group.find(({ names }) => names.length === 1);
+    const inside = group.map(({ names, schema }) => ({ names: names.slice(1), schema }));
+    const schema = direct?.schema ?? messageSchema(inside, undefined, absent);
+    return [name, name === required ? schema : absent(schema)] as const;
+  });
+  return z.looseObject({
+    ...(required === undefined ? {} : { [required]: z.looseObject({}) }),
+    ...Object.fromEntries(described),
+  });
+}
+
+function keptSchema(field: KeptField): z.ZodType {
+  if (field.type === 'boolean') return z.boolean();
+  return field.type === 'state' ? z.enum(field.states) : z.string().max(field.maxBytes);
+}
 
 /** The schema of an export file as an export writes it. */
 export const exportFile = z
   .strictObject({
     orgs: z.array(
       z
-        .strictObject({ ...asOptional({ ...plainFields, ...recordFields }), orgId: z.string() })
+        .strictObject({ ...organisationShape((schema) => schema.optional()), orgId: z.string() })
         .meta({ id: 'Organisation', description: `An organisation with its records, ${recordForm}.` }),
     ),
     manifest: exportedManifest,
@@ -191,7 +234,7 @@ export const importedFile = z
     orgs: z
       .array(
         z
-          .object({ ...nullish({ ...plainFields, ...recordFields }), orgId: z.string() })
+          .object({ ...organisationShape((schema) => schema.nullish()), orgId: z.string() })
           .meta({ id: 'GivenOrganisation', description: `An organisation with its records, ${recordForm}.` }),
       )
       .nullish(),
@@ -202,17 +245,3 @@ export const importedFile = z
     description: 'An export file, of this service or of ZITADEL, v1 or v2.',
     anyOf: [{ required: ['orgs'], properties: { orgs: {} } }, { maxProperties: 0 }],
   });
-
-function recordsSchema(section: Section): z.ZodType {
-  const { inner } = section;
-  const record = z.looseObject(inner === undefined ? {} : { [inner]: z.looseObject({}) });
-  return isList(section) ? z.array(record) : record;
-}
-
-function asOptional(shape: Record<string, z.ZodType>): Record<string, z.ZodType> {
-  return Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, schema.optional()]));
-}
-
-function nullish(shape: Record<string, z.ZodType>): Record<string, z.ZodType> {
-  return Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, schema.nullish()]));
-}

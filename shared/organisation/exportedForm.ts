@@ -4,7 +4,7 @@ import { TOO_LONG_ID } from './lengthLimits.ts';
 import { InvalidRecordError, readMessage } from './message.ts';
 import { type OrganisationRecord, recordSchema } from './record.ts';
 import type { RecordIssue } from './relations.ts';
-import type { Section } from './section.ts';
+import { mayHaveOtpEmail, type Section } from './section.ts';
 
 /**
  * Finds the reason why no import would accept a record as exports write it. One such record would make every export that
@@ -56,6 +56,6 @@ function exportedBytes({ section, orgId, body, credentials }: OrganisationRecord
   section.exported?.fill?.(json, orgId, () => undefined);
   for (const { path, field } of section.credentials ?? [])
     if (credentials[field] !== undefined) putAt(json, path, credentials[field]);
-  if (section.additional?.otpEmail === true) json.otpEmail = true;
+  if (mayHaveOtpEmail(section)) json.otpEmail = true;
   return Buffer.byteLength(JSON.stringify(json));
 }

@@ -2,7 +2,7 @@
 
 import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf';
 import { rules } from '@zitadel/proto/validate/validate_pb.js';
-import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
+import { isJsonObject, type JsonObject, valueAt } from '../json/jsonObject.ts';
 import { fixedLimits } from '../limits.ts';
 import { type OrganisationRecord, recordSchema } from './record.ts';
 import type { RecordIssue } from './relations.ts';
@@ -71,6 +71,11 @@ export function lengthIssue(record: OrganisationRecord): RecordIssue | undefined
     const found =
       textIssue(credentials[field], fixedLimits.textBytes, path) ??
       textIssue(givenPassword, fixedLimits.textBytes, clear);
+    if (found !== undefined) return found;
+  }
+  for (const field of section.additional?.kept ?? []) {
+    const limit = field.type === 'text' ? field.maxBytes : undefined;
+    const found = textIssue(valueAt(json, field.path), limit, field.path);
     if (found !== undefined) return found;
   }
   return mayExceed(body, fixedLimits.indexedBytes)

@@ -3,9 +3,10 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.js';
-import { isJsonObject, type JsonObject, takeAt, valueAt } from '../json/jsonObject.ts';
+import { isJsonObject, type JsonObject, putAt, takeAt, valueAt } from '../json/jsonObject.ts';
 import type { JsonPath } from '../json/jsonScanner.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
+import { readKept, splitKept } from './additionalFields.ts';
 import { InvalidRecordError, nothingUnknown, readMessage, type UnknownContent } from './message.ts';
 import { serialise } from './recordBody.ts';
 import { MISSING } from './rules.ts';
@@ -107,7 +108,7 @@ export function recordSchema({ name }: Section): DescMessage {
  */
 export function readRecord(section: Section, value: unknown, orgId: string, checked = false): OrganisationRecord {
   const converted = section.v1?.convert === undefined ? value : section.v1.convert(value);
-  const defined = withoutAdditional(section, converted);
+  const { defined, found } = splitKept(section, converted);
   const { json, unknown } = readMessage(recordSchema(section), defined, checked ? section : undefined);
   if (section.inner !== undefined && json[section.inner] === undefined)
     throw new InvalidRecordError([{ path: section.inner, reason: MISSING }]);
@@ -115,26 +116,10 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   if (checked && isList(section) && Object.keys(json).length === 0)
     throw new InvalidRecordError([{ path: '', reason: 'the record is empty' }]);
   if (checked) checkState(unknown, 'state');
-  const state = additionalState(section, value);
+  const { state, otpEmail, texts } = readKept(found);
+  for (const [path, text] of texts) putAt(json, path, text);
   if (state !== undefined && state !== usualState(section)) json.state = state;
-  return assembleRecord(section, json, orgId, {
-    hasState: state !== undefined,
-    otpEmail: section.additional?.otpEmail === true ? readOtpEmail(value) : undefined,
-    unknown: unknown.fields.length === 0 ? unknown : { ...unknown, fields: unknownToSection(section, unknown.fields) },
-  });
-}
-
-/** Returns a record without the section's additional fields. */
-function withoutAdditional({ additional }: Section, value: unknown): unknown {
-  if (additional === undefined || !isJsonObject(value)) return value;
-  const given = additional.paths.filter((path) => Object.hasOwn(value, path));
-  if (given.length === 0) return value;
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !given.includes(name)));
-}
-
-/** Lists the unknown fields that the section does not know either. */
-function unknownToSection({ additional }: Section, fields: readonly string[]): readonly string[] {
-  return fields.filter((path) => additional?.paths.includes(path) !== true);
+  return assembleRecord(section, json, orgId, { hasState: state !== undefined, otpEmail, unknown });
 }
 
 /**
@@ -230,25 +215,4 @@ export function storedFields(record: OrganisationRecord): DocumentFields {
 /** Returns the state to store. Most records have the usual state, which is stored only if the file has it. */
 function storedState({ section, state, hasState }: OrganisationRecord): Pick<DocumentFields, 'state'> {
   return state === undefined || (!hasState && state === usualState(section)) ? {} : { state };
-}
-
-/** Reads our additional field `state`; undefined if the file lacks it. */
-function additionalState({ additional: { states } = { paths: [] } }: Section, value: unknown): string | undefined {
-  if (states === undefined || !isJsonObject(value)) return undefined;
-  const given = value.state ?? undefined;
-  const state = states.find((known) => known === given);
-  if (state !== undefined || given === undefined) return state;
-  const reason = `unknown state ${JSON.stringify(given)}: expected ${states.join(' or ')}`;
-  throw new InvalidRecordError([{ path: 'state', reason }]);
-}
-
-/** Reads our additional field `otpEmail` of a person's JSON, in either spelling; undefined if the file lacks it. */
-function readOtpEmail(value: unknown): boolean | undefined {
-  if (!isJsonObject(value)) return undefined;
-  if ('otpEmail' in value && 'otp_email' in value) {
-    throw new InvalidRecordError([{ path: 'otpEmail', reason: 'duplicate field "otp_email"' }]);
-  }
-  const flag = value.otpEmail ?? value.otp_email ?? undefined;
-  if (flag === undefined || typeof flag === 'boolean') return flag;
-  throw new InvalidRecordError([{ path: 'otpEmail', reason: 'expected true or false' }]);
 }

@@ -73,17 +73,24 @@ export interface FilledField {
   readonly by: 'exports' | 'zitadel';
 }
 
+/** A field that records keep although ZITADEL's definition does not have it: imports store it, exports contain it. */
+export type KeptField =
+  | {
+      readonly path: FieldPath;
+      readonly type: 'text';
+      /** The greatest length, in UTF-8. */
+      readonly maxBytes: number;
+    }
+  /** Stored in a field of its own, and exported with `withOtp`. */
+  | { readonly path: 'otpEmail'; readonly type: 'boolean' }
+  /** A state that ZITADEL knows. The first state is the default, and is omitted. */
+  | { readonly path: 'state'; readonly type: 'state'; readonly states: readonly [usual: string, ...others: string[]] };
+
 /** Fields that a record may have in addition to those of its definition. */
 interface AdditionalFields {
-  /** Their paths, and the paths of fields that can be dropped without loss. */
-  readonly paths: readonly FieldPath[];
-  /** Whether a record may have the field `otpEmail`, exported with `withOtp`. */
-  readonly otpEmail?: true;
-  /**
-   * The states that a record may have in the field `state`, the usual one first, which is not written. ZITADEL knows these
-   * states, but its definition of the record has no field for them.
-   */
-  readonly states?: readonly [usual: string, ...others: string[]];
+  readonly kept: readonly KeptField[];
+  /** Fields of other releases' files that imports drop without harm, and count in `summary.notCarried`. */
+  readonly ignored?: readonly { readonly path: FieldPath; readonly reason: string }[];
 }
 
 /** The form of a section in v1 files, if it differs from v2 (zitadel 5.9). */
@@ -265,7 +272,12 @@ export function isList({ collection }: Section): boolean {
 
 /** Returns the state of a record that names none, in a section whose definition has no field for it. */
 export function usualState({ additional }: Section): string | undefined {
-  return additional?.states?.[0];
+  return additional?.kept.find((field) => field.type === 'state')?.states[0];
+}
+
+/** Whether the section's records may have the OTP e-mail factor. */
+export function mayHaveOtpEmail({ additional }: Section): boolean {
+  return additional?.kept.some(({ path }) => path === 'otpEmail') === true;
 }
 
 /** The name of the section of service users, for code that does not need its row. */
@@ -292,5 +304,5 @@ export function sectionPartitions(section: { readonly name: string }, orgId = ''
 
 /** Creates the properties of a section whose records may be deactivated, by the prefix of their states. */
 export const deactivatable = (prefix: string): Pick<Section, 'additional'> => ({
-  additional: { paths: ['state'], states: [`${prefix}_ACTIVE`, `${prefix}_INACTIVE`] },
+  additional: { kept: [{ path: 'state', type: 'state', states: [`${prefix}_ACTIVE`, `${prefix}_INACTIVE`] }] },
 });

@@ -1,7 +1,7 @@
 // What a file states by the values that its records lack.
 
 import type { OrganisationRecord } from './record.ts';
-import { type Credential, type Section, usualState } from './section.ts';
+import { type Credential, mayHaveOtpEmail, type Section, usualState } from './section.ts';
 
 /** The absent values that a file states: its source has none of them. Any other absent value is unknown. */
 export interface StatedContent extends Readonly<Record<Credential['flag'], boolean>> {
@@ -26,8 +26,8 @@ export function lackedCredentials(
 }
 
 /** Whether a file states the OTP e-mail factor of a section's records that lack it. */
-export function statesOtpEmail({ additional }: Section, stated: StatedContent): boolean {
-  return stated.otpEmail && additional?.otpEmail === true;
+export function statesOtpEmail(section: Section, stated: StatedContent): boolean {
+  return stated.otpEmail && mayHaveOtpEmail(section);
 }
 
 /** Whether a file states the state of a section's records that lack it. */

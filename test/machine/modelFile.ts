@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject, putAt, takeAt } from '../../shared/json/jsonObject.ts';
+import { mayHaveOtpEmail, usualState } from '../../shared/organisation/section.ts';
 import { recordSection } from '../../shared/organisation/sections.ts';
 import type { Organisation } from '../support/fixtures/organisations.ts';
 import { isSingle, type ModelRecord } from './kinds.ts';
@@ -104,14 +105,15 @@ function toRecord(section: string, orgId: string, { otpEmail, ...json }: JsonObj
 /** Adds to a record what its file states by the values that the record lacks (specification 2.8). */
 function withStated(record: ModelRecord, stated: Stated): ModelRecord {
   if (Object.keys(stated).length === 0) return record;
-  const { credentials = [], additional } = recordSection(record.section);
+  const section = recordSection(record.section);
+  const { credentials = [] } = section;
   const selected = credentials.filter(({ flag }) => stated[flag] === true).map(({ field }) => field);
-  const usual = additional?.states?.[0];
+  const usual = usualState(section);
   return {
     ...record,
     json: usual === undefined ? record.json : { state: usual, ...record.json },
     lacks: selected.filter((field) => record.secrets[field] === undefined),
-    factor: record.factor ?? (additional?.otpEmail === true && stated.withOtp === true ? false : undefined),
+    factor: record.factor ?? (mayHaveOtpEmail(section) && stated.withOtp === true ? false : undefined),
   };
 }
 

@@ -75,8 +75,10 @@ export const humanUserSection: Section = {
     { path: 'user.profile.displayName', value: defaultDisplayName, by: 'zitadel' },
     { path: LANGUAGE, value: 'und', by: 'zitadel' },
   ],
-  // Older files name a hash's algorithm, which the hash itself names too.
-  additional: { paths: ['otpEmail', 'otp_email', 'user.hashedPassword.algorithm'], otpEmail: true },
+  additional: {
+    kept: [{ path: 'otpEmail', type: 'boolean' }],
+    ignored: [{ path: 'user.hashedPassword.algorithm', reason: 'the hash itself begins with its algorithm' }],
+  },
   warnings: warnOfPerson,
   error: { type: 'human_user', id: ['userId'], exists: { id: 'COMMAND-ziuna', key: 'Errors.User.AlreadyExisting' } },
   success: { field: 'humanUserIds', entry: ['userId'] },

@@ -18,7 +18,7 @@ import {
   toRecord,
 } from '../../../shared/organisation/record.ts';
 import { planRecord } from '../../../shared/organisation/recordPlan.ts';
-import type { Provider, Section } from '../../../shared/organisation/section.ts';
+import type { KeptField, Provider, Section } from '../../../shared/organisation/section.ts';
 import { organisationSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { documentPath, type Reader } from '../../../shared/store/store.ts';
 import { everySection, recordsOf } from '../../support/fixtures/everySection.ts';
@@ -71,14 +71,21 @@ function* placesIn(schema: DescMessage, before: Steps['steps']): Generator<Steps
   }
 }
 
+function keptValues(field: KeptField): readonly unknown[] {
+  if (field.type === 'boolean') return [true, false];
+  return field.type === 'state' ? field.states : ['a', 'b'];
+}
+
 /** Lists the places of a section that its definition lacks, or that have special values. */
 function ownPlaces({ name, additional, filled = [] }: Section): Steps[] {
   const providers = [OWN_PROVIDER, 'missing'].flatMap((idpId) =>
     ['SYSTEM', 'ORG'].map((owner) => ({ idpId, ownerType: `IDP_OWNER_TYPE_${owner}` })),
   );
   return [
-    ...(additional?.states === undefined ? [] : [{ steps: ['state'], values: [undefined, ...additional.states] }]),
-    ...(additional?.otpEmail === undefined ? [] : [{ steps: ['otpEmail'], values: [undefined, true, false] }]),
+    ...(additional?.kept ?? []).map((field) => ({
+      steps: field.path.split('.'),
+      values: [undefined, ...keptValues(field)],
+    })),
     ...(name === 'loginPolicy' ? [{ steps: ['idps'], values: [undefined, ...providers.map((one) => [one])] }] : []),
     ...filled.flatMap(({ path, value }) =>
       typeof value === 'function'

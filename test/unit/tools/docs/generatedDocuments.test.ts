@@ -63,6 +63,20 @@ describe('the documents of the errors', () => {
     expect(rows.filter((row) => row.includes(`\`${error.exists.id}\``))).not.toEqual([]);
   });
 
+  it.each([organisationSection, ...sections])('describe the additional fields of the section $name', (section) => {
+    const { kept = [], ignored = [] } = section.additional ?? {};
+    const described = (text: string, path: string) =>
+      text.split('\n').some((line) => namesField(line, section.name, path));
+    for (const { path } of kept) expect(described(specification, path), path).toBe(true);
+    for (const { path, reason } of ignored) {
+      const [name = ''] = path.split('.').slice(-1);
+      expect(
+        zitadel.split('\n').some((line) => line.includes(`\`${name}\``) && line.includes(reason)),
+        path,
+      ).toBe(true);
+    }
+  });
+
   it('have every id of an error that the source contains', async () => {
     const sources = ['functions', 'shared'].map((folder) => idsIn(join(root, folder)));
     const ids = new Set((await Promise.all(sources)).flat());
@@ -72,6 +86,11 @@ describe('the documents of the errors', () => {
     expect([...ids].filter((id) => !isDocumented(id))).toEqual([]);
   });
 });
+
+/** Whether a line of the specification describes a field of a section's entries. */
+function namesField(line: string, section: string, path: string): boolean {
+  return line.startsWith(`- \`${path}\``) && line.includes(`\`${section}\``);
+}
 
 const ID = /'((?:AUTH|COMM|COMMAND|DOMAIN|EMAIL|IMPORT|LANG|MODEL|ORG|Org|PHONE|POLICY|PROJECT|V2|V3)-\w+)'/g;
 

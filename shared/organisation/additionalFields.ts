@@ -1,0 +1,102 @@
+// Fields of records that ZITADEL's definitions do not have.
+
+import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
+import { InvalidRecordError } from './message.ts';
+import type { FieldPath } from './relations.ts';
+import type { KeptField, Section } from './section.ts';
+
+/** The values of a kept field: one for each spelling of its name in the file. */
+interface FoundField {
+  readonly field: KeptField;
+  readonly values: readonly unknown[];
+}
+
+/** A record's JSON without its kept fields, and these fields. */
+interface SplitRecord {
+  readonly defined: unknown;
+  readonly found: readonly FoundField[];
+}
+
+/** The values of a record's kept fields. */
+interface KeptValues {
+  state?: string;
+  otpEmail?: boolean;
+  readonly texts: [path: FieldPath, text: string][];
+}
+
+const NOTHING: readonly FoundField[] = [];
+
+/** Splits the fields that a section keeps from those that its definition has. */
+export function splitKept({ additional }: Section, value: unknown): SplitRecord {
+  if (additional === undefined || !isJsonObject(value)) return { defined: value, found: NOTHING };
+  const found: FoundField[] = [];
+  let defined = value;
+  for (const field of additional.kept) {
+    const { rest, values } = splitField(defined, field.path.split('.'));
+    defined = rest;
+    if (values.length > 0) found.push({ field, values });
+  }
+  return { defined, found };
+}
+
+/** Splits a field, in either spelling, from a copy of the JSON. */
+function splitField(
+  json: JsonObject,
+  [name = '', ...inner]: readonly string[],
+): { readonly rest: JsonObject; readonly values: readonly unknown[] } {
+  const names = spellings(name).filter((spelling) => Object.hasOwn(json, spelling));
+  if (inner.length === 0) {
+    if (names.length === 0) return { rest: json, values: [] };
+    const others = Object.entries(json).filter(([other]) => !names.includes(other));
+    return { rest: Object.fromEntries(others), values: names.map((spelling) => json[spelling]) };
+  }
+  let rest = json;
+  const values: unknown[] = [];
+  for (const spelling of names) {
+    const parent = json[spelling];
+    if (!isJsonObject(parent)) continue;
+    const split = splitField(parent, inner);
+    if (split.values.length > 0) rest = { ...rest, [spelling]: split.rest };
+    values.push(...split.values);
+  }
+  return { rest, values };
+}
+
+function spellings(name: string): readonly string[] {
+  const snakeCase = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return snakeCase === name ? [name] : [name, snakeCase];
+}
+
+/**
+ * Reads the values of kept fields.
+ * @throws InvalidRecordError
+ */
+export function readKept(found: readonly FoundField[]): KeptValues {
+  const kept: KeptValues = { texts: [] };
+  for (const { field, values } of found) {
+    const [value, ...others] = values;
+    const [name = ''] = field.path.split('.').slice(-1);
+    if (others.length > 0) throw invalid(field, `duplicate field ${JSON.stringify(spellings(name).at(-1))}`);
+    if (value !== null && value !== undefined) readValue(kept, field, value);
+  }
+  return kept;
+}
+
+function readValue(kept: KeptValues, field: KeptField, value: unknown): void {
+  if (field.type === 'boolean') {
+    if (typeof value !== 'boolean') throw invalid(field, 'expected true or false');
+    kept.otpEmail = value;
+  } else if (field.type === 'state') {
+    const state = field.states.find((known) => known === value);
+    if (state === undefined)
+      throw invalid(field, `unknown state ${JSON.stringify(value)}: expected ${field.states.join(' or ')}`);
+    kept.state = state;
+  } else {
+    if (typeof value !== 'string' || !value.isWellFormed()) throw invalid(field, 'expected text, such as "text"');
+    if (value !== '') kept.texts.push([field.path, value]);
+  }
+}
+
+function invalid({ path }: KeptField, reason: string): InvalidRecordError {
+  return new InvalidRecordError([{ path, reason }]);
+}
