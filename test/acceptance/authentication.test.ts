@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { expectError, exportFrom, importInto, post, send } from '../support/http/wire.ts';
 import { type Deployment, describeDeployment } from '../support/instances/deployments.ts';
-import { databaseOf, expiredToken, newServiceUser, newToken } from '../support/instances/tokens.ts';
+import { databaseOf, newServiceUser, newToken } from '../support/instances/tokens.ts';
+import { identityProcessJson } from '../support/processes/programs.ts';
 
 const operations = [
   { method: 'POST', path: '/admin/v1/export', body: '{"response_output":true}' },
@@ -10,41 +11,6 @@ const operations = [
   { method: 'DELETE', path: '/v2/users/1/otp_email' },
   { method: 'GET', path: '/v2/users/1/authentication_methods' },
 ];
-
-const refusedHeaders: [name: string, header: (token: string) => string, message: string][] = [
-  ['a lower-case scheme', (token) => `bearer ${token}`, 'invalid auth header (AUTH-toLo1)'],
-  ['another scheme', (token) => `Basic ${token}`, 'invalid auth header (AUTH-toLo1)'],
-  ['no scheme', (token) => token, 'invalid auth header (AUTH-toLo1)'],
-  ['a scheme without a token', () => 'Bearer', 'invalid auth header (AUTH-toLo1)'],
-  ['garbage', () => 'Bearer notreal', 'Errors.Token.Invalid (AUTH-7fs1e)'],
-  ['a token and a space', (token) => `Bearer  ${token}`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
-  ['two tokens', (token) => `Bearer ${token},Bearer ${token}`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
-  ['a token whose last character is another', changeLast, 'Errors.Token.Invalid (AUTH-7fs1e)'],
-  [
-    'a token without its last character',
-    (token) => `Bearer ${token.slice(0, -1)}`,
-    'Errors.Token.Invalid (AUTH-7fs1e)',
-  ],
-  ['half a token', (token) => `Bearer ${token.slice(0, 30)}`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
-  ['a token and one more character', (token) => `Bearer ${token}0`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
-  ['a token with a flipped bit', (token) => `Bearer ${flipBit(token, 20)}`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
-  [
-    'a token with a flipped bit in its checksum',
-    (token) => `Bearer ${flipBit(token, 50)}`,
-    'Errors.Token.Invalid (AUTH-7fs1e)',
-  ],
-  ['a token in capitals', (token) => `Bearer ${token.toUpperCase()}`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
-  ['ten thousand characters', () => `Bearer ${'x'.repeat(10_000)}`, 'Errors.Token.Invalid (AUTH-7fs1e)'],
-];
-
-function changeLast(token: string): string {
-  return `Bearer ${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`;
-}
-
-/** Flips the lowest bit of a token's character, which stays a character of tokens or becomes another visible character. */
-function flipBit(token: string, at: number): string {
-  return `${token.slice(0, at)}${String.fromCharCode(token.charCodeAt(at) ^ 1)}${token.slice(at + 1)}`;
-}
 
 describeDeployment('authentication', (get) => {
   describe.each(operations)('$method $path', (operation) => {
@@ -54,7 +20,10 @@ describeDeployment('authentication', (get) => {
       expect(answer.headers.get('www-authenticate')).toBe('auth header missing');
     });
 
-    it.each(refusedHeaders)('rejects %s with 401', async (_name, header, message) => {
+    it.each([
+      ['another scheme', (token: string) => `Basic ${token}`, 'invalid auth header (AUTH-toLo1)'],
+      ['an unknown token', () => 'Bearer notreal', 'Errors.Token.Invalid (AUTH-7fs1e)'],
+    ])('rejects %s with 401', async (_name, header, message) => {
       const { target } = get();
       const answer = await send(target, { ...operation, headers: { authorization: header(target.token) } });
       expect(expectError(answer, 401, 16).message).toBe(message);
@@ -75,30 +44,13 @@ describeDeployment('authentication', (get) => {
       await importInto(get().target, { data_orgs: { orgs: [organisation] } });
     });
 
-    it('are rejected once they have expired', async (test) => {
-      const { token } = await expiredToken(databaseOf(get().target, test), people.ada);
-      await expectInvalid(get(), token);
-    });
-
     it('are rejected once they are revoked', async (test) => {
       const database = databaseOf(get().target, test);
       const { token, tokenId } = await newToken(database, people.ada);
       expectError(await exportAs(get(), token), 403, 7);
       await identityProcessJson(['pat', 'revoke', tokenId, ...database]);
-      await expectInvalid(get(), token);
-    });
-
-    it('are rejected while the user is deactivated', async (test) => {
-      const { token } = await newToken(databaseOf(get().target, test), people.inactive);
-      await expectInvalid(get(), token);
-    });
-
-    it('are rejected once the service user is deleted', async (test) => {
-      const database = databaseOf(get().target, test);
-      const { token, userId } = await newServiceUser(database, `deleted-${organisation.orgId}`);
-      expectError(await exportAs(get(), token), 403, 7);
-      await identityProcessJson(['service-user', 'delete', userId, ...database]);
-      await expectInvalid(get(), token);
+      const { message } = expectError(await exportAs(get(), token), 401, 16);
+      expect(message).toBe('Errors.Token.Invalid (AUTH-7fs1e)');
     });
 
     it('permit neither export nor import without the role IAM_OWNER, whatever the body is', async (test) => {
@@ -129,13 +81,6 @@ describeDeployment('authentication', (get) => {
   });
 });
 
-import { identityProcessJson } from '../support/processes/programs.ts';
-
 function exportAs({ target }: Deployment, token: string) {
   return post({ ...target, token }, 'export', { response_output: true });
-}
-
-async function expectInvalid(deployment: Deployment, token: string): Promise<void> {
-  const { message } = expectError(await exportAs(deployment, token), 401, 16);
-  expect(message).toBe('Errors.Token.Invalid (AUTH-7fs1e)');
 }

@@ -1,11 +1,8 @@
-import { randomInt } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { peopleOf, sampleOrganisation } from '../support/fixtures/sampleOrganisation.ts';
 import { type Answer, expectError, importInto, parseOk, removeOtpEmail, send } from '../support/http/wire.ts';
 import { describeDeployment, type Instance } from '../support/instances/deployments.ts';
-import { databaseOf, newServiceUser, newToken } from '../support/instances/tokens.ts';
-import { identityProcessJson } from '../support/processes/programs.ts';
 
 const listed = z.strictObject({
   details: z.strictObject({ totalResult: z.string().optional(), timestamp: z.iso.datetime() }),
@@ -54,41 +51,6 @@ describeDeployment('the list of authentication methods', (get) => {
     const { text } = await list(get().target, people.ada);
     expect(text).not.toContain(user?.hashedPassword.value);
     expect(text).not.toContain(user?.otpCode);
-  });
-
-  it('is permitted to the person, without any role', async (test) => {
-    const { target } = get();
-    const { token } = await newToken(databaseOf(target, test), people.ada);
-    expect(await typesOf(list(target, people.ada, '', token))).toEqual(['TOTP', 'OTP_EMAIL', 'PASSWORD']);
-  });
-
-  it('is rejected alike for existing and unknown users without permission', async (test) => {
-    const { target } = get();
-    const { token } = await newToken(databaseOf(target, test), people.ada);
-    const userIds = [people.ben, people.owner, `${randomInt(100_000_000, 999_999_999)}`];
-    const answers = await Promise.all(userIds.map((userId) => list(target, userId, '', token)));
-    const [first, ...others] = answers.map((answer) => expectError(answer, 403, 7));
-    expect(first?.message).toBe('No matching permissions found (AUTH-AWfge)');
-    for (const other of others) expect(other).toEqual(first);
-  });
-
-  it('is permitted for the people of an organisation to its owner, and not to the owner of another', async (test) => {
-    const { target } = get();
-    const other = sampleOrganisation();
-    await importInto(target, { data_orgs: { orgs: [other] } });
-    const { token } = await newToken(databaseOf(target, test), peopleOf(other).owner);
-    expectError(await list(target, people.ben, '', token), 403, 7);
-    expect(await typesOf(list(target, peopleOf(other).ben, '', token))).toContain('OTP_EMAIL');
-  });
-
-  it('is permitted to users who may read all users, who may not remove a factor', async (test) => {
-    const { target } = get();
-    const database = databaseOf(target, test);
-    const { token, userId } = await newServiceUser(database, `viewer-${organisation.orgId}`);
-    expectError(await list(target, people.ben, '', token), 403, 7);
-    await identityProcessJson(['member', 'add', '--user', userId, '--role', 'IAM_OWNER_VIEWER', ...database]);
-    expect(await typesOf(list(target, people.ben, '', token))).toContain('OTP_EMAIL');
-    expectError(await removeOtpEmail(target, people.ben, token), 403, 7);
   });
 
   describe('with a query parameter', () => {

@@ -3,9 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { changeRole } from '../../../shared/accounts/members.ts';
 import { issueToken, revokeTokens } from '../../../shared/accounts/personalAccessTokens.ts';
-import { createServiceUser, deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
-import { changeLock } from '../../../shared/accounts/userLocks.ts';
-import { organisationKey } from '../../../shared/auth/authorise.ts';
+import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { DAY_MS } from '../../../shared/clock.ts';
 import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import { serve } from '../../../shared/http/server.ts';
@@ -30,25 +28,17 @@ interface Owner {
   readonly token: string;
 }
 
-/** The ways in which a caller's authorisation ends during a call, each with the response's status. */
+/** Two ways in which a caller's authorisation ends during a call, each with the response's status. */
 const endings: readonly {
   readonly orgId: string;
   readonly status: number;
   readonly end: (store: Store, owner: Owner) => Promise<unknown>;
 }[] = [
   { orgId: 'revoked', status: 401, end: (store, { userId }) => revokeTokens(store, userId) },
-  { orgId: 'deleted', status: 401, end: (store, { userId }) => deleteServiceUser(store, userId) },
-  { orgId: 'locked', status: 401, end: (store, { userId }) => changeLock(store, userId, 'lock', now, false) },
   {
     orgId: 'removed',
     status: 403,
     end: (store, { userId }) => changeRole(store, { userId, orgId: undefined }, 'IAM_OWNER', 'remove', now),
-  },
-  {
-    orgId: 'deactivated',
-    status: 403,
-    end: (store, { orgId }) =>
-      store.commit([{ type: 'update', key: organisationKey(orgId), fields: { state: 'ORG_STATE_INACTIVE' } }]),
   },
 ];
 

@@ -77,6 +77,7 @@ const noStorage: ObjectStorage = { write: noBucket, pin: noBucket };
 /** The replaceable parts of an instance: a bucket, or its own store with faults. */
 export type ReplacedPorts = {
   readonly audit?: Audit;
+  readonly now?: () => Date;
   readonly store?: Store;
   readonly objectStorage?: ObjectStorage;
   readonly limits?: Partial<Limits>;

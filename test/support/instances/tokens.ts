@@ -1,7 +1,4 @@
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { root } from '../../../tools/program.ts';
 import { identityProcessJson } from '../processes/programs.ts';
 import type { Instance } from './deployments.ts';
 
@@ -13,7 +10,6 @@ export interface MadeToken {
 
 const made = z.strictObject({ tokenId: z.string(), token: z.string(), expiresAt: z.iso.datetime() });
 const user = z.strictObject({ userId: z.string() });
-const DAY_MS = 86_400_000;
 
 /** The reason why a test that needs the command is skipped. */
 export const noDatabase = 'ACCEPTANCE_TARGET_DATABASE is not set';
@@ -21,15 +17,6 @@ export const noDatabase = 'ACCEPTANCE_TARGET_DATABASE is not set';
 /** Makes a token of a user. */
 export async function newToken(database: readonly string[], userId: string): Promise<MadeToken> {
   return made.parse(await identityProcessJson(['pat', 'create', '--user', userId, ...database]));
-}
-
-/** Makes a token of a user that expired a day ago. */
-export async function expiredToken(database: readonly string[], userId: string): Promise<MadeToken> {
-  const clock = pathToFileURL(join(root, 'test', 'support', 'instances', 'earlierClock.ts')).href;
-  const env = { NODE_OPTIONS: `--import=${clock}`, CLOCK_BEHIND_MS: String(2 * DAY_MS) };
-  return made.parse(
-    await identityProcessJson(['pat', 'create', '--user', userId, '--expires', '1d', ...database], { env }),
-  );
 }
 
 /** Makes a service user without any role, and a token of it. */

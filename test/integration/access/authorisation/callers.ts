@@ -16,9 +16,11 @@ export interface CallerRow {
 
 const COMMIT_WRITES = 200;
 
-type Caller = Omit<CallerRow, 'token'>;
+/** A row's caller, before it has a token. */
+export type Caller = Omit<CallerRow, 'token'>;
 
-const callers: readonly Caller[] = tokenKinds.flatMap((kind, position) =>
+/** A caller for each kind of token and role. */
+export const allCallers: readonly Caller[] = tokenKinds.flatMap((kind, position) =>
   holdings.map((holding, index) => ({ kind, holding, userId: `caller-${position}-${index}` })),
 );
 
@@ -31,9 +33,11 @@ export function usersOfLane(lane: number) {
 export async function createCallers(
   store: Store,
   instance: TestInstance,
+  callers: readonly Caller[],
   lanes: number,
 ): Promise<readonly CallerRow[]> {
-  const { summary } = await instance.import({ data_orgs: { orgs: importedOrganisations(instance.orgId, lanes) } });
+  const orgs = importedOrganisations(callers, instance.orgId, lanes);
+  const { summary } = await instance.import({ data_orgs: { orgs } });
   if (Object.keys(summary.failed).length > 0) throw new Error(`not imported: ${JSON.stringify(summary.failed)}`);
   const rows = callers.map((caller) => withToken(caller));
   await commitAll(store, callers.flatMap(instanceMembership));
@@ -44,9 +48,15 @@ export async function createCallers(
   return rows.map(({ row }) => row);
 }
 
-function importedOrganisations(defaultOrgId: string, lanes: number): object[] {
+function importedOrganisations(callers: readonly Caller[], defaultOrgId: string, lanes: number): object[] {
   const users = Array.from({ length: lanes }, (_, lane) => usersOfLane(lane));
   const withFactor = (userId: string) => ({ ...person(userId), otpEmail: true });
+  const callersOf = (owner: TokenKind['owner']) =>
+    callers.filter(({ kind }) => kind.owner === owner).map(({ userId }) => userId);
+  const membershipsOn = (on: Holding['on']) =>
+    callers
+      .filter(({ holding }) => holding.on === on)
+      .map(({ userId, holding }) => ({ userId, roles: [holding.role] }));
   return [
     organisation('own', {
       humanUsers: [...callersOf('person'), ...users.map(({ own }) => own)].map(withFactor),
@@ -63,15 +73,7 @@ function importedOrganisations(defaultOrgId: string, lanes: number): object[] {
   ];
 }
 
-const callersOf = (owner: TokenKind['owner']) =>
-  callers.filter(({ kind }) => kind.owner === owner).map(({ userId }) => userId);
 const machine = (userId: string) => ({ userName: userId, name: userId, accessTokenType: 'ACCESS_TOKEN_TYPE_BEARER' });
-
-function membershipsOn(on: Holding['on']) {
-  return callers
-    .filter(({ holding }) => holding.on === on)
-    .map(({ userId, holding: { role } }) => ({ userId, roles: [role] }));
-}
 
 function instanceMembership({ userId, holding: { role, on } }: Caller): Write[] {
   return on === 'instance' && role !== undefined

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Answer } from '../../../support/http/wire.ts';
 import type { TestInstance } from '../../../support/instances/testInstance.ts';
 import { type Selection, selections, type User, users } from './dimensions.ts';
 import { type Call, type Verdict, verdicts } from './expectation.ts';
@@ -72,19 +73,14 @@ export async function send(app: TestInstance['app'], token: string, { request }:
     headers,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  return { status: response.status, text: await response.text() };
+  return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** A response, read whole. */
-export interface Answer {
-  readonly status: number;
-  readonly text: string;
-}
-
-const errorBody = z.looseObject({ message: z.string() });
+/** The part of an error that every interface has. */
+export const errorBody = z.looseObject({ message: z.string() });
 
 /** Returns the verdict of a response, from its status and its error's message; undefined for any other error. */
-export function verdictOf({ status, text }: Answer): Verdict | undefined {
+export function verdictOf({ status, text }: Pick<Answer, 'status' | 'text'>): Verdict | undefined {
   const message = status === 200 ? undefined : errorBody.parse(JSON.parse(text)).message;
   const matching = verdicts.find(
     (verdict) =>

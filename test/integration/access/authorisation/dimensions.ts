@@ -19,7 +19,7 @@ export const holdings: readonly Holding[] = [
 /** The operations, by their names in restricted tokens. */
 export type Operation = 'export' | 'import' | 'otp-email';
 
-/** A kind of valid token. Unit tests cover the tokens that are not valid. */
+/** A kind of valid token. The others are in `states.ts`. */
 export interface TokenKind {
   readonly name: string;
   readonly owner: 'person' | 'serviceUser';
