@@ -11,8 +11,6 @@ import {
   zitadelText,
 } from '../../support/fixtures/organisations.ts';
 import { countedInstance } from '../../support/instances/testInstance.ts';
-import { readDatabase } from '../../support/stores/database.ts';
-import { violationsOf } from '../../support/stores/invariants.ts';
 
 const ACME = '330000000000000001';
 
@@ -21,24 +19,6 @@ const list = z.array(z.looseObject({}));
 const sorted = (entries: readonly unknown[] = []) => entries.map((entry) => JSON.stringify(entry)).sort();
 
 describe('a second import of the same file', () => {
-  it('leaves people unchanged whose display name and language ZITADEL has filled in, and no others', async () => {
-    const { instance, writesOf } = await countedInstance();
-    const named = (profile: object) => person('A', { profile: { firstName: 'First', lastName: 'Last', ...profile } });
-    const request = (profile: object) => ({
-      dataOrgs: { orgs: [organisation('O', { humanUsers: [named(profile)] })] },
-    });
-    await instance.import(request({}));
-    const filled = request({ displayName: 'First Last', preferredLanguage: 'und' });
-    for (const on_conflict of ['report', 'overwrite']) {
-      const { result, writes } = await writesOf(() => instance.import({ ...filled, on_conflict }));
-      expect({ errors: result.errors, writes }).toEqual({ errors: undefined, writes: 0 });
-      expect(result.summary).toMatchObject({ unchanged: { humanUsers: 1 } });
-    }
-    const { errors } = await instance.import(request({ displayName: 'Last First' }));
-    expect(errors).toMatchObject([{ id: 'A', message: expect.stringContaining('COMMAND-ziuna') }]);
-    expect((await instance.export()).orgs[0]).toMatchObject({ humanUsers: [named({})] });
-  });
-
   it('finds the people and projects without an id in the file, because their ids are derived from their names', async () => {
     const { instance } = await countedInstance();
     const content = { humanUsers: [{ ...person('A'), userId: undefined }], projects: [{ project: { name: 'P' } }] };
@@ -89,16 +69,6 @@ describe('a second import of the same file', () => {
     });
     expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
   });
-
-  it('creates the new records of the file, and no others', async () => {
-    const { instance } = await countedInstance();
-    const body = (...people: object[]) => ({ dataOrgs: { orgs: [organisation('O', { humanUsers: people })] } });
-    await instance.import(body(person('A')));
-    const { errors, success, summary } = await instance.import(body(person('A'), person('B')));
-    expect(errors).toBeUndefined();
-    expect(success.orgs).toEqual([{ orgId: 'O', humanUserIds: ['B'] }]);
-    expect(summary).toMatchObject({ created: { humanUsers: 1 }, unchanged: { org: 1, humanUsers: 1 } });
-  });
 });
 
 describe('an existing record with other content in the file', () => {
@@ -126,102 +96,6 @@ describe('an existing record with other content in the file', () => {
     expect(result.summary.failed).toEqual(counts);
     expect({ writes, created: result.summary.created }).toEqual({ writes: 0, created: {} });
     expect(comparable((await instance.export()).orgs)).toEqual(comparable(before.orgs));
-  });
-});
-
-describe('a name that another record holds', () => {
-  const message = (what: string) => `ID=V3-DKcYh Message=Errors.${what}.AlreadyExists`;
-
-  it('is rejected for a user, whatever its case and holder', async () => {
-    const { instance } = await countedInstance();
-    const robot = { userId: 'R', user: { userName: 'ALICE', name: 'Robot' } };
-    const orgs = [
-      organisation('O', { humanUsers: [person('A', { userName: 'alice' })] }),
-      organisation('P', { humanUsers: [person('B', { userName: 'Alice' })], machineUsers: [robot] }),
-    ];
-    const { errors, success } = await instance.import({ dataOrgs: { orgs } });
-    expect(errors).toEqual([
-      { type: 'human_user', id: 'B', message: message('User') },
-      { type: 'machine_user', id: 'R', message: message('User') },
-    ]);
-    expect(success.orgs).toEqual([{ orgId: 'O', humanUserIds: ['A'] }, { orgId: 'P' }]);
-  });
-
-  it('is free for a user in an organisation whose login names carry its domain', async () => {
-    const { instance } = await countedInstance();
-    const humanUsers = (userId: string) => [person(userId, { userName: 'alice' })];
-    const domainPolicy = { orgId: 'P', userLoginMustBeDomain: true };
-    const { errors } = await instance.import({
-      dataOrgs: {
-        orgs: [
-          organisation('O', { humanUsers: humanUsers('A') }),
-          organisation('P', { humanUsers: humanUsers('B'), domainPolicy }),
-        ],
-      },
-    });
-    expect(errors).toBeUndefined();
-    // A policy from an earlier import counts as well.
-    const later = await instance.import({ dataOrgs: { orgs: [{ orgId: 'P', humanUsers: humanUsers('C') }] } });
-    expect(later.errors?.map(({ id }) => id)).toEqual(['C']);
-  });
-
-  it('is claimed for a user under the stored domain policy, not under a rejected one', async () => {
-    const { instance, store } = await countedInstance();
-    const file = (userId: string, userLoginMustBeDomain: boolean) => ({
-      dataOrgs: {
-        orgs: [
-          organisation('O', { humanUsers: [person(userId)], domainPolicy: { orgId: 'O', userLoginMustBeDomain } }),
-        ],
-      },
-    });
-    await instance.import(file('A', false));
-    const { errors } = await instance.import(file('B', true));
-    expect(errors?.map(({ type }) => type)).toEqual(['domain_policy']);
-    expect(violationsOf(await readDatabase(store))).toEqual([]);
-  });
-
-  it('is rejected for an organisation, with all records of the organisation', async () => {
-    const { instance } = await countedInstance();
-    const orgs = [
-      organisation('O', { org: { name: 'Acme' } }),
-      organisation('P', {
-        org: { name: 'ACME' },
-        humanUsers: [person('A')],
-        projects: [{ projectId: 'X', project: { name: 'x' } }],
-      }),
-    ];
-    const { errors, success, summary } = await instance.import({ dataOrgs: { orgs } });
-    expect(errors).toEqual([{ type: 'org', id: 'P', message: message('Org') }]);
-    expect(success.orgs).toEqual([{ orgId: 'O' }]);
-    expect(summary).toMatchObject({ created: { org: 1 }, failed: { org: 1, humanUsers: 1, projects: 1 } });
-  });
-
-  it('is rejected for a verified domain, and accepted for an unverified one', async () => {
-    const { instance } = await countedInstance();
-    const domains = [{ domainName: 'acme.example', isVerified: true }];
-    const orgs = [
-      organisation('O', { domains }),
-      organisation('P', { domains }),
-      organisation('Q', { domains: [{ domainName: 'acme.example' }] }),
-    ];
-    const { errors } = await instance.import({ dataOrgs: { orgs } });
-    expect(errors).toEqual([{ type: 'domain', id: 'P_acme.example', message: message('Org.Domain') }]);
-  });
-
-  it.each([
-    ['project', 'Project', (id: string) => ({ projects: [{ projectId: id, project: { name: 'n' } }] })],
-    [
-      'action',
-      'Action',
-      (id: string) => ({ actions: [{ actionId: id, action: { name: 'n', script: 'function n() {}' } }] }),
-    ],
-  ])('is rejected for a %s in the same organisation only', async (type, what, fields) => {
-    const { instance } = await countedInstance();
-    await instance.import({ dataOrgs: { orgs: [organisation('O', fields('1'))] } });
-    const { errors } = await instance.import({
-      dataOrgs: { orgs: [organisation('O', fields('2')), organisation('P', fields('3'))] },
-    });
-    expect(errors).toEqual([{ type, id: '2', message: message(what) }]);
   });
 });
 

@@ -181,14 +181,4 @@ describe('login names under domain policies', () => {
       message: expect.stringMatching(/: delete the organisation, then import it with the policy$/),
     });
   });
-
-  it('of the default organisation are unique in the instance, because it has a user from the beginning', async () => {
-    const store = await openTestStore();
-    const instance = await testInstance(store);
-    const { orgId } = instance;
-    const domainPolicy = { orgId, userLoginMustBeDomain: true };
-    const { errors } = await instance.import({ data_orgs: { orgs: [{ orgId, domainPolicy }] } });
-    expect(errors).toEqual([expect.objectContaining({ type: 'domain_policy', id: orgId })]);
-    expect(violationsOf(await readDatabase(store))).toEqual([]);
-  });
 });

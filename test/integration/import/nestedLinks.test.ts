@@ -50,54 +50,6 @@ describe('links inside a person', () => {
     expect(JSON.stringify(orgs)).not.toContain('idps":');
   });
 
-  it('are kept if ZITADEL has filled in a display name and a language of the stored person', async () => {
-    const names = { firstName: 'First', lastName: 'Last' };
-    const filled = { ...names, displayName: 'First Last', preferredLanguage: 'und' };
-    const { instance } = await instanceWith(org(person('U', { profile: filled })));
-    const sent = person('U', { profile: names, idps: [inner('idp', 'a')] });
-    const { errors, summary } = await instance.import(file(org(sent)));
-    expect(errors).toBeUndefined();
-    expect(summary).toMatchObject({ created: { userLinks: 1 }, unchanged: { humanUsers: 1 }, notCarried: {} });
-    expect((await instance.export()).orgs).toMatchObject([{ userLinks: [exportedLink('U', 'a')] }]);
-  });
-
-  it('are unchanged when the same file, or its export, is imported again', async () => {
-    const { instance } = await instanceWith(org(linked('U', inner('idp', 'a', 'Ann'))));
-    const again = await instance.import(file(org(linked('U', inner('idp', 'a', 'Ann')))));
-    expect(again).toMatchObject({ summary: { created: {}, unchanged: { humanUsers: 1, userLinks: 1 } } });
-    expect(again.errors).toBeUndefined();
-    const { orgs, manifest } = await instance.export();
-    const exported = await instance.import({ data_orgs: { orgs, manifest } });
-    expect(exported.summary).toMatchObject({ created: {}, unchanged: { userLinks: 1 }, proved: true });
-  });
-
-  it('have the same outcomes in a dry run and in the import', async () => {
-    const instance = await testInstance(await openTestStore(sqlite));
-    const request = file(org(linked('U', inner('idp', 'a'))));
-    const { summary } = await instance.import({ ...request, dry_run: true });
-    expect(summary).toMatchObject({ created: { humanUsers: 1, userLinks: 1 } });
-    expect((await instance.import(request)).summary).toMatchObject({ created: { humanUsers: 1, userLinks: 1 } });
-  });
-
-  it('are reported if another user has the same identity', async () => {
-    const { report } = await instanceWith(org(linked('U', inner('idp', 'same')), linked('V', inner('idp', 'same'))));
-    expect(report.errors).toEqual([
-      { type: 'user_link', id: 'V_idp', message: 'ID=V3-DKcYh Message=Errors.User.ExternalIDP.AlreadyExists' },
-    ]);
-    expect(report.summary).toMatchObject({ created: { humanUsers: 2, userLinks: 1 }, failed: { userLinks: 1 } });
-  });
-
-  it('take precedence over a link of userLinks to the same identity', async () => {
-    const apart = { userId: 'U', idpId: 'idp', providedUserId: 'a', providedUserName: 'other' };
-    const { instance, report } = await instanceWith({
-      ...org(linked('U', inner('idp', 'a', 'Ann'))),
-      userLinks: [apart],
-    });
-    expect(report.errors).toMatchObject([{ type: 'user_link', id: 'U_idp' }]);
-    const { orgs } = await instance.export();
-    expect(orgs).toMatchObject([{ userLinks: [exportedLink('U', 'a', { providedUserName: 'Ann' })] }]);
-  });
-
   it('to an unknown provider are kept with a warning, and do not cost the person', async () => {
     const { instance, report } = await instanceWith(org(linked('U', inner('idp', 'a'), inner('unknown', 'b'))));
     expect(report.errors).toBeUndefined();
@@ -123,46 +75,6 @@ describe('links inside a person', () => {
       notCarried: { userLinks: 1 },
     });
     expect((await instance.export()).orgs).toMatchObject([{ userLinks: [exportedLink('V', 'c')] }]);
-  });
-
-  it.each(['report', 'skip', 'overwrite'])(
-    'are not carried with a person that another organisation has, equal or not: %s',
-    async (onConflict) => {
-      const people = [person('U'), person('V')];
-      const { instance } = await instanceWith(organisation('X', { humanUsers: people }));
-      const before = await instance.export({ org_ids: ['X'] });
-      const given = org(linked('U', inner('idp', 'a')), person('V', { userName: 'other', idps: [inner('idp', 'b')] }));
-      const { summary } = await instance.import({ ...file(given), on_conflict: onConflict });
-      expect(summary).toMatchObject({ failed: { humanUsers: 2 }, notCarried: { userLinks: 2 } });
-      expect((await instance.export({ org_ids: ['X'] })).manifest.digest).toBe(before.manifest.digest);
-    },
-  );
-
-  it.each([
-    ['report', 'failed', 0],
-    ['skip', 'skipped', 0],
-    ['overwrite', 'overwritten', 1],
-  ])('follow an existing person that differs: %s', async (onConflict, outcome, created) => {
-    const { instance } = await instanceWith(org(person('U')));
-    const changed = person('U', { userName: 'other', idps: [inner('idp', 'a')] });
-    const { summary } = await instance.import({ ...file(org(changed)), on_conflict: onConflict });
-    expect(summary).toMatchObject({ [outcome]: { humanUsers: 1 }, notCarried: created ? {} : { userLinks: 1 } });
-    expect((await instance.export()).orgs[0]?.userLinks ?? []).toHaveLength(created);
-  });
-
-  it('follow an overwritten person that keeps its state', async () => {
-    const { instance } = await instanceWith(org({ ...person('U'), state: 'USER_STATE_LOCKED' }));
-    const changed = person('U', { userName: 'other', idps: [inner('idp', 'a')] });
-    const { summary } = await instance.import({ ...file(org(changed)), on_conflict: 'overwrite' });
-    expect(summary).toMatchObject({ overwritten: { humanUsers: 1 }, created: { userLinks: 1 } });
-    expect((await instance.export()).orgs).toMatchObject([{ humanUsers: [{ state: 'USER_STATE_LOCKED' }] }]);
-  });
-
-  it('to another organisation’s provider are errors', async () => {
-    const { report } = await instanceWith(org(), organisation('P', { humanUsers: [linked('U', inner('idp', 'a'))] }));
-    expect(report.errors).toEqual([
-      { type: 'user_link', id: 'U_idp', message: 'ID=COMMAND-39nf2 Message=Errors.IDPConfig.NotExisting' },
-    ]);
   });
 
   it.each([0.6, 0.9])('are completed by a second call if an import ended after %d of its writes', async (part) => {

@@ -85,22 +85,6 @@ describe('a project grant that is overwritten with fewer roles', () => {
     expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 
-  it('is overwritten if user grants have such roles on another project only', async () => {
-    const instance = await testInstance(await openTestStore());
-    const own = {
-      projects: [{ projectId: 'R', project: { name: 'R' } }],
-      projectRoles: [role('R', 'writer')],
-      humanUsers: [person('U')],
-      userGrants: [userGrant('U', 'reader'), { userId: 'U', projectId: 'R', roleKeys: ['writer'] }],
-    };
-    await instance.import(overwriting(owner(both), organisation('granted', own)));
-    const { errors, summary } = await instance.import(narrowing);
-    expect({ errors, overwritten: summary.overwritten }).toEqual({
-      errors: undefined,
-      overwritten: { projectGrants: 1 },
-    });
-  });
-
   it('has the user grants of its organisation read once, however many grants lose roles', async () => {
     const store = await openTestStore();
     let scans = 0;
@@ -264,19 +248,6 @@ describe('a project grant that is overwritten with fewer roles', () => {
       expect(violationsOf(await readDatabase(store))).toEqual([]);
     },
   );
-
-  it.each([
-    ['project', projectGrant('Q', 'granted')],
-    ['organisation', projectGrant('P', 'other', 'reader', 'writer')],
-  ])('keeps its %s, because user grants and members refer to it: a different one is reported', async (_what, other) => {
-    const { instance } = await prepared();
-    const before = await instance.export();
-    const { errors } = await instance.import(overwriting(owner(other)));
-    expect(errors).toMatchObject([
-      { type: 'project_grant', message: 'ID=V3-DKcYh Message=Errors.Project.Grant.AlreadyExists' },
-    ]);
-    expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
-  });
 });
 
 describe('a user grant on a granted project', () => {
@@ -312,12 +283,4 @@ describe('a user grant on a granted project', () => {
       expect(again.summary).toMatchObject({ created: {}, unchanged: { userGrants: 1 } });
     },
   );
-
-  it('is the same with and without that id', async () => {
-    const instance = await testInstance(await openTestStore());
-    const grants = [{ ...omitting('U', 'reader'), projectGrantId: 'G' }, omitting('U', 'reader')];
-    const { errors } = await instance.import(file(owner(both), receiver(...grants)));
-    expect(errors).toMatchObject([{ type: 'user_grant', id: 'granted_P_U' }]);
-    expect((await instance.export({ org_ids: ['granted'] })).orgs).toMatchObject([{ userGrants: [exported] }]);
-  });
 });

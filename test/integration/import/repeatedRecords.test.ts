@@ -44,20 +44,6 @@ describe('the second record of a file with the same id', () => {
     },
   );
 
-  it.each(onConflict)('is an error in a dry run (on_conflict %s)', async (mode) => {
-    const { instance } = await countedInstance();
-    const { errors } = await instance.import({ ...fileOf(mode, { humanUsers: [A, B] }), dry_run: true });
-    expect(errors).toEqual([existing]);
-  });
-
-  it('is an error if it equals the stored record, which an overwrite replaces by the first', async () => {
-    const { instance } = await countedInstance();
-    await instance.import(fileOf('report', { humanUsers: [B] }));
-    const body = fileOf('overwrite', { humanUsers: [A, B] });
-    for (const _repetition of [1, 2]) expect((await instance.import(body)).errors).toEqual([existing]);
-    expect((await instance.export()).orgs[0]?.humanUsers).toMatchObject([{ user: { userName: 'a' } }]);
-  });
-
   it.for(onConflict)(
     'is an error across batches, sections and organisations (on_conflict %s)',
     async (on_conflict, context) => {
@@ -84,23 +70,6 @@ describe('the second record of a file with the same id', () => {
     },
   );
 
-  it.each(onConflict)('is an error if only a credential differs (on_conflict %s)', async (mode) => {
-    const { instance } = await countedInstance();
-    const hashed = (value: string) => person('U', { hashedPassword: { value } });
-    const body = fileOf(mode, { humanUsers: [hashed('$2a$10$one'), hashed('$2a$10$two')] });
-    for (const _repetition of [1, 2]) expect((await instance.import(body)).errors).toEqual([existing]);
-  });
-
-  it('neither locks a user out nor lets a user in if the first was unchanged and lacks the state', async () => {
-    const { instance } = await countedInstance();
-    const robot = (state: object) => ({ userId: 'U', user: { userName: 'robot', name: 'Robot' }, ...state });
-    const importing = (...machineUsers: object[]) => instance.import(fileOf('overwrite', { machineUsers }));
-    await importing(robot({ state: 'USER_STATE_LOCKED' }));
-    const { errors } = await importing(robot({}), robot({ state: 'USER_STATE_ACTIVE' }));
-    expect(errors).toMatchObject([{ type: 'machine_user', id: 'U' }]);
-    expect((await instance.export()).orgs[0]?.machineUsers).toMatchObject([{ state: 'USER_STATE_LOCKED' }]);
-  });
-
   it.each(replacing)('is an error if the first fails (on_conflict %s)', async (mode) => {
     const { instance } = await countedInstance();
     const taken = person('V', { userName: 'a' });
@@ -111,28 +80,6 @@ describe('the second record of a file with the same id', () => {
       expect(summary.failed).toEqual({ humanUsers: 2 });
     }
     expect((await instance.export()).orgs[0]?.humanUsers).toMatchObject([{ userId: 'V' }]);
-  });
-
-  it.each(replacing)('is an error in each import if it equals the first (on_conflict %s)', async (mode) => {
-    const { instance, writesOf } = await countedInstance();
-    const body = fileOf(mode, { humanUsers: [A, A] });
-    for (const writes of [expect.any(Number), 0]) {
-      const repeated = await writesOf(() => instance.import(body));
-      expect({ errors: repeated.result.errors, writes: repeated.writes }).toEqual({ errors: [existing], writes });
-      expect(repeated.result.summary.warnings).toContainEqual(twice);
-    }
-  });
-
-  it('counts as unchanged with on_conflict report if it equals the record of an earlier import', async () => {
-    const { instance, writesOf } = await countedInstance();
-    const body = fileOf('report', { humanUsers: [A, A] });
-    expect((await instance.import(body)).errors).toEqual([existing]);
-    const { result, writes } = await writesOf(() => instance.import(body));
-    expect({ errors: result.errors, writes, unchanged: result.summary.unchanged }).toEqual({
-      errors: undefined,
-      writes: 0,
-      unchanged: { org: 1, humanUsers: 2 },
-    });
   });
 
   it.each(onConflict)('is an error in an import that continues an interrupted one (on_conflict %s)', async (mode) => {

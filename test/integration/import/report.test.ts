@@ -150,38 +150,6 @@ describe("an import of ZITADEL's own tests", () => {
   });
 });
 
-describe('a record that occurs twice in one document', () => {
-  it('is created once; the other is reported, whether it is equal or not, in either order of sections', async () => {
-    const instance = await testInstance(await openTestStore(sqlite));
-    const { errors, success, summary } = await instance.import(
-      request(
-        organisation('O', {
-          humanUsers: [person('U'), person('U'), person('U', { userName: 'another' })],
-          machineUsers: [{ userId: 'U', user: { userName: 'robot', name: 'Robot' } }],
-        }),
-      ),
-    );
-    const message = 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting';
-    expect(errors?.toSorted((a, b) => a.type.localeCompare(b.type))).toEqual([
-      { type: 'human_user', id: 'U', message },
-      { type: 'human_user', id: 'U', message },
-      { type: 'machine_user', id: 'U', message: 'ID=COMMAND-k2una Message=Errors.User.AlreadyExisting' },
-    ]);
-    expect(success.orgs).toEqual([{ orgId: 'O', humanUserIds: ['U'] }]);
-    expect(summary.created).toEqual({ org: 1, humanUsers: 1 });
-  });
-
-  it('may be an organisation: its entries are merged, and the records of both are imported', async () => {
-    const instance = await testInstance(await openTestStore(sqlite));
-    const { errors, summary } = await instance.import(
-      request(organisation('O', { humanUsers: [person('U')] }), organisation('O', { humanUsers: [person('V')] })),
-    );
-    expect(errors).toBeUndefined();
-    expect(summary.created).toEqual({ org: 1, humanUsers: 2 });
-    expect((await instance.export()).manifest.counts).toMatchObject({ orgs: 1, humanUsers: 2 });
-  });
-});
-
 describe('a reference to a missing record', () => {
   it.each<[string, object, string]>([
     ['the application of a key', { appKeys: [{ id: 'K' }] }, 'app_key'],
@@ -194,17 +162,6 @@ describe('a reference to a missing record', () => {
       with_keys: true,
     });
     expect(errors?.map((error) => error.type)).toEqual([type]);
-  });
-
-  it('does not affect other records: those beside it are created', async () => {
-    const instance = await testInstance(await openTestStore(sqlite));
-    const { errors, success } = await instance.import(
-      request(
-        organisation('O', { projects: [project('P')], projectRoles: [role('P', 'a'), role('Q', 'b'), role('P', 'c')] }),
-      ),
-    );
-    expect(errors).toHaveLength(1);
-    expect(success.orgs).toEqual([{ orgId: 'O', projectIds: ['P'], projectRoles: ['P_a', 'P_c'] }]);
   });
 
   it('is valid if the record comes later in the document, or in another organisation', async () => {
