@@ -1,0 +1,121 @@
+import { generateToken } from '../../shared/auth/token.ts';
+
+// Words are separated by spaces; a word in quotation marks is JSON.
+
+const noDatabase = 'specify either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]';
+const spans = 'specify a duration such as 30d, 12h, 45m or 90s';
+const ports = 'specify a number from 0 to 65535 (0 picks a free port)';
+const hosts = 'specify an address of this machine, such as 127.0.0.1';
+const ids = 'specify an id of 1 to 200 characters';
+const tokenIds = 'specify the 32 digits that identity pat list shows, not the token itself';
+const either = 'specify either TOKEN_ID or --all --user ID';
+const lifetimes = 'specify a lifetime such as 30d, 12h, 45m or 90s, at most 90d (MAX_TOKEN_DAYS)';
+const long = 'x'.repeat(201);
+const manyIds = Array.from({ length: 201 }, (_, index) => index).join(' ');
+
+/** A call, the name of its command, and its parsed arguments and options, without those that were not given. */
+type ParsedRow = readonly [line: string, name: string, given: readonly unknown[], options: object];
+
+/** Calls without a mistake. */
+export const parsedCalls: readonly ParsedRow[] = [
+  ['pat list --user x --data d', 'pat list', [], { user: 'x', data: 'd' }],
+  [`user lock ${'x'.repeat(200)} --data d`, 'user lock', ['x'.repeat(200)], { data: 'd' }],
+  [`user lock ${'𝔘'.repeat(200)}`, 'user lock', ['𝔘'.repeat(200)], {}],
+  ['serve --host ::1 --port 0', 'serve', [], { host: '::1', port: 0 }],
+  ['serve --host localhost --port=65535', 'serve', [], { host: 'localhost', port: 65_535 }],
+  [
+    'pat create --user 1 --expires 90s --only export,import,export --json',
+    'pat create',
+    [],
+    { user: '1', expires: { text: '90s', milliseconds: 90_000 }, only: [['export', 'import']], json: true },
+  ],
+  ['init --expires 45m', 'init', [], { expires: { text: '45m', milliseconds: 2_700_000 } }],
+  ['init --firestore project/north', 'init', [], { firestore: 'project/north' }],
+  ['member add --user 1 --role ORG_OWNER', 'member add', [], { user: '1', role: 'ORG_OWNER' }],
+  ['org delete a b --yes', 'org delete', [['a', 'b']], { yes: true }],
+  ['export x --to y --org 1 --org=2', 'export', ['x'], { to: 'y', org: ['1', '2'] }],
+  ['migrate --from a --to b', 'migrate', [], { from: 'a', to: 'b' }],
+  ['migrate plan --from a --to b', 'migrate plan', [], { from: 'a', to: 'b' }],
+];
+
+/** Calls with a mistake, and the only line of their errors. */
+export const wrongCalls: Readonly<Record<string, string | RegExp>> = {
+  nonsense: "unknown command 'nonsense': run identity --help",
+  'sevre --data x': "unknown command 'sevre': did you mean serve?",
+  'pat revok --data x': "unknown command 'revok': did you mean revoke?",
+  'migrate rezume --yes': "unknown command 'rezume': did you mean resume?",
+  'pat crate': "unknown command 'crate': did you mean create?",
+  'help pat crate': "unknown command 'pat crate': run identity pat --help",
+  'pat create --usr 1': "unknown option '--usr': did you mean --user?",
+  'migrate resume --with passwords':
+    "unknown option '--with': identity migrate accepts it only at the start; it cannot be added later",
+  'migrate resume --report report.html':
+    "unknown option '--report': identity migrate accepts it only at the start; identity migrate report --to FILE.html writes it",
+  '--colour red': "unknown option '--colour': run identity --help",
+  'init --colour red': "unknown option '--colour': run identity init --help",
+  init: noDatabase,
+  'init --data x --firestore y': noDatabase,
+  'init --data ""': 'invalid --data "": specify a directory',
+  'init --firestore a/b/c': 'invalid --firestore a/b/c: specify PROJECT or PROJECT/DATABASE',
+  'init --data': "option '--data DIR' argument missing: run identity init --help",
+  'init --data --json': 'missing value of --data, before --json',
+  'init --expires 30': `invalid --expires 30: ${spans}`,
+  'member add --org 1 --org 2':
+    "option '--org ORG_ID' is repeated: specify the option once: run identity member add --help",
+  'member add --user 1': 'missing option --role: run identity member add --help',
+  'member add --user 1 --role QUEEN': /^invalid --role QUEEN: choose one of IAM_OWNER, .*, ORG_OWNER, /,
+  'otp-email enable': "missing required argument 'USER_ID': run identity otp-email enable --help",
+  'otp-email enable 1 2 --data x':
+    "too many arguments for 'enable'. Expected 1 argument but got 2: 1, 2: run identity otp-email enable --help",
+  'pat create': 'missing option --user: run identity pat create --help',
+  'pat create --user ""': `invalid --user "": ${ids}`,
+  'pat create --user 1 --expires "1 d"': `invalid --expires "1 d": ${spans}`,
+  'pat create --user 1 --only export,all':
+    'invalid --only export,all: specify some of export, import, otp-email, separated by commas',
+  [`pat list --user ${JSON.stringify('\u001b[2J'.repeat(60))}`]: /^invalid --user "\\u001b/,
+  [`pat revoke idpat_${'x'.repeat(51)}`]: `invalid TOKEN_ID idpat_${'x'.repeat(51)}: ${tokenIds}`,
+  [`pat revoke ${generateToken()}`]: `invalid TOKEN_ID (a token): ${tokenIds}`,
+  'user list --org ""': `invalid --org "": ${ids}`,
+  [`user lock ${long}`]: `invalid USER_ID ${long}: ${ids}`,
+  'export firestore:p --to gs://exports/north.json --org a --exclude-org a':
+    '--exclude-org names every organisation of --org: correct one of them',
+  'audit --since yesterday': `invalid --since yesterday: ${spans}`,
+  'serve --port 65536': `invalid --port 65536: ${ports}`,
+  'serve --port http': `invalid --port http: ${ports}`,
+  'serve --port -1': `invalid --port -1: ${ports}`,
+  'serve --host "two words"': `invalid --host "two words": ${hosts}`,
+  'serve --host ""': `invalid --host "": ${hosts}`,
+  'backup ""': 'invalid FILE "": specify a path',
+  'org delete 1 --data http://localhost:8080':
+    /^http:\/\/localhost:8080 is an address: specify the instance's directory by --data DIR/,
+};
+
+/** Calls on an instance with a mistake, and how the only line of their errors begins. */
+export const wrongCallsOnInstances: Readonly<Record<string, string>> = {
+  'pat revoke': either,
+  'pat revoke --all': either,
+  'pat revoke --user 1': either,
+  [`pat revoke --all --user 1 ${'a'.repeat(32)}`]: either,
+  'pat create --user 1 --expires 0d': `invalid --expires 0d: ${lifetimes}`,
+  'pat create --user 1 --expires 91d': `invalid --expires 91d: ${lifetimes}`,
+  'org delete C "" --yes': `invalid ORG_ID "": ${ids}`,
+  'org delete --yes': "missing required argument 'ORG_ID'",
+  [`org delete ${manyIds} --yes`]: '201 organisations: specify at most 200',
+  // No import accepts these names either.
+  ...Object.fromEntries(
+    ['', ' ', long, 'a\nb', 'a\u001b[2Jb', 'a\u0085b'].map((name) => [
+      `service-user create ${JSON.stringify(name)}`,
+      'invalid name: ',
+    ]),
+  ),
+};
+
+/** Calls that need an instance. */
+export const callsOnInstances: readonly string[] = [
+  'serve --port 0',
+  'pat list --user 1',
+  'member add --user 1 --role IAM_OWNER',
+  'service-user create robot',
+  'otp-email enable 1',
+  'backup copy',
+];
