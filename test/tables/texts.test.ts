@@ -32,6 +32,12 @@ describe('lines', () => {
       terminal(40),
       `moved||Warnings|  one organisation has a name that takes|    more than a line|  another warning||Next|  identity migrate resume --run-dir \\|    identity-migration-1 --yes`,
     ],
+    [
+      'with room for the mark of a wrapped command',
+      [commandLine('identity migrate resume --run-dir identity-migration-1')],
+      terminal(55),
+      'identity migrate resume --run-dir \\|  identity-migration-1',
+    ],
     ['with a word that is too long', [`user ${longId} stays`], terminal(20), `user|  ${longId}|  stays`],
     ['in colour', careful, terminal(40, { NO_COLOR: '' }), '\u001b[33mcareful\u001b[39m'],
     ['without colour by NO_COLOR', careful, terminal(40), 'careful'],

@@ -8,9 +8,9 @@ const root = join(import.meta.dirname, '..');
 /** The tests of each limit at its edge: the file, and words of the titles. */
 const edges: Readonly<Record<string, readonly [file: string, ...titles: string[]]>> = {
   requestBytes: [
-    'integration/http/requestBody.test.ts',
-    'of exactly the limit is accepted',
-    'is rejected by its declared length',
+    'tables/bodies.test.ts',
+    'usualMaxBytes].map(',
+    'that declares too much is rejected before it sends a byte',
   ],
   responseBytes: ['integration/import/limits.test.ts', 'exports to a response of the maximum size, and no larger'],
   timeoutMs: ['integration/import/limits.test.ts', 'rejects a timeout of an %s above the longest'],
@@ -21,8 +21,8 @@ const edges: Readonly<Record<string, readonly [file: string, ...titles: string[]
     'integration/import/limits.test.ts',
     'accepts a request, a file and an organisation of up to 100,000 fields',
   ],
-  inflation: ['integration/http/requestBody.test.ts', 'may inflate a thousandfold by %s only to 10 MB'],
-  whiteSpaceBytes: ['integration/http/requestBody.test.ts', 'is rejected before its end if it is white space'],
+  inflation: ['tables/bodies.test.ts', 'if it inflates a thousandfold by %s to more than 10 MB'],
+  whiteSpaceBytes: ['tables/bodies.test.ts', 'before its end if it is white space'],
   nesting: ['unit/json/jsonScanner.test.ts', 'may be nested in 1,000,000 levels, and not in one more'],
   scalarBytes: ['unit/json/jsonScanner.test.ts', 'may have numbers of 1,000 bytes, and not one byte more'],
   imports: ['integration/http/admission.test.ts', 'of a further %s is refused until one has ended'],
@@ -37,7 +37,7 @@ const edges: Readonly<Record<string, readonly [file: string, ...titles: string[]
     'is closed after a while, over HTTP/1',
     'is left alone as long as it has a request',
   ],
-  bufferedBytes: ['unit/http/bodyStorage.test.ts', 'admits as many bytes as it allows'],
+  bufferedBytes: ['tables/bodies.test.ts', 'admits as many bytes as it allows'],
   connections: ['integration/http/connections.test.ts', 'keeps those that %s, and closes a new one'],
   streamsPerConnection: ['integration/http/requestsAtOnce.test.ts', 'of HTTP/2 carries no more than'],
   pipelinedRequests: [
