@@ -49,7 +49,7 @@ export function writtenText(error: unknown): string | undefined {
   const progress = details.map((detail) => importProgress.safeParse(detail).data).find((data) => data !== undefined);
   if (progress === undefined) return undefined;
   const all = progress.total === undefined ? '' : ` of ${numberText(total(progress.total))}`;
-  return `${numberText(total(progress.written))}${all} records of the file are in the target`;
+  return `${numberText(total(progress.written))}${all} records of the file were written before the error`;
 }
 
 /** Whether the operating system or SQLite created the error. */

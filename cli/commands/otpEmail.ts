@@ -41,7 +41,7 @@ export const otpEmailRemoveCommand = defineInstanceCommand({
     ),
   ],
   options: {
-    file: optional('FILE', 'file with further people, one per line'),
+    file: optional('FILE', 'file with further people, one per line; lines that begin with # are comments'),
     'token-file': secretOptions['token-file'],
     'dry-run': flag('list the people and their factors, and remove nothing'),
   },
@@ -87,7 +87,8 @@ async function removeRemotely(address: string, call: RemovalCall & { readonly op
 /** @throws UsageError for a call that specifies no people */
 async function givenUsers({ arguments: [given], options: { file } }: RemovalCall): Promise<readonly string[]> {
   const lines = file === undefined ? [] : (await readFile(file, 'utf8')).split('\n').map((line) => line.trim());
-  const users = [...new Set([...given.filter((text) => !isAddress(text)), ...lines.filter((line) => line !== '')])];
+  const listed = lines.filter((line) => line !== '' && !line.startsWith('#'));
+  const users = [...new Set([...given.filter((text) => !isAddress(text)), ...listed])];
   if (users.length > 0) return users;
   throw new UsageError(file === undefined ? 'specify the people: USER, or --file FILE' : `${file} lists no people`);
 }

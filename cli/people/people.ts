@@ -1,5 +1,7 @@
 // People of an instance or a ZITADEL, and the search for them.
 
+import { domainToASCII, domainToUnicode } from 'node:url';
+
 /** A person in an instance or a ZITADEL. */
 export interface Person {
   readonly userId: string;
@@ -76,6 +78,22 @@ function toMatch(person: Person, text: string): Match {
   return { ...person, matchedBy: fields.map(([name]) => name) };
 }
 
+/** Returns a name as it is compared: in lower case, and the domain of an e-mail address or login name as DNS has it. */
 function searchKey(name: string): string {
-  return name.toLowerCase();
+  const [local, domain] = splitDomain(name);
+  // Of a text that is no name of DNS, such as a user name, the conversion returns nothing.
+  return (domain === undefined ? local : `${local}@${domainToASCII(domain) || domain}`).toLowerCase();
+}
+
+/** Returns the spellings of a name under which a ZITADEL may have it: with the domain in ASCII, and in its own letters. */
+export function spellings(name: string): readonly string[] {
+  const [local, domain] = splitDomain(name);
+  if (domain === undefined) return [name];
+  const others = [domainToASCII(domain), domainToUnicode(domain)].filter((other) => other !== '');
+  return [...new Set([name, ...others.map((other) => `${local}@${other}`)])];
+}
+
+function splitDomain(name: string): readonly [local: string, domain: string | undefined] {
+  const at = name.lastIndexOf('@');
+  return at < 0 ? [name, undefined] : [name.slice(0, at), name.slice(at + 1)];
 }

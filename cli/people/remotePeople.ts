@@ -12,7 +12,7 @@ import { responseError } from '../places/instanceResponses.ts';
 import { openRemote } from '../places/remotePlace.ts';
 import { progressLines } from '../progress.ts';
 import { request, type ZitadelConnection } from '../zitadel/zitadelConnection.ts';
-import { type Match, type People, type Person, PersonSearch } from './people.ts';
+import { type Match, type People, type Person, PersonSearch, spellings } from './people.ts';
 
 /** Returns the people of an instance or a ZITADEL, by the interface that both implement. */
 export async function openRemotePeople(settings: InstanceSettings, call: Surroundings): Promise<People> {
@@ -106,9 +106,11 @@ async function findInZitadel(
   for (const user of users) {
     const anyOf = [
       { inUserIdsQuery: { userIds: [user] } },
-      { userNameQuery: { userName: user, method: TEXT_EQUALS } },
-      { emailQuery: { emailAddress: user, method: TEXT_EQUALS } },
-      { loginNameQuery: { loginName: user, method: TEXT_EQUALS } },
+      ...spellings(user).flatMap((name) => [
+        { userNameQuery: { userName: name, method: TEXT_EQUALS } },
+        { emailQuery: { emailAddress: name, method: TEXT_EQUALS } },
+        { loginNameQuery: { loginName: name, method: TEXT_EQUALS } },
+      ]),
     ];
     const queries = [{ typeQuery: { type: 'TYPE_HUMAN' } }, { orQuery: { queries: anyOf } }];
     const call = { method: 'POST', path: '/v2/users', body: JSON.stringify({ queries }) } as const;

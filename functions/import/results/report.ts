@@ -1,7 +1,7 @@
 // The outcomes of an import's records, and the response that is created from them.
 
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
-import { type Counts, increase, total } from '../../../shared/collections/counts.ts';
+import { addCounts, type Counts, increase, total } from '../../../shared/collections/counts.ts';
 import { shortenedText } from '../../../shared/errors/identityError.ts';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
@@ -85,13 +85,10 @@ export class ImportReport {
     increase(this.counts[kind], section, records);
   }
 
-  /** The numbers of records in the database so far, by section: written and unchanged ones. */
+  /** The numbers of records that the import has written so far, by section. */
   get written(): Counts {
-    const { created, unchanged, overwritten } = this.counts;
-    const written: Counts = { ...created };
-    for (const [section, count] of [...Object.entries(unchanged), ...Object.entries(overwritten)])
-      increase(written, section, count);
-    return written;
+    const { created, overwritten } = this.counts;
+    return addCounts(created, overwritten);
   }
 
   /** The numbers of records so far, by outcome and section, without zeros. */

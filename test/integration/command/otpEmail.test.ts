@@ -70,13 +70,22 @@ describe('otp-email remove in a database', () => {
   it('reads people from a file, one per line', async () => {
     const { ada, ben, orgId, database, withFactor } = await newInstance();
     const file = join(await testDirectory(), 'people.txt');
-    await writeFile(file, `\n ada-${ada}@example.com \r\n${ben}\n`);
+    await writeFile(file, `# lost mailboxes\n\n ada-${ada}@example.com \r\n  # and\n${ben}\n`);
     const { code, stdout } = await identity(['otp-email', 'remove', '--file', file, ...database]);
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: `ada-${ada}@example.com (${ada} in organisation ${orgId} by e-mail address): removed\n${ben} (${ben} in organisation ${orgId} by id): removed\nremoved the OTP e-mail factor of 2 people\n`,
     });
     expect(await withFactor()).toEqual([]);
+  });
+
+  it('finds people by the domain of their e-mail address in ASCII and in its own letters', async () => {
+    const { url, token, database, remove } = await newInstance();
+    const mailbox = (id: string, address: string) => person(id, { email: { email: address } });
+    const people = [mailbox('1', 'eve@bücher.example'), mailbox('2', 'sam@xn--bcher-kva.example')];
+    await importInto({ url, token, database }, { data_orgs: { orgs: [organisation('shop', { humanUsers: people })] } });
+    const { removals: found } = await remove('Eve@XN--bcher-kva.example', 'sam@BÜCHER.example', '--dry-run');
+    expect(found.map(({ userId }) => userId)).toEqual(['1', '2']);
   });
 
   it('changes nothing with --dry-run', async () => {
@@ -230,6 +239,15 @@ describe('otp-email remove at a ZITADEL', () => {
       ),
     });
     expect(zitadel.contents.otpEmail.size).toBe(2);
+  });
+
+  it('finds people by the domain of their e-mail address in ASCII and in its own letters', async () => {
+    const mailbox = (id: string, address: string) => person(id, { email: { email: address } });
+    const people = [mailbox('1', 'eve@bücher.example'), mailbox('2', 'sam@xn--bcher-kva.example')];
+    const { zitadel, tokenFile } = await filledZitadel([organisation('north', { humanUsers: people })]);
+    const texts = ['Eve@XN--bcher-kva.example', 'sam@BÜCHER.example'];
+    const { removals: found } = await remover([])(...texts, '--dry-run', zitadel.url, '--token-file', tokenFile);
+    expect(found.map(({ userId }) => userId)).toEqual(['1', '2']);
   });
 
   it('finds people by their login names', async () => {

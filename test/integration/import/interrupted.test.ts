@@ -74,6 +74,22 @@ describe('an import whose timeout expires in the middle', () => {
     );
   });
 
+  it('reports what it has written itself, without the records of an earlier import', async () => {
+    const store = await openTestStore();
+    const instance = await testInstance(store);
+    await instance.import({ dataOrgs: { orgs: [{ ...large, orgMembers: [] }] } });
+    const controller = new AbortController();
+    const watched = watchedStore(store, (writes) => {
+      if (writes.some(({ key }) => key.collection === 'members')) controller.abort(deadlineExceeded());
+    });
+    const error = await failure(run(watched, [large], controller.signal));
+    if (!(error instanceof IdentityError)) throw error;
+    const [{ written }] = progress.parse(error.details);
+    const { orgMembers } = (await instance.export()).manifest.counts;
+    expect(orgMembers).toBeGreaterThan(0);
+    expect(written).toEqual({ orgMembers });
+  });
+
   it('gets 504 at the timeout of the request, even one of a nanosecond', async () => {
     const instance = await testInstance(await openTestStore());
     const { status, body } = await instance.refusedImport({ dataOrgs: { orgs: [large] }, timeout: '1ns' });

@@ -36,7 +36,7 @@ describe('a fault', () => {
       total: { org: 1, humanUsers: 2_000 },
       resumable: true,
     });
-    const text = '1,201 of 2,001 records of the file are in the target';
+    const text = '1,201 of 2,001 records of the file were written before the error';
     expect(writtenText(failure)).toBe(text);
     expect(writtenText(placeFailed('https://id.example', failure.message, failure.toJson()))).toBe(text);
     expect(writtenText(storeUnavailable(undefined))).toBeUndefined();
