@@ -23,6 +23,8 @@ interface CallOptions {
 export interface PlaceExportOptions extends ExportRequestOptions, CallOptions {
   /** Called for an organisation that the place fails to export; by default, the export ends with that error. */
   readonly onUnexported?: (organisation: UnexportedOrganisation) => void;
+  /** Whether an instance of this service exports its organisations without their records, and with `importedFrom`. */
+  readonly orgsOnly?: true;
 }
 
 /** An organisation that a place fails to export. */
@@ -127,10 +129,27 @@ export interface DatabasePlace extends Source {
     signal: AbortSignal,
   ): Promise<ImportResponse>;
   /**
+   * Lists all organisations, of a ZITADEL also the deleted ones.
+   * @throws IdentityError
+   */
+  organisations(signal: AbortSignal): Promise<readonly ListedOrganisation[]>;
+  /**
    * Reads facts about the place, and which operations its token permits. Changes nothing.
    * @throws IdentityError for an unreachable place, an unknown service or a rejected token
    */
   facts(operations: readonly PlaceOperation[], signal: AbortSignal): Promise<PlaceFacts>;
+}
+
+/** An organisation of a place, and its origin. */
+export interface ListedOrganisation {
+  readonly orgId: string;
+  readonly name: string;
+  /** Whether a ZITADEL has deleted it. */
+  readonly isDeleted: boolean;
+  /** The id of the instance of this service from whose export an import created it; undefined if that is unknown. */
+  readonly importedFrom?: string | undefined;
+  /** The user of a ZITADEL who created it. */
+  readonly createdBy?: string | undefined;
 }
 
 /** A place: the source or the target of organisations. */

@@ -5,8 +5,10 @@ import { readFile } from 'node:fs/promises';
 import { isMigrationUser } from '../../shared/accounts/serviceUsers.ts';
 import { isWellFormed, tokenId } from '../../shared/auth/token.ts';
 import { shellWord } from '../../shared/shellWord.ts';
+import { named } from '../numberTexts.ts';
+import { parsePlace } from '../places/parsePlace.ts';
 import { commandLine, type Line, section } from '../terminal.ts';
-import type { MigrationPlan } from './migrationDocuments.ts';
+import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
 import type { MigrationState } from './migrationRun.ts';
 import { isFilePlace } from './settings.ts';
 
@@ -36,6 +38,35 @@ export async function listManualSteps(state: MigrationState, described: PlannedS
       command: `rm ${shellWord(file)}`,
     })),
   ];
+}
+
+/** Lists the organisations to delete in the target: those from the source that the source does not have any more. */
+export function listOrganisationDeletions({ settings }: MigrationState, result: MigrationResult): ManualStep[] {
+  const { to, secretFiles } = settings;
+  const tokenFile = secretFiles['to-token-file'] ?? secretFiles['token-file'];
+  return result.proof.differences.flatMap(({ orgId, orgName, evidence }) => {
+    if (evidence === undefined) return [];
+    const what = `delete organisation ${named(orgId, orgName)} in ${to} with all its records, unless it is needed there (${evidence})`;
+    return [{ what, command: deletionCommand(orgId, { place: to, kind: result.target.kind, file: tokenFile }) }];
+  });
+}
+
+function deletionCommand(orgId: string, { place, kind, file }: Pick<TokenUser, 'place' | 'kind' | 'file'>): string {
+  if (kind === 'zitadel') {
+    const context = `--header ${shellWord(`x-zitadel-orgid: ${orgId}`)}`;
+    return zitadelDeletion(file ?? 'FILE', `${context} ${shellWord(`${place}/management/v1/orgs/me`)}`);
+  }
+  const parsed = parsePlace(place);
+  const isFirestore = parsed.kind === 'database' && parsed.firestore !== undefined;
+  const database = parsed.kind === 'database' ? (parsed.firestore ?? parsed.data) : undefined;
+  const option = isFirestore ? 'firestore' : 'data';
+  return `identity org delete ${shellWord(orgId)} --${option} ${database === undefined ? 'DIR' : shellWord(database)}`;
+}
+
+/** Returns the command of a DELETE request. Other users can read the arguments of a process, but not its input. */
+function zitadelDeletion(tokenFile: string, target: string): string {
+  const header = `sed 's/^/Authorization: Bearer /' ${shellWord(tokenFile)}`;
+  return `${header} | curl --fail --request DELETE --header @- ${target}`;
 }
 
 /** The described sides of a migration. */
@@ -96,11 +127,6 @@ function zitadelUserDeletion({ place, userId, file, roles }: TokenUser): ManualS
   const otherwise = 'if it was created for the migration; otherwise only its token, in the console';
   if (userId === undefined || file === undefined || !existsSync(file) || !roles.includes('IAM_OWNER'))
     return { what: `delete the user ${userId ?? 'of the token'} of ${place} in the console, ${otherwise}` };
-  // Other users can read the arguments of a process, but not its input.
-  const header = `sed 's/^/Authorization: Bearer /' ${shellWord(file)}`;
   const url = shellWord(`${place}/v2/users/${encodeURIComponent(userId)}`);
-  return {
-    what: `delete the user ${userId} of ${place} ${otherwise}`,
-    command: `${header} | curl --fail --request DELETE --header @- ${url}`,
-  };
+  return { what: `delete the user ${userId} of ${place} ${otherwise}`, command: zitadelDeletion(file, url) };
 }

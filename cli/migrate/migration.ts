@@ -14,7 +14,7 @@ import { askConfirmation, askText, canAsk } from '../questions.ts';
 import { commandLine, type Line, layOut, layoutOf, printable, printableJson, section } from '../terminal.ts';
 import { chooseSecrets, requireSecrets } from './chooseSecrets.ts';
 import { currentOptions, importExport, stageExport } from './exportStage.ts';
-import { listManualSteps, manualSection } from './manualSteps.ts';
+import { listManualSteps, listOrganisationDeletions, manualSection } from './manualSteps.ts';
 import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
 import type { MigrationCall, PlanningCall } from './migrationOptions.ts';
 import { cleanUpAfterError, describeRun, type MigrationRun, workAlone, writeMigrationState } from './migrationRun.ts';
@@ -218,7 +218,7 @@ async function planOutput(planned: MigrationPlan, run: MigrationRun, changes: re
 async function resultOutput({ directory, state }: MigrationRun, result: MigrationResult): Promise<Output> {
   await removeExport(directory);
   await writeReport(state.settings, result);
-  const byHand = await listManualSteps(state, result);
+  const byHand = [...listOrganisationDeletions(state, result), ...(await listManualSteps(state, result))];
   return {
     json: { event: 'result', directory, byHand, ...result },
     text: [...resultText(result, directory), ...manualSection(byHand)],

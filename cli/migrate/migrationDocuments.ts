@@ -93,6 +93,8 @@ const difference = z.strictObject({
   isRepeat: z.literal(true).optional(),
   /** The reason of an expected difference; absent for an unexpected one. */
   reason: z.string().optional(),
+  /** The reason why an organisation that only the target has must have come from the source. */
+  evidence: z.string().optional(),
 });
 
 const migrationProof = z.strictObject({
@@ -108,6 +110,12 @@ const migrationProof = z.strictObject({
   unexpected: countSchema,
   /** The first differences; unexpected ones precede expected ones. */
   differences: z.array(difference),
+  /** The organisations that only the target has, of which nothing shows that they came from the source. */
+  others: z.strictObject({
+    count: countSchema,
+    /** The first of them. */
+    organisations: z.array(z.strictObject({ orgId: z.string(), name: z.string() })),
+  }),
   /** Whether the source is unchanged since the export; absent if unknown. */
   sourceUnchanged: z.boolean().optional(),
 });

@@ -4,7 +4,7 @@ import { type Counts, total } from '../../shared/collections/counts.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
 import { differenceLines, firstDifferences, notComparedLines } from '../differenceTexts.ts';
 import { elsewhereLines, type Notice, noticeSection, noticeText } from '../notices.ts';
-import { counted, countList, figures, firstLines, hashLine, named, numberText } from '../numberTexts.ts';
+import { counted, countList, figures, firstLines, firstOf, hashLine, named, numberText } from '../numberTexts.ts';
 import { phaseText } from '../progress.ts';
 import { commandLine, type Line, section } from '../terminal.ts';
 import { describeCredentials } from './credentialText.ts';
@@ -185,9 +185,21 @@ function proofLines(result: MigrationResult): string[] {
       ? []
       : [`${counted(added, 'record')} only in the target: ${DELETES_NOTHING}`]),
     ...(isSame ? [`both sides have the digest ${source.digest}`] : []),
+    ...otherLines(result.proof),
     ...(sourceUnchanged === false ? [changed] : []),
   ];
 }
+
+/** Returns the line about organisations of the target of which nothing shows that they came from the source, if any. */
+export function otherLines({ others: { count, organisations } }: MigrationResult['proof']): string[] {
+  if (count === 0) return [];
+  const names = organisations.slice(0, MAX_NAMED_OTHERS).map(({ orgId, name }) => named(orgId, name));
+  return [
+    `${counted(count, 'organisation')} only in the target, and not compared, because nothing shows that they came from the source: ${firstOf(names, count)}`,
+  ];
+}
+
+const MAX_NAMED_OTHERS = 10;
 
 function differenceList({ differences, expected, unexpected }: MigrationResult['proof']): string[] {
   return firstDifferences(differences.flatMap(resultDifferenceLines), differences.length, expected + unexpected);
@@ -195,6 +207,7 @@ function differenceList({ differences, expected, unexpected }: MigrationResult['
 
 function resultDifferenceLines(difference: MigrationResult['proof']['differences'][number]): string[] {
   const onlyIn = { different: undefined, onlySource: 'the source', onlyTarget: 'the target' }[difference.outcome];
+  const { evidence } = difference;
   const texts = difference.fields.map(({ source, target, ...field }) => ({ ...field, first: source, second: target }));
-  return differenceLines(difference, onlyIn, texts);
+  return differenceLines(evidence === undefined ? difference : { ...difference, reason: evidence }, onlyIn, texts);
 }

@@ -2,6 +2,7 @@
 
 import { hasCode } from '../../shared/errors/identityError.ts';
 import { Comparison, type RecordDifference } from '../../shared/exportFile/comparison.ts';
+import { organisationSection } from '../../shared/organisation/sections.ts';
 import { combinePairs, compareSides, MAX_REQUESTED_ORGANISATIONS, onlyOrganisationsOf } from '../compareSides.ts';
 import { fieldTexts } from '../differenceTexts.ts';
 import type { Place } from '../exports/placeInterfaces.ts';
@@ -15,6 +16,7 @@ import type { MigrationPlan, MigrationResult } from './migrationDocuments.ts';
 import type { MigrationRun } from './migrationRun.ts';
 import type { OpenSides } from './openSides.ts';
 import { noCounts, OrganisationTally, recordCounts } from './organisationTally.ts';
+import { findOtherOrganisations, type OtherOrganisation } from './otherOrganisations.ts';
 
 /** The parts of a result that the proof provides. */
 export interface Proved
@@ -29,6 +31,7 @@ export interface Proved
 }
 
 const MAX_LISTED_DIFFERENCES = 100;
+const MAX_LISTED_OTHERS = 100;
 
 /** Exports both sides and compares them. A target that cannot be read is verified by its checksum. */
 export async function prove(run: MigrationRun, plan: MigrationPlan, sides: OpenSides): Promise<Proved> {
@@ -66,6 +69,8 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
   const isFirstZitadel = source.kind === 'zitadel';
   const comparing = { comparison, first, second, isFirstZitadel, lagging, visitors: [organisations, losses] };
   const [before, after] = await run.reconnecting(() => compareSides(comparing, run));
+  const all = await findOtherOrganisations(run, sides, before);
+  const [fromSource, others] = [all.filter(isFromSource), all.filter((other) => !isFromSource(other))];
   const { differences, expected } = comparison;
   const sections = [...comparison.counts].map(
     ([name, { onlyFirst, onlySecond, ...both }]) =>
@@ -81,10 +86,15 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
       description: BOTH_COMPARED,
       sections: Object.fromEntries(sections),
       expected: expected.size,
-      unexpected: differences.size,
-      differences: [...differences.entries, ...expected.entries].map((one) =>
-        describeDifference(one, names.get(one.orgId)),
-      ),
+      unexpected: differences.size + fromSource.length,
+      differences: [
+        ...fromSource.map(describeOther),
+        ...[...differences.entries, ...expected.entries].map((one) => describeDifference(one, names.get(one.orgId))),
+      ],
+      others: {
+        count: others.length,
+        organisations: others.slice(0, MAX_LISTED_OTHERS).map(({ orgId, name }) => ({ orgId, name })),
+      },
       sourceUnchanged: before.tally.digest === run.exported.digest,
     },
     credentials: credentials && {
@@ -102,6 +112,15 @@ async function proveByFields(run: MigrationRun, plan: MigrationPlan, sides: Open
     targetDigest: after.organisations.length <= MAX_REQUESTED_ORGANISATIONS ? after.tally.digest : undefined,
     targetCaller: target.facts?.caller?.userId ?? after.manifest?.exportedBy?.userId,
   };
+}
+
+function isFromSource(other: OtherOrganisation): other is OtherOrganisation & { evidence: string } {
+  return other.evidence !== undefined;
+}
+
+function describeOther({ orgId, name, evidence }: OtherOrganisation & { evidence: string }) {
+  const record = { section: organisationSection.name, orgId, id: orgId, name, orgName: name, fields: [] };
+  return { outcome: differenceOutcomes.onlySecond, ...record, evidence };
 }
 
 const differenceOutcomes = { different: 'different', onlyFirst: 'onlySource', onlySecond: 'onlyTarget' } as const;
@@ -124,6 +143,7 @@ function proveByChecksum({ state: { moved }, exported: { digest } }: MigrationRu
       expected: 0,
       unexpected: 0,
       differences: [],
+      others: { count: 0, organisations: [] },
     },
     credentials: undefined,
     organisations: plan.organisations.map(({ digest: _, ...one }) => ({ ...one, after: one.before })),

@@ -18,6 +18,7 @@ import { openExistingStore, type StoreLocation } from '../../shared/store/openSt
 import { storeForCall } from '../../shared/store/store.ts';
 import { makeRepeatable } from '../exports/fileContent.ts';
 import { countSettled } from '../exports/importOutcomes.ts';
+import { listExportedOrganisations } from '../exports/listOrganisations.ts';
 import {
   type DatabasePlace,
   type ExportFile,
@@ -40,6 +41,7 @@ export function openDatabase(settings: DatabaseSettings): DatabasePlace {
     name: settings.name,
     readExport: (options) => exportFromDatabase(settings, options),
     import: (content, options, meter, signal) => importIntoDatabase(settings, content, options, meter, signal),
+    organisations: (signal) => listExportedOrganisations((options) => exportFromDatabase(settings, options), signal),
     facts: () => readDatabaseFacts(settings),
   };
 }

@@ -12,6 +12,7 @@ import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { UNLIMITED } from '../../shared/limitDefinition.ts';
 import { makeRepeatable, undisposed } from '../exports/fileContent.ts';
 import { joinPages } from '../exports/joinPages.ts';
+import { listExportedOrganisations } from '../exports/listOrganisations.ts';
 import {
   type DatabasePlace,
   type ExportFile,
@@ -48,6 +49,7 @@ export function openInstance(settings: InstanceSettings, recognised: Recognised)
         importIntoInstance(settings, { open: () => [part] }, partOptions, partMeter, signal);
       return await importParts({ origin: settings.origin, requestBytes, send }, file, options, meter, signal);
     },
+    organisations: (signal) => listExportedOrganisations((options) => exportFromInstance(settings, options), signal),
     facts: (operations, signal) => readInstanceFacts(settings, recognised, operations, signal),
   };
 }
@@ -60,9 +62,10 @@ async function countBytes(content: ExportFile, signal: AbortSignal): Promise<num
 }
 
 async function exportFromInstance(settings: InstanceSettings, options: PlaceExportOptions): Promise<ExportFile> {
+  const form = options.orgsOnly === true ? { orgs_only: true } : {};
   async function* read(page: object, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const body = [
-      Buffer.from(JSON.stringify({ ...toRequest(options, exportOptions), response_output: true, ...page })),
+      Buffer.from(JSON.stringify({ ...toRequest(options, exportOptions), ...form, response_output: true, ...page })),
     ];
     using response = await callOperation(settings, { operation: 'export', body }, signal);
     yield* proved(settings, response, signal);

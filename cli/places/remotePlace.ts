@@ -67,6 +67,7 @@ export function openRemote(settings: InstanceSettings): DatabasePlace {
     readExport: async (options, signal) => (await openRecognised(settings, signal)).readExport(options, signal),
     import: async (content, options, meter, signal) =>
       (await openRecognised(settings, signal)).import(content, options, meter, signal),
+    organisations: async (signal) => (await openRecognised(settings, signal)).organisations(signal),
     facts: async (operations, signal) => (await openRecognised(settings, signal)).facts(operations, signal),
   };
 }

@@ -4,6 +4,7 @@ import { counted } from '../numberTexts.ts';
 import { exportLosses, openZitadelExport } from '../zitadel/export/exportContent.ts';
 import { importIntoZitadel } from '../zitadel/import/importFile.ts';
 import { requestLimits } from '../zitadel/import/outgoingRecords.ts';
+import { readOrganisations } from '../zitadel/organisationEvents.ts';
 import type { ZitadelConnection } from '../zitadel/zitadelConnection.ts';
 import { importsStates, readCaller, readInstance } from '../zitadel/zitadelInstance.ts';
 import type { InstanceSettings } from './instancePlace.ts';
@@ -18,6 +19,7 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
       await requireRole({ ...settings, signal }, 'import');
       return await importIntoZitadel(settings, content, options, meter, signal);
     },
+    organisations: async (signal) => [...(await readOrganisations({ ...settings, signal })).values()],
     facts: (operations, signal) => readZitadelFacts({ ...settings, signal }, recognised, operations),
   };
 }

@@ -2,7 +2,7 @@ import { total } from '../../shared/collections/counts.ts';
 import { secretNames } from '../../shared/exportFile/secretSelection.ts';
 import { describeCredentials } from '../migrate/credentialText.ts';
 import type { MigrationResult, MigrationSide } from '../migrate/migrationDocuments.ts';
-import { endText, equalRecords } from '../migrate/migrationText.ts';
+import { endText, equalRecords, otherLines } from '../migrate/migrationText.ts';
 import { groupNotices, groupText, type Notice, noticeText } from '../notices.ts';
 import { recordNoun, words } from '../nouns.ts';
 import { counted, figures, named, numberText } from '../numberTexts.ts';
@@ -204,6 +204,7 @@ ${definitions({
   Digests: source.digest !== undefined && source.digest === target.digest ? 'equal on both sides' : undefined,
   Source:
     sourceUnchanged === undefined ? undefined : sourceUnchanged ? 'as it was exported' : 'changed since its export',
+  Others: otherLines(found).at(0),
 })}</section>`,
     listSection('Expected differences', known, differenceItem, expected - known.length),
   ];
@@ -229,8 +230,10 @@ function differenceItem({
   name,
   fields,
   reason,
+  evidence,
 }: MigrationResult['proof']['differences'][number]): Html {
-  const why = reason === undefined ? undefined : html` <span class="soft">(${reason})</span>`;
+  const explained = reason ?? evidence;
+  const why = explained === undefined ? undefined : html` <span class="soft">(${explained})</span>`;
   const shown = fields.map(({ path, source = '(absent)', target = '(absent)', secret }) =>
     secret === undefined
       ? html`<br><code>${path}</code>: ${source} → ${target}`

@@ -18,7 +18,7 @@ export interface ExportProgress {
 /** The part of a request that an export's first event records. */
 interface RecordedRequest
   extends Pick<ExportRequest, 'withPasswords' | 'withOtp' | 'withKeys' | 'forZitadel' | 'responseOutput'>,
-    Partial<Pick<ExportRequest, 'paged'>> {
+    Partial<Pick<ExportRequest, 'orgsOnly' | 'paged'>> {
   readonly orgIds: readonly string[];
   readonly excludedOrgIds: readonly string[];
 }
@@ -32,10 +32,11 @@ export function exportFacts(request: RecordedRequest, location: ObjectLocation |
     withOtp,
     withKeys,
     forZitadel,
+    orgsOnly = false,
     responseOutput,
     paged = false,
   } = request;
-  const flags = { withPasswords, withOtp, withKeys, forZitadel, responseOutput, paged };
+  const flags = { withPasswords, withOtp, withKeys, forZitadel, orgsOnly, responseOutput, paged };
   return {
     ...organisationFacts(orgIds),
     ...(orgIds.length === 1 && orgIds[0] === NO_ORGANISATION ? { trial: true } : {}),

@@ -34,6 +34,12 @@ export const exportOptions = {
 
 const exportRequestFields = {
   ...exportOptions,
+  orgsOnly: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether to export the organisations without their records. Each then has `importedFrom`, the id of the instance whose export an import created it from, if known.',
+    ),
   paged: z
     .boolean()
     .default(false)

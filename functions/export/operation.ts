@@ -5,6 +5,7 @@ import { invalidRequest } from '../../shared/errors/errors.ts';
 import { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import { type ExportedManifest, type IgnoredField, ManifestTally } from '../../shared/exportFile/manifest.ts';
 import { parseObject } from '../../shared/json/jsonObject.ts';
+import { IMPORTED_FROM } from '../../shared/organisation/record.ts';
 import { type Credential, isList, type Section } from '../../shared/organisation/section.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import type { InstanceDescription } from '../../shared/store/instance.ts';
@@ -45,6 +46,8 @@ export async function openSnapshot(
 export interface ExportSelection extends ExportRequestOptions {
   /** The fields of the request that the service does not know, for the manifest. */
   readonly ignored?: readonly IgnoredField[];
+  /** Whether the file has the organisations without their records, but with the instances that exported them. */
+  readonly orgsOnly?: boolean;
   /** The part of the file that a response carries; by default the whole file. */
   readonly page?: Page;
 }
@@ -157,7 +160,8 @@ class ExportWriter {
 
   private async *organisations(): AsyncGenerator<readonly string[]> {
     const { start } = this.page;
-    await using reader = this.openReader(() => true);
+    const { orgsOnly = false } = this.selection;
+    await using reader = this.openReader(() => !orgsOnly);
     let separator = '';
     for await (const documents of readOrganisations(this.snapshot, this.selection, start?.orgId)) {
       for (const document of documents) {
@@ -211,7 +215,7 @@ class ExportWriter {
   }
 
   private async *organisation(document: StoredDocument, reader: RecordReader): AsyncGenerator<readonly string[]> {
-    const { body = '{}', orgId = '' } = document;
+    const { body = '{}', orgId = '', importedFrom } = document;
     const { orgState, ...leading } = parseObject(body);
     if (!this.page.takes(body)) {
       this.page.next = { orgId };
@@ -224,6 +228,8 @@ class ExportWriter {
       yield* this.section(records, 'first');
       if (this.page.next !== undefined) break;
     }
+    if (importedFrom !== undefined && this.selection.orgsOnly === true)
+      yield [`,"${IMPORTED_FROM}":${JSON.stringify(importedFrom)}`];
     yield [orgState === undefined ? '}' : `,"orgState":${JSON.stringify(orgState)}}`];
   }
 

@@ -14,7 +14,7 @@ export interface OrganisationSelection {
 /** The most organisations that are cheaper to read one by one than by a scan of all. */
 const MAX_SEPARATE = 1_000;
 const { collection } = organisationSection;
-const organisationRowFields: readonly FieldName[] = ['orgId', 'partition', 'body', 'digest'];
+const organisationRowFields: readonly FieldName[] = ['orgId', 'partition', 'body', 'digest', 'importedFrom'];
 
 /** Whether the selected organisations are read one by one; else all are scanned. */
 export function isReadSeparately({ orgIds }: OrganisationSelection): boolean {

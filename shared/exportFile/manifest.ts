@@ -17,6 +17,11 @@ export const exportFileLimits: ScanLimits = { valueBytes: MAX_DOCUMENT_BYTES, fi
 /** The size limit of a manifest. */
 export const MAX_MANIFEST_BYTES = exportFileLimits.valueBytes;
 
+/** The greatest length of an instance's id. Instances have a UUID. */
+const MAX_INSTANCE_ID = 200;
+
+const INSTANCE_ID = 'The exporting instance’s id, the same at all its addresses; absent in a file for a ZITADEL.';
+
 const carriedSecrets = z.object({
   passwords: z.boolean().describe('Password hashes, and client secrets of identity providers.'),
   otp: z.boolean().describe('TOTP seeds and OTP e-mail factors.'),
@@ -30,6 +35,13 @@ export const manifestSchema = z.object({
   readTime: z.string(),
   counts: z.record(z.string(), z.int().nonnegative()),
   digest: z.string().regex(/^sha256:[0-9a-f]{64}$/, 'expected `sha256:` and 64 hexadecimal digits'),
+  instanceId: z
+    .string()
+    .max(MAX_INSTANCE_ID)
+    .optional()
+    // Other tools may write another value, which identifies no instance.
+    .catch(undefined)
+    .describe(INSTANCE_ID),
   defaultOrgId: z
     .string()
     .exactOptional()
@@ -76,10 +88,7 @@ export type IgnoredField = z.infer<typeof ignoredField>;
 
 /** The schema of the manifest that an export writes. An import requires fewer fields. */
 export const exportedManifest = manifestSchema.extend({
-  instanceId: z
-    .string()
-    .optional()
-    .describe('The exporting instance’s id, the same at all its addresses; absent in a file for a ZITADEL.'),
+  instanceId: z.string().optional().describe(INSTANCE_ID),
   secrets: carriedSecrets.describe('The secrets that the request selected: the file contains no others.'),
   ignored: z
     .array(ignoredField)
@@ -218,7 +227,14 @@ export const exportFile = z
   .strictObject({
     orgs: z.array(
       z
-        .strictObject({ ...organisationShape((schema) => schema.optional()), orgId: z.string() })
+        .strictObject({
+          ...organisationShape((schema) => schema.optional()),
+          orgId: z.string(),
+          importedFrom: z
+            .string()
+            .optional()
+            .describe('The instance from whose export an import created it; with `orgs_only`, if known.'),
+        })
         .meta({ id: 'Organisation', description: `An organisation with its records, ${recordForm}.` }),
     ),
     manifest: exportedManifest,

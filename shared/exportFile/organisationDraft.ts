@@ -6,7 +6,13 @@ import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { formatPath, type JsonPath } from '../json/jsonScanner.ts';
 import { readMessage } from '../organisation/message.ts';
 import { checkComplexityPolicy, type PasswordComplexity, parseComplexity } from '../organisation/passwords.ts';
-import { checkState, type OrganisationRecord, organisationFields, toRecord } from '../organisation/record.ts';
+import {
+  checkState,
+  IMPORTED_FROM,
+  type OrganisationRecord,
+  organisationFields,
+  toRecord,
+} from '../organisation/record.ts';
 import { recordKey } from '../organisation/recordPlan.ts';
 import type { Section } from '../organisation/section.ts';
 import { domainPolicySection, passwordPolicySection } from '../organisation/sections/policies.ts';
@@ -30,6 +36,8 @@ export interface OrganisationHeader {
   /** The organisation's own record; undefined if the file holds only its id. */
   readonly record: OrganisationRecord | undefined;
   readonly additions: V1Additions;
+  /** The id of the instance from whose export an import has created the organisation; undefined if the file lacks it. */
+  readonly importedFrom: string | undefined;
   /** Whether the file has records with login names. */
   readonly hasLoginNames: boolean;
   /** The policy for clear-text passwords; undefined if the file has none. */
@@ -72,6 +80,7 @@ export class OrganisationDraft {
   /** Whether the entry has a record besides the organisation's own. */
   hasRecords = false;
   private readonly fields: JsonObject = {};
+  private importedFrom: string | undefined;
   /** Sections with additions whose record the file holds. */
   private readonly completed = new Set<Section>();
   private hasLoginNames = false;
@@ -106,6 +115,11 @@ export class OrganisationDraft {
       if (schema === undefined) return [];
       // Reading a message may change its JSON.
       return readMessage(schema, structuredClone(value), {}).unknown.fields.map((path) => `${name}.${path}`);
+    }
+    // An export of organisations without records has it, and no import uses it.
+    if (name === IMPORTED_FROM) {
+      this.importedFrom = typeof value === 'string' ? value : undefined;
+      return [];
     }
     const { json, unknown } = readMessage(DataOrgSchema, { [name]: value }, {});
     this.set(name, json[name], this.entry);
@@ -157,6 +171,7 @@ export class OrganisationDraft {
     return {
       orgId,
       record: isJsonObject(org) ? toRecord(organisationSection, json, orgId) : undefined,
+      importedFrom: this.importedFrom,
       additions: this.additions,
       hasLoginNames: this.hasLoginNames,
       passwordComplexity: this.passwordComplexity,

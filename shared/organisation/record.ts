@@ -29,19 +29,23 @@ export interface OrganisationField {
   readonly schema: DescMessage | undefined;
 }
 
+/** The field of an organisation that exports of this service add: the instance that exported the organisation before. */
+export const IMPORTED_FROM = 'importedFrom';
+
 /**
  * The fields of v1 and v2 organisations, by both of their spellings. Every import accepts both versions, so this is
- * their union: v2 defines the common fields, and v1 adds its own four.
+ * their union: v2 defines the common fields, v1 adds its own four, and this service one.
  */
-export const organisationFields: ReadonlyMap<string, OrganisationField> = new Map(
-  [...DataOrgV1Schema.fields, ...DataOrgSchema.fields].flatMap((field) => {
+export const organisationFields: ReadonlyMap<string, OrganisationField> = new Map([
+  [IMPORTED_FROM, { name: IMPORTED_FROM, list: false, schema: undefined }],
+  ...[...DataOrgV1Schema.fields, ...DataOrgSchema.fields].flatMap((field): [string, OrganisationField][] => {
     const organisationField = toField(field);
     return [
       [field.name, organisationField],
       [field.jsonName, organisationField],
     ];
   }),
-);
+]);
 
 function toField(field: DescField): OrganisationField {
   return {

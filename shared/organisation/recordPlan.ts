@@ -27,6 +27,8 @@ export interface RecordPlan {
   readonly key: DocumentKey;
   readonly claims: readonly PlannedClaim[];
   readonly reserves: readonly PlannedReserve[];
+  /** Further stored fields of the record if it is created. */
+  readonly origin?: Pick<DocumentFields, 'importedFrom'>;
 }
 
 /**
@@ -68,8 +70,8 @@ export function reportedId({ section, given, json, orgId }: OrganisationRecord):
  * Builds the write that creates a record, without its claims.
  * @param createdAt the creation time, which also identifies the import that created the record
  */
-export function createRecord({ record, key }: RecordPlan, createdAt: string): Write & { type: 'create' } {
-  const fields: DocumentFields = { ...storedFields(record), sequence: 1, createdAt, changedAt: createdAt };
+export function createRecord({ record, key, origin }: RecordPlan, createdAt: string): Write & { type: 'create' } {
+  const fields: DocumentFields = { ...storedFields(record), ...origin, sequence: 1, createdAt, changedAt: createdAt };
   return { type: 'create', key, fields };
 }
 

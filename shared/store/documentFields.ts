@@ -30,6 +30,8 @@ export const documentFieldTypes = {
   expiresAt: 'string',
   /** The path of a claim's record, or the id of a token's user. */
   ownerId: 'string',
+  /** The id of the instance from whose export an import has created the organisation; absent if that is unknown. */
+  importedFrom: 'string',
 } as const;
 
 type FieldTypes = { string: string; boolean: boolean; integer: number };

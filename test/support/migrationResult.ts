@@ -118,6 +118,7 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
       },
       expected: 2,
       unexpected: 10,
+      others: { count: 1, organisations: [{ orgId: '330000000000099', name: 'Tenant' }] },
       differences: [
         {
           outcome: 'different',

@@ -11,6 +11,7 @@ import { humanUserSection } from '../../../shared/organisation/sections/users.ts
 import { documentPath } from '../../../shared/store/store.ts';
 import { recordNoun } from '../../nouns.ts';
 import { oldestEvent, readEvents, readEventsOf, type ZitadelEvent } from '../events.ts';
+import { readOrganisations } from '../organisationEvents.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { type IdSpace, idSpaces, isOfAggregates } from './idSpaces.ts';
 import type { ClaimedId, IdOwner } from './ownership.ts';
@@ -121,13 +122,8 @@ export class IdOwners implements RecordVisitor, Disposable {
   }
 
   private async readOrganisations(connection: ZitadelConnection): Promise<void> {
-    const query = { aggregateTypes: ['org'], eventTypes: ['org.added', 'org.changed', 'org.removed'] };
-    for await (const page of readEvents(connection, query))
-      for (const { aggregateId, createdAt, type, payload } of page) {
-        if (type === 'org.removed')
-          this.database.run('UPDATE organisations SET removedAt = ? WHERE id = ?', createdAt, aggregateId);
-        else if (typeof payload.name === 'string') this.database.run(NAME, aggregateId, payload.name);
-      }
+    for (const { orgId, name, deletedAt } of (await readOrganisations(connection)).values())
+      this.database.run(ORGANISATION, orgId, name, deletedAt ?? null);
   }
 
   private async readSpace(connection: ZitadelConnection, space: IdSpace): Promise<void> {
@@ -231,7 +227,7 @@ const CLAIMED_AT = Number.MAX_SAFE_INTEGER;
 const GONE = 'coalesce((SELECT removedAt > createdAt FROM organisations WHERE organisations.id = orgId), 0)';
 const FORGET =
   'UPDATE ids SET orgId = NULL, noun = NULL, aggregateId = NULL, parentId = NULL, openTo = NULL, isRemoved = NULL';
-const NAME = 'INSERT INTO organisations (id, name) VALUES (?, ?) ON CONFLICT DO UPDATE SET name = excluded.name';
+const ORGANISATION = 'INSERT OR REPLACE INTO organisations (id, name, removedAt) VALUES (?, ?, ?)';
 const OWN = `
   UPDATE ids SET orgId = ?, noun = ?, aggregateId = ?, parentId = ?, openTo = ?, createdAt = ?, isRemoved = 0
   WHERE space = ? AND id = ? AND (orgId IS NULL OR isRemoved = 1 OR ${GONE})`;

@@ -1,6 +1,7 @@
 // The first phase of an import: the organisations, into which later phases write records.
 
 import { organisationKey } from '../../../shared/auth/authorise.ts';
+import type { Manifest } from '../../../shared/exportFile/manifest.ts';
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
 import { TOO_LONG_ID } from '../../../shared/organisation/lengthLimits.ts';
@@ -66,7 +67,8 @@ export async function writeOrganisations(writing: Writing): Promise<Targets> {
   };
   await using writer = new RecordWriter(writing, onSettled);
   for (let start = 0; start < organisations.length && !signal.aborted; start += READ_BATCH) {
-    await writer.add(organisations.slice(start, start + READ_BATCH).flatMap(toPlan));
+    const batch = organisations.slice(start, start + READ_BATCH);
+    await writer.add(batch.flatMap((organisation) => toPlan(organisation, inspection.manifest)));
     await yieldToEventLoop();
   }
   await writer.finish();
@@ -108,8 +110,11 @@ function toFileOrganisation(header: OrganisationHeader): FileOrganisation {
   return { header, issue: undefined, ...normaliseRecord(record) };
 }
 
-function toPlan({ record, issue }: FileOrganisation): RecordPlan[] {
-  return record === undefined || issue !== undefined ? [] : [planRecord(record, false)];
+/** Plans an organisation, which remembers the instance that exported it. */
+function toPlan({ record, issue }: FileOrganisation, { instanceId }: Pick<Manifest, 'instanceId'> = {}): RecordPlan[] {
+  if (record === undefined || issue !== undefined) return [];
+  const plan = planRecord(record, false);
+  return [instanceId === undefined ? plan : { ...plan, origin: { importedFrom: instanceId } }];
 }
 
 function existsAfter(outcome: RecordOutcome): boolean {

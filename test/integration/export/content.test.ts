@@ -233,6 +233,30 @@ describe('the manifest of an export', () => {
   });
 });
 
+describe('an export of organisations without their records', () => {
+  it('has the instance from whose export each was created, which no other export has', async () => {
+    const [source, target] = [await testInstance(await openTestStore()), await testInstance(await openTestStore())];
+    await source.import({ dataOrgs: { orgs: [organisation('acme', { humanUsers: [person('ada')] })] } });
+    await target.import({ dataOrgs: { orgs: [organisation('own')] } });
+    const exported = await source.export({ org_ids: ['acme'] });
+    await target.import({ dataOrgs: exported });
+    // An import that changes nothing leaves the origin.
+    await target.import({ dataOrgs: { orgs: exported.orgs } });
+    const active = (orgId: string) => ({
+      orgId,
+      org: { name: `Organisation ${orgId}` },
+      orgState: 'ORG_STATE_ACTIVE',
+    });
+    const { orgs, manifest } = await target.export({ orgs_only: true, org_ids: ['acme', 'own'] });
+    expect(orgs).toEqual([{ ...active('acme'), importedFrom: exported.manifest.instanceId }, active('own')]);
+    expect(manifest.counts).toEqual({ orgs: 2, org: 2 });
+    expect(JSON.stringify(await target.export())).not.toContain('importedFrom');
+    const again = await testInstance(await openTestStore());
+    const response = await again.import({ dataOrgs: { orgs, manifest } });
+    expect(response.summary).toMatchObject({ created: { org: 2 }, notCarried: {}, proved: true });
+  });
+});
+
 async function deleteUser(store: Awaited<ReturnType<typeof openTestStore>>, userId: string): Promise<void> {
   await store.commit([{ type: 'delete', key: userKey(userId) }]);
 }

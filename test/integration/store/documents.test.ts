@@ -53,6 +53,7 @@ const allFields: Required<Omit<DocumentFields, 'sealedTotpSeed' | 'sealedClientS
   changedAt: '',
   expiresAt: 'never\nends',
   ownerId: '1',
+  importedFrom: 'north',
 };
 
 describeStores('a stored document', (kind) => {

@@ -1,0 +1,81 @@
+// The organisations that only the target of a migration has.
+
+import { placeTokenForbidden } from '../../shared/errors/placeErrors.ts';
+import type { Inspection } from '../../shared/exportFile/inspection.ts';
+import type { ListedOrganisation } from '../exports/placeInterfaces.ts';
+import type { MigrationRun } from './migrationRun.ts';
+import type { OpenSide, OpenSides } from './openSides.ts';
+
+/** An organisation that only the target has. */
+export interface OtherOrganisation extends Pick<ListedOrganisation, 'orgId' | 'name'> {
+  /** The reason why it must have come from the source; undefined if nothing shows that. */
+  readonly evidence: string | undefined;
+}
+
+/** The facts by which an organisation of the target is attributed to the source. */
+interface OriginFacts {
+  /** The id of the source's instance, if known. */
+  readonly instanceId: string | undefined;
+  /** The ids of the organisations that the source has deleted; undefined if it does not keep them. */
+  readonly deleted: ReadonlySet<string> | undefined;
+  /** The user of the target's token, if known. */
+  readonly callerId: string | undefined;
+}
+
+/**
+ * Lists the organisations that only the target has, those from the source first. If the migration selects organisations,
+ * the others are none of its concern.
+ * @param exported the source's export after the migration
+ */
+export async function findOtherOrganisations(
+  run: MigrationRun,
+  { source, target }: OpenSides,
+  { organisations, manifest }: Pick<Inspection, 'organisations' | 'manifest'>,
+): Promise<readonly OtherOrganisation[]> {
+  const { place, facts } = target;
+  const { settings } = run.state;
+  if (place.takes === 'files' || settings.orgIds.length > 0) return [];
+  const known = new Set([
+    ...organisations.map(({ orgId }) => orgId),
+    ...run.exported.leftOut.map(({ orgId }) => orgId),
+    facts?.defaultOrgId,
+  ]);
+  const listed = await run.reconnecting(() => place.organisations(run.signal));
+  const others = listed.filter(({ orgId, isDeleted }) => !isDeleted && !known.has(orgId));
+  if (others.length === 0) return [];
+  const origin: OriginFacts = {
+    instanceId: manifest?.instanceId,
+    deleted: await run.reconnecting(() => deletedOrganisations(source, run.signal)),
+    callerId: facts?.caller?.userId,
+  };
+  // A file may have been exported with some organisations only.
+  const evidence = (other: ListedOrganisation) =>
+    source.place.takes === 'files' ? undefined : originEvidence(other, origin);
+  const judged = others.map((other) => ({ orgId: other.orgId, name: other.name, evidence: evidence(other) }));
+  return judged.toSorted((a, b) => Number(a.evidence === undefined) - Number(b.evidence === undefined));
+}
+
+/** Returns the ids of the organisations that a ZITADEL has deleted; undefined for another source, or without permission. */
+async function deletedOrganisations({ place, kind }: OpenSide, signal: AbortSignal): Promise<Set<string> | undefined> {
+  if (place.takes === 'files' || kind !== 'zitadel') return undefined;
+  try {
+    const listed = await place.organisations(signal);
+    return new Set(listed.flatMap(({ orgId, isDeleted }) => (isDeleted ? [orgId] : [])));
+  } catch (error) {
+    if (placeTokenForbidden.is(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the reason why an organisation of the target must have come from the source; undefined if nothing shows that. */
+function originEvidence(
+  { orgId, importedFrom, createdBy }: Pick<ListedOrganisation, 'orgId' | 'importedFrom' | 'createdBy'>,
+  { instanceId, deleted, callerId }: OriginFacts,
+): string | undefined {
+  if (deleted?.has(orgId) === true) return 'the source has deleted it';
+  if (importedFrom !== undefined && importedFrom === instanceId)
+    return 'created by an import of an export of the source';
+  // A ZITADEL as the source shows itself what it has deleted.
+  const isByCaller = deleted === undefined && callerId !== undefined && createdBy === callerId;
+  return isByCaller ? `created there by ${callerId}, the user of the token of this migration` : undefined;
+}

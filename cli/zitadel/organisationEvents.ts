@@ -1,0 +1,41 @@
+// The organisations of a ZITADEL, by their events, which also show the deleted ones.
+
+import type { ListedOrganisation } from '../exports/placeInterfaces.ts';
+import { type EventTime, readEvents } from './events.ts';
+import type { ZitadelConnection } from './zitadelConnection.ts';
+
+/** An organisation, by its events. */
+export interface OrganisationHistory extends ListedOrganisation {
+  /** The user who created it, the last time if it was deleted and created again. */
+  readonly createdBy: string;
+  /** The time of its last deletion; undefined if it was never deleted. */
+  readonly deletedAt: EventTime | undefined;
+}
+
+/** Reads the histories of all organisations, by their ids. */
+export async function readOrganisations(
+  connection: ZitadelConnection,
+): Promise<ReadonlyMap<string, OrganisationHistory>> {
+  const organisations = new Map<string, OrganisationHistory>();
+  const query = { aggregateTypes: ['org'], eventTypes: ['org.added', 'org.changed', 'org.removed'] };
+  for await (const page of readEvents(connection, query))
+    for (const { aggregateId: orgId, type, payload, editorId, createdAt } of page) {
+      const known = organisations.get(orgId) ?? {
+        orgId,
+        name: orgId,
+        createdBy: editorId,
+        isDeleted: false,
+        deletedAt: undefined,
+      };
+      const name = typeof payload.name === 'string' ? payload.name : known.name;
+      const isRemoval = type === 'org.removed';
+      organisations.set(orgId, {
+        ...known,
+        name,
+        createdBy: type === 'org.added' ? editorId : known.createdBy,
+        isDeleted: isRemoval || (known.isDeleted && type !== 'org.added'),
+        deletedAt: isRemoval ? createdAt : known.deletedAt,
+      });
+    }
+  return organisations;
+}
