@@ -1,9 +1,11 @@
 // Errors, warnings and things left to do, as lines of text.
 
-import type { WarningReason } from '../shared/organisation/warnings.ts';
+import { hasParams, type IssueParams, type IssueRow, issueText } from '../shared/errors/issueText.ts';
+import { recordIssues } from '../shared/errors/recordIssues.ts';
+import { warnings } from '../shared/errors/warnings.ts';
 import { recordNoun } from './nouns.ts';
 import { counted, firstLines, firstOf, MAX_EXAMPLES, MAX_LINES } from './numberTexts.ts';
-import { humanMessage } from './serverMessages.ts';
+import { stateWord } from './serverMessages.ts';
 import { type Line, section } from './terminal.ts';
 
 /** An error, a warning or a manual step, about a record or the whole file. */
@@ -11,48 +13,57 @@ export interface Notice {
   readonly type: string;
   readonly id?: string | undefined;
   readonly message: string;
-  readonly reason?: WarningReason | undefined;
+  readonly reason?: string | undefined;
+  readonly params?: IssueParams | undefined;
   /** The number of further notices with the same message, which are not listed. */
   readonly further?: number | undefined;
 }
 
-const STATE_NAME = /\b([A-Z]{1,20}(?:_[A-Z]{1,20})?)_STATE_([A-Z]{1,20})\b/g;
+const STATE = /^([A-Z]+(?:_[A-Z]+)?)_STATE_([A-Z]+)$/;
 
-/** Returns the noun for the record of a notice. For a changed state, the message contains the kind of the record. */
-function nounIn({ type, message }: Pick<Notice, 'type' | 'message'>): string {
-  const [[, kind = type] = []] = type === 'state' ? message.matchAll(STATE_NAME) : [];
-  return recordNoun(kind.toLowerCase());
+/** Returns the noun for the record of a notice. For a changed state, the state contains the kind of the record. */
+function nounIn({ type, params }: Notice): string {
+  return recordNoun((STATE.exec(params?.before ?? '')?.[1] ?? type).toLowerCase());
 }
 
-/** Returns a notice's message with its record. */
+/** Returns a notice's text with its record. */
 export function noticeText(notice: Notice): string {
   const text = noticeMessage(notice);
   return notice.id === undefined ? text : `${nounIn(notice)} ${notice.id}: ${text}`;
 }
 
-/** Returns a notice's message, reworded for people. */
-export function noticeMessage({ reason, message }: Pick<Notice, 'reason' | 'message'>): string {
-  const text = humanMessage(message);
-  return reason === 'state_changed' ? text.replace(STATE_NAME, (_, __, state: string) => state.toLowerCase()) : text;
+const rows: ReadonlyMap<string, IssueRow> = new Map(Object.entries({ ...recordIssues, ...warnings }));
+
+/** Returns a notice's text by its reason, or its message if the reason is unknown, as that of a newer server. */
+export function noticeMessage(notice: Notice): string {
+  const row = rows.get(notice.reason ?? '');
+  const params = { record: nounIn(notice), ...notice.params };
+  if (row === undefined || !hasParams(row, params)) return notice.message;
+  const shown = Object.entries(params).map(([name, value]) => [name, STATE.test(value) ? stateWord(value) : value]);
+  return issueText(row, Object.fromEntries(shown), 'command');
 }
 
-/** Notices with the same message: their number, and the ids of the first ones. */
-interface NoticeGroup extends Pick<Notice, 'type' | 'reason' | 'message'> {
+/** Notices with the same text: their number, and the ids of the first ones. */
+interface NoticeGroup {
+  readonly first: Notice;
+  readonly text: string;
   readonly ids: string[];
   count: number;
-  /** Whether omitted notices may have the same message. */
+  /** Whether omitted notices may have the same text. */
   readonly isLeast: boolean;
 }
 
 /**
- * Groups notices by their message, in the order of their first occurrence.
+ * Groups notices by their text, in the order of their first occurrence.
  * @param omitted the number of further notices, which are not listed
  */
 export function groupNotices(notices: readonly Notice[], omitted: number): NoticeGroup[] {
   const groups = new Map<string, NoticeGroup>();
-  for (const { type, id, reason, message, further = 0 } of notices) {
-    const key = JSON.stringify([type, message, id === undefined]);
-    const group = groups.get(key) ?? { type, reason, message, ids: [], count: 0, isLeast: omitted > 0 };
+  for (const notice of notices) {
+    const { type, id, further = 0 } = notice;
+    const text = noticeMessage(notice);
+    const key = JSON.stringify([type, text, id === undefined]);
+    const group = groups.get(key) ?? { first: notice, text, ids: [], count: 0, isLeast: omitted > 0 };
     groups.set(key, group);
     group.count += 1 + further;
     if (id !== undefined && group.ids.length < MAX_EXAMPLES) group.ids.push(id);
@@ -60,11 +71,10 @@ export function groupNotices(notices: readonly Notice[], omitted: number): Notic
   return [...groups.values()];
 }
 
-/** Returns a group's message with the number of its records and the ids of the first ones. */
-export function groupText({ ids, count, isLeast, ...notice }: NoticeGroup): string {
-  if (count === 1 || ids.length === 0) return noticeText({ ...notice, id: ids[0] });
-  const records = counted(count, nounIn(notice));
-  return `${isLeast ? 'at least ' : ''}${records}: ${noticeMessage(notice)}: ${firstOf(ids, count)}`;
+/** Returns a group's text with the number of its records and the ids of the first ones. */
+export function groupText({ first, text, ids, count, isLeast }: NoticeGroup): string {
+  if (count === 1 || ids.length === 0) return noticeText(first);
+  return `${isLeast ? 'at least ' : ''}${counted(count, nounIn(first))}: ${text}: ${firstOf(ids, count)}`;
 }
 
 /** Returns the first warnings or manual steps, with one line per message. */

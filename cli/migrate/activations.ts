@@ -1,4 +1,5 @@
 import { BoundedList } from '../../shared/collections/boundedList.ts';
+import { warn } from '../../shared/errors/warnings.ts';
 import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparison.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
@@ -20,10 +21,9 @@ export class Activations implements PairVisitor {
     const section = recordSection(name);
     const states = [stateOf(section, first), stateOf(section, second)] as const;
     if (!isClosed(states[0]) || isClosed(states[1])) return;
-    const [source, target] = states.map((state = '') => stateWord(state));
+    const [source = '', now = ''] = states.map((state = '') => stateWord(state));
     const remedy = source === 'locked' ? 'lock' : 'deactivate';
-    const message = `${target} in the target, ${source} in the source: ${remedy} it there`;
-    this.found.add({ type: section.error.type, id, reason: 'access_given', message });
+    this.found.add({ type: section.error.type, id, ...warn('access_given', { now, source, remedy }) });
   }
 
   reset(): void {

@@ -10,11 +10,10 @@ const countSchema = z.int().nonnegative();
 const countsSchema = z.record(z.string(), countSchema);
 /** The schema of a moment, in ISO 8601. */
 export const timestamp = z.iso.datetime();
-const reason = importWarning.shape.reason;
-const countedEntry = leftToDoEntry.extend({ further: countSchema.optional(), reason });
+const { reason, params } = importWarning.shape;
+const countedEntry = leftToDoEntry.extend({ further: countSchema.optional(), reason, params });
 
-const notice = z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() });
-const warning = notice.extend({ reason });
+const notice = z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string(), reason, params });
 
 /** The schema of a side of a migration, as it was when the migration ended. */
 const migrationSide = z.strictObject({
@@ -198,7 +197,7 @@ export const migrationResult = z.strictObject({
   resumedAt: z.array(timestamp),
   errors: z.array(notice),
   errorsOmitted: countSchema,
-  warnings: z.array(warning),
+  warnings: z.array(notice),
   warningsOmitted: countSchema,
   leftToDo: z.array(countedEntry),
   leftToDoOmitted: countSchema,
@@ -254,7 +253,7 @@ export const migrationPlan = z.strictObject({
   /** The errors and warnings of the target's dry run. */
   refused: z.array(notice),
   refusedOmitted: countSchema,
-  warnings: z.array(warning),
+  warnings: z.array(notice),
   warningsOmitted: countSchema,
   /** The content that does not move, the changes by the target, and the manual steps. */
   losses: z.array(z.string()),

@@ -2,12 +2,14 @@
 
 import { z } from 'zod';
 import { errorBody } from '../../shared/errors/identityError.ts';
+import type { IssueRow } from '../../shared/errors/issueText.ts';
+import { recordIssues } from '../../shared/errors/recordIssues.ts';
+import { type RecordWarning, warnings } from '../../shared/errors/warnings.ts';
 import { importedFile } from '../../shared/exportFile/manifest.ts';
 import { commonAdminErrors, type Endpoint, type OperationDescription } from '../../shared/openapi/endpoint.ts';
 import type { JsonSchema } from '../../shared/openapi/jsonSchema.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { sections } from '../../shared/organisation/sections.ts';
-import { type RecordWarning, warningReasons } from '../../shared/organisation/warnings.ts';
 import {
   bucketRequest,
   describeRequest,
@@ -90,10 +92,23 @@ export const unsupportedSources = ['dataOrgsLocal', 'dataOrgsv1Local', 'dataOrgs
 const count = z.record(z.string(), z.int().positive());
 const counts = count.describe('Numbers of records by section, without zeros.');
 
+/** The reason of an issue and its parameters. Clients must expect further reasons. */
+function issueFields(rows: Readonly<Record<string, IssueRow>>, kind: string) {
+  const description = `The reason of the ${kind}, which never changes, unlike the message. Further reasons may follow.`;
+  return {
+    reason: z
+      .string()
+      .exactOptional()
+      .meta({ description, 'x-extensible-enum': Object.keys(rows) }),
+    params: z.record(z.string(), z.string()).exactOptional().describe('The parameters of the reason.'),
+  };
+}
+
 const importError = z.strictObject({
   type: z.string().describe('The record’s type, such as `human_user`.'),
   id: z.string().optional(),
   message: z.string().describe('ZITADEL’s error, as `ID=<id> Message=<key>`.'),
+  ...issueFields(recordIssues, 'error'),
 });
 
 const omitted = z.int().positive().optional();
@@ -105,10 +120,7 @@ export const importWarning = z.strictObject({
       'The record’s type; or `privilege`, `state` or `domain` for what the import gives, changes and adds; or `request` for a field of the request that was ignored.',
     ),
   id: z.string().exactOptional().describe('Absent in a warning of the whole file.'),
-  reason: z
-    .enum(warningReasons)
-    .exactOptional()
-    .describe('The reason, which never changes, unlike the message. Absent in responses of earlier releases.'),
+  ...issueFields(warnings, 'warning'),
   message: z.string(),
 });
 

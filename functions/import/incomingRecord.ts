@@ -1,9 +1,9 @@
 // A record on its way from the export file into the store, and its outcome.
 
+import type { RecordWarning } from '../../shared/errors/warnings.ts';
 import type { RecordPlan } from '../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../shared/organisation/relations.ts';
 import type { GivenPrivilege, Section } from '../../shared/organisation/section.ts';
-import type { RecordWarning } from '../../shared/organisation/warnings.ts';
 import type { ImportWarning } from './contract.ts';
 
 /** A record of a batch, with the results of the steps so far. */
@@ -71,7 +71,7 @@ export function failed(issue: RecordIssue): RecordOutcome {
 
 /** Returns the issue of a record that repeats an earlier one of the file. */
 export function repetitionIssue({ error: { exists } }: Section): RecordIssue {
-  return { ...exists, warning: { reason: 'record_repeated', message: 'is in the file twice: only the first counts' } };
+  return { ...exists, reason: 'record_repeated' };
 }
 
 /** Whether this import wrote the record. */

@@ -1,5 +1,6 @@
 // The part of an export file that a request selects.
 
+import { warn } from '../../shared/errors/warnings.ts';
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import type { Section } from '../../shared/organisation/section.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
@@ -17,9 +18,8 @@ export function organisationFilter({ orgIds = [], excludedOrgIds = [] }: ImportS
 /** Lists the warnings about selected organisations that the file does not have, because their ids may be mistyped. */
 export function missingWarnings({ organisations }: Inspection, { orgIds }: ImportSettings): ImportWarning[] {
   const missing = new Set(orgIds).difference(new Set(organisations.map(({ orgId }) => orgId)));
-  const message = 'selected by org_ids, but not imported: the file does not have it, or excluded_org_ids leaves it out';
   const { type } = organisationSection.error;
-  return Array.from(missing, (id) => ({ type, id, reason: 'organisation_missing', message }));
+  return Array.from(missing, (id) => ({ type, id, ...warn('organisation_missing', {}) }));
 }
 
 /** Returns a phase's sections that have records to import. */

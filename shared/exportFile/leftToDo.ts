@@ -1,11 +1,13 @@
 // Collects the manual steps after an import of a file.
 
 import { z } from 'zod';
+
 import { BoundedList } from '../collections/boundedList.ts';
 import { shortenedText } from '../errors/identityError.ts';
+import type { IssueParams } from '../errors/issueText.ts';
+import type { RecordWarning } from '../errors/warnings.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import type { Section } from '../organisation/section.ts';
-import type { RecordWarning, WarningReason } from '../organisation/warnings.ts';
 import type { StoredDocument } from '../store/store.ts';
 import { type FileContent, type LeftToDoRule, leftToDoRules, missingProviders } from './leftToDoRules.ts';
 
@@ -25,7 +27,8 @@ export type LeftToDoEntry = z.infer<typeof leftToDoEntry>;
 /** The same, with the number of further entries of the same message, which are not listed. */
 export type CountedEntry = LeftToDoEntry & {
   readonly further?: number | undefined;
-  readonly reason?: WarningReason;
+  readonly reason?: string;
+  readonly params?: IssueParams;
 };
 
 /** Bounds the entries of a rule, so that memory and manifest do not grow with the file. */

@@ -1,10 +1,10 @@
 // The rules for the manual steps after an import.
 
+import type { WarningReason } from '../errors/warnings.ts';
 import { parseObject, valueAt } from '../json/jsonObject.ts';
 import { hashVerification, optionalVerifier, SETTING } from '../organisation/passwordHashes.ts';
 import { type Section, type SectionName, usualState } from '../organisation/section.ts';
 import { sections } from '../organisation/sections.ts';
-import type { WarningReason } from '../organisation/warnings.ts';
 import type { StoredDocument } from '../store/store.ts';
 
 /** The content and the reader of a file. */
@@ -67,8 +67,9 @@ function ofLacking(
   overwrites = false,
 ): LeftToDoRule {
   const start = `the export has no ${what}: `;
-  const overwrite = overwrites ? ', and by `on_conflict` overwrite for people who exist' : '';
-  const message = `${start}include them by \`${field.replace('with', 'with_').toLowerCase()}\`${overwrite}, or ${otherwise}`;
+  const secret = field.replace('with', '').toLowerCase();
+  const overwrite = overwrites ? ', overwrite people who exist (`on_conflict`, or --on-conflict overwrite)' : '';
+  const message = `${start}include them (\`with_${secret}\`, or --with ${secret})${overwrite}, or ${otherwise}`;
   const when = (content: FileContent) => !(content[field] || (overwrites && content.forZitadel));
   return { ...ofFile(sections, message, when), lacks: { field, message: `${start}${otherwise}` } };
 }
@@ -157,12 +158,12 @@ const forTargetZitadel: readonly LeftToDoRule[] = [
   {
     sections: ['oidcIdps'],
     message:
-      'ZITADEL rejects an identity provider without client secret, and the whole request: export with `with_passwords`, or write `clientSecret` into the file',
+      'ZITADEL rejects an identity provider without client secret, and the whole request: export with password hashes, or write `clientSecret` into the file',
     applies: ({ clientSecret }) => clientSecret === undefined,
   },
   ofFile(
     ['humanUsers'],
-    'ZITADEL makes people without password hash initial, with an unverified e-mail address: export with `with_passwords`, or they must activate their users',
+    'ZITADEL makes people without password hash initial, with an unverified e-mail address: export with password hashes, or they must activate their users',
     ({ withPasswords }) => !withPasswords,
   ),
   ofLacking(['humanUsers'], 'withOtp', 'TOTP seeds', 'people who lack them must add them again'),

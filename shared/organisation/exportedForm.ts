@@ -1,3 +1,4 @@
+import { because } from '../errors/recordIssues.ts';
 import { type JsonObject, parseObject, putAt } from '../json/jsonObject.ts';
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import { TOO_LONG_ID } from './lengthLimits.ts';
@@ -21,7 +22,9 @@ function ruleIssue({ section, json }: OrganisationRecord): RecordIssue | undefin
     return undefined;
   } catch (error) {
     if (!(error instanceof InvalidRecordError)) throw error;
-    return { id: '', key: error.issues[0]?.message ?? error.message };
+    const { message, path = '', reason = error.message } = error.issues[0] ?? {};
+    const problem = path === '' ? reason : `${path}: ${reason}`;
+    return { id: '', key: message ?? error.message, ...because('value_invalid', { problem }) };
   }
 }
 
@@ -35,7 +38,11 @@ function withInnerId({ exported }: Section, json: JsonObject): JsonObject {
 
 /** More than exports add to any record: an id, a factor, defaults. */
 const MAX_ADDED_BYTES = 3_000;
-const TOO_LARGE: RecordIssue = { id: TOO_LONG_ID, key: `the record exceeds ${MAX_DOCUMENT_BYTES} bytes` };
+const TOO_LARGE: RecordIssue = {
+  id: TOO_LONG_ID,
+  key: `the record exceeds ${MAX_DOCUMENT_BYTES} bytes`,
+  ...because('value_too_long', { field: 'the record', limit: `${MAX_DOCUMENT_BYTES} bytes` }),
+};
 
 /** Finds whether a record is too large for a database, or for the reader of its export. */
 function sizeIssue(record: OrganisationRecord): RecordIssue | undefined {

@@ -16,7 +16,11 @@ export interface NormalisedRecord {
 }
 
 /** PostgreSQL cannot store it. */
-const NUL: RecordIssue = { id: '', key: 'ERROR: unsupported Unicode escape sequence (SQLSTATE 22P05)' };
+const NUL: RecordIssue = {
+  id: '',
+  key: 'ERROR: unsupported Unicode escape sequence (SQLSTATE 22P05)',
+  reason: 'character_invalid',
+};
 
 /**
  * Converts a record's values by the rules of its section. The conversion is not part of a record's canonical form, because

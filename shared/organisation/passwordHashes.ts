@@ -1,6 +1,6 @@
-// The formats of password hashes, and which ZITADELs verify them.
+import { type RecordWarning, warn } from '../errors/warnings.ts';
 
-import type { RecordWarning } from './warnings.ts';
+// The formats of password hashes, and which ZITADELs verify them.
 
 /** The verification of a password hash by ZITADELs (zitadel 5.6). */
 interface HashVerification {
@@ -165,14 +165,8 @@ export function describeVerifiers(format: string): string {
 export function passwordHashWarning(hash: string): RecordWarning | undefined {
   const { format, verifier } = hashVerification(hash);
   if (verifier === BY_DEFAULT) return undefined;
-  const login = 'the user cannot log in with this password';
-  if (verifier === undefined)
-    return {
-      reason: 'hash_unsupported',
-      message: `no ZITADEL verifies this format of password hashes, ${login}: set a new one; known formats are ${formats.map(({ name }) => name).join(', ')}`,
-    };
-  const where = `${format} hashes are ${describeVerifiers(format)}`;
-  return { reason: 'hash_unverified', message: `${where}: elsewhere ${login}; set a new one, or enable the verifier` };
+  if (verifier === undefined) return warn('hash_unsupported', { formats: formats.map(({ name }) => name) });
+  return warn('hash_unverified', { format, condition: describeVerifiers(format) });
 }
 
 /** Finds the cost of a bcrypt hash that ZITADEL can verify; undefined for any other hash. */

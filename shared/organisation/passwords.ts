@@ -1,5 +1,6 @@
 // Rules of clear passwords and TOTP seeds.
 
+import { because } from '../errors/recordIssues.ts';
 import type { JsonObject } from '../json/jsonObject.ts';
 import { MAX_BCRYPT_BYTES, type PasswordHashing } from '../passwordHashing.ts';
 import type { RecordIssue } from './relations.ts';
@@ -34,17 +35,19 @@ export function parseComplexity(policy: JsonObject): PasswordComplexity {
   };
 }
 
-const key = (name: string) => `Errors.User.PasswordComplexityPolicy.${name}`;
-
 /** Checks a policy's length as ZITADEL does: bcrypt cannot hash longer passwords. */
 export function checkComplexityPolicy(policy: JsonObject): RecordIssue | undefined {
   const { minLength } = parseComplexity(policy);
   if (minLength > 0 && minLength <= MAX_BCRYPT_BYTES) return undefined;
-  return { id: 'MODEL-Lsp0e', key: key('MinLengthNotAllowed') };
+  return { id: 'MODEL-Lsp0e', key: 'Errors.User.PasswordComplexityPolicy.MinLengthNotAllowed' };
 }
 
 /** The issue of a password that bcrypt cannot hash. ZITADEL's message has no id. */
-const PASSWORD_TOO_LONG: RecordIssue = { id: '', key: `bcrypt: password length exceeds ${MAX_BCRYPT_BYTES} bytes` };
+const PASSWORD_TOO_LONG: RecordIssue = {
+  id: '',
+  key: `bcrypt: password length exceeds ${MAX_BCRYPT_BYTES} bytes`,
+  ...because('password_too_long', { limit: MAX_BCRYPT_BYTES }),
+};
 
 /** Checks a clear password against its organisation's policy, and against the limit of its hash. */
 export function passwordIssue(
@@ -58,11 +61,16 @@ export function passwordIssue(
 
 /** Checks a clear password against a policy as ZITADEL does: by bytes, and by letters and digits of ASCII (zitadel 3.4). */
 export function complexityIssue(policy: PasswordComplexity, password: string): RecordIssue | undefined {
-  if (Buffer.byteLength(password) < policy.minLength) return { id: 'DOMAIN-HuJf6', key: key('MinLength') };
-  if (policy.hasLowercase && !/[a-z]/.test(password)) return { id: 'DOMAIN-co3Xw', key: key('HasLower') };
-  if (policy.hasUppercase && !/[A-Z]/.test(password)) return { id: 'DOMAIN-VoaRj', key: key('HasUpper') };
-  if (policy.hasNumber && !/[0-9]/.test(password)) return { id: 'DOMAIN-ZBv4H', key: key('HasNumber') };
-  if (policy.hasSymbol && !/[^A-Za-z0-9]/.test(password)) return { id: 'DOMAIN-ZDLwA', key: key('HasSymbol') };
+  if (Buffer.byteLength(password) < policy.minLength)
+    return { id: 'DOMAIN-HuJf6', key: 'Errors.User.PasswordComplexityPolicy.MinLength' };
+  if (policy.hasLowercase && !/[a-z]/.test(password))
+    return { id: 'DOMAIN-co3Xw', key: 'Errors.User.PasswordComplexityPolicy.HasLower' };
+  if (policy.hasUppercase && !/[A-Z]/.test(password))
+    return { id: 'DOMAIN-VoaRj', key: 'Errors.User.PasswordComplexityPolicy.HasUpper' };
+  if (policy.hasNumber && !/[0-9]/.test(password))
+    return { id: 'DOMAIN-ZBv4H', key: 'Errors.User.PasswordComplexityPolicy.HasNumber' };
+  if (policy.hasSymbol && !/[^A-Za-z0-9]/.test(password))
+    return { id: 'DOMAIN-ZDLwA', key: 'Errors.User.PasswordComplexityPolicy.HasSymbol' };
   return undefined;
 }
 

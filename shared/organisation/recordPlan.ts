@@ -10,7 +10,7 @@ import type { FieldPath, RecordIssue, Reference, UniqueName } from './relations.
 import { targetParts } from './sections/references.ts';
 
 /** A name that a record claims, and the issue when another record has claimed it. */
-interface PlannedClaim extends Pick<UniqueName, 'taken' | 'remedyAcrossOrganisations'> {
+interface PlannedClaim extends Pick<UniqueName, 'taken'> {
   readonly key: DocumentKey;
 }
 
@@ -43,7 +43,6 @@ export function planRecord(record: OrganisationRecord, loginNamesByDomain: boole
   const claims = claimedNames(record, loginNamesByDomain).map((unique) => ({
     key: recordClaimKey(unique, record, loginNamesByDomain),
     taken: unique.taken,
-    remedyAcrossOrganisations: unique.remedyAcrossOrganisations,
   }));
   const reserves = loginNamesByDomain ? [] : plannedReserves(record);
   return { record, key: recordKey(record), claims, reserves };

@@ -1,8 +1,10 @@
 // The relations between records: unique names, reserved names and references.
 
+import type { IssueParams } from '../errors/issueText.ts';
+import { type Meaning, type RecordReason, type ZitadelKey, zitadelErrors } from '../errors/recordIssues.ts';
+import type { RecordWarning } from '../errors/warnings.ts';
 import type { JsonObject } from '../json/jsonObject.ts';
 import type { Collection } from '../store/store.ts';
-import type { RecordWarning } from './warnings.ts';
 
 /**
  * The path of a field in a record's JSON, such as `project.name`. `$orgId` stands for the record's organisation; a path
@@ -20,17 +22,26 @@ export type ListPath = string;
  * A record's issue by ZITADEL's id and key. The import response's `errors` lists it as `ID=<id> Message=<key>`
  * (zitadel 5.7).
  */
-export interface RecordIssue {
+export type RecordIssue = {
   /** Empty if ZITADEL's message has no id; then `key` is the whole message. */
   readonly id: string;
-  readonly key: string;
-  /** A warning of the record, in addition to the error. */
-  readonly warning?: RecordWarning;
-}
+  /** The parameters of the reason, besides those by the key. */
+  readonly params?: IssueParams;
+} & (
+  | { readonly key: ZitadelKey; readonly reason?: undefined }
+  | { readonly key: string; readonly reason: RecordReason }
+);
 
 /** Formats an issue like ZITADEL's error messages. */
 export function formatIssue({ id, key }: RecordIssue): string {
   return id === '' ? key : `ID=${id} Message=${key}`;
+}
+
+/** Returns an issue as the import response has it: ZITADEL's message, and the reason with its parameters, if it has some. */
+export function reportedIssue(issue: RecordIssue): Meaning & { readonly message: string } {
+  const { reason, params }: Meaning = issue.reason === undefined ? zitadelErrors[issue.key] : issue;
+  const all = { ...params, ...issue.params };
+  return { message: formatIssue(issue), reason, ...(Object.keys(all).length === 0 ? {} : { params: all }) };
 }
 
 /** A unique name. Its scope is the instance, or the organisation where `parts` starts with `$orgId`. */
@@ -38,8 +49,6 @@ export interface UniqueName {
   readonly type: string;
   readonly parts: readonly FieldPath[];
   readonly taken: RecordIssue;
-  /** A remedy, besides another name, where the other record is of another organisation. */
-  readonly remedyAcrossOrganisations?: string | undefined;
   /** Whether a name is taken by all names that look alike, not only by those that differ in case. */
   readonly lookAlikes?: true;
   /** A boolean field that is true in records that claim the name; by default all records do. */
@@ -76,7 +85,7 @@ export interface Reference {
    * The warning with which a record is kept although its target is missing, because the target instance may get it later.
    * A reference with an empty last part of `key` is still an error.
    */
-  readonly keptIfMissing?: string;
+  readonly keptIfMissing?: 'provider_missing' | 'linked_provider_missing';
   /** Whether the reference is optional: an empty last part of `key` refers to nothing. */
   readonly optional?: true;
   /** The outcome for a foreign target, one of another organisation; by default it is accepted. */

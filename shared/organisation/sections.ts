@@ -20,15 +20,7 @@ import { trimmedText } from './valueRules.ts';
 export const organisationState: RecordIssue = { id: 'IMPORT-orgState', key: 'Errors.Org.State' };
 
 /** The issue of an organisation that does not exist and has no name to create it with. */
-export const organisationUnnamed: RecordIssue = {
-  id: 'COMM-deLSk',
-  key: 'Errors.Org.Invalid',
-  warning: {
-    reason: 'organisation_unnamed',
-    message:
-      'the organisation does not exist, and the file has no name to create it with: add `org` with a `name`, or set `orgId` to the id of an existing organisation',
-  },
-};
+export const organisationUnnamed: RecordIssue = { id: 'COMM-deLSk', key: 'Errors.Org.Invalid' };
 
 /** The organisation itself, from the fields `org` and `orgState`. It is written before all other sections. */
 export const organisationSection: Section = {

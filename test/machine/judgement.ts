@@ -88,7 +88,7 @@ const ofMembers = (none: RecordIssue, invalid: RecordIssue) => (record: ModelRec
   if (roles.length === 0) return none;
   return roles.every((role) => role.startsWith(rolePrefixes[record.section] ?? '')) ? undefined : invalid;
 };
-const ofKeys = (record: ModelRecord) =>
+const ofKeys = (record: ModelRecord): RecordIssue | undefined =>
   textAt(record, 'expirationDate').startsWith('2001')
     ? { id: 'DOMAIN-dv3t5', key: 'Errors.AuthNKey.ExpireBeforeNow' }
     : undefined;

@@ -85,12 +85,17 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
     ],
     resumedAt: [at(84)],
     errors: [
-      { type: 'human_user', id: '330000000000000201', message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting' },
+      {
+        type: 'human_user',
+        id: '330000000000000201',
+        reason: 'record_exists',
+        message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting',
+      },
     ],
     errorsOmitted: 0,
     warnings: [
       { type: 'org', message: 'the file has no manifest: its completeness cannot be verified' },
-      { type: 'secrets', message: 'the passwords are not in the file: export with `with_passwords`' },
+      { type: 'secrets', message: 'the passwords are not in the file' },
     ],
     warningsOmitted: 3,
     leftToDo: [

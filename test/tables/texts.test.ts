@@ -3,6 +3,7 @@ import { type Notice, noticeLines, noticeSection, noticeText } from '../../cli/n
 import { recordNoun, words } from '../../cli/nouns.ts';
 import { counted, countList, firstLines, sizeText } from '../../cli/numberTexts.ts';
 import { commandLine, layOut, layOutTable, layoutOf, printableJson, section } from '../../cli/terminal.ts';
+import { warn } from '../../shared/errors/warnings.ts';
 import { sections } from '../../shared/organisation/sections.ts';
 
 const terminal = (columns: number, environment: NodeJS.ProcessEnv = { NO_COLOR: '1' }) =>
@@ -154,7 +155,11 @@ const texts: readonly (readonly [text: unknown, expected: unknown])[] = [
     ['4,003 people: has no password: ada, bob, eve, and 4,000 more'],
   ],
   [
-    noticeText({ type: 'state', id: 'a', reason: 'state_changed', message: changedState }),
+    noticeText({
+      type: 'state',
+      id: 'a',
+      ...warn('state_changed', { before: 'ORG_STATE_ACTIVE', after: 'ORG_STATE_INACTIVE' }),
+    }),
     'organisation a: state changed: active to inactive',
   ],
   [noticeText({ type: 'state', id: 'a', message: changedState }), `organisation a: ${changedState}`],
@@ -186,9 +191,20 @@ describe('a text about records', () => {
 });
 
 it('an error is shown in its own style below its heading', () => {
-  const error = about('ada', 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting');
+  const error = {
+    ...about('ada', 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting'),
+    reason: 'record_exists',
+  };
   expect(noticeSection('error', [error])).toMatchObject([
     { text: 'Errors', style: 'heading' },
     { text: expect.stringMatching(/^person ada: exists with other content/), style: 'bad', depth: 1 },
   ]);
+});
+
+it('an error has the text of the command, whatever the message of another version is', () => {
+  const error = { type: 'project', id: 'a', message: 'reworded', params: { holder: 'b' } };
+  expect(noticeText({ ...error, reason: 'name_taken' })).toMatch(/^project a: another project has this name: b: /);
+  expect(noticeText({ ...error, reason: 'of_a_newer_server' })).toBe('project a: reworded');
+  // The row of another version can have other parameters.
+  expect(noticeText({ ...error, reason: 'reference_foreign' })).toBe('project a: reworded');
 });

@@ -2,9 +2,12 @@ import * as commandErrors from '../../shared/errors/commandErrors.ts';
 import * as errors from '../../shared/errors/errors.ts';
 import * as httpErrors from '../../shared/errors/httpErrors.ts';
 import { type Code, codes, type ErrorRow, internalError } from '../../shared/errors/identityError.ts';
+import { type IssueRow, templateText } from '../../shared/errors/issueText.ts';
 import * as placeErrors from '../../shared/errors/placeErrors.ts';
+import { recordIssues } from '../../shared/errors/recordIssues.ts';
 import * as storageErrors from '../../shared/errors/storageErrors.ts';
 import * as storeErrors from '../../shared/errors/storeErrors.ts';
+import { warnings } from '../../shared/errors/warnings.ts';
 import { code, table } from './markdown.ts';
 
 type ErrorTable = Readonly<Record<string, { readonly row: ErrorRow }>>;
@@ -12,7 +15,12 @@ type ErrorTable = Readonly<Record<string, { readonly row: ErrorRow }>>;
 const INTRODUCTION = `# Errors
 
 Names are stable. Values in the texts are examples; ids in parentheses are ZITADEL's.
-See also [the form of an error](specification.md#23-error-body), [the codes](specification.md#72-codes-and-statuses) and [the errors of single records](zitadel.md#57-errors-of-single-records).`;
+See also [the form of an error](specification.md#23-error-body), [the codes](specification.md#72-codes-and-statuses) and [ZITADEL's ids of the errors of single records](zitadel.md#57-errors-of-single-records).`;
+
+const RECORDS =
+  'An import lists the records with errors in `errors`, each with ZITADEL’s message, a reason and its parameters. Parts in brackets are absent without their parameters.';
+const WARNINGS =
+  'An import lists warnings in `summary.warnings`. Their type is that of the record, or `request`, `manifest`, `state`, `privilege`, `domain` or `domain_policy`. In imports into ZITADEL, the command adds the last ones.';
 
 /** Writes `docs/errors.md` from the tables of errors. */
 export function errorsDocument(): string {
@@ -26,6 +34,12 @@ export function errorsDocument(): string {
     errorTable(httpErrors),
     '## The `identity` command',
     nameTable({ ...commandErrors, ...placeErrors }),
+    '## Records',
+    RECORDS,
+    issueTable(recordIssues),
+    '## Warnings',
+    WARNINGS,
+    issueTable(warnings),
   ].join('\n\n');
 }
 
@@ -46,6 +60,11 @@ function nameTable(errorsByName: ErrorTable): string {
     rows.map(({ reason }) => code(reason)).join(', '),
   ]);
   return table(['code', 'names'], cells);
+}
+
+function issueTable(rows: Readonly<Record<string, IssueRow>>): string {
+  const cells = Object.entries(rows).map(([reason, row]) => [code(reason), code(templateText(row, 'http'))]);
+  return table(['reason', 'text'], cells);
 }
 
 function sorted(errorsByName: ErrorTable): ErrorRow[] {

@@ -3,6 +3,7 @@ import type { ImportWarning } from '../../../functions/import/contract.ts';
 import { fileWarnings, loginNameWarnings } from '../../../functions/import/results/fileWarnings.ts';
 import { organisationFilter } from '../../../functions/import/selection.ts';
 import { addCounts } from '../../../shared/collections/counts.ts';
+import { warn } from '../../../shared/errors/warnings.ts';
 import { combineVisitors, inspect } from '../../../shared/exportFile/inspection.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { Backoff, type RetryPolicy } from '../../../shared/retry.ts';
@@ -220,12 +221,12 @@ async function lookAgain({ connection, ledger, owned }: SentFile): Promise<void>
 function changeWarnings(changes: ImportLedger['changes'], existing: number, dryRun: boolean): ImportWarning[] {
   const { seeds, closed } = changes;
   const [sent, closedNow] = dryRun ? ['would be sent', 'would be closed'] : ['was sent', 'were closed'];
-  const missing = `overwritten: ${counted(seeds, 'person')} whose TOTP seed was not there, and ${sent}`;
-  const open = `overwritten: of the records that an import has left open there, ${counted(closed, 'record')} ${closedNow}`;
-  const others = `password hashes and TOTP seeds of ${counted(existing, 'person')} who existed are not compared (identity compare --with passwords,otp does that)`;
+  const ofSeeds = warn('seeds_sent', { people: counted(seeds, 'person'), outcome: sent });
+  const ofClosed = warn('records_closed', { records: counted(closed, 'record'), outcome: closedNow });
+  const others = warn('secrets_not_compared', { people: counted(existing, 'person') });
   return [
-    ...(seeds === 0 ? [] : [{ type: 'secrets', reason: 'seeds_sent', message: missing } as const]),
-    ...(closed === 0 ? [] : [{ type: 'state', reason: 'state_changed', message: open } as const]),
-    ...(existing === 0 ? [] : [{ type: 'not_compared', reason: 'secrets_not_compared', message: others } as const]),
+    ...(seeds === 0 ? [] : [{ type: 'secrets', ...ofSeeds }]),
+    ...(closed === 0 ? [] : [{ type: 'state', ...ofClosed }]),
+    ...(existing === 0 ? [] : [{ type: 'not_compared', ...others }]),
   ];
 }

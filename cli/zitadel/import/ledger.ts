@@ -6,6 +6,7 @@ import type { ImportError } from '../../../functions/import/contract.ts';
 import { MAX_LISTED_ISSUES } from '../../../functions/import/results/report.ts';
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
+import { meaningOfMessage } from '../../../shared/errors/recordIssues.ts';
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { putAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, toRecord } from '../../../shared/organisation/record.ts';
@@ -389,7 +390,12 @@ export class ImportLedger implements RecordVisitor, Disposable {
     const errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
     for (const columns of this.database.statement(sql).iterate()) {
       const { section, id, type, message } = errorRow.parse(columns);
-      errors.add({ type: type ?? recordSection(section).error.type, ...(id === '' ? {} : { id }), message });
+      errors.add({
+        type: type ?? recordSection(section).error.type,
+        ...(id === '' ? {} : { id }),
+        message,
+        ...meaningOfMessage(message),
+      });
     }
     return errors;
   }

@@ -3,11 +3,11 @@
 import { BoundedList } from '../../../shared/collections/boundedList.ts';
 import { addCounts, type Counts, increase, total } from '../../../shared/collections/counts.ts';
 import { shortenedText } from '../../../shared/errors/identityError.ts';
+import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
-import { formatIssue, type RecordIssue } from '../../../shared/organisation/relations.ts';
-import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
+import { type RecordIssue, reportedIssue } from '../../../shared/organisation/relations.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import { isWritten, type RecordOutcome } from '../incomingRecord.ts';
 
@@ -154,10 +154,18 @@ export class ImportReport {
 }
 
 function withShortTexts<Notice extends ImportError | ImportWarning>(notice: Notice): Notice {
-  const { id, message } = notice;
-  if ((id?.length ?? 0) + message.length <= MAX_ISSUE_CHARACTERS) return notice;
-  const shortId = id === undefined ? {} : { id: shortenedText(id, MAX_ISSUE_CHARACTERS) };
-  return { ...notice, ...shortId, message: shortenedText(message, MAX_ISSUE_CHARACTERS) };
+  const { id, message, params = {} } = notice;
+  const length = Object.values(params).reduce((sum, value) => sum + value.length, (id?.length ?? 0) + message.length);
+  if (length <= MAX_ISSUE_CHARACTERS) return notice;
+  const short = (text: string) => shortenedText(text, MAX_ISSUE_CHARACTERS);
+  return {
+    ...notice,
+    ...(id === undefined ? {} : { id: short(id) }),
+    message: short(message),
+    ...(notice.params && {
+      params: Object.fromEntries(Object.entries(params).map(([name, value]) => [name, short(value)])),
+    }),
+  };
 }
 
 function hasAny(counts: Counts): boolean {
@@ -177,14 +185,14 @@ function toImportError(
   issue: RecordIssue,
   type: string = record.section.error.type,
 ): ImportError {
-  return { type, id: reportedId(record), message: formatIssue(issue) };
+  return { type, id: reportedId(record), ...reportedIssue(issue) };
 }
 
 const NO_WARNINGS: readonly ImportWarning[] = [];
 
 function collectWarnings(record: OrganisationRecord, outcome: RecordOutcome): readonly ImportWarning[] {
   const { section, unknown, adjustment, dropped } = record;
-  if (outcome.kind === 'failed') return toWarnings(record, [outcome.issue.warning]);
+  if (outcome.kind === 'failed') return NO_WARNINGS;
   const ofRecord = section.warnings?.(record) ?? [];
   const { warnings: fromStore = [] } = outcome;
   const isPlain = unknown.values.length === 0 && adjustment === undefined && dropped === undefined;
@@ -207,15 +215,9 @@ function toWarnings(record: OrganisationRecord, warnings: readonly (RecordWarnin
 function lostValues({ unknown, json }: OrganisationRecord): RecordWarning[] {
   return unknown.values
     .filter(({ path, value }) => valueAt(json, path) !== value)
-    .map(({ path, value }) => ({
-      reason: 'value_unknown',
-      message: `unknown value ${JSON.stringify(value)} of ${path}: imported without it`,
-    }));
+    .map(({ path, value }) => warn('value_unknown', { value: JSON.stringify(value), field: path }));
 }
 
 function droppedTexts({ dropped = [] }: OrganisationRecord): RecordWarning[] {
-  return dropped.map(({ field, text }) => ({
-    reason: 'value_dropped',
-    message: `imported without ${JSON.stringify(text)} of ${field}, which is not valid there`,
-  }));
+  return dropped.map(({ field, text }) => warn('value_dropped', { value: JSON.stringify(text), field }));
 }

@@ -1,6 +1,5 @@
 import type { RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
-import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
 import { type DocumentKey, documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
 
 interface Holder {
@@ -64,29 +63,16 @@ export class ClaimLedger {
   }
 }
 
-const scopeSettled: RecordWarning = {
-  reason: 'login_names_differ',
-  message:
-    'users of the organisation were imported before this policy, which would change the scope of their names: delete the organisation, then import it with the policy',
-};
-
-/** Returns the issue of a taken name. Its warning names the holder: who imports may see every organisation. */
+/** Returns the issue of a taken name with its holder: who imports may see every organisation. */
 function takenIssue(
-  { taken, remedyAcrossOrganisations }: RecordPlan['claims'][number],
+  { taken }: RecordPlan['claims'][number],
   { record, key }: RecordPlan,
-  holder: Partial<Holder>,
+  { orgId = '', ownerId = '' }: Partial<Holder>,
 ): RecordIssue {
-  const { orgId = '', ownerId = '' } = holder;
   const collection = `${key.collection}/`;
   // The claim of a scope has no name.
-  if (!ownerId.startsWith(collection)) return { ...taken, warning: scopeSettled };
-  const id = ownerId.slice(collection.length);
-  const isForeign = orgId !== record.orgId && orgId !== id;
-  const place = isForeign ? ` of organisation ${orgId}` : '';
-  const remedy =
-    isForeign && remedyAcrossOrganisations !== undefined
-      ? `change one of the names, or ${remedyAcrossOrganisations}`
-      : 'change one of the names';
-  const message = `its unique name belongs to ${id}${place}: ${remedy}; if this import changes the other one, send it again`;
-  return { ...taken, warning: { reason: 'name_taken', message } };
+  if (!ownerId.startsWith(collection)) return { ...taken, reason: 'login_names_settled' };
+  const holder = ownerId.slice(collection.length);
+  const isForeign = orgId !== record.orgId && orgId !== holder;
+  return { ...taken, params: { holder, ...(isForeign ? { organisation: orgId } : {}) } };
 }

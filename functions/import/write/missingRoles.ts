@@ -1,5 +1,6 @@
 // Grants with roles that their projects or project grants lack.
 
+import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { parseObject, textsAt } from '../../../shared/json/jsonObject.ts';
 import { withChanges } from '../../../shared/organisation/normaliseRecord.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
@@ -11,7 +12,6 @@ import {
   userGrantMissingRole,
   userGrantSection,
 } from '../../../shared/organisation/sections/grants.ts';
-import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
 import {
   type Collection,
   type DocumentStore,
@@ -75,10 +75,7 @@ function narrow(incoming: IncomingRecord, kind: GrantKind, found: Found): boolea
 }
 
 function dropped(role: string, { roles }: GrantKind): RecordWarning {
-  return {
-    reason: 'value_dropped',
-    message: `imported without ${JSON.stringify(role)} of ${roles}: the project or the project grant lacks the role`,
-  };
+  return warn('role_dropped', { role: JSON.stringify(role), field: roles });
 }
 
 function referencesTo(collection: Collection, record: OrganisationRecord): readonly PlannedReference[] {

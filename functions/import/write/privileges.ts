@@ -1,5 +1,6 @@
 // Warnings about the effects of written records: roles, verified domains, changed states.
 
+import { warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, parseObject, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
@@ -48,8 +49,7 @@ export function writeWarnings({ plan, privilege }: IncomingRecord, stored?: Stor
   if (gift !== undefined) warnings.push(gift);
   const change = stored === undefined ? undefined : stateChange(plan, stored);
   if (change !== undefined) {
-    const message = `state changed: ${change.before} to ${change.after}`;
-    warnings.push({ type: 'state', id: reportedId(plan.record), reason: 'state_changed', message });
+    warnings.push({ type: 'state', id: reportedId(plan.record), ...warn('state_changed', change) });
   }
   return warnings;
 }
@@ -65,12 +65,11 @@ function privilegeWarning(
   const added = addedTexts(privilege, orgId, stored);
   if (added.length === 0) return undefined;
   const target = `${given.noun} ${given.within.key.map((path) => textAt(json, path, orgId)).join(' ')}`;
-  const isDomain = given.type === 'domain';
-  const gift = isDomain
-    ? `adds the verified domain ${added.join(', ')} to`
-    : `gives the user ${textAt(json, 'userId', orgId)} ${added.join(', ')} in`;
-  const reason = isDomain ? 'domain_added' : 'privilege_added';
-  return { type: given.type, id: reportedId(record), reason, message: `${gift} ${target}, which existed before` };
+  const warning =
+    given.type === 'domain'
+      ? warn('domain_added', { domain: added, target })
+      : warn('privilege_added', { user: textAt(json, 'userId', orgId), roles: added, target });
+  return { type: given.type, id: reportedId(record), ...warning };
 }
 
 /** Returns the roles or the domain that the record gives and the stored record does not. */

@@ -1,3 +1,5 @@
+import { because } from '../../../shared/errors/recordIssues.ts';
+import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { type PlannedReference, planRecord, planReferences } from '../../../shared/organisation/recordPlan.ts';
@@ -5,7 +7,6 @@ import type { RecordIssue, Reference } from '../../../shared/organisation/relati
 import { isInSection } from '../../../shared/organisation/section.ts';
 import { projectGrantSection } from '../../../shared/organisation/sections/grants.ts';
 import { isInDeletion } from '../../../shared/organisation/sections/users.ts';
-import type { RecordWarning } from '../../../shared/organisation/warnings.ts';
 import type { FieldName } from '../../../shared/store/documentFields.ts';
 import { type DocumentStore, documentPath, readByPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
@@ -42,7 +43,7 @@ export async function checkReferences(
       const { record } = incoming.plan;
       const rejection = findFirst(references, (reference) => {
         const rejected = checkReference(reference, references, found, record);
-        return typeof rejected === 'object' ? withTarget(rejected, reference, references, found, record) : rejected;
+        return typeof rejected === 'object' ? withTarget(rejected, reference, references, found) : rejected;
       });
       if (rejection === undefined) incoming.warnings.push(...keptReferences(references, found));
       else if (rejection === 'notCarried') {
@@ -132,29 +133,22 @@ function checkReference(
   return isOwn ? missingBesideOwn.issue : missing;
 }
 
-/** Adds the warning that names the target, unless the id by which the error names the record contains it. */
+/** Adds the field and the id of the target. */
 function withTarget(
   issue: RecordIssue,
   planned: PlannedReference,
   references: readonly PlannedReference[],
   found: Found,
-  { section, given, json, orgId }: OrganisationRecord,
 ): RecordIssue {
   const targetOf = ({ key }: PlannedReference) => found.get(documentPath(key));
   const missing = [planned, ...references].find((one) => targetOf(one) === undefined && !isKeptIfMissing(one));
-  const owner = issue === planned.reference.ifForeign ? targetOf(planned)?.orgId : undefined;
-  if (missing === undefined && owner === undefined) return issue;
-  const { reference, targetId } = missing ?? planned;
-  const named = section.error.id.map((path) => textAt(given ?? json, path, orgId));
-  if (missing !== undefined && targetId !== '' && named.includes(targetId)) return issue;
+  const organisation = issue === planned.reference.ifForeign ? targetOf(planned)?.orgId : undefined;
+  if (missing === undefined && organisation === undefined) return issue;
+  const { reference, targetId: id } = missing ?? planned;
   const field = String(reference.key.at(-1)).replace('[]', '');
-  const problem =
-    missing === undefined
-      ? `which belongs to organisation ${owner}`
-      : 'which does not exist: import it first, or correct its own error';
-  const message =
-    targetId === '' ? `${field} is missing: add it` : `${field} has ${JSON.stringify(targetId)}, ${problem}`;
-  return { ...issue, warning: { reason: 'reference_missing', message } };
+  if (id === '') return { ...issue, ...because('value_missing', { field }) };
+  if (missing !== undefined || organisation === undefined) return { ...issue, params: { field, id } };
+  return { ...issue, ...because('reference_foreign', { field, id, organisation }) };
 }
 
 function checkTarget(planned: PlannedReference, found: Found, record: OrganisationRecord): Rejection | undefined {
@@ -200,12 +194,11 @@ function ownTargets(
 
 /** Lists the warnings about missing targets. */
 function keptReferences(references: readonly PlannedReference[], found: Found): RecordWarning[] {
-  return references
-    .filter((planned) => isKeptIfMissing(planned) && found.get(documentPath(planned.key)) === undefined)
-    .map(({ reference, targetId }) => ({
-      reason: 'reference_missing',
-      message: `${reference.keptIfMissing}: ${targetId}`,
-    }));
+  return references.flatMap((planned) => {
+    const { keptIfMissing } = planned.reference;
+    const isKept = isKeptIfMissing(planned) && found.get(documentPath(planned.key)) === undefined;
+    return isKept && keptIfMissing !== undefined ? [warn(keptIfMissing, { provider: planned.targetId })] : [];
+  });
 }
 
 function findFirst<Item, Result>(items: readonly Item[], find: (item: Item) => Result | undefined): Result | undefined {

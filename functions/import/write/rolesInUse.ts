@@ -1,5 +1,6 @@
 // Project grants that lose roles which user grants use.
 
+import { because } from '../../../shared/errors/recordIssues.ts';
 import { parseObject, putAt, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { toRecord } from '../../../shared/organisation/record.ts';
 import { serialise } from '../../../shared/organisation/recordBody.ts';
@@ -64,7 +65,7 @@ export async function findRolesInUse(
   grants: readonly NarrowedGrant[],
 ): Promise<Map<IncomingRecord, RecordIssue>> {
   const uses = await findUses(store, grants);
-  return new Map([...uses].map(([incoming, use]) => [incoming, issueOf(use, WOULD_LOSE)]));
+  return new Map([...uses].map(([incoming, use]) => [incoming, issueOf(use, 'roles_in_use')]));
 }
 
 /**
@@ -83,7 +84,7 @@ export async function findLackedRoles(
   const stored = await store.getMany(keys, ['createdAt', 'changedAt']);
   const overwritten = candidates.filter((_, index) => stored[index]?.changedAt !== stored[index]?.createdAt);
   const uses = await findUses(base, overwritten.map(withoutOtherRoles));
-  return new Map([...uses].map(([incoming, use]) => [incoming, issueOf(use, LACKS)]));
+  return new Map([...uses].map(([incoming, use]) => [incoming, issueOf(use, 'roles_lacking')]));
 }
 
 /** Returns a project grant to check for the use of any role that it does not have. */
@@ -149,7 +150,7 @@ export async function restoreGrantsInUse(
     // Other imports may have overwritten some of them meanwhile.
     const own = used.filter((_, index) => current[index]?.changedAt === stamp);
     transaction.write(own.map(restoringWrite));
-    return new Map(own.map(({ incoming, use }) => [incoming, issueOf(use, WOULD_LOSE)]));
+    return new Map(own.map(({ incoming, use }) => [incoming, issueOf(use, 'roles_in_use')]));
   });
 }
 
@@ -179,24 +180,7 @@ function addUse(
   uses.set(incoming, use);
 }
 
-/** A problem of a project grant, and its remedy. */
-interface Finding {
-  readonly problem: string;
-  readonly remedy: string;
-}
-
-const WOULD_LOSE: Finding = {
-  problem: 'would lose roles that user grants still use',
-  remedy: 'remove the roles from the user grants first; if this import does so, send it again',
-};
-
-const LACKS: Finding = {
-  problem: 'lacks roles that user grants use',
-  remedy: 'add the roles to the project grant, or remove them from the user grants',
-};
-
-function issueOf({ roles, firstId, count }: Use, { problem, remedy }: Finding): RecordIssue {
-  const uses = `user grants: ${count}, such as ${firstId}`;
-  const message = `${problem}: ${[...roles].join(', ')} (${uses}): ${remedy}`;
-  return { ...rolesInUse, warning: { reason: 'roles_in_use', message } };
+/** Returns the issue of a project grant that would lose roles in use, or lacks them. */
+function issueOf({ roles, firstId, count }: Use, reason: 'roles_in_use' | 'roles_lacking'): RecordIssue {
+  return { ...rolesInUse, ...because(reason, { roles: [...roles], count, grant: firstId }) };
 }

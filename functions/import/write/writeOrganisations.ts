@@ -1,6 +1,7 @@
 // The first phase of an import: the organisations, into which later phases write records.
 
 import { organisationKey } from '../../../shared/auth/authorise.ts';
+import { because } from '../../../shared/errors/recordIssues.ts';
 import type { Manifest } from '../../../shared/exportFile/manifest.ts';
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { type JsonObject, parseObject } from '../../../shared/json/jsonObject.ts';
@@ -10,7 +11,7 @@ import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts
 import { defaultComplexity, type PasswordComplexity, parseComplexity } from '../../../shared/organisation/passwords.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
-import { formatIssue, type RecordIssue } from '../../../shared/organisation/relations.ts';
+import { type RecordIssue, reportedIssue } from '../../../shared/organisation/relations.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import {
   domainPolicySection,
@@ -43,7 +44,7 @@ export type Targets = ReadonlyMap<number, TargetOrganisation>;
 const ID_MISSING: RecordIssue = {
   id: 'ORG-4Mlfs',
   key: 'Errors.Invalid.Argument',
-  warning: { reason: 'organisation_unnamed', message: 'the file has an organisation without `orgId`: add it' },
+  ...because('value_missing', { field: '`orgId` of an organisation' }),
 };
 
 /**
@@ -93,6 +94,7 @@ export async function writeOrganisations(writing: Writing): Promise<Targets> {
 const ID_TOO_LONG: RecordIssue = {
   id: TOO_LONG_ID,
   key: `orgId: value length must be at most ${MAX_ID_CHARACTERS} characters`,
+  ...because('value_too_long', { field: 'orgId', limit: `${MAX_ID_CHARACTERS} characters` }),
 };
 
 /** An organisation of the file, with the record that creates it or the issue that prevents that. */
@@ -129,8 +131,7 @@ function reportUncreatable({ header, issue }: FileOrganisation, isStored: boolea
   if (keepsName) return;
   const reported = isStored ? organisationSection.error.exists : (issue ?? organisationUnnamed);
   const subject = { type: 'org', ...(orgId === '' ? {} : { id: orgId }) };
-  report.addError({ ...subject, message: formatIssue(reported) });
-  if (reported.warning !== undefined) report.addWarning({ ...subject, ...reported.warning });
+  report.addError({ ...subject, ...reportedIssue(reported) });
 }
 
 /** Looks up which organisations are stored. */

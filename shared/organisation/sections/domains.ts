@@ -1,3 +1,4 @@
+import { warn } from '../../errors/warnings.ts';
 import type { JsonObject } from '../../json/jsonObject.ts';
 import { nameOrganisation } from '../recordBody.ts';
 import type { Adjustment, OrganisationRules, Section } from '../section.ts';
@@ -44,10 +45,8 @@ function keepOnePrimary(
 ): Adjustment | undefined {
   if (isPrimary !== true) return undefined;
   if (validatesDomains && isVerified !== true) {
-    const issue = { id: 'ORG-Ggd32', key: 'Errors.Org.DomainNotVerified' };
-    return { error: { type: 'domain_isprimary', issue } };
+    return { error: { type: 'domain_isprimary', issue: { id: 'ORG-Ggd32', key: 'Errors.Org.DomainNotVerified' } } };
   }
   if (isLast(validatesDomains ? 'verified and primary' : 'primary')) return undefined;
-  const message = 'isPrimary is true in a later record of the file: imported without it';
-  return { warning: { reason: 'primary_repeated', message } };
+  return { warning: warn('primary_repeated', {}) };
 }

@@ -1,18 +1,15 @@
 // The sections of project grants and user grants.
 
+import { type RecordWarning, warn } from '../../errors/warnings.ts';
 import { type JsonObject, parseObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import { type DocumentKey, documentId, documentPath, type Reader, readByPath } from '../../store/store.ts';
 import { caselessClaimKey } from '../claimKeys.ts';
 import type { RecordIssue } from '../relations.ts';
 import { type Completion, deactivatable, type ImportedRecord, type Section } from '../section.ts';
-import type { RecordWarning } from '../warnings.ts';
 import { own, project, projectRoles, taken, user } from './references.ts';
 
 /** The warning of a grant to the granting organisation itself. */
-const grantedToItself: RecordWarning = {
-  reason: 'grant_to_itself',
-  message: 'grants a project to its own organisation: not imported; user grants with its id are imported without it',
-};
+const grantedToItself = warn('grant_to_itself', {});
 
 /** The issue of a user grant without a project grant of its project to its organisation. */
 const grantMissing: RecordIssue = { id: 'COMMAND-4m9ff', key: 'Errors.Project.Grant.NotFound' };
@@ -145,12 +142,11 @@ function grantIdOf(userGrant: JsonObject): string {
 }
 
 function filled(id: string): RecordWarning {
-  return { reason: 'field_filled', message: `projectGrantId is absent: imported with ${id}` };
+  return warn('field_filled', { field: 'projectGrantId', value: id });
 }
 
 function unset(id: string): RecordWarning {
-  const message = `projectGrantId ${id} is unknown, and the organisation's own project needs none: imported without it`;
-  return { reason: 'field_unset', message };
+  return warn('field_unset', { field: 'projectGrantId', value: id });
 }
 
 /** Finds the ids of the project grants that have claimed the projects and organisations of user grants. */

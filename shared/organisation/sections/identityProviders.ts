@@ -19,7 +19,7 @@ const linkedUser = own(user('userId', 'COMMAND-vzktar7b7f'));
 /** ZITADEL exports the links to all providers, but has no field for providers other than OIDC and JWT. */
 const linkedProvider: Reference = {
   ...own(identityProvider('idpId', 'COMMAND-39nf2')),
-  keptIfMissing: 'the link works once the target has its identity provider',
+  keptIfMissing: 'linked_provider_missing',
 };
 
 const userLinkSection: Section = {

@@ -15,8 +15,7 @@ function rolesCheck(scope: MembershipScope, none: RecordIssue, invalid: RecordIs
   return ({ roles: held }) => {
     if (!Array.isArray(held) || held.length === 0) return none;
     if (areCompatible(scope, held)) return undefined;
-    const roles = held.map((role) => JSON.stringify(role)).join(', ');
-    return { ...invalid, warning: { reason: 'value_unknown', message: `has no role that is valid there: ${roles}` } };
+    return { ...invalid, params: { roles: held.map((role) => JSON.stringify(role)).join(', ') } };
   };
 }
 

@@ -1,5 +1,6 @@
 // The sections of policies.
 
+import { type RecordWarning, warn } from '../../errors/warnings.ts';
 import { isJsonObject, type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import { type DocumentKey, documentId } from '../../store/store.ts';
 import { fillIn } from '../filledFields.ts';
@@ -16,7 +17,6 @@ import type {
   ValueRule,
 } from '../section.ts';
 import { droppedUnless, isEmailAddress } from '../valueRules.ts';
-import type { RecordWarning } from '../warnings.ts';
 import { identityProvider, own } from './references.ts';
 
 /** The type of the claim that settles the scope of an organisation's login names. */
@@ -123,7 +123,7 @@ export const policySections: readonly Section[] = [
       references: [
         {
           ...own(identityProvider('idps[ownerType=IDP_OWNER_TYPE_ORG].idpId', 'Org-FEd32')),
-          keptIfMissing: 'users cannot log in with an identity provider until the target has it',
+          keptIfMissing: 'provider_missing',
         },
       ],
     },
@@ -194,8 +194,7 @@ function toFactor(element: unknown): unknown {
 function warnOfInstanceProviders({ json, orgId }: ImportedRecord): readonly RecordWarning[] {
   const providers = textsAt(json, 'idps[ownerType=IDP_OWNER_TYPE_SYSTEM].idpId', orgId);
   if (providers.length === 0) return [];
-  const message = `identity providers of the instance, and an organisation's own other than generic OIDC and JWT, are in no export, and users cannot log in with them unless the target has them: ${providers.join(', ')}`;
-  return [{ reason: 'providers_not_exported', message }];
+  return [warn('providers_not_exported', { providers })];
 }
 
 /** Whether a label policy's colour is `#rgb`, `#rrggbb` or empty. */

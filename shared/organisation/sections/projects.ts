@@ -1,6 +1,8 @@
+import { because } from '../../errors/recordIssues.ts';
 import { textAt } from '../../json/jsonObject.ts';
 import { fillIn } from '../filledFields.ts';
 import { deriveId, reorder } from '../recordBody.ts';
+import type { RecordIssue } from '../relations.ts';
 import { deactivatable, type FilledField, type Section, type SectionName } from '../section.ts';
 import { enumerationOr, textRule, trimmed, trimSpace } from '../valueRules.ts';
 import { own, project, taken } from './references.ts';
@@ -33,12 +35,16 @@ const filledOidcApp: readonly FilledField[] = [
   { path: 'app.clockSkew', value: '0s', by: 'exports' },
 ];
 
+function unparsable(uri: string, problem: string): RecordIssue {
+  const key = `parse ${JSON.stringify(uri)}: ${problem}`;
+  return { id: '', key, ...because('value_invalid', { problem: key }) };
+}
+
 /** Trims the base URI of a login, which may be relative. */
 const loginUri = textRule((text) => {
   const uri = trimSpace(text);
-  if (uri.startsWith(':')) return { issue: { id: '', key: `parse ${JSON.stringify(uri)}: missing protocol scheme` } };
-  if (!URL.canParse(uri, 'https://login.invalid'))
-    return { issue: { id: '', key: `parse ${JSON.stringify(uri)}: invalid URI` } };
+  const problem = uri.startsWith(':') ? 'missing protocol scheme' : 'invalid URI';
+  if (uri.startsWith(':') || !URL.canParse(uri, 'https://login.invalid')) return { issue: unparsable(uri, problem) };
   return { value: uri || undefined };
 });
 

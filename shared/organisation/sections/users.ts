@@ -1,5 +1,6 @@
 // The sections of people and service users, and the state of users in deletion.
 
+import { type RecordWarning, warn } from '../../errors/warnings.ts';
 import { isJsonObject, type JsonObject, putAt, textAt, valueAt } from '../../json/jsonObject.ts';
 import type { PartitionRange, StoredDocument } from '../../store/store.ts';
 import { canonicalLanguageTag } from '../languageTag.ts';
@@ -18,7 +19,6 @@ import {
   phone,
   trimmedText,
 } from '../valueRules.ts';
-import type { RecordWarning } from '../warnings.ts';
 import { nestedLinks } from './identityProviders.ts';
 import { own, taken, user } from './references.ts';
 
@@ -29,8 +29,6 @@ const userName: NonNullable<Section['unique']> = [
     type: 'userName',
     parts: ['user.userName'],
     taken: taken('Errors.User.AlreadyExists'),
-    remedyAcrossOrganisations:
-      'give these organisations `"domainPolicy":{"orgId":…,"userLoginMustBeDomain":true}` before their first import',
     lookAlikes: true,
     perOrganisationByDomainPolicy: true,
   },
@@ -183,15 +181,9 @@ function checkPerson(record: JsonObject): RecordIssue | undefined {
 }
 
 const NO_USER_WARNINGS: readonly RecordWarning[] = [];
-const INVALID_SEED: RecordWarning = {
-  reason: 'seed_unusable',
-  message: 'the TOTP seed is not base32: no authenticator app can generate its codes',
-};
+const INVALID_SEED = warn('seed_unusable', {});
 
-const LONG_ID: RecordWarning = {
-  reason: 'id_too_long',
-  message: `the id has more than ${MAX_ID_CHARACTERS} characters: no operation finds the user by it`,
-};
+const LONG_ID = warn('id_too_long', { limit: MAX_ID_CHARACTERS });
 
 function warnOfId({ json }: ImportedRecord): readonly RecordWarning[] {
   return isLongId(textAt(json, 'userId', '')) ? [LONG_ID] : NO_USER_WARNINGS;
@@ -209,8 +201,5 @@ function warnOfPerson(record: ImportedRecord): readonly RecordWarning[] {
 
 function warnOfPhone(phone: string): RecordWarning | undefined {
   if (phone === '' || isE164(phone)) return undefined;
-  return {
-    reason: 'phone_unclear',
-    message: `the phone number ${JSON.stringify(phone)} is kept as it is, because it is not one number in digits: correct it, or a ZITADEL stores other digits`,
-  };
+  return warn('phone_unclear', { phone: JSON.stringify(phone) });
 }

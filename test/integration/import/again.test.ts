@@ -119,13 +119,11 @@ describe('an organisation without a description in the document', () => {
 
   it('is an error with all its records if it does not exist', async () => {
     const { instance } = await countedInstance();
-    const { errors, success, summary } = await instance.import({
+    const { errors, reasons, success, summary } = await instance.import({
       dataOrgs: { orgs: [{ orgId: 'none', ...content }, organisation('O')] },
     });
     expect(errors).toEqual([{ type: 'org', id: 'none', message: 'ID=COMM-deLSk Message=Errors.Org.Invalid' }]);
-    expect(summary.warnings).toContainEqual(
-      expect.objectContaining({ type: 'org', id: 'none', reason: 'organisation_unnamed' }),
-    );
+    expect(reasons).toEqual([{ type: 'org', id: 'none', reason: 'organisation_unnamed' }]);
     expect(success.orgs).toEqual([{ orgId: 'O' }]);
     expect(summary.failed).toMatchObject({ humanUsers: 1, projects: 1 });
     expect(list.parse((await instance.export()).orgs)).toHaveLength(1);
@@ -133,15 +131,12 @@ describe('an organisation without a description in the document', () => {
 
   it('is an error without an id, and the others are imported', async () => {
     const { instance } = await countedInstance();
-    const { errors, success, summary } = await instance.import({
+    const { reasons, success } = await instance.import({
       dataOrgs: { orgs: [{ org: { name: 'N' }, ...content }, organisation('O')] },
     });
-    const unnamed = expect.objectContaining({
-      reason: 'organisation_unnamed',
-      message: expect.stringContaining('`orgId`'),
-    });
-    expect(summary.warnings).toContainEqual(unnamed);
-    expect(errors?.map(({ type }) => type)).toEqual(['org']);
+    expect(reasons).toMatchObject([
+      { type: 'org', reason: 'value_missing', params: { field: '`orgId` of an organisation' } },
+    ]);
     expect(success.orgs).toEqual([{ orgId: 'O' }]);
   });
 

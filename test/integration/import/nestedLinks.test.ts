@@ -57,7 +57,7 @@ describe('links inside a person', () => {
     expect(report.summary.warnings).toContainEqual({
       type: 'user_link',
       id: 'U_unknown',
-      reason: 'reference_missing',
+      reason: 'linked_provider_missing',
       message: 'the link works once the target has its identity provider: unknown',
     });
     const links = [expect.objectContaining({ idpId: 'unknown', providedUserId: 'b' })];

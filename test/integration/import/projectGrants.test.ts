@@ -44,12 +44,12 @@ const error = {
   id: 'owner_P_granted',
   message: 'ID=IMPORT-rolesInUse Message=Errors.Project.Grant.RolesInUse',
 };
-/** The warning of a project grant that keeps a role which user grants use. */
-const inUse = (count: number, first: string) => ({
+/** The reason of a project grant that keeps a role which user grants use. */
+const inUse = (count: number, grant: string, reason = 'roles_in_use') => ({
   type: 'project_grant',
   id: 'owner_P_granted',
-  reason: 'roles_in_use',
-  message: `would lose roles that user grants still use: writer (user grants: ${count}, such as ${first}): remove the roles from the user grants first; if this import does so, send it again`,
+  reason,
+  params: { roles: 'writer', count: `${count}`, grant },
 });
 
 describe('a project grant that is overwritten with fewer roles', () => {
@@ -65,9 +65,9 @@ describe('a project grant that is overwritten with fewer roles', () => {
     const before = await instance.export();
     const watched = watchedStore(store, (writes) => expect(writes).toEqual([]));
     for (const dry_run of [true, false, false]) {
-      const { errors, summary } = await servedInstance(watched, instance).import({ ...narrowing, dry_run });
+      const { errors, reasons, summary } = await servedInstance(watched, instance).import({ ...narrowing, dry_run });
       expect({ errors, failed: summary.failed }).toEqual({ errors: [error], failed: { projectGrants: 1 } });
-      expect(summary.warnings).toEqual([unproved, inUse(USERS - 1, 'granted_P_U100')]);
+      expect(reasons).toEqual([inUse(USERS - 1, 'granted_P_U100')]);
     }
     expect((await instance.export()).manifest.digest).toBe(before.manifest.digest);
   });
@@ -142,11 +142,11 @@ describe('a project grant that is overwritten with fewer roles', () => {
       if (created !== undefined || !writes.some(({ key }) => key.collection === 'projectGrants')) return;
       created = (await instance.import({ data_orgs: { orgs: [late] } })).summary.created;
     });
-    const { errors, summary } = await servedInstance(racing, instance).import(narrowing);
+    const { errors, reasons } = await servedInstance(racing, instance).import(narrowing);
     expect(created).toEqual({ humanUsers: 1, userGrants: 1 });
-    expect({ errors, warnings: summary.warnings }).toEqual({
+    expect({ errors, reasons }).toEqual({
       errors: [error],
-      warnings: [unproved, inUse(1, 'granted_P_late')],
+      reasons: [inUse(1, 'granted_P_late')],
     });
     const after = await readDatabase(store);
     expect(violationsOf(after)).toEqual([]);
@@ -206,15 +206,11 @@ describe('a project grant that is overwritten with fewer roles', () => {
     });
     expect((await servedInstance(ending, instance).refusedImport(narrowing)).status).toBe(503);
     const before = await readDatabase(store);
-    const lacks = {
-      ...inUse(1, 'granted_P_late'),
-      message:
-        'lacks roles that user grants use: writer (user grants: 1, such as granted_P_late): add the roles to the project grant, or remove them from the user grants',
-    };
+    const lacks = inUse(1, 'granted_P_late', 'roles_lacking');
     for (const dry_run of [true, false, false]) {
-      const { errors, summary } = await instance.import({ ...narrowing, dry_run });
+      const { errors, reasons, summary } = await instance.import({ ...narrowing, dry_run });
       expect({ errors, failed: summary.failed }).toEqual({ errors: [error], failed: { projectGrants: 1 } });
-      expect(summary.warnings).toEqual([unproved, lacks]);
+      expect(reasons).toEqual([lacks]);
     }
     expect(await readDatabase(store)).toEqual(before);
     expect((await instance.import(repair)).errors).toBeUndefined();

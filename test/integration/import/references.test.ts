@@ -32,13 +32,13 @@ describe('references through lists', () => {
       {
         type: 'login_policy',
         id: 'O',
-        reason: 'reference_missing',
+        reason: 'provider_missing',
         message: 'users cannot log in with an identity provider until the target has it: LDAP',
       },
       {
         type: 'user_link',
         id: 'U_GitHub',
-        reason: 'reference_missing',
+        reason: 'linked_provider_missing',
         message: 'the link works once the target has its identity provider: GitHub',
       },
     ]);
@@ -50,7 +50,7 @@ describe('references through lists', () => {
     expect((await instance.import(request(org))).summary).toMatchObject({ warnings: [unproved] });
   });
 
-  it('that are missing or foreign are named in warnings, unless the id of the error names them', async () => {
+  it('that are missing or foreign are parameters of the errors', async () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const granting = organisation('granting', {
       projects: [project('P')],
@@ -65,20 +65,27 @@ describe('references through lists', () => {
       projectRoles: [role('P', 'mine')],
       userLinks: [{ idpId: 'idp', providedUserId: 'u' }],
     });
-    const { errors, summary } = await instance.import(request(granting, granted));
-    const named = (type: string, id: string, message: string) => ({ type, id, reason: 'reference_missing', message });
-    const absent = 'which does not exist: import it first, or correct its own error';
-    expect(errors).toHaveLength(5);
-    expect(summary.warnings).toEqual(
+    const { reasons } = await instance.import(request(granting, granted));
+    const missing = (type: string, id: string, params: object) => ({ type, id, reason: 'reference_missing', params });
+    const foreign = { field: 'projectId', id: 'P', organisation: 'granting' };
+    expect(reasons).toHaveLength(5);
+    expect(reasons).toEqual(
       expect.arrayContaining([
-        named('project_grant', 'granting_P_granted', `projectGrant.roleKeys has "gone", ${absent}`),
-        named('user_grant', 'granted_P_U', `projectGrantId has "G", ${absent}`),
-        named('project_role', 'P_mine', 'projectId has "P", which belongs to organisation granting'),
-        named('user_link', '_idp', 'userId is missing: add it'),
+        missing('project_grant', 'granting_P_granted', {
+          target: 'a project role',
+          field: 'projectGrant.roleKeys',
+          id: 'gone',
+        }),
+        missing('user_grant', 'granted_P_U', {
+          target: 'a project or project grant',
+          field: 'projectGrantId',
+          id: 'G',
+        }),
+        missing('user_grant', 'granted_P_nobody', { target: 'a user', field: 'userId', id: 'nobody' }),
+        { type: 'project_role', id: 'P_mine', reason: 'reference_foreign', params: foreign },
+        { type: 'user_link', id: '_idp', reason: 'value_missing', params: { field: 'userId' } },
       ]),
     );
-    expect(JSON.stringify(errors)).toContain('"granted_P_nobody"');
-    expect(JSON.stringify(summary.warnings)).not.toContain('nobody');
   });
 
   it('to identity providers of the instance are kept in the login policy with a warning, because they are not carried', async () => {

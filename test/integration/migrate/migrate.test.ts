@@ -169,7 +169,7 @@ describe('a migration', () => {
     expect(moved.stdout).toContain('\n  not compared: otp, keys (--with)\n');
     expect(page).toContain('<dt>Not compared</dt><dd>otp, keys</dd>');
     const remedy =
-      /include them by --with otp, and by --on-conflict overwrite for people who exist, or people who lack them must/;
+      /include them \(`with_otp`, or --with otp\), overwrite people who exist \(.*\), or people who lack them must/;
     for (const text of [moved.stdout, page]) expect(text).toMatch(remedy);
     const again = ['--from', north.database, '--to', south.database, '--with', 'passwords,otp', '--yes'];
     const without = await identity(['migrate', ...again], { ...(await prepareMigration(south)), env });

@@ -35,7 +35,17 @@ const manifest = z.strictObject({
 });
 const exportFile = z.strictObject({ orgs: z.array(z.looseObject({ orgId: z.string() })), manifest });
 const importAnswer = z.strictObject({
-  errors: z.array(z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() })).optional(),
+  errors: z
+    .array(
+      z.strictObject({
+        type: z.string(),
+        id: z.string().optional(),
+        message: z.string(),
+        reason: z.string(),
+        params: z.record(z.string(), z.string()).optional(),
+      }),
+    )
+    .optional(),
   success: z.strictObject({ orgs: z.array(z.looseObject({ orgId: z.string() })).optional() }),
   summary: z.looseObject({
     created: z.record(z.string(), z.number()),

@@ -29,20 +29,30 @@ export const exportedFile = exportFile.transform(untyped).pipe(
     manifest: z.looseObject({ counts, digest: z.string() }),
   }),
 );
-/** The response to an import with 200. */
-export const importReport = importResponse.transform(untyped).pipe(
-  z.strictObject({
-    errors: z.array(z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() })).optional(),
-    success: z.strictObject({ orgs: z.array(z.looseObject({ orgId: z.string() })).optional() }),
-    summary: z.looseObject({
-      created: counts,
-      unchanged: counts,
-      failed: counts,
-      notCarried: counts,
-      proved: z.boolean(),
+const reported = z.object({ type: z.string(), id: z.string().optional(), message: z.string() });
+const ofError = reported.extend({ reason: z.string(), params: z.record(z.string(), z.string()).optional() });
+/** The response to an import with 200: errors in ZITADEL's fields, and their reasons. */
+export const importReport = importResponse
+  .transform(untyped)
+  .pipe(
+    z.strictObject({
+      errors: z.array(ofError).optional(),
+      success: z.strictObject({ orgs: z.array(z.looseObject({ orgId: z.string() })).optional() }),
+      summary: z.looseObject({
+        created: counts,
+        unchanged: counts,
+        failed: counts,
+        notCarried: counts,
+        warnings: z.array(reported.extend({ reason: z.string().optional() })),
+        proved: z.boolean(),
+      }),
     }),
-  }),
-);
+  )
+  .transform(({ errors, ...report }) => ({
+    ...report,
+    errors: errors?.map((error) => reported.parse(error)),
+    reasons: errors?.map(({ message: _, ...reason }) => reason) ?? [],
+  }));
 
 /** An export file, and the bytes that it was read from. */
 export interface Exported extends z.infer<typeof exportedFile> {

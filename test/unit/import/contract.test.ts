@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { importRequest } from '../../../functions/import/contract.ts';
+import { importRequest, importResponse } from '../../../functions/import/contract.ts';
 import { readRequest } from '../../../shared/wire/requestMessage.ts';
 
 describe('the import request', () => {
@@ -15,4 +15,14 @@ describe('the import request', () => {
       dataOrgsGcs: read,
     });
   });
+});
+
+it('a response with the reasons of another version is accepted', () => {
+  const counts = { created: {}, unchanged: {}, failed: {}, notCarried: {} };
+  const accepts = (issue: object) =>
+    importResponse.safeParse({ errors: [issue], success: {}, summary: { ...counts, warnings: [issue], proved: true } })
+      .success;
+  const issue = { type: 'human_user', id: 'ada', message: 'reworded' };
+  expect(accepts({ ...issue, reason: 'another', params: { field: 'userId' } })).toBe(true);
+  expect(accepts(issue)).toBe(true);
 });

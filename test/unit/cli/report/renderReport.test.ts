@@ -35,7 +35,6 @@ describe('the report of a migration', () => {
       'user.hashedPassword.value : a secret, differs',
       '(ZITADEL adds a domain to each organisation)',
       'person 330000000000000201: exists with other content',
-      'export with --with passwords',
       'Warnings (5)',
       'and 3 more',
       'personal access tokens are in no export',

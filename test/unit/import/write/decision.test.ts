@@ -4,6 +4,7 @@ import { type RecordOutcome, repetitionIssue, toIncoming } from '../../../../fun
 import { hashPassword } from '../../../../shared/auth/password.ts';
 import { storedFields } from '../../../../shared/organisation/record.ts';
 import { createRecord, createWrites, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
+import type { RecordIssue } from '../../../../shared/organisation/relations.ts';
 import { ownState } from '../../../../shared/organisation/sections/users.ts';
 import type { Write } from '../../../../shared/store/store.ts';
 import { documentPath } from '../../../../shared/store/store.ts';
@@ -29,7 +30,7 @@ const twice = ({ record }: RecordPlan): RecordOutcome => ({ kind: 'failed', issu
 const taken = ({ claims }: RecordPlan, holder: string): RecordOutcome[] =>
   claims.map((claim) => ({
     kind: 'failed',
-    issue: { ...claim.taken, warning: { reason: 'name_taken', message: expect.stringContaining(` ${holder}:`) } },
+    issue: { ...claim.taken, params: { holder } },
   }));
 
 const app = (section: string) => plan(section, { appId: 'A', app: { projectId: 'P', name: 'app' } });
@@ -261,7 +262,7 @@ describe("the calling user's record", () => {
 });
 
 describe('a record with a reserved name', () => {
-  const issue = { id: 'reserved', key: 'Errors.Reserved' };
+  const issue: RecordIssue = { id: 'reserved', key: 'Errors.User.DomainNotAllowedAsUsername' };
   const decideReserved = async (before: RecordPlan | undefined, after: RecordPlan, onConflict: OnConflict) => {
     const store = await storeWith(...(before === undefined ? [] : [before]));
     const [outcome] = await decideIncoming(writingOf(store, onConflict), [{ ...toIncoming(after), reserved: issue }]);

@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { type IncomingRecord, toIncoming } from '../../../../functions/import/incomingRecord.ts';
 import { checkReferences } from '../../../../functions/import/write/references.ts';
 import { ReservedNames } from '../../../../functions/import/write/reservedNames.ts';
+import type { RecordWarning } from '../../../../shared/errors/warnings.ts';
 import { claimKey } from '../../../../shared/organisation/claimKeys.ts';
 import { toRecord } from '../../../../shared/organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue, Reference } from '../../../../shared/organisation/relations.ts';
 import type { Section } from '../../../../shared/organisation/section.ts';
-import type { RecordWarning } from '../../../../shared/organisation/warnings.ts';
 import { documentId } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 
-const issue = (id: string): RecordIssue => ({ id, key: `Errors.${id}` });
+const issue = (id: string): RecordIssue => ({ id, key: id, reason: 'value_invalid' });
 const error = { type: 'thing', id: ['id'], exists: issue('exists') };
 
 /** Records that others refer to. */
@@ -51,13 +51,12 @@ async function checked(store: MemoryStore, plans: readonly RecordPlan[]): Promis
   return records;
 }
 
-/** The issue, without its warning, or the outcome of each record that must not be written, undefined for the others. */
+/** The issue, without its parameters, or the outcome of each record that must not be written, undefined for the others. */
 async function rejections(store: MemoryStore, ...plans: readonly RecordPlan[]) {
   const records = await checked(store, plans);
   return records.map(({ outcome }) => {
     if (outcome?.kind !== 'failed') return outcome?.kind;
-    const { warning: _, ...rest } = outcome.issue;
-    return rest;
+    return issue(outcome.issue.id);
   });
 }
 

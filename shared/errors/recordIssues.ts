@@ -1,0 +1,244 @@
+// Errors of single records in an import: their reasons, texts and remedies, and ZITADEL's errors of the same meaning.
+
+import { type IssueParams, type IssueRow, issueParams, type ParametersOf } from './issueText.ts';
+
+/**
+ * The reasons of a record's errors. The response has them beside ZITADEL's messages; the command prints the texts.
+ * `{record}` is the noun of the record, such as `project`.
+ */
+export const recordIssues = {
+  record_exists: {
+    text: 'exists with other content, in another organisation, or earlier in the file',
+    remedy: {
+      http: 'set `on_conflict` to overwrite to replace the content of a record of the same organisation',
+      command: '--on-conflict overwrite replaces the content of a record of the same organisation',
+    },
+  },
+  record_repeated: { text: 'is in the file twice', remedy: 'the first record counts; remove the other one' },
+  login_name_taken: {
+    text: 'another user has this login name[: {holder}][ of organisation {organisation}]',
+    remedy:
+      'change one of the names, or, for users of several organisations, give these `"domainPolicy":{"userLoginMustBeDomain":true}` before their first import; if this import changes the other user, send it again',
+  },
+  name_taken: {
+    text: 'another {record} has this name[: {holder}][ of organisation {organisation}]',
+    remedy: 'change one of the names; if this import changes the other record, send it again',
+  },
+  application_name_taken: {
+    text: 'another application of the project has this name[: {holder}]',
+    remedy: 'change one of the names; ZITADEL keeps the names of applications whose organisation was deleted',
+  },
+  domain_taken: {
+    text: 'another organisation has verified this domain[: {organisation}]',
+    remedy: 'remove the domain from one of the organisations',
+  },
+  identity_taken: {
+    text: 'another person has this external identity[: {holder}]',
+    remedy: 'remove the link of one of them',
+  },
+  domain_reserved: {
+    text: "the user name ends with another organisation's verified domain",
+    remedy: 'rename the user, or remove the domain from that organisation',
+  },
+  login_names_settled: {
+    text: 'users of the organisation were imported before this policy, which would change the scope of their names',
+    remedy: 'delete the organisation, then import it with the policy',
+  },
+  domain_policy_exists: {
+    text: 'the organisation has another domain policy',
+    remedy: {
+      http: 'set `on_conflict` to overwrite to replace it, unless that changes the scope of user names',
+      command: '--on-conflict overwrite replaces it, unless that changes the scope of user names',
+    },
+  },
+  reference_missing: {
+    text: 'refers to {target} that was not imported and does not exist in the target[: {field} has {id}]',
+    remedy: 'import that record first, or correct its own error',
+  },
+  reference_foreign: {
+    text: '{field} has {id}, which belongs to organisation {organisation}',
+    remedy: 'refer to a record of the same organisation',
+  },
+  value_missing: { text: '{field} is missing', remedy: 'add it' },
+  organisation_unnamed: {
+    text: 'the organisation does not exist, and the file has no name to create it with',
+    remedy: 'add `org` with a `name`, or set `orgId` to the id of an existing organisation',
+  },
+  organisation_state_kept: {
+    text: 'an import does not change the state of an existing organisation',
+    remedy: 'leave `orgState` out, or change the state in the target',
+  },
+  own_state_kept: {
+    text: 'an import does not change the state of its caller',
+    remedy: "import with another user's token",
+  },
+  roles_in_use: {
+    text: 'the project grant would lose roles that user grants still use[: {roles} (user grants: {count}, such as {grant})]',
+    remedy: 'remove the roles from the user grants first; if this import does so, send it again',
+  },
+  roles_lacking: {
+    text: 'the project grant lacks roles that user grants use: {roles} (user grants: {count}, such as {grant})',
+    remedy: 'add the roles to the project grant, or remove them from the user grants',
+  },
+  member_deleted: {
+    text: 'the user was a member of an organisation of this id that was deleted, and cannot become a member again',
+    remedy: 'if the error is about the organisation, import with the token of another user, who becomes its owner',
+  },
+  member_roles_invalid: {
+    text: 'the member has no role that is valid there[: {roles}]',
+    remedy: 'give the member a role of ZITADEL for this kind of membership',
+  },
+  domain_unverified: { text: 'a primary domain must be verified', remedy: 'verify the domain, or unset `isPrimary`' },
+  trigger_invalid: {
+    text: 'the flow is unknown, or does not have the trigger',
+    remedy: 'correct `flowType` and `triggerType`',
+  },
+  trigger_unchanged: {
+    text: 'names no actions, or those that the trigger has already',
+    remedy: 'add `actionIds`, or leave the record out',
+  },
+  language_unknown: { text: 'the language is unknown', remedy: 'correct `language`' },
+  email_invalid: { text: 'the e-mail address is invalid', remedy: 'correct `user.email.email`' },
+  password_too_simple: {
+    text: "the password is too short or simple for its organisation's policy",
+    remedy: 'choose another password, or relax the policy',
+  },
+  password_too_long: { text: 'the password has more than {limit} bytes', remedy: 'choose a shorter password' },
+  password_length_invalid: {
+    text: '`minLength` is 0 or greater than the longest password that can be hashed',
+    remedy: 'choose a number from 1 to 72',
+  },
+  hash_cost_refused: {
+    text: 'ZITADEL refuses the password hash for its cost',
+    remedy: 'change SystemDefaults.PasswordHasher.Limits there, or migrate with --refused-hashes omit',
+  },
+  hash_unverifiable: {
+    text: 'ZITADEL has no verifier for the password hash',
+    remedy: 'add it to SystemDefaults.PasswordHasher.Verifiers there, or migrate with --refused-hashes omit',
+  },
+  logout_host_refused: {
+    text: 'ZITADEL refuses the host in `backChannelLogoutUri`, which is unknown there or private',
+    remedy: 'change HTTPClient.DenyList there, or import the application without this field',
+  },
+  key_expired: { text: 'the key has expired', remedy: 'leave it out, and create a new one' },
+  key_invalid: { text: 'the key is not a public key in PEM', remedy: 'correct `publicKey`' },
+  key_unused: {
+    text: 'the application does not authenticate with keys',
+    remedy: 'set its method to private key JWT, or leave the key out',
+  },
+  value_too_long: { text: '{field} has more than {limit}', remedy: 'shorten it' },
+  value_invalid: { text: '{problem}', remedy: 'correct the value' },
+  character_invalid: {
+    text: 'a text contains the character NUL, which no database of ZITADEL stores',
+    remedy: 'remove it',
+  },
+} as const satisfies Record<string, IssueRow>;
+
+/** The reason of a record's error. */
+export type RecordReason = keyof typeof recordIssues;
+
+/** The reason of a record's error, and its parameters. */
+export interface Meaning {
+  readonly reason: RecordReason;
+  readonly params?: IssueParams;
+}
+
+const as = (reason: RecordReason, params?: IssueParams): Meaning => ({ reason, ...(params && { params }) });
+const exists = as('record_exists');
+const passwordTooSimple = as('password_too_simple');
+const missing = (target: string) => as('reference_missing', { target });
+
+/** The meanings of ZITADEL's errors of records, by their keys, or by their ids if a key has several meanings. */
+export const zitadelErrors = {
+  'Errors.Action.AlreadyExisting': exists,
+  'Errors.Already.Exists': exists,
+  'Errors.AlreadyExists': exists,
+  'Errors.CustomText.AlreadyExists': exists,
+  'Errors.Flow.AlreadyExists': exists,
+  'Errors.Metadata.AlreadyExists': exists,
+  'Errors.ORG.LockoutPolicy.AlreadyExists': exists,
+  'Errors.Org.AlreadyExisting': exists,
+  'Errors.Org.IDPConfig.AlreadyExisting': exists,
+  'Errors.Org.LabelPolicy.AlreadyExists': exists,
+  'Errors.Org.LoginPolicy.AlreadyExists': exists,
+  'Errors.Org.Member.AlreadyExists': exists,
+  'Errors.Org.PasswordComplexityPolicy.AlreadyExists': exists,
+  'Errors.Org.PrivacyPolicy.AlreadyExists': exists,
+  'Errors.Project.AlreadyExisting': exists,
+  'Errors.Project.App.AlreadyExisting': exists,
+  'Errors.Project.App.Key.AlreadyExisting': exists,
+  'Errors.Project.Grant.AlreadyExists': exists,
+  'Errors.Project.Member.AlreadyExists': exists,
+  'Errors.Project.Role.AlreadyExists': exists,
+  'Errors.User.AlreadyExisting': exists,
+  'Errors.User.Machine.Key.AlreadyExists': exists,
+  'Errors.UserGrant.AlreadyExists': exists,
+  'Errors.Org.DomainPolicy.AlreadyExists': as('domain_policy_exists'),
+  'Errors.User.AlreadyExists': as('login_name_taken'),
+  'Errors.Org.AlreadyExists': as('name_taken'),
+  'Errors.Project.AlreadyExists': as('name_taken'),
+  'Errors.Action.AlreadyExists': as('name_taken'),
+  'Errors.IDPConfig.AlreadyExists': as('name_taken'),
+  'Errors.Project.App.AlreadyExists': as('application_name_taken'),
+  'Errors.Org.Domain.AlreadyExists': as('domain_taken'),
+  'Errors.User.ExternalIDP.AlreadyExists': as('identity_taken'),
+  'Errors.User.DomainNotAllowedAsUsername': as('domain_reserved'),
+  'Errors.User.NotFound': missing('a user'),
+  'Errors.Project.NotFound': missing('a project'),
+  'Errors.Project.Role.NotFound': missing('a project role'),
+  'Errors.Project.Grant.NotFound': missing('a project or project grant'),
+  'Errors.Project.Grant.Invalid': missing('a project grant of the organisation'),
+  'Errors.Project.App.NotFound': missing('an application'),
+  'Errors.Org.NotFound': missing('an organisation'),
+  'Errors.IDPConfig.NotExisting': missing('an identity provider'),
+  'Errors.Flow.ActionIDsNotExist': missing('an action'),
+  'Errors.Flow.FlowTypeMissing': as('trigger_invalid'),
+  'Errors.Flow.WrongTriggerType': as('trigger_invalid'),
+  'Errors.Flow.NoChanges': as('trigger_unchanged'),
+  'Errors.Invalid.Argument': as('value_missing', { field: '`orgId`, `roles` or `domainName`' }),
+  'Errors.User.Username.Empty': as('value_missing', { field: '`user.userName`' }),
+  'Errors.Org.Invalid': as('organisation_unnamed'),
+  'Errors.Org.State': as('organisation_state_kept'),
+  'Errors.User.OwnState': as('own_state_kept'),
+  'Errors.Project.Grant.RolesInUse': as('roles_in_use'),
+  'Errors.Member.AlreadyExists': as('member_deleted'),
+  'Errors.Org.MemberInvalid': as('member_roles_invalid'),
+  'Errors.Project.Member.Invalid': as('member_roles_invalid'),
+  'Errors.Project.Grant.Member.Invalid': as('member_roles_invalid'),
+  'Errors.Org.DomainNotVerified': as('domain_unverified'),
+  'Errors.Language.Undefined': as('language_unknown'),
+  'Errors.Language.NotSupported': as('language_unknown'),
+  'Errors.User.Email.Invalid': as('email_invalid'),
+  'Errors.User.PasswordComplexityPolicy.MinLength': passwordTooSimple,
+  'Errors.User.PasswordComplexityPolicy.HasLower': passwordTooSimple,
+  'Errors.User.PasswordComplexityPolicy.HasUpper': passwordTooSimple,
+  'Errors.User.PasswordComplexityPolicy.HasNumber': passwordTooSimple,
+  'Errors.User.PasswordComplexityPolicy.HasSymbol': passwordTooSimple,
+  'Errors.User.PasswordComplexityPolicy.MinLengthNotAllowed': as('password_length_invalid'),
+  'Errors.AuthNKey.ExpireBeforeNow': as('key_expired'),
+  'Errors.User.Machine.Key.Invalid': as('key_invalid'),
+  'Errors.Project.App.AuthMethodNoPrivateKeyJWT': as('key_unused'),
+  'CRYPT-5uV9n': as('hash_cost_refused'),
+  'CRYPT-2xK7d': as('hash_unverifiable'),
+  'CRYPT-r8Qm2': as('hash_unverifiable'),
+  'PROJECT-msNebo': as('logout_host_refused'),
+} satisfies Record<string, Meaning>;
+
+/** A key of ZITADEL whose meaning is known. */
+export type ZitadelKey = keyof typeof zitadelErrors;
+
+const meanings: ReadonlyMap<string, Meaning> = new Map(Object.entries(zitadelErrors));
+
+/** Returns the meaning of an error in an import's response: `ID=<id> Message=<key>`, or `ID=<id> <key>` in ZITADEL 2. */
+export function meaningOfMessage(message: string): Meaning | undefined {
+  const [, id = '', key = ''] = /^ID=(\S+) (?:Message=)?(\S*)/.exec(message) ?? [];
+  return meanings.get(key) ?? meanings.get(id);
+}
+
+/** Returns the reason of a record's error with its parameters. */
+export function because<Reason extends RecordReason>(
+  reason: Reason,
+  params: ParametersOf<(typeof recordIssues)[Reason]>,
+): Required<Meaning> {
+  return { reason, params: issueParams(params) };
+}

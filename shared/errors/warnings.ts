@@ -1,0 +1,94 @@
+// Warnings of an import: their reasons, texts and remedies.
+
+import { type IssueParams, type IssueRow, issueParams, issueText, type ParametersOf } from './issueText.ts';
+
+/** The reasons of an import's warnings. Programs may depend on them; texts are for people, and change. */
+export const warnings = {
+  field_ignored: { text: 'unknown field of the request, ignored[: the nearest known field is {nearest}]' },
+  manifest_missing: { text: 'the file has no manifest', remedy: 'its completeness cannot be verified' },
+  page_continued: {
+    text: 'the file is a page of an export, and others follow',
+    remedy: '`identity export` joins all pages to one file',
+  },
+  states_unknown: {
+    text: 'unknown states: the file has none (organisations: {organisations}, people: {people}, service users: {serviceUsers}); each counts as active, or as initial, even if it is deactivated or locked at the source',
+    remedy: 'deactivate it in the target',
+  },
+  people_initial: {
+    text: 'people who become initial: {people}; the file has no state for them, and their e-mail addresses are unverified',
+    remedy: 'set `isEmailVerified` where the source has verified the address, or `state`',
+  },
+  login_names_differ: {
+    text: 'organisations without a domain policy: {organisations}; the default of the exporting instance is `userLoginMustBeDomain`, and this instance lacks it: if several organisations have a user of the same name, only one of these users is imported',
+    remedy:
+      'add a domain policy to these organisations, or import into an instance that `identity init --user-login-must-be-domain` created',
+  },
+  organisation_missing: {
+    text: 'was selected, and is not imported: the file does not have it, or it is excluded',
+    remedy: { http: 'correct `org_ids` or `excluded_org_ids`', command: 'correct --org or --exclude-org' },
+  },
+  privilege_added: { text: 'gives the user {user} {roles} in {target}, which existed before' },
+  domain_added: { text: 'adds the verified domain {domain} to {target}, which existed before' },
+  state_changed: { text: 'state changed: {before} to {after}' },
+  value_unknown: { text: 'unknown value {value} of {field}: imported without it' },
+  value_dropped: { text: 'imported without {value} of {field}, which is not valid there' },
+  role_dropped: { text: 'imported without {role} of {field}: the project or the project grant lacks the role' },
+  field_filled: { text: '{field} is absent: imported with {value}' },
+  field_unset: {
+    text: "{field} {value} is unknown, and the organisation's own project needs none: imported without it",
+  },
+  grant_to_itself: {
+    text: 'grants a project to its own organisation: not imported; user grants with its id are imported without it',
+  },
+  primary_repeated: { text: 'isPrimary is true in a later record of the file: imported without it' },
+  id_too_long: { text: 'the id has more than {limit} characters: no operation finds the user by it' },
+  hash_unverified: {
+    text: '{format} hashes are {condition}: elsewhere the user cannot log in with this password',
+    remedy: 'set a new one, or enable the verifier',
+  },
+  hash_unsupported: {
+    text: 'no ZITADEL verifies this format of password hashes, the user cannot log in with this password',
+    remedy: 'set a new one; known formats are {formats}',
+  },
+  seed_unusable: { text: 'the TOTP seed is not base32: no authenticator app can generate its codes' },
+  phone_unclear: {
+    text: 'the phone number {phone} is kept as it is, because it is not one number in digits',
+    remedy: 'correct it, or a ZITADEL stores other digits',
+  },
+  provider_missing: { text: 'users cannot log in with an identity provider until the target has it: {provider}' },
+  linked_provider_missing: { text: 'the link works once the target has its identity provider: {provider}' },
+  providers_not_exported: {
+    text: "identity providers of the instance, and an organisation's own other than generic OIDC and JWT, are in no export, and users cannot log in with them unless the target has them: {providers}",
+  },
+  // Of the command, for an import into ZITADEL.
+  seeds_sent: { text: 'overwritten: {people} whose TOTP seed was not there, and {outcome}' },
+  records_closed: { text: 'overwritten: of the records that an import has left open there, {records} {outcome}' },
+  secrets_not_compared: {
+    text: 'password hashes and TOTP seeds of {people} who existed are not compared',
+    remedy: 'identity compare --with passwords,otp compares them',
+  },
+  access_given: { text: '{now} in the target, {source} in the source', remedy: '{remedy} it there' },
+  // The rule of a manual step has its text.
+  secrets_missing: { text: '{step}' },
+  left_to_do: { text: '{step}' },
+} as const satisfies Record<string, IssueRow>;
+
+/** The reason of a warning. */
+export type WarningReason = keyof typeof warnings;
+
+/** A warning of a record. */
+export interface RecordWarning {
+  readonly reason: WarningReason;
+  readonly message: string;
+  readonly params?: IssueParams;
+}
+
+/** Creates a warning. */
+export function warn<Reason extends WarningReason>(
+  reason: Reason,
+  values: ParametersOf<(typeof warnings)[Reason]>,
+): RecordWarning {
+  const params = issueParams(values);
+  const message = issueText(warnings[reason], params, 'http');
+  return { reason, message, ...(Object.keys(params).length === 0 ? {} : { params }) };
+}

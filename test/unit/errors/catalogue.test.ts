@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { commands } from '../../../cli/commands.ts';
+import { exportFields } from '../../../functions/export/contract.ts';
+import { importFields } from '../../../functions/import/contract.ts';
+import { hasParams, type IssueRow, issueText, templateText } from '../../../shared/errors/issueText.ts';
+import { meaningOfMessage, recordIssues, zitadelErrors } from '../../../shared/errors/recordIssues.ts';
+import { warn, warnings } from '../../../shared/errors/warnings.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const rows: readonly (readonly [string, IssueRow])[] = Object.entries({ ...recordIssues, ...warnings });
+
+const sources = ['functions', 'shared', 'cli']
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
+  )
+  .filter((file) => file.endsWith('.ts') && !file.startsWith('shared/errors/'))
+  .map((file) => readFileSync(join(root, file), 'utf8'));
+
+describe('the catalogue of the errors of records and of warnings', () => {
+  it('has each reason once', () => {
+    expect(rows).toHaveLength(Object.keys(recordIssues).length + Object.keys(warnings).length);
+  });
+
+  it.each(rows)('has %s, which the code raises', (reason) => {
+    const keys = Object.entries(zitadelErrors).filter(([, meaning]) => meaning.reason === reason);
+    const isRaised = sources.some((source) => source.includes(`'${reason}'`));
+    expect(isRaised || keys.length > 0).toBe(true);
+  });
+
+  it.each(rows)('names options and commands that exist, in the text of %s for the command', (_reason, row) => {
+    const text = templateText(row, 'command');
+    const options = new Set(commands.flatMap((command) => Object.keys(command.options)));
+    for (const [, option = ''] of text.matchAll(/--([a-z-]+)/g)) expect(options).toContain(option);
+    for (const [, name = ''] of text.matchAll(/(?:`|: )identity ([a-z-]+)/g))
+      expect(commands.map((command) => command.name.split(' ')[0])).toContain(name);
+    expect(text).not.toMatch(/\b(?:on_conflict|org_ids|excluded_org_ids|with_\w+)\b/);
+  });
+
+  it.each(rows)('names fields of requests that exist, in the text of %s for clients', (_reason, row) => {
+    const fields = new Set([...importFields.keys(), ...exportFields.keys()]);
+    for (const [, field = ''] of templateText(row, 'http').matchAll(/`([a-z]+(?:_[a-z]+)+)`/g))
+      expect(fields).toContain(field);
+  });
+
+  it.each(Object.entries(zitadelErrors))(
+    'has all parameters for the error %s of ZITADEL',
+    (_key, { reason, params }) => {
+      expect(hasParams(recordIssues[reason], { record: 'project', ...params })).toBe(true);
+    },
+  );
+});
+
+it('a text has its parameters, and leaves out the optional parts without them', () => {
+  const { params = {}, message } = warn('field_ignored', { nearest: 'timeout' });
+  expect(message).toBe('unknown field of the request, ignored: the nearest known field is timeout');
+  expect(params).toEqual({ nearest: 'timeout' });
+  expect(warn('field_ignored', {})).toEqual({
+    reason: 'field_ignored',
+    message: 'unknown field of the request, ignored',
+  });
+  expect(warn('providers_not_exported', { providers: ['a', 'b[0]', '{c}'] }).message).toMatch(/: a, b\[0\], \{c\}$/);
+  const taken = { record: 'project', holder: 'P', organisation: 'O' };
+  expect(issueText(recordIssues.name_taken, taken, 'command')).toMatch(
+    /^another project has this name: P of organisation O: /,
+  );
+});
+
+it.each([
+  ['ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting', 'record_exists'],
+  ['ID=ORG-lapo2n Errors.Org.AlreadyExisting', 'record_exists'],
+  ['ID=V3-DKcYh Message=Errors.User.AlreadyExists', 'login_name_taken'],
+  ['ID=V3-DKcYh Message=Errors.Project.Role.AlreadyExists Parent=(unique)', 'record_exists'],
+  ['ID=CRYPT-5uV9n Message=Errors.Another', 'hash_cost_refused'],
+  ['ID=Org-WSfdq Message=Errors.Org.LoginPolicy.RedirectURIInvalid', undefined],
+  ['a sentence', undefined],
+])("ZITADEL's error %s means %s", (message, reason) => {
+  expect(meaningOfMessage(message)?.reason).toBe(reason);
+});
