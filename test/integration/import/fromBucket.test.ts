@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
 import { type LocalBucket, startLocalBucket } from '../../support/emulators/localBucket.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
+import { organisation } from '../../support/fixtures/organisations.ts';
 import { report } from '../../support/fixtures/reports.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
@@ -29,6 +30,16 @@ describe('an object in a bucket', () => {
     const { instance, source } = await withObject(`nothing-${field}`, '{}\n');
     const { errors, success, summary } = await instance.import({ [field]: source });
     expect({ errors, success, created: summary.created }).toEqual({ errors: undefined, success: {}, created: {} });
+  });
+
+  it.each([
+    ['data_orgs_gcs', 'FLOW_TYPE_EXTERNAL_AUTHENTICATION'],
+    ['data_orgsv1_gcs', '1'],
+  ])('that is a file of a version is read as such: %s', async (field, flowType) => {
+    const triggerActions = [{ flowType: 'FLOW_TYPE_EXTERNAL_AUTHENTICATION', triggerType: '1', actionIds: ['none'] }];
+    const file = { orgs: [organisation('O', { triggerActions })] };
+    const { instance, source } = await withObject(`triggers-${field}`, JSON.stringify(file));
+    expect((await instance.import({ [field]: source })).errors).toMatchObject([{ id: `${flowType}_1` }]);
   });
 
   it.each(['bucket-object.json.gz', 'converter-request-file.json', 'bom.json'])(
