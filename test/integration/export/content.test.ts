@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { exportOrganisations } from '../../../functions/export/operation.ts';
-import { userKey } from '../../../shared/auth/authorise.ts';
 import { FORMAT, instanceKey } from '../../../shared/store/instance.ts';
-import { comparable } from '../../support/fixtures/comparable.ts';
 import { organisation, person, zitadelExport, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, setUpOnce } from '../../support/stores/stores.ts';
@@ -45,17 +43,6 @@ describe('an export', () => {
     expect(bytes).not.toMatch(/partition|digest":"[^s]|createdAt|sequence|ownerId|PRIVATE KEY/);
   });
 
-  it('without credentials can be imported, and the omitted values are then absent', async () => {
-    const source = filled();
-    const bare = await source.export({ with_passwords: false, with_otp: false });
-    const target = await testInstance(await openTestStore(), 'target');
-    const { errors, summary } = await target.import(`{"data_orgs":${bare.bytes},"with_keys":true}`);
-    expect({ errors, proved: summary.proved }).toEqual({ errors: undefined, proved: true });
-    const everything = await target.export();
-    for (const secret of Object.values(secrets)) expect(everything.bytes).not.toMatch(secret);
-    expect(everything.manifest.digest).toBe(bare.manifest.digest);
-  });
-
   it.each<[string, { excluded?: string[]; org_ids?: string[]; orgIds?: string[] }, string[]]>([
     ['all of them', {}, [ACME, PARTNER]],
     ['an empty list, which is all', { org_ids: [] }, [ACME, PARTNER]],
@@ -80,16 +67,6 @@ describe('an export', () => {
     expect(orgs.map(({ orgId }) => orgId)).toContain(instance.orgId);
   });
 
-  it('contains the same for each organisation, alone or with others', async () => {
-    const instance = filled();
-    const [all, acme, partner] = await Promise.all([
-      instance.export(),
-      instance.export({ org_ids: [ACME] }),
-      instance.export({ org_ids: [PARTNER] }),
-    ]);
-    expect(comparable([...acme.orgs, ...partner.orgs])).toEqual(comparable(all.orgs));
-  });
-
   it('has no token, no membership of the instance and no claim', async () => {
     const instance = filled();
     const { bytes } = await instance.export({ excluded_org_ids: [] });
@@ -101,49 +78,6 @@ const content = { ...defaultExportOptions, withPasswords: true, withOtp: true, w
 const never = new AbortController().signal;
 
 describe('an export during other writes', () => {
-  it('shows the state at its start, and its manifest proves that state', async () => {
-    const store = await openTestStore();
-    const instance = await testInstance(store);
-    const orgs = zitadelExport('export-full');
-    const people = Array.from({ length: 1_200 }, (_, index) => person(`P${index}`));
-    await instance.import({
-      dataOrgs: { orgs: [...orgs, organisation('many', { humanUsers: people })] },
-      with_keys: true,
-    });
-    const before = await instance.export();
-    const snapshot = await store.snapshot();
-    const selection = { ...content, excludedOrgIds: [instance.orgId] };
-    const running = exportOrganisations(
-      snapshot,
-      selection,
-      { instance: 'test', defaultOrgId: undefined, loginNamesByDomain: false },
-      never,
-    );
-    const parts: Uint8Array[] = [];
-    for await (const part of running.bytes) {
-      if (parts.length === 0) {
-        await instance.import({
-          dataOrgs: {
-            orgs: [
-              { orgId: 'many', humanUsers: Array.from({ length: 300 }, (_, index) => person(`later ${index}`)) },
-              { orgId: ACME, projects: [{ projectId: 'later', project: { name: 'later' } }] },
-              organisation('later'),
-            ],
-          },
-        });
-        await deleteUser(store, 'P7');
-      }
-      parts.push(part);
-    }
-    await snapshot[Symbol.asyncDispose]();
-    const file = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })) });
-    const text = Buffer.concat(parts).toString();
-    expect(parts.length).toBeGreaterThan(1);
-    expect(comparable(file.parse(JSON.parse(text)).orgs)).toEqual(comparable(before.orgs));
-    expect(running.manifest.digest).toBe(before.manifest.digest);
-    expect((await instance.export()).manifest.digest).not.toBe(before.manifest.digest);
-  });
-
   it('ends with the reason of its abort, at any point', async () => {
     const store = await openTestStore();
     const instance = await testInstance(store);
@@ -256,7 +190,3 @@ describe('an export of organisations without their records', () => {
     expect(response.summary).toMatchObject({ created: { org: 2 }, notCarried: {}, proved: true });
   });
 });
-
-async function deleteUser(store: Awaited<ReturnType<typeof openTestStore>>, userId: string): Promise<void> {
-  await store.commit([{ type: 'delete', key: userKey(userId) }]);
-}

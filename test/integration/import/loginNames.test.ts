@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { initialise } from '../../../shared/accounts/initialise.ts';
+import { createServiceUser, deleteServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { DAY_MS } from '../../../shared/clock.ts';
 import { openStore } from '../../../shared/store/openStore.ts';
 import type { Store } from '../../../shared/store/store.ts';
@@ -170,5 +171,25 @@ describe('login names under domain policies', () => {
     const late = await instance.import({ data_orgs: { orgs: policies } });
     expect(late.summary.failed).toEqual({ domainPolicy: 2, humanUsers: 1 });
     expect(late.reasons).toContainEqual({ type: 'domain_policy', id: 'O', reason: 'login_names_settled' });
+  });
+});
+
+describe('login names that look alike', () => {
+  it('are one name for service users, whom the command creates and deletes', async () => {
+    const store = await openTestStore();
+    const instance = await testInstance(store);
+    const send = async (userName: string) => {
+      const humanUsers = [person('A', { userName })];
+      return (await instance.import({ data_orgs: { orgs: [organisation('O', { humanUsers })] } })).errors;
+    };
+    const userId = await createServiceUser(store, 'ｒｏｂｏｔ', undefined, new Date());
+    await expect(createServiceUser(store, 'robot', undefined, new Date())).rejects.toMatchObject({
+      code: 'ALREADY_EXISTS',
+    });
+    const message = 'ID=V3-DKcYh Message=Errors.User.AlreadyExists';
+    expect(await send('Robot')).toMatchObject([{ type: 'human_user', id: 'A', message }]);
+    await deleteServiceUser(store, userId);
+    expect(await send('Robot')).toBeUndefined();
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
   });
 });

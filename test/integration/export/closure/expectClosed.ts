@@ -1,4 +1,6 @@
 import { expect } from 'vitest';
+import { proveExport } from '../../../../shared/exportFile/inspection.ts';
+import { collect, inPieces } from '../../../support/fixtures/bytes.ts';
 import { comparable } from '../../../support/fixtures/comparable.ts';
 import type { Organisation } from '../../../support/fixtures/organisations.ts';
 import { type Exported, type TestInstance, testInstance } from '../../../support/instances/testInstance.ts';
@@ -23,7 +25,10 @@ export async function expectClosed(kind: StoreKind, orgs: readonly Organisation[
   return { source, report, exported: await expectClosedExport(kind, source) };
 }
 
-/** Expects that another instance imports an export and exports the same, and that the first one finds it unchanged. */
+/**
+ * Expects that another instance imports an export and exports the same, that the first one finds it unchanged, and that its
+ * manifest proves it while its bytes pass.
+ */
 export async function expectClosedExport(
   kind: StoreKind,
   source: TestInstance,
@@ -45,6 +50,9 @@ export async function expectOtherForms(kind: StoreKind, { source }: Pick<Closed,
 }
 
 async function importedElsewhere(kind: StoreKind, exported: Exported): Promise<TestInstance> {
+  const source = { open: () => inPieces(Buffer.from(exported.bytes)) };
+  const proved = await collect(proveExport(source, new AbortController().signal));
+  expect(proved.toString()).toBe(exported.bytes);
   const target = await testInstance(await openTestStore(kind), 'target');
   const { errors, summary } = await target.import(fileRequest(exported));
   const { orgs: _, ...created } = exported.manifest.counts;
