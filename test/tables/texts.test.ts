@@ -162,7 +162,7 @@ const texts: readonly (readonly [text: unknown, expected: unknown])[] = [
     }),
     'organisation a: state changed: active to inactive',
   ],
-  [noticeText({ type: 'state', id: 'a', message: changedState }), `organisation a: ${changedState}`],
+  [noticeText({ type: 'state', id: 'a', message: changedState }), `record a: ${changedState}`],
   [
     sectionTexts('warning', [...argon, about('eve', 'no password')]),
     [
