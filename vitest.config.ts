@@ -27,7 +27,7 @@ export const shared = {
  * or repeat one behaviour for each combination of places. `npm test` proves each behaviour once without them.
  */
 export const slowFiles = [
-  'test/faults/{atOnce,auditFaults,bucketFaults,clients,fullDisk,killFunction,killSelfHosted,outages,throttling,transferCuts}.test.ts',
+  'test/faults/{atOnce,auditFaults,bucketFaults,clients,fullDisk,killFunction,killSelfHosted,outages,transferCuts}.test.ts',
   'test/integration/export/largestRecords.test.ts',
   'test/integration/http/{docs,throttledDatabase}.test.ts',
   'test/integration/migrate/{failures,limits,places,questions}.test.ts',
