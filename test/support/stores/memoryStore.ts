@@ -34,11 +34,6 @@ export class MemoryStore implements DocumentStore {
     this.writes.length = 0;
   }
 
-  /** All documents by `<collection>/<id>`. */
-  contents(): Record<string, DocumentFields> {
-    return Object.fromEntries(this.documents);
-  }
-
   async getMany(
     keys: readonly DocumentKey[],
     fields: readonly FieldName[] = fieldNames,

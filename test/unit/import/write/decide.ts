@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { OnConflict } from '../../../../functions/import/contract.ts';
 import type { Writing } from '../../../../functions/import/importRun.ts';
-import { type IncomingRecord, type RecordOutcome, toIncoming } from '../../../../functions/import/incomingRecord.ts';
+import { toIncoming } from '../../../../functions/import/incomingRecord.ts';
 import { ImportReport } from '../../../../functions/import/results/report.ts';
 import { BatchComparison } from '../../../../functions/import/write/comparison.ts';
 import { decideBatch } from '../../../../functions/import/write/decision.ts';
@@ -12,38 +12,29 @@ import { createWrites, planRecord, type RecordPlan } from '../../../../shared/or
 import { nothingStated } from '../../../../shared/organisation/statedContent.ts';
 import { defaultPasswordHashing } from '../../../../shared/passwordHashing.ts';
 import type { DocumentKey } from '../../../../shared/store/store.ts';
-import { documentPath } from '../../../../shared/store/store.ts';
 import { sectionNamed } from '../../../support/fixtures/sectionNamed.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 
 /** The stamp of an earlier import. */
-export const EARLIER = '2026-11-20T08:00:00.000000Z';
+const EARLIER = '2026-11-20T08:00:00.000000Z';
 /** The stamp of the batch that is decided. */
-export const STAMP = '2026-11-21T10:00:00.000000Z';
+const STAMP = '2026-11-21T10:00:00.000000Z';
 
 const { signal } = new AbortController();
 
-/** Every value of `on_conflict`. */
-export const everyOnConflict: readonly OnConflict[] = ['report', 'skip', 'overwrite'];
-
-interface Place {
-  readonly orgId?: string;
-  readonly byDomain?: boolean;
-}
-
 /** Plans a record of a section. */
-export function plan(section: string, value: object, { orgId = 'O', byDomain = false }: Place = {}): RecordPlan {
-  return planRecord(readRecord(sectionNamed(section), value, orgId), byDomain);
+export function plan(section: string, value: object, orgId = 'O'): RecordPlan {
+  return planRecord(readRecord(sectionNamed(section), value, orgId), false);
 }
 
 /** Plans a project. */
-export function project(projectId: string, name: string, place?: Place): RecordPlan {
-  return plan('projects', { projectId, project: { name } }, place);
+export function project(projectId: string, name: string): RecordPlan {
+  return plan('projects', { projectId, project: { name } });
 }
 
 /** Plans a person. */
-export function person(userId: string, userName: string, more: object = {}, place?: Place): RecordPlan {
-  return plan('humanUsers', { userId, user: { userName, ...more } }, place);
+export function person(userId: string, userName: string): RecordPlan {
+  return plan('humanUsers', { userId, user: { userName } });
 }
 
 /** Creates a store in which an earlier import has written records. */
@@ -71,13 +62,13 @@ const emptyInspection: Writing['inspection'] = {
 };
 
 /** The import to which the batch with a stamp belongs. Its file is empty: tests pass the records. */
-export function writingOf(store: MemoryStore, onConflict: OnConflict, stamp = STAMP): Writing {
+export function writingOf(store: MemoryStore, onConflict: OnConflict): Writing {
   return {
     source: { open: () => Readable.from([]) },
     settings: {},
     store,
     base: unread,
-    stamp: stamp.replace(/\d{3}Z$/, 'Z'),
+    stamp: STAMP.replace(/\d{3}Z$/, 'Z'),
     signal,
     report: new ImportReport(),
     inspection: emptyInspection,
@@ -93,37 +84,19 @@ export function writingOf(store: MemoryStore, onConflict: OnConflict, stamp = ST
   };
 }
 
-/** Decides the records of one batch of an import. */
-export async function decideIncoming(
-  writing: Writing,
-  records: readonly IncomingRecord[],
-  stamp = STAMP,
-): Promise<RecordOutcome[]> {
-  const { store, onConflict } = writing;
-  await decideBatch(writing, { store, records, comparison: new BatchComparison(onConflict, signal), stamp });
-  return records.map(({ outcome, plan: { key } }) => {
-    if (outcome === undefined) throw new Error(`no outcome for ${documentPath(key)}`);
-    return outcome;
-  });
-}
-
 /** Decides one batch; the store's reads and writes are then the batch's own. */
-export async function decide(
-  store: MemoryStore,
-  plans: readonly RecordPlan[],
-  onConflict: OnConflict = 'report',
-  stamp = STAMP,
-): Promise<RecordOutcome[]> {
+export async function decide(store: MemoryStore, plans: readonly RecordPlan[], onConflict: OnConflict): Promise<void> {
   store.forget();
-  return decideIncoming(writingOf(store, onConflict, stamp), plans.map(toIncoming), stamp);
+  const batch = {
+    store,
+    records: plans.map(toIncoming),
+    comparison: new BatchComparison(onConflict, signal),
+    stamp: STAMP,
+  };
+  await decideBatch(writingOf(store, onConflict), batch);
 }
 
 /** The keys of the names that a record claims. */
 export function claimKeys({ claims }: RecordPlan): DocumentKey[] {
   return claims.map(({ key }) => key);
-}
-
-/** The stored claims of a record. */
-export function holding({ key, record }: RecordPlan) {
-  return { orgId: record.orgId, ownerId: documentPath(key) };
 }
