@@ -87,9 +87,9 @@ const limitTable = {
   },
   fields: {
     unit: 'count',
-    limits: 'the fields of a request, of a file or of an organisation in it, known or not',
+    limits: 'the fields of a request, of a file, of an organisation in it, and of an unknown object',
     ...both(fixedLimits.fields),
-    reason: 'skipping unknown fields takes time; an organisation has less than 100 fields',
+    reason: 'reading unknown fields takes time; an organisation has less than 100 fields',
     above: '400',
   },
   inflation: {
@@ -110,14 +110,7 @@ const limitTable = {
     unit: 'count',
     limits: 'the nesting of a value in a body, known or not',
     ...both(fixedLimits.nesting),
-    reason: 'each level takes a bit of memory; a record has less than 20',
-    above: '400',
-  },
-  scalarBytes: {
-    unit: 'bytes',
-    limits: 'a number in a body',
-    ...both(fixedLimits.scalarBytes),
-    reason: 'a number of 64 bits has 20 digits',
+    reason: 'each level takes a part of the stack; a record has less than 20',
     above: '400',
   },
   indexedBytes: {

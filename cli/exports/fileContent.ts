@@ -4,9 +4,9 @@ import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { sourceForeign, sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { exportFileJson } from '../../shared/exportFile/fileForm.ts';
-import { ForeignFileError } from '../../shared/exportFile/foreignFile.ts';
+import { WrongFileError } from '../../shared/exportFile/wrongFile.ts';
 import { createBodyStorage } from '../../shared/http/bodyStorage.ts';
-import { JsonError, locatedMessage } from '../../shared/json/jsonScanner.ts';
+import { JsonError, locatedMessage } from '../../shared/json/jsonError.ts';
 import type { ExportFile } from './placeInterfaces.ts';
 
 /** The disposal of content without resources, or with another owner. */
@@ -71,15 +71,20 @@ export function compressFor(name: string, content: AsyncIterable<Uint8Array>): A
 /**
  * Yields the JSON of an export file in any stored form.
  * @param place the content's name in messages
- * @throws IdentityError for damaged or incomplete content, and for a file of another kind
+ * @throws IdentityError for damaged or incomplete content
  */
 export async function* readExportJson(place: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* exportFileJson(content);
   } catch (error) {
-    if (error instanceof ForeignFileError) throw sourceForeign(place, error.reason);
-    throw error instanceof JsonError ? sourceInvalid(place, locatedMessage(error)) : error;
+    throw sourceError(place, error);
   }
+}
+
+/** Returns the error for the content of a place, which is another kind of file, or damaged; other errors are unchanged. */
+export function sourceError(place: string, error: unknown): unknown {
+  if (error instanceof WrongFileError) return sourceForeign(place, error.reason);
+  return error instanceof JsonError ? sourceInvalid(place, locatedMessage(error)) : error;
 }
 
 /** Pipes content through a transform. The iteration throws the errors of both. */

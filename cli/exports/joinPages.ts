@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { exportedManifest, exportFileLimits, joinManifests } from '../../shared/exportFile/manifest.ts';
 import { isJsonObject, parseIfJson } from '../../shared/json/jsonObject.ts';
-import { JsonScanner } from '../../shared/json/jsonScanner.ts';
+import { JsonSplitter } from '../../shared/json/splitter.ts';
 
 /** The parts of a page's manifest that form the joined file's manifest. */
 const pageManifest = exportedManifest
@@ -20,7 +20,7 @@ export async function* joinPages(read: (pageToken: string) => AsyncIterable<Uint
   let text = '';
   let separator = '{"orgs":[';
   for (let token: string | undefined = ''; token !== undefined; token = manifests.at(-1)?.nextPageToken) {
-    const page = new PageScanner();
+    const page = new PageSplitter();
     for await (const chunk of read(token)) {
       for (const { bytes, isStart } of page.push(chunk)) {
         if (isStart) {
@@ -45,30 +45,27 @@ function joinedManifest(first: string, manifests: readonly PageManifest[]): stri
   return JSON.stringify({ ...facts, ...joinManifests(manifests) });
 }
 
-/** A scanner for the entries of a page, which returns their bytes. */
-class PageScanner {
+/** Splits a page into its entries, whose bytes it returns, and its manifest. The reader of the joined file checks them. */
+class PageSplitter {
   manifest = '';
-  private readonly scanner = new JsonScanner((path) => {
-    if (path.length === 0 || (path.length === 1 && path[0] === 'orgs')) return 'enter';
-    this.isInEntry = path.length === 2 && path[0] === 'orgs';
-    return path[0] === 'manifest' ? 'keep' : 'skip';
+  private readonly splitter = new JsonSplitter((path) => {
+    if (path[0] === 'orgs') return path.length === 1 ? 'enter' : 'skip';
+    return path.length === 0 ? 'enter' : 'keep';
   }, exportFileLimits);
-  /** Whether the value that is being scanned is an entry. */
-  private isInEntry = false;
   private offset = 0;
 
   /** Returns the parts of entries in a chunk. */
   push(chunk: Uint8Array) {
-    const values = this.scanner.push(chunk);
+    const values = this.splitter.push(chunk);
     const start = this.offset;
     this.offset += chunk.byteLength;
     const entries: { readonly start: number; readonly end: number }[] = [];
     for (const value of values) {
       if (value.path.length === 2) entries.push(value);
-      if (value.path.length === 1 && value.path[0] === 'manifest') this.manifest = value.text;
+      if (value.path[0] === 'manifest') this.manifest = value.text;
     }
-    const { valueStart } = this.scanner;
-    if (valueStart !== undefined && this.isInEntry) entries.push({ start: valueStart, end: this.offset });
+    const { skippedStart } = this.splitter;
+    if (skippedStart !== undefined) entries.push({ start: skippedStart, end: this.offset });
     return entries.map((entry) => ({
       bytes: chunk.subarray(Math.max(0, entry.start - start), entry.end - start),
       isStart: entry.start >= start,

@@ -1,15 +1,14 @@
 // Counting the records of an export file on its way to a target.
 
 import type { z } from 'zod';
-import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { exportedManifest } from '../../shared/exportFile/manifest.ts';
 import { type ExportFileItem, ExportFileReader } from '../../shared/exportFile/reader.ts';
 import { isJsonObject } from '../../shared/json/jsonObject.ts';
-import { JsonError, locatedMessage, parseJson } from '../../shared/json/jsonScanner.ts';
-import { parseUnique } from '../../shared/json/jsonText.ts';
+import { uniqueValue } from '../../shared/json/splitter.ts';
 import { findSection, organisationSection } from '../../shared/organisation/sections.ts';
 import { UsageError } from '../command.ts';
 import { printable } from '../terminal.ts';
+import { sourceError } from './fileContent.ts';
 import type { PlaceExportOptions } from './placeInterfaces.ts';
 
 /** The schema of the request in a manifest. Older manifests omit fields. */
@@ -82,7 +81,7 @@ export class RecordCounter {
       const { name, organisation } = item;
       this.hasOrganisations ||= organisation !== undefined;
       if (organisation === undefined) this.addManifest(item);
-      else if (name === 'orgId') this.missing.delete(String(parseJson(item.text, item.path)));
+      else if (name === 'orgId') this.missing.delete(String(item.value));
       // The lists of a v1 file's login policy are part of it.
       else if (name === organisationSection.name || findSection(name) !== undefined) {
         this.records++;
@@ -93,7 +92,7 @@ export class RecordCounter {
   }
 
   private addManifest(item: ExportFileItem): void {
-    const manifest = parseUnique(item);
+    const manifest = uniqueValue(item);
     if (!isJsonObject(manifest)) return;
     for (const name of statements.filter((statement) => Object.hasOwn(manifest, statement))) {
       // Ignores fields with another type, which other tools may write.
@@ -106,7 +105,7 @@ export class RecordCounter {
     try {
       work();
     } catch (error) {
-      throw error instanceof JsonError ? sourceInvalid(this.name, locatedMessage(error)) : error;
+      throw sourceError(this.name, error);
     }
   }
 }

@@ -4,7 +4,6 @@ import { once } from '../../shared/async.ts';
 import { inspect } from '../../shared/exportFile/inspection.ts';
 import type { Manifest } from '../../shared/exportFile/manifest.ts';
 import { type ExportFileItem, ExportFileReader, type FieldFilter } from '../../shared/exportFile/reader.ts';
-import { parseJson } from '../../shared/json/jsonScanner.ts';
 import { isList } from '../../shared/organisation/section.ts';
 import { findSection, sections } from '../../shared/organisation/sections.ts';
 
@@ -70,8 +69,7 @@ export async function* splitFile(read: Read, splitting: Splitting): AsyncGenerat
 async function readOrgIds(read: Read): Promise<ReadonlyMap<number, string>> {
   const orgIds = new Map<number, string>();
   for await (const items of readItems(read, (name) => name === 'orgId')) {
-    for (const { organisation: entry, path, text } of items)
-      if (entry !== undefined) orgIds.set(entry, String(parseJson(text, path)));
+    for (const { organisation: entry, value } of items) if (entry !== undefined) orgIds.set(entry, String(value));
   }
   return orgIds;
 }

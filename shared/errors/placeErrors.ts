@@ -139,7 +139,7 @@ export const sourceInvalid = defineError('FAILED_PRECONDITION', 'SOURCE_INVALID'
 
 export const sourceForeign = defineError('FAILED_PRECONDITION', 'SOURCE_FOREIGN', {
   text: (place: string, reason: string) => `${place} is ${reason}`,
-  example: ['realm.json', 'a Keycloak realm, not an export file: convert it first'],
+  example: ['north.json', 'an HTML page, not an export file: check the address and the token'],
 });
 
 export const exportDamaged = defineError('FAILED_PRECONDITION', 'EXPORT_DAMAGED', {

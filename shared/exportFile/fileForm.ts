@@ -4,11 +4,10 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { prepend } from '../async.ts';
 import { QUOTE } from '../json/bytes.ts';
-import { JsonError, type JsonPath, JsonScanner, type ScannedValue, type Treatment } from '../json/jsonScanner.ts';
-import { stringContent } from '../json/jsonText.ts';
-import type { ValueKind } from '../json/valueScanner.ts';
-import { fixedLimits } from '../limits.ts';
-import { FileStart, recogniseForeign, START_BYTES } from './foreignFile.ts';
+import { JsonError } from '../json/jsonError.ts';
+import { JsonSplitter, type SplitValue } from '../json/splitter.ts';
+import { stringContent } from '../json/stringContent.ts';
+import { exportFileLimits } from './manifest.ts';
 
 /** Fields of an import request that hold an export file, by their snake_case and camelCase spellings. */
 export const inlineFields: ReadonlyMap<string, string> = new Map([
@@ -23,27 +22,15 @@ type Bytes = AsyncIterable<Uint8Array>;
 /** The problem of a request's field that contains no file. */
 export const EXPECTED_FILE = 'expected an export file: an object {"orgs":[…]}, or a string that contains one';
 
-/** Each import request around a file is read as a whole, so their number is limited. */
-const MAX_REQUESTS = 2;
-
 /**
  * Yields an export file's JSON in UTF-8, whichever form it is stored in: compressed with gzip, in UTF-16, with a byte
- * order mark, or inside an import request, even a nested one.
+ * order mark, or inside an import request.
  * @param checkSize takes the number of decompressed bytes so far, and may throw
- * @throws JsonError for a damaged file; ForeignFileError for a file of another kind
+ * @throws JsonError for a damaged file
  */
-export function exportFileJson(content: Bytes, checkSize: CheckSize = () => {}): AsyncGenerator<Uint8Array> {
-  return withoutRequests(decompressed(content, checkSize), MAX_REQUESTS);
-}
-
-async function* withoutRequests(content: Bytes, maxRequests: number): AsyncGenerator<Uint8Array> {
-  const text = utf8Text(content);
-  const { start, isRequest } = await readBeginning(text).catch(async (error: unknown) => {
-    await text.return(undefined);
-    throw error;
-  });
-  const whole = prepend(start, text);
-  yield* isRequest && maxRequests > 0 ? withoutRequests(fileInRequest(whole), maxRequests - 1) : whole;
+export async function* exportFileJson(content: Bytes, checkSize: CheckSize = () => {}): AsyncGenerator<Uint8Array> {
+  const { start, rest } = await readStart(utf8Text(decompressed(content, checkSize)), REQUEST_START_BYTES);
+  yield* REQUEST_START.test(start.toString('latin1')) ? fileInRequest(rest) : rest;
 }
 
 type CheckSize = (bytes: number) => void;
@@ -105,125 +92,52 @@ async function* fromUtf16(content: Bytes, encoding: Utf16): AsyncGenerator<Uint8
   }
 }
 
-interface Beginning {
-  /** What was read. */
-  readonly start: Uint8Array;
-  readonly isRequest: boolean;
-}
-
-const SCANNED_BYTES = 4_096;
-
-/**
- * Reads the beginning of a file until it shows the kind of the file.
- * @throws ForeignFileError
- */
-async function readBeginning(text: AsyncIterator<Uint8Array>): Promise<Beginning> {
-  const seen = new FileStart();
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  let isOpen = true;
-  while (isOpen && bytes < START_BYTES) {
-    const { done, value } = await text.next();
-    if (done === true) break;
-    pieces.push(value);
-    bytes += value.length;
-    for (let at = 0; isOpen && at < value.length; at += SCANNED_BYTES) {
-      isOpen = seen.add(value.subarray(at, at + SCANNED_BYTES));
-      const deciding = [...seen.paths].find((path) => path === 'orgs' || inlineFields.has(path));
-      if (deciding !== undefined) return { start: Buffer.concat(pieces), isRequest: deciding !== 'orgs' };
-    }
-  }
-  const foreign = recogniseForeign(seen);
-  if (foreign !== undefined) throw foreign;
-  return { start: Buffer.concat(pieces), isRequest: false };
-}
+/** The beginning of an import request: no field with an object or a list precedes its file. */
+const REQUEST_START = new RegExp(`^\\s*\\{[^{[]*"(?:${[...inlineFields.keys()].join('|')})"\\s*:`);
+const REQUEST_START_BYTES = 1_000;
 
 /** Yields the export file inside an import request. */
 async function* fileInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
   const { start, rest } = await readStart(valueInRequest(request), 1);
-  yield* start[0] === QUOTE ? stringContent(withoutQuotes(rest)) : rest;
-}
-
-/**
- * Yields the text of a request's only export file.
- * @throws JsonError for a request with options, which only the caller sets
- */
-async function* valueInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
-  const scan = new RequestScan();
-  let offset = 0;
-  for await (const chunk of request) {
-    const found = scan.push(chunk);
-    if (found !== undefined) yield chunk.subarray(Math.max(0, found.start - offset), Math.max(0, found.end - offset));
-    offset += chunk.length;
-    scan.throwIfFailed();
-  }
-  scan.end();
+  yield* start[0] === QUOTE ? stringContent(withoutQuotes(rest), []) : rest;
 }
 
 const OPTIONS =
   'an import request in place of a file may have timeout only; remove this field, and give options in the call';
 
-/** Finds the export file in a request that arrives in chunks. */
-class RequestScan {
-  private readonly found: string[] = [];
-  private running: ValueKind | undefined;
-  private hasFile = false;
-  private failure: JsonError | undefined;
-  private readonly scanner = new JsonScanner((path, kind) => this.treat(path, kind), {
-    valueBytes: START_BYTES,
-    fields: fixedLimits.fields,
-  });
-
-  /** Returns the file's range as far as it is valid; the end of an object may be unknown, or invalid. */
-  push(chunk: Uint8Array): Pick<ScannedValue, 'start' | 'end'> | undefined {
-    try {
-      const [file] = this.scanner.push(chunk).filter(isFile);
-      if (file !== undefined) {
-        this.running = undefined;
-        this.hasFile = true;
-        return file;
-      }
-    } catch (error) {
-      // The file's reader names the place in it.
-      if (!(error instanceof JsonError) || this.running !== 'object') throw error;
-      this.failure = error;
-    }
-    const start = this.running === undefined ? undefined : this.scanner.valueStart;
-    return start === undefined ? undefined : { start, end: Number.POSITIVE_INFINITY };
-  }
-
-  /** @throws JsonError if the last pushed bytes are invalid */
-  throwIfFailed(): void {
-    if (this.failure !== undefined) throw this.failure;
-  }
-
-  /** @throws JsonError if the request is incomplete, or has no file */
-  end(): void {
-    this.scanner.end();
-    if (!this.hasFile) throw new JsonError([], 'the import request has no export file: its data fields are null');
-  }
-
-  private treat(path: JsonPath, kind: ValueKind): Treatment {
-    if (path.length === 0) return 'enter';
+/**
+ * Yields the text of a request's only export file, which is not checked.
+ * @throws JsonError for a request with options, which only the caller sets
+ */
+async function* valueInRequest(request: Bytes): AsyncGenerator<Uint8Array> {
+  const files: string[] = [];
+  const splitter = new JsonSplitter((path, kind) => {
     const name = String(path[0]);
-    if (!inlineFields.has(name) || kind === 'scalar') return 'glance';
-    this.found.push(name);
-    const [first] = this.found;
-    if (first !== name) throw new JsonError([...path], `a second file beside ${first}: remove one of them`);
-    this.running = kind;
+    if (path.length === 0) return 'enter';
+    if (kind === 'scalar' || !inlineFields.has(name)) return 'keep';
+    if (kind === 'array') throw new JsonError([...path], EXPECTED_FILE);
+    if (files.push(name) > 1) throw new JsonError([...path], `a second file besides ${files[0]}: remove one of them`);
     return 'skip';
+  }, exportFileLimits);
+  let offset = 0;
+  for await (const chunk of request) {
+    const [file] = splitter.push(chunk).filter(isFile);
+    const { start, end = Number.POSITIVE_INFINITY } = file ?? { start: splitter.skippedStart };
+    if (start !== undefined) yield chunk.subarray(Math.max(0, start - offset), end - offset);
+    offset += chunk.length;
   }
+  splitter.end();
+  if (files.length === 0) throw new JsonError([], 'the import request has no export file: its data fields are null');
 }
 
 /**
  * Whether a value of a request is its export file.
- * @throws JsonError for an option, which only the call may set, and for a file that is none
+ * @throws JsonError for an option, which only the call may set, and for a scalar in place of the file
  */
-function isFile({ path, kind, text }: ScannedValue): boolean {
-  const isInline = inlineFields.has(String(path[0]));
-  if (isInline && (kind === 'object' || kind === 'string')) return true;
-  if (path[0] === 'timeout' || text === 'null') return false;
-  throw new JsonError(path, isInline ? EXPECTED_FILE : OPTIONS);
+function isFile({ path, text, value }: SplitValue): boolean {
+  if (text === '') return true;
+  if (path[0] === 'timeout' || value === null) return false;
+  throw new JsonError(path, inlineFields.has(String(path[0])) ? EXPECTED_FILE : OPTIONS);
 }
 
 /** Yields the bytes between the first and the last one. */

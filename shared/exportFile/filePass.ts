@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto';
 import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
 import type { IdentityError } from '../errors/identityError.ts';
 import { WhiteSpaceRun } from '../json/bytes.ts';
+import { formatPath, JsonError, type JsonPath } from '../json/jsonError.ts';
 import { isJsonObject, textAt } from '../json/jsonObject.ts';
-import { formatPath, JsonError, type JsonPath } from '../json/jsonScanner.ts';
-import { parseUnique } from '../json/jsonText.ts';
 import { schemaIssueReason } from '../json/schemaIssue.ts';
+import { uniqueValue } from '../json/splitter.ts';
 import { fixedLimits, TOO_MUCH_WHITE_SPACE } from '../limits.ts';
 import { type FieldIssue, InvalidRecordError, type UnknownContent } from '../organisation/message.ts';
 import { type OrganisationRecord, readRecord } from '../organisation/record.ts';
@@ -131,7 +131,7 @@ function addItem(
   onRecord: OnRecord,
   knownDrafts: readonly OrganisationDraft[] | undefined,
 ): void {
-  const value = parseUnique(item);
+  const value = uniqueValue(item);
   if (item.organisation === undefined) {
     pass.manifest = readManifest(value, item);
     return;
@@ -263,12 +263,11 @@ export class Violations {
 }
 
 /** Returns the id of a list's record for its issues, as its position is hard to find in a large file. */
-function recordId({ name, text }: ExportFileItem): string | undefined {
+function recordId({ name, value }: ExportFileItem): string | undefined {
   const section = findSection(name);
-  const json: unknown = JSON.parse(text);
-  if (section === undefined || !isList(section) || !isJsonObject(json)) return undefined;
+  if (section === undefined || !isList(section) || !isJsonObject(value)) return undefined;
   const paths = section.error.id.filter((path) => path !== '$orgId');
-  const id = paths.map((path) => textAt(json, path, '')).join('_');
+  const id = paths.map((path) => textAt(value, path, '')).join('_');
   return /[^_]/.test(id) ? id : undefined;
 }
 

@@ -3,7 +3,7 @@
 import { type Counts, increase } from '../collections/counts.ts';
 import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
 import { shortenedText } from '../errors/identityError.ts';
-import { JsonError, type JsonPath } from '../json/jsonScanner.ts';
+import { JsonError, type JsonPath } from '../json/jsonError.ts';
 import { nestedRecords, type OrganisationRecord } from '../organisation/record.ts';
 import { organisationSection } from '../organisation/sections.ts';
 import type { StatedContent } from '../organisation/statedContent.ts';

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { type Counts, increase } from '../collections/counts.ts';
-import type { ScanLimits } from '../json/jsonScanner.ts';
+import type { SplitLimits } from '../json/splitter.ts';
 import { fixedLimits } from '../limits.ts';
 import { type Credentials, isList, type KeptField, type Section } from '../organisation/section.ts';
 import { sections } from '../organisation/sections.ts';
@@ -13,7 +13,7 @@ import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import { leftToDoEntry } from './leftToDo.ts';
 
 /** The limits of readers of export files, which hold one record, or the manifest, at a time. */
-export const exportFileLimits: ScanLimits = { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields };
+export const exportFileLimits: SplitLimits = { valueBytes: MAX_DOCUMENT_BYTES, fields: fixedLimits.fields };
 /** The size limit of a manifest. */
 export const MAX_MANIFEST_BYTES = exportFileLimits.valueBytes;
 

@@ -2,8 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
+import { formatPath, type JsonPath } from '../json/jsonError.ts';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
-import { formatPath, type JsonPath } from '../json/jsonScanner.ts';
 import { readMessage } from '../organisation/message.ts';
 import { checkComplexityPolicy, type PasswordComplexity, parseComplexity } from '../organisation/passwords.ts';
 import {

@@ -1,21 +1,17 @@
 // Reads the records of an export file as it arrives.
 
 import { shortenedText } from '../errors/identityError.ts';
-import {
-  JsonError,
-  type JsonPath,
-  JsonScanner,
-  parseJson,
-  type ScannedValue,
-  type Treatment,
-} from '../json/jsonScanner.ts';
-import type { ValueKind } from '../json/valueScanner.ts';
+import { JsonError, type JsonPath } from '../json/jsonError.ts';
+import { JsonSplitter, type SplitValue, type Treatment, type ValueKind } from '../json/splitter.ts';
 import { type OrganisationField, organisationFields } from '../organisation/record.ts';
 import { exportFileLimits } from './manifest.ts';
+import { START_BYTES, wrongFile } from './wrongFile.ts';
 
 /** The number of field names that an error lists, and the characters of each. */
 const MAX_SHOWN_FIELDS = 5;
 const MAX_SHOWN_CHARACTERS = 30;
+
+const TRUNCATED = 'unexpected end of JSON input: the file is truncated';
 
 /** An export file that can be read repeatedly. */
 export interface ExportFileSource {
@@ -29,7 +25,7 @@ export interface ExportFileSource {
 }
 
 /** A record or a plain field of an organisation, or the file's manifest. */
-export interface ExportFileItem extends Pick<ScannedValue, 'path' | 'names' | 'text'> {
+export interface ExportFileItem extends Pick<SplitValue, 'path' | 'names' | 'text' | 'value'> {
   /** The organisation's position in the file; undefined for the manifest. */
   readonly organisation: number | undefined;
   readonly name: string;
@@ -42,24 +38,27 @@ export type FieldFilter = (name: string) => boolean;
 export type OnUnknown = (name: string) => void;
 
 /**
- * A streaming reader of export files (zitadel 2), v1 and v2, which holds at most one record. Unknown fields are skipped
- * (zitadel 1.1), whatever their size, and must be valid JSON.
+ * A streaming reader of export files (zitadel 2), v1 and v2, which holds at most one record. Unknown fields are checked and
+ * ignored (zitadel 1.1). They may have any size, because the values of a list or an object are checked one by one.
  */
 export class ExportFileReader {
   private readonly isWanted: FieldFilter;
   private readonly onUnknown: OnUnknown | undefined;
-  private readonly scanner: JsonScanner;
+  private readonly splitter: JsonSplitter;
   private seenFields = new Set<string>();
   /** The number of organisations that have started so far. */
   organisations = 0;
   /** The names of the first fields; a file without fields is an empty export. */
   private readonly firstFields: string[] = [];
   private hasOrganisations = false;
+  /** The first bytes of the file, by which a wrong file is recognised. */
+  private start: Buffer = Buffer.alloc(0);
 
+  /** @param isWanted whether to read a field; a caller that skips unknown fields must have checked the file before */
   constructor(isWanted: FieldFilter, onUnknown?: OnUnknown) {
     this.isWanted = isWanted;
     this.onUnknown = onUnknown;
-    this.scanner = new JsonScanner((path, kind) => this.treat(path, kind), exportFileLimits);
+    this.splitter = new JsonSplitter((path, kind) => this.treat(path, kind), exportFileLimits);
   }
 
   /**
@@ -67,101 +66,112 @@ export class ExportFileReader {
    * @throws JsonError
    */
   push(chunk: Uint8Array): ExportFileItem[] {
-    return this.scanner.push(chunk).flatMap((value) => {
-      const { path, kind, text } = value;
-      if (!isKnown(path)) return this.skipUnknown(path, text);
-      return text === 'null' && kind === 'scalar' ? skipNull(path) : toItems(value);
-    });
+    const missing = START_BYTES - this.start.length;
+    if (missing > 0) this.start = Buffer.concat([this.start, chunk.subarray(0, missing)]);
+    try {
+      return this.splitter.push(chunk).flatMap((value) => this.toItems(value));
+    } catch (error) {
+      throw this.explained(error);
+    }
   }
 
   /** @throws JsonError when the file is truncated, or has fields but no organisations (zitadel 4.2) */
   end(): void {
-    this.scanner.end();
-    if (this.firstFields.length === 0 || this.hasOrganisations) return;
-    const names = this.firstFields.map((name) => shortenedText(name, MAX_SHOWN_CHARACTERS)).join(', ');
-    throw new JsonError(
-      ['orgs'],
-      `missing list of organisations: expected {"orgs":[…]}; the file begins with ${names}`,
-    );
+    try {
+      this.splitter.end();
+    } catch (error) {
+      throw this.explained(error instanceof JsonError ? new JsonError(error.path, TRUNCATED) : error);
+    }
+    if (this.firstFields.length > 0 && !this.hasOrganisations)
+      throw this.explained(missingOrganisations(this.firstFields));
+  }
+
+  /** Returns the error for a file of another kind, if it caused an error of the reading. */
+  private explained(error: unknown): unknown {
+    return error instanceof JsonError && !this.hasOrganisations ? (wrongFile(this.start) ?? error) : error;
   }
 
   private treat(path: JsonPath, kind: ValueKind): Treatment {
     switch (path.length) {
       case 0:
-        return enter(path, kind === 'object', 'expected an object');
+        return enter(path, kind === 'object', 'expected an object {"orgs":[…]}');
       case 1:
         return this.treatRoot(path, kind);
       case 2:
-        if (path[0] !== 'orgs') return 'glance';
+        if (path[0] !== 'orgs') return 'keep';
         this.organisations++;
         this.seenFields = new Set();
         return enter(path, kind === 'object', 'expected an object');
       case 3:
         return this.treatField(path, kind);
       default:
-        return isKnown(path) ? 'keep' : 'glance';
+        return 'keep';
     }
   }
 
   private treatRoot(path: JsonPath, kind: ValueKind): Treatment {
-    if (this.firstFields.length < MAX_SHOWN_FIELDS) this.firstFields.push(String(path[0]));
-    if (path[0] !== 'orgs') return path[0] === 'manifest' ? 'keep' : treatUnknown(kind);
+    const name = String(path[0]);
+    if (this.firstFields.length < MAX_SHOWN_FIELDS) this.firstFields.push(name);
+    if (name === 'manifest') return 'keep';
+    if (name !== 'orgs') return this.treatUnknown(name, kind);
     this.hasOrganisations = true;
     return kind === 'scalar' ? 'keep' : enter(path, kind === 'array', 'expected a list');
   }
 
-  private skipUnknown(path: JsonPath, text: string): ExportFileItem[] {
-    if (text !== '') parseJson(text, path);
-    const name = path[0] === 'orgs' ? path[2] : path[0];
-    if (name !== undefined && text !== 'null') this.onUnknown?.(String(name));
-    return [];
-  }
-
   private treatField(path: JsonPath, kind: ValueKind): Treatment {
     const field = findField(path);
-    if (field === undefined) return treatUnknown(kind);
+    if (field === undefined) return this.treatUnknown(String(path[2]), kind);
     if (this.seenFields.has(field.name)) throw new JsonError([...path], `duplicate field "${field.name}"`);
     this.seenFields.add(field.name);
     if (!this.isWanted(field.name)) return 'skip';
     if (!field.list || kind === 'scalar') return 'keep';
     return enter(path, kind === 'array', 'expected a list');
   }
+
+  /** Enters unknown lists and objects, because they may be large. */
+  private treatUnknown(name: string, kind: ValueKind): Treatment {
+    if (!this.isWanted(name)) return 'skip';
+    if (kind === 'object') this.onUnknown?.(name);
+    return 'enter';
+  }
+
+  private toItems({ path, names, text, value }: SplitValue): ExportFileItem[] {
+    if (text === '') return [];
+    const item = { path, names, text, value };
+    if (path[0] === 'manifest') return value === null ? [] : [{ ...item, organisation: undefined, name: 'manifest' }];
+    if (path.length === 1 && path[0] === 'orgs') return expectNull(item);
+    const field = findField(path);
+    if (field === undefined) return this.countUnknown(path, value);
+    if (field.list && path.length === 3) return expectNull(item);
+    if (value !== null) return [{ ...item, organisation: Number(path[1]), name: field.name }];
+    if (field.list) throw new JsonError(path, 'unexpected null in a list');
+    return [];
+  }
+
+  /** Counts an unknown field, or an element of an unknown list. Unknown objects are counted at their start. */
+  private countUnknown(path: JsonPath, value: unknown): [] {
+    const [name, element] = path[0] === 'orgs' ? path.slice(2) : path;
+    if (value !== null && typeof element !== 'string') this.onUnknown?.(String(name));
+    return [];
+  }
 }
 
-function findField(path: JsonPath): OrganisationField | undefined {
-  return organisationFields.get(String(path[2]));
+function missingOrganisations(firstFields: readonly string[]): JsonError {
+  const names = firstFields.map((name) => shortenedText(name, MAX_SHOWN_CHARACTERS)).join(', ');
+  return new JsonError(['orgs'], `missing list of organisations: expected {"orgs":[…]}; the file begins with ${names}`);
 }
 
-function isKnown(path: JsonPath): boolean {
-  if (path.length === 1) return path[0] === 'orgs' || path[0] === 'manifest';
-  return path[0] === 'orgs' && findField(path) !== undefined;
+function findField([root, , name]: JsonPath): OrganisationField | undefined {
+  return root === 'orgs' ? organisationFields.get(String(name)) : undefined;
 }
 
-/** Enters unknown lists, which may be long, so that their elements are checked one by one. */
-function treatUnknown(kind: ValueKind): Treatment {
-  return kind === 'array' ? 'enter' : 'glance';
-}
-
-function enter(path: JsonPath, allowed: boolean, message: string): Treatment {
-  if (!allowed) throw new JsonError([...path], message);
+function enter(path: JsonPath, isAllowed: boolean, message: string): Treatment {
+  if (!isAllowed) throw new JsonError([...path], message);
   return 'enter';
 }
 
-/** Skips `null`, which is an unset field; as an element of a list it is an error (zitadel 1.1). */
-function skipNull(path: JsonPath): ExportFileItem[] {
-  if (path.length === 4) throw new JsonError(path, 'unexpected null in a list');
+/** Ignores `null` in place of a list, which is an unset field (zitadel 1.1). */
+function expectNull({ path, value }: Pick<SplitValue, 'path' | 'value'>): [] {
+  if (value !== null) throw new JsonError(path, 'expected a list');
   return [];
-}
-
-function toItems({ path, names, text }: ScannedValue): ExportFileItem[] {
-  if (path.length === 1) {
-    if (path[0] === 'orgs') throw new JsonError(path, 'expected a list');
-    return path[0] === 'manifest' && text !== ''
-      ? [{ organisation: undefined, name: 'manifest', path, names, text }]
-      : [];
-  }
-  const field = findField(path);
-  if (field === undefined || text === '') return [];
-  if (field.list && path.length === 3) throw new JsonError(path, 'expected a list');
-  return [{ organisation: Number(path[1]), name: field.name, path, names, text }];
 }

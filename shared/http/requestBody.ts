@@ -6,8 +6,8 @@ import { bodyInvalid, bodyNoObject, byteOrderMark, inflatesTooMuch, requestTooLa
 import { bodyCorrupted, cancelled, encodingUnsupported } from '../errors/httpErrors.ts';
 import { IdentityError } from '../errors/identityError.ts';
 import { hasByteOrderMark, isSpace, WhiteSpaceRun } from '../json/bytes.ts';
-import { JsonError, JsonScanner } from '../json/jsonScanner.ts';
-import { parseUnique } from '../json/jsonText.ts';
+import { JsonError } from '../json/jsonError.ts';
+import { JsonSplitter, uniqueValue } from '../json/splitter.ts';
 import { fixedLimits, TOO_MUCH_WHITE_SPACE } from '../limits.ts';
 import { createBodyStorage, type ReceivedBody, type StorageOptions } from './bodyStorage.ts';
 
@@ -178,12 +178,12 @@ function parseRequestBody(content: Buffer): unknown {
   if (hasByteOrderMark(content)) throw byteOrderMark();
   if (content.every(isSpace)) throw bodyNoObject();
   const limits = { valueBytes: content.length, fields: fixedLimits.fields };
-  const scanner = new JsonScanner((_path, kind) => {
+  const splitter = new JsonSplitter((_path, kind) => {
     if (kind !== 'object') throw bodyNoObject();
     return 'keep';
   }, limits);
-  const found = scanner.push(content);
-  scanner.end();
-  const [value] = found.map(parseUnique);
+  const found = splitter.push(content);
+  splitter.end();
+  const [value] = found.map(uniqueValue);
   return value;
 }

@@ -3,8 +3,8 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
 import { DataOrgSchema as DataOrgV1Schema } from '@zitadel/proto/zitadel/v1_pb.js';
+import type { JsonPath } from '../json/jsonError.ts';
 import { isJsonObject, type JsonObject, putAt, takeAt, valueAt } from '../json/jsonObject.ts';
-import type { JsonPath } from '../json/jsonScanner.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import { readKept, splitKept } from './additionalFields.ts';
 import { InvalidRecordError, nothingUnknown, readMessage, type UnknownContent } from './message.ts';

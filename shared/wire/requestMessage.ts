@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { durationPattern } from '../duration.ts';
 import { bodyNoObject, type FieldViolation, invalidRequest } from '../errors/errors.ts';
+import { formatPath } from '../json/jsonError.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
-import { formatPath } from '../json/jsonScanner.ts';
 import { schemaIssueReason } from '../json/schemaIssue.ts';
 import { checkObjectName } from '../objectStorage/objectName.ts';
 import type { ObjectLocation, WrittenObject } from '../objectStorage/objectStorage.ts';

@@ -10,21 +10,18 @@ import {
   sourceUnsupported,
 } from '../../../shared/errors/errors.ts';
 import { EXPECTED_FILE, exportFileJson, inlineFields } from '../../../shared/exportFile/fileForm.ts';
-import type { IgnoredField } from '../../../shared/exportFile/manifest.ts';
+import { exportFileLimits, type IgnoredField } from '../../../shared/exportFile/manifest.ts';
 import { ExportFileReader, type ExportFileSource } from '../../../shared/exportFile/reader.ts';
 import { hasByteOrderMark } from '../../../shared/json/bytes.ts';
+import { formatPath, JsonError } from '../../../shared/json/jsonError.ts';
 import {
-  formatPath,
-  JsonError,
-  JsonScanner,
-  parseJson,
-  type ScanLimits,
-  type ScannedValue,
+  JsonSplitter,
+  type SplitValue,
   type Treatment,
-} from '../../../shared/json/jsonScanner.ts';
-import { stringContent } from '../../../shared/json/jsonText.ts';
-import type { ValueKind } from '../../../shared/json/valueScanner.ts';
-import { fixedLimits } from '../../../shared/limits.ts';
+  uniqueValue,
+  type ValueKind,
+} from '../../../shared/json/splitter.ts';
+import { stringContent } from '../../../shared/json/stringContent.ts';
 import type { ObjectLocation, ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
 import { chunksInTurns, yieldToEventLoop } from '../../../shared/turns.ts';
 import { IgnoredFields } from '../../../shared/wire/ignoredFields.ts';
@@ -59,22 +56,22 @@ export interface ImportEnvelope {
 /** The remedy for a body that is too large. */
 export const ADVICE_IF_LARGER = 'upload the file to a bucket and set data_orgsv1_gcs';
 
-const LIMITS: ScanLimits = { valueBytes: 256 * 1024, fields: fixedLimits.fields };
-
 /**
- * Reads an import request (specification 2.5) without holding its inline export file in memory. Unknown fields are
- * skipped (zitadel 1.1), whatever their size, and must be valid JSON.
+ * Reads an import request (specification 2.5) without holding its inline export file in memory. The file is not checked
+ * here, but by its reader, before the import changes anything. Unknown fields are checked and ignored (zitadel 1.1).
  * @throws IdentityError INVALID_ARGUMENT for malformed JSON, a body other than an object, or an invalid field
  */
 export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> {
   const fields: Record<string, unknown> = {};
   const inline: InlineFile[] = [];
   const ignored = new IgnoredFields(new Map([...importFields, ...inlineFields]));
-  const scanner = new JsonScanner((path, kind) => {
-    if (path.length > 0) return treatField(String(path[0]), kind);
-    if (kind !== 'object') throw bodyNoObject();
-    return 'enter';
-  }, LIMITS);
+  let fileStart: number | undefined;
+  const splitter = new JsonSplitter((path, kind, start) => {
+    const [name] = path;
+    if (name === undefined) return enterBody(kind);
+    if (inlineFields.has(String(name)) && kind === 'object') fileStart ??= start;
+    return treatField(String(name), path.length, kind);
+  }, exportFileLimits);
   try {
     let isStart = true;
     for await (const chunk of body.open()) {
@@ -82,29 +79,31 @@ export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> 
       isStart &&= chunk.length === 0;
       // Many small fields take long, and a body in memory comes without pause.
       await yieldToEventLoop();
-      for (const value of scanner.push(chunk)) addField(value, { fields, inline, ignored });
+      for (const value of splitter.push(chunk)) addField(value, { fields, inline, ignored });
     }
-    scanner.end();
+    splitter.end();
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    if (error.path.length === 0) throw bodyInvalid(error.message);
-    const { path, message } = await placeInFile(error, body, scanner.valueStart);
-    throw invalidRequest([{ field: formatPath(path), description: message }]);
+    const { path, message } = (await errorInFile(body, fileStart)) ?? error;
+    throw path.length === 0
+      ? bodyInvalid(message)
+      : invalidRequest([{ field: formatPath(path), description: message }]);
   }
   return { request: readRequest(importRequest, fields), inline, ignored: ignored.list };
 }
 
-/** Locates an error of an inline file with the file's reader, which enters values that the request's scanner skips. */
-async function placeInFile(error: JsonError, body: RequestBytes, start: number | undefined): Promise<JsonError> {
-  if (start === undefined || !inlineFields.has(String(error.path[0]))) return error;
+/** Finds the error inside an inline file, whose brackets may have confused the reading of the request behind it. */
+async function errorInFile(body: RequestBytes, start: number | undefined): Promise<JsonError | undefined> {
+  if (start === undefined) return undefined;
   const reader = new ExportFileReader(() => true);
   try {
     for await (const chunk of chunksInTurns(body.open(start))) reader.push(chunk);
-  } catch (found) {
-    if (found instanceof JsonError) return found;
-    throw found;
+  } catch (error) {
+    // An error without a path is outside the file.
+    if (error instanceof JsonError) return error.path.length > 0 ? error : undefined;
+    throw error;
   }
-  return error;
+  return undefined;
 }
 
 /** The fields of a request by their handling. */
@@ -114,21 +113,24 @@ interface SortedFields {
   readonly ignored: IgnoredFields;
 }
 
-function addField({ path, kind, start, end, text }: ScannedValue, { fields, inline, ignored }: SortedFields): void {
+function addField(found: SplitValue, { fields, inline, ignored }: SortedFields): void {
+  const { path, kind, start, end, value } = found;
   const name = String(path[0]);
   const field = inlineFields.get(name);
-  if (field !== undefined) {
-    if (text !== 'null') inline.push({ field, kind, start, end });
-    return;
-  }
-  const value = text === '' ? undefined : parseJson(text, path);
-  if (importFields.has(name)) fields[name] = value;
-  else if (value !== null) ignored.add(name);
+  if (importFields.has(name)) fields[name] = uniqueValue(found);
+  else if (field !== undefined && value !== null) inline.push({ field, kind, start, end });
+  else if (field === undefined && (value !== null || path.length > 1)) ignored.add(name);
 }
 
-function treatField(name: string, kind: ValueKind): Treatment {
-  if (inlineFields.has(name) && kind !== 'scalar') return 'skip';
-  return importFields.has(name) || inlineFields.has(name) ? 'keep' : 'glance';
+function enterBody(kind: ValueKind): Treatment {
+  if (kind !== 'object') throw bodyNoObject();
+  return 'enter';
+}
+
+/** Enters unknown objects and lists, because they may be large. */
+function treatField(name: string, depth: number, kind: ValueKind): Treatment {
+  if (depth > 1 || kind === 'scalar' || importFields.has(name)) return 'keep';
+  return inlineFields.has(name) ? 'skip' : 'enter';
 }
 
 /** The export file of a request. */
@@ -185,7 +187,8 @@ function bodyJson(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncItera
 function inlineSource({ field, kind, start, end }: InlineFile, body: RequestBytes): ExportFileSource {
   const named = { field, isInRequest: true, isV1: field === 'data_orgsv1' };
   if (kind === 'object') return { ...named, open: () => exportFileJson(body.open(start, end)) };
-  if (kind === 'string') return { ...named, open: () => exportFileJson(stringContent(body.open(start + 1, end - 1))) };
+  if (kind === 'string')
+    return { ...named, open: () => exportFileJson(stringContent(body.open(start + 1, end - 1), [field])) };
   throw invalidRequest([{ field, description: EXPECTED_FILE }]);
 }
 

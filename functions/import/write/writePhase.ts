@@ -1,6 +1,5 @@
 import { type OrganisationHeader, withAdditions } from '../../../shared/exportFile/organisationDraft.ts';
 import { type ExportFileItem, ExportFileReader } from '../../../shared/exportFile/reader.ts';
-import { parseJson } from '../../../shared/json/jsonScanner.ts';
 import { type NormalisedRecord, normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { passwordIssue } from '../../../shared/organisation/passwords.ts';
 import { nestedRecords, type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
@@ -119,8 +118,7 @@ class PhasePlanner {
   }
 }
 
-function readItem(section: Section, { text, path }: ExportFileItem, header?: OrganisationHeader): OrganisationRecord {
-  const value = parseJson(text, path);
+function readItem(section: Section, { value }: ExportFileItem, header?: OrganisationHeader): OrganisationRecord {
   if (header === undefined) return readRecord(section, value, '');
   return readRecord(section, withAdditions(section, value, header.additions), header.orgId);
 }

@@ -139,7 +139,7 @@ describe('an import whose body is the file', () => {
   });
 
   it.each([
-    ['keycloak-realm.json', /the file is a Keycloak realm, not an export file: convert it first/],
+    ['keycloak-realm.json', /the file is an export of another product, not an export file: convert it first/],
     ['saved-error-body.json', /the file is a saved error response \(.+ where one response would be too large"/],
   ])('is rejected with a description of the kind of another file: %s', async (name, message) => {
     const { sendFile } = await fileInstance();

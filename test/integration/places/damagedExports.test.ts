@@ -44,6 +44,7 @@ function expectedMessage(url: string, problem: string): string {
   return `identity: ${url} returned a damaged export (${problem}): ${remedy}`;
 }
 
+const repeat = 'check the address and the token, repeat the export, and keep only a response with the status 200';
 const missing = 'manifest: missing, although every export ends with one';
 const withoutManifest = (whole: string) => whole.replace(MANIFEST, '');
 const BOB = /\{"userId":"bob".*?"USER_STATE_ACTIVE"\}/;
@@ -67,13 +68,13 @@ const damages: readonly Damage[] = [
   {
     name: "a gateway's page",
     damage: () => '<!DOCTYPE html><p>Sign in</p>',
-    problem: 'expected an object; content type: text/html; charset=utf-8',
+    problem: `the file is an HTML page, not an export file: ${repeat}; content type: text/html; charset=utf-8`,
     type: 'text/html; charset=utf-8',
   },
   {
     name: 'nothing',
     damage: () => '',
-    problem: 'unexpected end of JSON input; content type: text/plain',
+    problem: `the file is empty, not an export file: ${repeat}; content type: text/plain`,
     type: 'text/plain',
   },
   { name: 'an export without its manifest', damage: withoutManifest, problem: missing },
@@ -119,7 +120,7 @@ const damages: readonly Damage[] = [
   {
     name: 'one that ends too early',
     damage: (whole) => whole.slice(0, -200),
-    problem: 'manifest: unexpected end of JSON input',
+    problem: 'manifest: unexpected end of JSON input: the file is truncated',
   },
   {
     name: 'one with more behind it',

@@ -161,7 +161,7 @@ describe('a call on places that fails', () => {
     const second = await identity(['export', short.url, ...target]);
     expect(second.code).toBe(1);
     expect(message(second.stderr)).toBe(
-      `identity: ${short.url} returned a damaged export (orgs: unexpected end of JSON input; content type: none): check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command`,
+      `identity: ${short.url} returned a damaged export (orgs: unexpected end of JSON input: the file is truncated; content type: none): check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command`,
     );
     expect(await readdir(directory)).toEqual([]);
   });

@@ -79,7 +79,7 @@ describe('a directory in place of a file', () => {
 
 describe('a file of another kind', () => {
   it.each([
-    ['keycloak-realm.json', 'is a Keycloak realm, not an export file: convert it first'],
+    ['keycloak-realm.json', 'is an export of another product, not an export file: convert it first'],
     ['saved-error-body.json', 'is a saved error response ("grpc: received message larger than max'],
   ])('is refused by every verb with a sentence that names it: %s', async (name, message) => {
     const file = await stored(await report(name));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { WhiteSpaceRun, wholeCharacters } from '../../../shared/json/bytes.ts';
+import { WhiteSpaceRun } from '../../../shared/json/bytes.ts';
 
 const longestOf = (chunks: readonly string[]) => {
   const run = new WhiteSpaceRun();
@@ -20,13 +20,5 @@ describe('uninterrupted white space', () => {
       expect(longestOf([...all])).toBe(expected);
     });
     fc.assert(property);
-  });
-});
-
-describe('the whole characters of some bytes', () => {
-  it.each(['x', 'é', '–', '’', '\u0800', '😀'])('end before a part of %s', (character) => {
-    const bytes = Buffer.from(`x${character}`);
-    for (let length = 1; length <= bytes.length; length++)
-      expect(wholeCharacters(bytes.subarray(0, length))).toBe(length < bytes.length ? 1 : bytes.length);
   });
 });

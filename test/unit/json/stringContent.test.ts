@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { stringContent } from '../../../shared/json/jsonText.ts';
+import { stringContent } from '../../../shared/json/stringContent.ts';
 import { anyCharacter } from '../../support/anyCharacter.ts';
 import { collect } from '../../support/fixtures/bytes.ts';
 import { repetitions } from '../../support/repetitions.ts';
-import { byteByByte, cutAt } from './scanDocument.ts';
+import { byteByByte, cutAt } from './splitDocument.ts';
 
 /** The decoded content between a JSON string's quotes, when it arrives in `pieces`. */
 async function read(pieces: readonly Uint8Array[]): Promise<string> {
-  return (await collect(stringContent(arriving(pieces)))).toString('utf8');
+  return (await collect(stringContent(arriving(pieces), ['data_orgsv1']))).toString('utf8');
 }
 
 async function* arriving(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
@@ -16,6 +16,9 @@ async function* arriving(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Arr
 }
 
 const contentOf = (json: string) => Buffer.from(json.slice(1, -1));
+
+const TEXT = 'invalid escape, or an unescaped control character, in a text';
+const PAIR = 'unpaired surrogate in an escape';
 
 // Every escape of JSON, pairs of surrogates beside each other, text of one to four bytes, and runs of backslashes.
 const escapes = String.raw`"\"\\\/\b\f\n\r\t\u0041\u00e9\u6f22\ud83d\ude00\uD83D\uDE80\\u0041\\\\\\\"éé漢🚀\u0000\uffff\\\ud83d\ude00"`;
@@ -50,6 +53,22 @@ describe('the content of a JSON string', () => {
         expect(await read(pieces), `cut at ${first} and ${second}`).toBe(JSON.parse(`"${text}"`));
       }
     }
+  });
+
+  it.each([
+    ['\\x', TEXT],
+    ['\\u12', TEXT],
+    ['a\n', TEXT],
+    ['\\', TEXT],
+    ['\\ud83d', PAIR],
+    ['\\ud83dx', PAIR],
+    ['\\ude00', PAIR],
+    [Buffer.from([0x61, 0xff]), 'invalid UTF-8'],
+    [Buffer.from([0xe2, 0x80]), 'invalid UTF-8'],
+  ])('is rejected with the path of the string: %j', async (text, message) => {
+    const content = Buffer.from(text);
+    for (const pieces of [[content], byteByByte(content)])
+      await expect(read(pieces)).rejects.toMatchObject({ name: 'JsonError', path: ['data_orgsv1'], message });
   });
 
   it('is empty for an empty string', async () => {

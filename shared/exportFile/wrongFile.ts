@@ -1,0 +1,75 @@
+// Recognises files by which people replace an export file, to name their kind in the error.
+
+import { shortenedText } from '../errors/identityError.ts';
+import { JsonError } from '../json/jsonError.ts';
+import { isJsonObject, parseIfJson } from '../json/jsonObject.ts';
+
+/** A file of another kind in place of an export file. */
+export class WrongFileError extends JsonError {
+  /** The kind of the file, such as `an HTML page`, and the remedy. */
+  readonly reason: string;
+
+  constructor(what: string, remedy: string) {
+    const reason = `${what}, not an export file: ${remedy}`;
+    super([], `the file is ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** The bytes at the start of a file that are looked at. */
+export const START_BYTES = 4_096;
+
+const REPEAT = 'check the address and the token, repeat the export, and keep only a response with the status 200';
+const CONVERT = 'convert it first, to an object whose field orgs lists organisations with their records';
+
+interface Kind {
+  readonly what: string;
+  readonly remedy: string;
+  /** Matches the start of the file, without white space in front. */
+  readonly pattern: RegExp;
+}
+
+/** The kinds of wrong files. The first that matches counts. */
+const kinds: readonly Kind[] = [
+  { what: 'empty', remedy: REPEAT, pattern: /^$/ },
+  { what: 'an HTML page', remedy: REPEAT, pattern: /^<(?:[!?].*?<)?(?:!doctype\s+html|html|head|body)\b/is },
+  { what: 'a spreadsheet', remedy: CONVERT, pattern: /^(?:PK.*xl\/|[^\n{}[\],;\t]*[,;\t][^\n{}[\]]*\n)/s },
+  {
+    what: 'compressed by another method than gzip, or twice',
+    remedy: 'decompress it, or compress it with gzip only',
+    pattern: /^(?:PK|BZh|\(\u00b5\/\u00fd|\u00fd7zXZ|.\u008b)/,
+  },
+  { what: 'encoded twice, as a JSON text', remedy: 'decode it once, for example with jq -r .', pattern: /^"/ },
+  { what: 'a list of JSON objects, one a line', remedy: CONVERT, pattern: /^\{.*\}\r?\n\s*\{/ },
+  {
+    what: 'an import request',
+    remedy: 'send it with Content-Type: application/json, or use the export in it',
+    pattern: /^\{\s*"(?:timeout|data_?orgs)/i,
+  },
+  {
+    what: 'the response of an export or import',
+    remedy: 'use the file that was exported or imported',
+    pattern: /^\{\s*"(?:(?:success|errors|summary)"|manifest".*"object"\s*:\s*\{)/s,
+  },
+  {
+    what: 'an export of another product',
+    remedy: CONVERT,
+    pattern:
+      /^[[{](?!.*"(?:orgId|org_id|humanUsers)").*"(?:realm|users|user_id|localId|schemas|result|email|user_?name)"/is,
+  },
+];
+
+/** Recognises a wrong file by its first bytes, after its reading as an export file has failed. */
+export function wrongFile(start: Buffer): WrongFileError | undefined {
+  const text = start.toString('latin1').trimStart();
+  const kind = kinds.find(({ pattern }) => pattern.test(text));
+  return kind === undefined ? savedError(start.toString()) : new WrongFileError(kind.what, kind.remedy);
+}
+
+/** Recognises a response by which a server or a gateway reported an error. */
+function savedError(text: string): WrongFileError | undefined {
+  const response = parseIfJson(text);
+  if (!isJsonObject(response) || typeof response.message !== 'string') return undefined;
+  const remedy = `${REPEAT}; identity export reads a ZITADEL organisation by organisation, where one response would be too large`;
+  return new WrongFileError(`a saved error response ("${shortenedText(response.message)}")`, remedy);
+}

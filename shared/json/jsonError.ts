@@ -1,0 +1,25 @@
+// The place of a value in a document, and the errors that carry it.
+
+/** The keys and indexes from the root to a value. */
+export type JsonPath = readonly (string | number)[];
+
+/** An error in the input: it is not JSON, or does not have the expected structure. */
+export class JsonError extends Error {
+  override readonly name = 'JsonError';
+  readonly path: JsonPath;
+
+  constructor(path: JsonPath, message: string) {
+    super(message);
+    this.path = path;
+  }
+}
+
+/** Formats a path for error texts: `orgs[3].humanUsers[17]`. */
+export function formatPath(path: JsonPath): string {
+  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
+}
+
+/** Returns an error's message behind its path. */
+export function locatedMessage({ path, message }: JsonError): string {
+  return path.length === 0 ? message : `${formatPath(path)}: ${message}`;
+}

@@ -1,0 +1,390 @@
+// Splits JSON of any size as it arrives. JSON.parse judges the grammar of each value that is kept.
+
+import { isUtf8 } from 'node:buffer';
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  isSpace,
+  jsonLimits,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from './bytes.ts';
+import { JsonError, type JsonPath } from './jsonError.ts';
+
+/**
+ * The treatment of a value. `enter` splits an object or a list into the values inside it. `keep` parses the value, as does
+ * `enter` for a text or a scalar. `skip` only finds its end: the caller has checked these bytes before, or will check them.
+ */
+export type Treatment = 'enter' | 'keep' | 'skip';
+
+/** The kind of a JSON value, determined by its first byte. */
+export type ValueKind = 'object' | 'array' | 'string' | 'scalar';
+
+/** Selects the treatment of a value, which starts at a byte offset in the input. */
+export type Treat = (path: JsonPath, kind: ValueKind, start: number) => Treatment;
+
+/** A complete value. `start` and `end` are byte offsets in the input. */
+export interface SplitValue {
+  readonly path: JsonPath;
+  readonly kind: ValueKind;
+  readonly start: number;
+  readonly end: number;
+  /** The number of field names in the value. */
+  readonly names: number;
+  /** The text of a kept value; empty for a skipped one. */
+  readonly text: string;
+  /** The parsed text of a kept value. */
+  readonly value: unknown;
+}
+
+/** The limits of one document. */
+export interface SplitLimits {
+  /** The size of a kept value. */
+  readonly valueBytes: number;
+  /** The number of fields of an entered object. */
+  readonly fields: number;
+}
+
+/** An entered object or list. */
+interface Container {
+  readonly isList: boolean;
+  readonly names: Set<string>;
+  elements: number;
+}
+
+/** A value, or a field's name, whose end is not yet found. */
+interface RunningValue {
+  readonly kind: ValueKind;
+  readonly start: number;
+  readonly isName: boolean;
+  readonly isKept: boolean;
+  readonly search: EndSearch;
+}
+
+const SKIPPED = { text: '', value: undefined };
+
+type Expectation = 'value' | 'first' | 'name' | 'colon' | 'separator' | 'end';
+
+/**
+ * Splits a JSON object or list that arrives in chunks, and returns values as they complete. It holds at most one value at a
+ * time. Field names must be unique in entered objects; `uniqueValue` checks the names in kept ones.
+ */
+export class JsonSplitter {
+  private readonly treat: Treat;
+  private readonly limits: SplitLimits;
+  private readonly open: Container[] = [];
+  private readonly path: (string | number)[] = [];
+  private expect: Expectation = 'value';
+  /** The bytes that the next chunk completes. */
+  private rest: Buffer = Buffer.alloc(0);
+  /** The offset in the input of the first byte of `rest`. */
+  private offset = 0;
+  private running: RunningValue | undefined;
+  /** The position in `rest` up to which the running value is scanned. */
+  private scanned = 0;
+
+  constructor(treat: Treat, limits: SplitLimits) {
+    this.treat = treat;
+    this.limits = limits;
+  }
+
+  /**
+   * Splits the next chunk of the input, and returns the values that it completes.
+   * @throws JsonError
+   */
+  push(chunk: Uint8Array): SplitValue[] {
+    const view = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const bytes = this.rest.length === 0 ? view : Buffer.concat([this.rest, view]);
+    const found: SplitValue[] = [];
+    let at = this.scanned;
+    while (at < bytes.length) {
+      const { running } = this;
+      if (running === undefined) at = this.readStructure(bytes, at);
+      else {
+        at = findEnd(bytes, at, running.search);
+        if (running.search.depth > jsonLimits.nesting)
+          throw this.error(`more than ${jsonLimits.nesting} levels of nesting`);
+        if (!running.search.isOver) break;
+        this.complete(running, bytes, at, found);
+      }
+    }
+    this.retain(bytes, at);
+    return found;
+  }
+
+  /**
+   * Ends the input.
+   * @throws JsonError if the input is incomplete
+   */
+  end(): void {
+    if (this.expect !== 'end') throw this.error('unexpected end of JSON input');
+  }
+
+  /** The offset in the input of the skipped value whose end is not yet found. */
+  get skippedStart(): number | undefined {
+    return this.running?.isKept === false ? this.running.start : undefined;
+  }
+
+  /** Retains the bytes of a kept value from its start, and those of a skipped value that are not scanned. */
+  private retain(bytes: Buffer, at: number): void {
+    const { running } = this;
+    if (running?.isKept) this.checkSize(this.offset + at - running.start);
+    const from = running?.isKept ? running.start - this.offset : at;
+    this.rest = from === bytes.length ? Buffer.alloc(0) : Buffer.from(bytes.subarray(from));
+    this.offset += from;
+    this.scanned = at - from;
+  }
+
+  private checkSize(bytes: number): void {
+    const { valueBytes } = this.limits;
+    if (bytes > valueBytes) throw this.error(`the value exceeds ${valueBytes} bytes`);
+  }
+
+  /** Reads one byte between values. Returns the position of the next byte to read. */
+  private readStructure(bytes: Buffer, at: number): number {
+    const byte = bytes[at] ?? 0;
+    if (isSpace(byte)) return at + 1;
+    const container = this.open.at(-1);
+    const closing = container?.isList ? CLOSE_BRACKET : CLOSE_BRACE;
+    switch (this.expect) {
+      case 'separator':
+        if (byte === closing) return this.close(at);
+        if (byte !== COMMA) throw this.unexpected(byte, container?.isList ? '"," or "]"' : '"," or "}"');
+        this.expect = container?.isList ? 'value' : 'name';
+        return at + 1;
+      case 'colon':
+        if (byte !== COLON) throw this.unexpected(byte, '":"');
+        this.expect = 'value';
+        return at + 1;
+      case 'first':
+        if (byte === closing) return this.close(at);
+        return container?.isList ? this.begin(byte, at) : this.beginName(byte, at);
+      case 'name':
+        return this.beginName(byte, at);
+      case 'value':
+        return this.begin(byte, at);
+      case 'end':
+        throw this.error('unexpected data after the end of the document');
+    }
+  }
+
+  private beginName(byte: number, at: number): number {
+    if (byte !== QUOTE) throw this.unexpected(byte, 'a field name in double quotes');
+    return this.run('string', at, true, true);
+  }
+
+  private begin(byte: number, at: number): number {
+    const container = this.open.at(-1);
+    if (container?.isList) this.path[this.path.length - 1] = container.elements++;
+    if (byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || byte === COLON)
+      throw this.unexpected(byte, 'a value');
+    const kind = valueKind(byte);
+    const treatment = this.treat(this.path, kind, this.offset + at);
+    if (treatment !== 'enter' || kind === 'string' || kind === 'scalar')
+      return this.run(kind, at, false, treatment !== 'skip');
+    this.open.push({ isList: kind === 'array', names: new Set(), elements: 0 });
+    this.path.push(0);
+    this.expect = 'first';
+    return at + 1;
+  }
+
+  private close(at: number): number {
+    this.open.pop();
+    this.path.pop();
+    this.expectNext();
+    return at + 1;
+  }
+
+  private expectNext(): void {
+    this.expect = this.open.length === 0 ? 'end' : 'separator';
+  }
+
+  private run(kind: ValueKind, at: number, isName: boolean, isKept: boolean): number {
+    const search = { depth: 0, isInText: false, isOver: false, names: 0 };
+    this.running = { kind, start: this.offset + at, isName, isKept, search };
+    return at;
+  }
+
+  /** Completes the running value, whose end is at a position. */
+  private complete(running: RunningValue, bytes: Buffer, at: number, found: SplitValue[]): void {
+    const { kind, start, isName, isKept, search } = running;
+    this.running = undefined;
+    const { text, value } = isKept ? this.parse(bytes.subarray(start - this.offset, at)) : SKIPPED;
+    if (isName) this.enterName(String(value));
+    else {
+      this.expectNext();
+      found.push({ path: [...this.path], kind, start, end: this.offset + at, names: search.names, text, value });
+    }
+  }
+
+  private parse(bytes: Buffer): Pick<SplitValue, 'text' | 'value'> {
+    this.checkSize(bytes.length);
+    try {
+      if (!isUtf8(bytes)) throw new SyntaxError('invalid UTF-8');
+      const text = bytes.toString();
+      return { text, value: parseText(text) };
+    } catch (error) {
+      throw error instanceof SyntaxError ? locate(bytes, this.errorPath, error.message) : error;
+    }
+  }
+
+  private enterName(name: string): void {
+    const names = this.open.at(-1)?.names;
+    this.path[this.path.length - 1] = name;
+    if (names?.has(name)) throw this.error(`duplicate field ${JSON.stringify(name)}`);
+    names?.add(name);
+    const { fields } = this.limits;
+    if (names !== undefined && names.size > fields) throw this.error(`more than ${fields} fields`);
+    this.expect = 'colon';
+  }
+
+  private error(message: string): JsonError {
+    return new JsonError(this.errorPath, message);
+  }
+
+  /** The path for errors: the object's own before its first field has a name. */
+  private get errorPath(): JsonPath {
+    const container = this.open.at(-1);
+    const isNameless = container !== undefined && !container.isList && container.names.size === 0;
+    return isNameless ? this.path.slice(0, -1) : [...this.path];
+  }
+
+  private unexpected(byte: number, expected: string): JsonError {
+    const character = byte < 0x80 ? JSON.stringify(String.fromCharCode(byte)) : 'non-ASCII byte';
+    return this.error(`unexpected ${character}, expected ${expected}`);
+  }
+}
+
+function valueKind(byte: number): ValueKind {
+  if (byte === OPEN_BRACE) return 'object';
+  if (byte === OPEN_BRACKET) return 'array';
+  return byte === QUOTE ? 'string' : 'scalar';
+}
+
+/** The progress of the search for a value's end. */
+interface EndSearch {
+  depth: number;
+  isInText: boolean;
+  isOver: boolean;
+  names: number;
+}
+
+const BACKSLASH = 0x5c;
+
+/**
+ * Searches for the end of a value from a position. Finds the end of every value that is JSON, and some end of others.
+ * @returns the position behind the value, or behind the searched bytes, which never end inside an escape
+ */
+function findEnd(bytes: Buffer, from: number, search: EndSearch): number {
+  const { length } = bytes;
+  let at = from;
+  while (at < length) {
+    if (search.isInText) {
+      at = findQuote(bytes, at);
+      if (bytes[at] !== QUOTE) return at;
+      at++;
+      search.isInText = false;
+      search.isOver = search.depth === 0;
+      if (search.isOver) return at;
+      continue;
+    }
+    const byte = bytes[at];
+    switch (byte) {
+      case QUOTE:
+        search.isInText = true;
+        break;
+      case COLON:
+        search.names++;
+        break;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        if (++search.depth > jsonLimits.nesting) return at;
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        search.isOver = search.depth <= 1;
+        if (search.depth === 0) return at;
+        search.depth--;
+        if (search.isOver) return at + 1;
+        break;
+      default:
+        search.isOver = search.depth === 0 && (byte === COMMA || isSpace(byte));
+        if (search.isOver) return at;
+    }
+    at++;
+  }
+  return at;
+}
+
+/** Returns the position of the quote that ends a text, or of the first byte that cannot be judged without the next chunk. */
+function findQuote(bytes: Buffer, from: number): number {
+  const { length } = bytes;
+  let at = from;
+  while (at < length) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at;
+    if (byte !== BACKSLASH) at++;
+    else if (at + 1 === length) return at;
+    else at += 2;
+  }
+  return at;
+}
+
+const INVALID_TEXT = 'invalid escape, or an unescaped control character, in a text';
+const INVALID_SCALAR = 'expected a value: a number, true, false or null is invalid';
+
+/** An escape: a surrogate pair, half of one, or any other. */
+const ESCAPE = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F]|(?<half>u[dD][89a-fA-F])|.)/g;
+
+/** Whether a text has half of a surrogate pair, which no database can store. */
+function hasHalfPair(text: string): boolean {
+  return text.includes('\\u') && text.matchAll(ESCAPE).some(({ groups }) => groups?.half !== undefined);
+}
+
+/**
+ * Parses the text of a value.
+ * @throws SyntaxError, whose message does not quote the value, which may be secret
+ */
+export function parseText(text: string): unknown {
+  if (hasHalfPair(text)) throw new SyntaxError('unpaired surrogate in an escape');
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new SyntaxError(text.startsWith('"') ? INVALID_TEXT : INVALID_SCALAR);
+  }
+}
+
+/** Creates the error of a kept value, with the path to the value in it that causes the error. */
+function locate(bytes: Buffer, path: JsonPath, message: string): JsonError {
+  const limits = { valueBytes: bytes.length, fields: Number.POSITIVE_INFINITY };
+  const kind = valueKind(bytes[0] ?? 0);
+  if (kind === 'string' || kind === 'scalar') return new JsonError(path, message);
+  try {
+    new JsonSplitter(() => 'enter', limits).push(bytes);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    return new JsonError([...path, ...error.path], error.message);
+  }
+  return new JsonError(path, message);
+}
+
+/**
+ * Returns a kept value whose objects have each name once. JSON.parse alone would silently use the last value of a name, and
+ * lose the others (zitadel 1.1).
+ * @throws JsonError
+ */
+export function uniqueValue({ path, names, text, value }: Omit<SplitValue, 'kind' | 'start' | 'end'>): unknown {
+  if (names !== countNames(value)) throw locate(Buffer.from(text), path, 'duplicate field');
+  return value;
+}
+
+function countNames(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const parts: unknown[] = Object.values(value);
+  let names = Array.isArray(value) ? 0 : parts.length;
+  for (const part of parts) names += countNames(part);
+  return names;
+}

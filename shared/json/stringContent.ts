@@ -1,0 +1,48 @@
+// Reads the content of JSON strings of any size.
+
+import { JsonError, type JsonPath } from './jsonError.ts';
+import { parseText } from './splitter.ts';
+
+/**
+ * Unescapes a JSON string as a stream of bytes. Requests carry an export file as a string (specification 2.5,
+ * `data_orgsv1`).
+ * @param content the bytes between the quotes of a skipped string
+ * @param path the path of the string, for errors
+ * @throws JsonError for invalid escapes, control characters and UTF-8
+ */
+export async function* stringContent(content: AsyncIterable<Uint8Array>, path: JsonPath): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let pending = '';
+  const decode = (chunk?: Uint8Array): Uint8Array => {
+    try {
+      pending += decoder.decode(chunk, { stream: chunk !== undefined });
+      const length = chunk === undefined ? pending.length : completeLength(pending);
+      const text = parseText(`"${pending.slice(0, length)}"`);
+      pending = pending.slice(length);
+      return Buffer.from(String(text));
+    } catch (error) {
+      if (error instanceof SyntaxError) throw new JsonError(path, error.message);
+      throw error instanceof TypeError ? new JsonError(path, 'invalid UTF-8') : error;
+    }
+  };
+  for await (const chunk of content) yield decode(chunk);
+  yield decode();
+}
+
+/** Returns the length of the part of `text` that ends before any incomplete escape or surrogate pair. */
+function completeLength(text: string): number {
+  for (let at = Math.max(0, text.length - 12); at < text.length; at++) {
+    if (text[at] !== '\\' || isEscaped(text, at)) continue;
+    const length = text[at + 1] === 'u' ? 6 : 2;
+    const isHighSurrogate = /^\\u[dD][89abAB]/.test(text.slice(at, at + 6));
+    if (at + length > text.length || (isHighSurrogate && at + 12 > text.length)) return at;
+  }
+  return text.length;
+}
+
+/** Whether an odd number of backslashes precedes a position in a JSON text. */
+function isEscaped(text: string, position: number): boolean {
+  let at = position;
+  while (text[at - 1] === '\\') at--;
+  return (position - at) % 2 === 1;
+}

@@ -1,0 +1,90 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { exportFileJson } from '../../../shared/exportFile/fileForm.ts';
+import { ExportFileReader } from '../../../shared/exportFile/reader.ts';
+import { locatedMessage } from '../../../shared/json/jsonError.ts';
+import { inPieces } from '../../support/fixtures/bytes.ts';
+import { errorOf } from '../json/splitDocument.ts';
+
+const FILE = '{"orgs":[{"orgId":"1","org":{"name":"one"}}]}';
+
+/** Reads a file that arrives in pieces of a size, and returns its error. */
+async function errorIn(file: Buffer, size: number): Promise<string> {
+  const pieces = await Array.fromAsync(exportFileJson(inPieces(file, size)));
+  const reader = new ExportFileReader(() => true);
+  const error = errorOf(() => {
+    for (const piece of pieces) reader.push(piece);
+    reader.end();
+  });
+  return locatedMessage(error);
+}
+
+const json = (value: unknown) => JSON.stringify(value);
+const PRODUCT = 'an export of another product';
+const RESPONSE = 'the response of an export or import';
+const COMPRESSED = 'compressed by another method than gzip, or twice';
+
+describe('a file of another kind', () => {
+  it.each([
+    ['nothing', '', 'empty'],
+    ['white space', ' \r\n', 'empty'],
+    ['an HTML page', '<!DOCTYPE html>\n<html><body>Sign in</body></html>', 'an HTML page'],
+    ['an HTML page with a comment', '<!-- x -->\n<html><body>Sign in</body></html>', 'an HTML page'],
+    ['an XHTML page', '<?xml version="1.0"?><!DOCTYPE html><html></html>', 'an HTML page'],
+    ['CSV', 'id,email,name\r\n1,a@b.c,Ada\r\n', 'a spreadsheet'],
+    ['CSV with semicolons and quotes', '"id";"email"\n"1";"a@b.c"\n', 'a spreadsheet'],
+    [
+      'people, one a line',
+      `${json({ user_id: '1' })}\n${json({ user_id: '2' })}\n`,
+      'a list of JSON objects, one a line',
+    ],
+    ['progress', '{"event":"progress","phase":1}\n{"event":"result"}\n', 'a list of JSON objects, one a line'],
+    ['double encoding', json(FILE), 'encoded twice, as a JSON text'],
+    ['a request for a bucket', json({ data_orgs_gcs: { bucket: 'b' } }), 'an import request'],
+    ['a misspelt request', json({ timeout: '1m', dataOrgsV1: {} }), 'an import request'],
+    ['the response of an import', json({ errors: [], success: {} }), RESPONSE],
+    ['the response of an export', json({ manifest: {}, object: { bucket: 'b' } }), RESPONSE],
+    [
+      'a saved gRPC error',
+      json({ code: 8, message: 'too large', details: [] }),
+      'a saved error response ("too large")',
+    ],
+    ["a Keycloak realm's export", json({ id: 'r', realm: 'my', users: [{ username: 'u' }] }), PRODUCT],
+    ["Auth0's users", json([{ user_id: 'auth0|1', email: 'a@b.c' }]), PRODUCT],
+    ["Firebase's users", json({ users: [{ localId: '1', email: 'a@b.c' }] }), PRODUCT],
+    ['SCIM', json({ schemas: [], Resources: [{ userName: 'u' }] }), PRODUCT],
+    ['a search for people', json({ details: { totalResult: '1' }, result: [{ userId: '1' }] }), PRODUCT],
+    ['a Keycloak realm in a request', json({ dataOrgs: { id: 'r', realm: 'my' } }), PRODUCT],
+  ])('is rejected, and its kind is named: %s', async (_name, text, kind) => {
+    const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le');
+    for (const file of [Buffer.from(text), utf16, gzipSync(text)])
+      for (const size of [5, 10_000])
+        expect(await errorIn(file, size)).toContain(`the file is ${kind}, not an export file: `);
+  });
+
+  it.each([
+    ['a ZIP archive', 'PK\x03\x04\x14', COMPRESSED],
+    ['a spreadsheet', 'PK\x03\x04\x14\0\0xl/workbook.xml', 'a spreadsheet'],
+    ['zstd', '\x28\xb5\x2f\xfd\x04', COMPRESSED],
+    ['bzip2', 'BZh91AY', COMPRESSED],
+    ['xz', '\xfd7zXZ\0', COMPRESSED],
+    ['double compression', gzipSync(gzipSync(FILE)).toString('latin1'), COMPRESSED],
+  ])('is rejected, and its kind is named: %s', async (_name, text, kind) => {
+    const error = await errorIn(Buffer.from(text, 'latin1'), 3);
+    expect(error).toContain(`the file is ${kind}, not an export file: `);
+  });
+
+  it.each([
+    ['half of its bytes', FILE.slice(0, 30), 'orgs[0].org: unexpected end of JSON input: the file is truncated'],
+    [
+      'a list of organisations',
+      json([{ orgId: '1', humanUsers: [{ userName: 'u' }] }]),
+      'expected an object {"orgs":[…]}',
+    ],
+    ['one organisation', json({ orgId: '1', org: {} }), 'expected {"orgs":[…]}; the file begins with orgId, org'],
+    ['plain text', 'upstream connect error', 'expected an object {"orgs":[…]}'],
+    ['an error in an export', '{"users":1,"orgs":[{"orgId":tru}]}', 'orgs[0].orgId: expected a value: a number'],
+  ])('is rejected as JSON without organisations, or by its error: %s', async (_name, text, message) => {
+    expect(await errorIn(Buffer.from(text), 5)).toContain(message);
+  });
+});
