@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { identityJson } from '../command.ts';
-import { identityProcessJson } from '../processes/programs.ts';
 import type { Instance } from './deployments.ts';
 
 /** A token that the `identity` command made. */
