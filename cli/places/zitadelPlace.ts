@@ -42,8 +42,8 @@ function openForAWhile(hasStates: boolean): string {
 /** Describes the ids that are refused, by the behaviour of the release. */
 function refusedIds(importsStates: boolean): string {
   const deleted = importsStates
-    ? 'ids of people that were deleted with their organisation'
-    : 'ids of users, projects and actions that were deleted in another organisation, to which this release would write them';
+    ? "ids of people that were deleted with their organisation, and of organisations that were deleted while the token's user was a member"
+    : 'ids of organisations that were deleted, and of users, projects and actions that were deleted in another organisation, to which this release would write them';
   return `not imported, and listed as errors: ids that another organisation has, and ${deleted}`;
 }
 

@@ -9,6 +9,7 @@ import { codes } from '../../../shared/errors/identityError.ts';
 import { zitadelCallFailed, zitadelContextMissing, zitadelImportTooSlow } from '../../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../../shared/json/jsonObject.ts';
 import { zitadelSteps } from '../../../shared/organisation/section.ts';
+import { claimsLoginNames, recordSections } from '../../../shared/organisation/sections.ts';
 import { Backoff } from '../../../shared/retry.ts';
 import { named } from '../../numberTexts.ts';
 import { hasErrorId, reportsExisting } from '../errorIds.ts';
@@ -65,10 +66,15 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   domain: ['domain_isverified', 'domain_isprimary'],
 };
 
+/** The types of errors about records with login names. */
+const loginNameTypes = new Set(recordSections.filter(claimsLoginNames).map(({ error }) => error.type));
+
 /** The meaning of an import's error for a record. */
 interface ReadError extends ImportError {
   /** `created` for a consequence of how ZITADEL imports: nothing is missing. */
   readonly outcome: 'created' | 'existing' | 'notCarried' | 'failed';
+  /** Whether another import may have created the record at the same time. */
+  readonly isDoubtful?: true;
 }
 
 /**
@@ -83,6 +89,8 @@ export function readError(error: ImportError, record: Pick<OutgoingRecord, 'fore
   // The file lacks the identity provider, which the manual steps list.
   if (type === 'user_link' && hasErrorId(message, 'noProvider') && record?.foreseen === 'notCarried')
     return as('notCarried');
+  // Release 4 checks the login name first of two imports at once.
+  if (loginNameTypes.has(type) && hasErrorId(message, 'taken')) return { ...as('failed'), isDoubtful: true };
   if (!reportsExisting(error)) return as('failed');
   // ZITADEL also reports organisations that the request did not create as existing.
   return as(type === 'org' && record === undefined ? 'created' : 'existing');
@@ -92,6 +100,8 @@ export function readError(error: ImportError, record: Pick<OutgoingRecord, 'fore
 interface Answered {
   readonly record: OutgoingRecord;
   readonly entry: LedgerEntry;
+  /** Whether another import may have created the record at the same time. */
+  readonly isDoubtful: boolean;
 }
 
 /** Reads a response: the entries of the records, and the errors that are about none of them. */
@@ -108,7 +118,7 @@ function readResponse(
     };
     const [own] = take(record.type);
     const part = (parts[record.type] ?? []).flatMap(take).find(({ outcome }) => outcome !== 'created');
-    return { record, entry: entryFor(record, own, part) };
+    return { record, entry: entryFor(record, own, part), isDoubtful: own?.isDoubtful === true };
   });
   const others = [...pending.values()].flat().map((error) => readError(error, undefined));
   return { answered, others: others.filter(({ outcome }) => outcome !== 'created') };
@@ -251,7 +261,19 @@ class ImportSender {
     for (const { type, id = '', message } of errors)
       if (type === 'org' && !reportsExisting({ type, message })) ledger.refuse(id);
     await this.withhold(answered.filter(isOpen), creations);
+    await this.settleDoubtful(answered.filter(({ isDoubtful }) => isDoubtful));
     if (records.length >= this.records) this.records = Math.min(2 * this.records, this.most);
+  }
+
+  /** Settles the users whom another import has created as existing ones, with which the file is compared at the end. */
+  private async settleDoubtful(answered: readonly Answered[]): Promise<void> {
+    if (answered.length === 0) return;
+    const { ledger, owners } = this.file;
+    const records = answered.map(({ record }) => record);
+    const search = { callerId: undefined, after: owners.readAt, isExpected: () => false };
+    const creations = await findCreations(this.connection, records, search);
+    for (const record of records)
+      if (creations.get(record.position)?.owner === record.orgId) ledger.enter(record, { outcome: 'existing' });
   }
 
   /** Withholds what refers to records of which others have taken the ids since the owners were read. */

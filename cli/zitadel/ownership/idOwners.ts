@@ -4,13 +4,15 @@ import { z } from 'zod';
 import { TemporaryDatabase } from '../../../shared/collections/temporaryDatabase.ts';
 import { zitadelHistoryIncomplete } from '../../../shared/errors/placeErrors.ts';
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
+import { textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { planReferences, recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { Reference } from '../../../shared/organisation/relations.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
+import { organisationSection } from '../../../shared/organisation/sections.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { recordNoun } from '../../nouns.ts';
-import { oldestEvent, readEvents, readEventsOf, type ZitadelEvent } from '../events.ts';
+import { type EventTime, newestEvent, oldestEvent, readEvents, readEventsOf, type ZitadelEvent } from '../events.ts';
 import { readOrganisations } from '../organisationEvents.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { type IdSpace, idSpaces, isOfAggregates } from './idSpaces.ts';
@@ -23,7 +25,8 @@ const TABLES = `
     openTo TEXT, createdAt INTEGER, isRemoved INTEGER, PRIMARY KEY (space, id)) STRICT, WITHOUT ROWID;
   CREATE INDEX aggregates ON ids (space, aggregateId);
   CREATE INDEX parents ON ids (space, parentId);
-  CREATE TABLE organisations (id TEXT PRIMARY KEY, name TEXT, removedAt INTEGER) STRICT, WITHOUT ROWID`;
+  CREATE TABLE organisations (id TEXT PRIMARY KEY, name TEXT, removedAt INTEGER, isDeleted INTEGER) STRICT, WITHOUT ROWID;
+  CREATE TABLE fileOrganisations (id TEXT PRIMARY KEY, name TEXT) STRICT, WITHOUT ROWID`;
 
 const ownerRow = z.object({
   orgId: z.string(),
@@ -31,6 +34,7 @@ const ownerRow = z.object({
   openTo: z.string().nullable(),
   isRemoved: z.number(),
   goneWithOrganisation: z.number(),
+  createdAt: z.number().nullable(),
 });
 const idRow = z.object({ id: z.string() });
 const nameRow = z.object({ name: z.string() });
@@ -68,9 +72,17 @@ export function isOwnReference({ collection, ifForeign, permittedBy }: Reference
 /** The owners of the ids of a file, in an unnamed temporary file. */
 export class IdOwners implements RecordVisitor, Disposable {
   private readonly database = new TemporaryDatabase(TABLES);
+  /** The time of the newest event before the owners were read. */
+  private newest: EventTime | undefined;
+
+  get readAt(): EventTime | undefined {
+    return this.newest;
+  }
 
   /** Adds the id of a record of the file, and those to which it refers. */
   add(record: OrganisationRecord): void {
+    if (record.section === organisationSection)
+      this.database.run(FILE_ORGANISATION, record.orgId, textAt(record.json, 'org.name', record.orgId));
     const targets = planReferences(record).filter(({ reference }) => isOwnReference(reference));
     for (const key of [recordKey(record), ...targets.map((target) => target.key)]) {
       const found = idOf(documentPath(key));
@@ -80,7 +92,7 @@ export class IdOwners implements RecordVisitor, Disposable {
   }
 
   reset(): void {
-    this.database.run('DELETE FROM ids');
+    for (const table of ['ids', 'fileOrganisations']) this.database.run(`DELETE FROM ${table}`);
   }
 
   /**
@@ -90,14 +102,19 @@ export class IdOwners implements RecordVisitor, Disposable {
   async read(connection: ZitadelConnection): Promise<void> {
     const isCreation = { aggregateTypes: ['instance'], eventTypes: ['instance.added'] };
     if ((await oldestEvent(connection, isCreation)) === undefined) throw zitadelHistoryIncomplete(connection.origin);
-    await this.readOrganisations(connection);
-    for (const space of new Set(Object.values(idSpaces))) await this.readSpace(connection, space);
+    this.newest = (await newestEvent(connection))?.createdAt;
+    await this.readEvents(connection, undefined);
   }
 
-  /** Reads the owners of all ids anew. */
+  /** Reads the events since the owners were read, and forgets which ids the records of the file claim. */
   async refresh(connection: ZitadelConnection): Promise<void> {
-    this.database.run(FORGET);
-    await this.read(connection);
+    this.database.run(`${FORGET} WHERE createdAt = ?`, CLAIMED_AT);
+    await this.readEvents(connection, this.newest);
+  }
+
+  private async readEvents(connection: ZitadelConnection, after: EventTime | undefined): Promise<void> {
+    await this.readOrganisations(connection);
+    for (const space of new Set(Object.values(idSpaces))) await this.readSpace(connection, space, after);
   }
 
   /** Reads the owners of some ids anew, which are those of aggregates. */
@@ -122,11 +139,11 @@ export class IdOwners implements RecordVisitor, Disposable {
   }
 
   private async readOrganisations(connection: ZitadelConnection): Promise<void> {
-    for (const { orgId, name, deletedAt } of (await readOrganisations(connection)).values())
-      this.database.run(ORGANISATION, orgId, name, deletedAt ?? null);
+    for (const { orgId, name, deletedAt, isDeleted } of (await readOrganisations(connection)).values())
+      this.database.run(ORGANISATION, orgId, name, deletedAt ?? null, Number(isDeleted));
   }
 
-  private async readSpace(connection: ZitadelConnection, space: IdSpace): Promise<void> {
+  private async readSpace(connection: ZitadelConnection, space: IdSpace, after: EventTime | undefined): Promise<void> {
     const name = nameOf(space);
     const { ids } = countRow.parse(
       this.database.statement('SELECT count(*) AS ids FROM ids WHERE space = ?').get(name),
@@ -137,7 +154,7 @@ export class IdOwners implements RecordVisitor, Disposable {
     for (const stream of space.streams) {
       const { aggregateType, created, removed, removedAggregate, removedParent } = stream;
       const ends = [removedAggregate, removedParent].filter((type) => type !== undefined);
-      const query = { aggregateTypes: [aggregateType], eventTypes: [...created, ...removed, ...ends] };
+      const query = { aggregateTypes: [aggregateType], eventTypes: [...created, ...removed, ...ends], after };
       let pages = 0;
       for await (const page of readEvents(connection, query)) {
         for (const event of page) this.apply(space, event);
@@ -191,10 +208,15 @@ export class IdOwners implements RecordVisitor, Disposable {
     if (is(({ removedParent }) => [removedParent])) remove('parentId', text('appId'));
   }
 
-  /** Returns the name of an organisation, also of a deleted one; undefined for the instance. */
+  /** Returns the name of an organisation of the target, also of a deleted one, or of the file; undefined for the instance. */
   organisationName(orgId: string): string | undefined {
-    const columns = this.database.statement('SELECT name FROM organisations WHERE id = ?').get(orgId);
+    const columns = this.database.statement(ORGANISATION_NAME).get(orgId, orgId);
     return columns === undefined ? undefined : nameRow.parse(columns).name;
+  }
+
+  /** Returns the organisations of the file that the target has deleted. */
+  get deletedOrganisations(): readonly string[] {
+    return this.database.all(DELETED_ORGANISATIONS).map((columns) => idRow.parse(columns).id);
   }
 
   /** Whether a record of the file claims an id, which is that of an aggregate and was free. */
@@ -211,9 +233,9 @@ export class IdOwners implements RecordVisitor, Disposable {
     if (found === undefined) return undefined;
     const columns = this.database.statement(OWNER).get(found.name, found.id);
     if (columns === undefined) return undefined;
-    const { orgId, noun, openTo, isRemoved, goneWithOrganisation } = ownerRow.parse(columns);
+    const { orgId, noun, openTo, isRemoved, goneWithOrganisation, createdAt } = ownerRow.parse(columns);
     const state = isRemoved === 1 ? 'deleted' : goneWithOrganisation === 1 ? 'deletedWithOrganisation' : 'live';
-    return { orgId, noun, state, openTo: openTo ?? undefined };
+    return { orgId, noun, state, openTo: openTo ?? undefined, ...(createdAt === CLAIMED_AT ? { isOfFile: true } : {}) };
   }
 
   [Symbol.dispose](): void {
@@ -226,13 +248,18 @@ const CLAIMED_AT = Number.MAX_SAFE_INTEGER;
 /** Whether the organisation of an id was removed after the record was created. */
 const GONE = 'coalesce((SELECT removedAt > createdAt FROM organisations WHERE organisations.id = orgId), 0)';
 const FORGET =
-  'UPDATE ids SET orgId = NULL, noun = NULL, aggregateId = NULL, parentId = NULL, openTo = NULL, isRemoved = NULL';
-const ORGANISATION = 'INSERT OR REPLACE INTO organisations (id, name, removedAt) VALUES (?, ?, ?)';
+  'UPDATE ids SET orgId = NULL, noun = NULL, aggregateId = NULL, parentId = NULL, openTo = NULL, createdAt = NULL, isRemoved = NULL';
+const ORGANISATION = 'INSERT OR REPLACE INTO organisations (id, name, removedAt, isDeleted) VALUES (?, ?, ?, ?)';
+const FILE_ORGANISATION = 'INSERT OR IGNORE INTO fileOrganisations (id, name) VALUES (?, ?)';
+const ORGANISATION_NAME = `
+  SELECT name FROM organisations WHERE id = ? UNION ALL SELECT name FROM fileOrganisations WHERE id = ? LIMIT 1`;
+const DELETED_ORGANISATIONS =
+  'SELECT id FROM fileOrganisations JOIN organisations USING (id) WHERE isDeleted = 1 ORDER BY id';
 const OWN = `
   UPDATE ids SET orgId = ?, noun = ?, aggregateId = ?, parentId = ?, openTo = ?, createdAt = ?, isRemoved = 0
   WHERE space = ? AND id = ? AND (orgId IS NULL OR isRemoved = 1 OR ${GONE})`;
 const OWNER = `
-  SELECT orgId, noun, openTo, isRemoved, ${GONE} AS goneWithOrganisation FROM ids
+  SELECT orgId, noun, openTo, isRemoved, ${GONE} AS goneWithOrganisation, createdAt FROM ids
   WHERE space = ? AND id = ? AND orgId IS NOT NULL`;
 
 /** Describes the id of a record for the decision about its owner; undefined for a record without an id of its own. */

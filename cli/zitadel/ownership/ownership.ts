@@ -10,6 +10,8 @@ export interface IdOwner {
   readonly state: 'live' | 'deleted' | 'deletedWithOrganisation';
   /** An organisation that may refer to the record as to its own. */
   readonly openTo?: string | undefined;
+  /** Whether an earlier record of the file gets the id, which was free in the target. */
+  readonly isOfFile?: true;
 }
 
 /** The id of a record of the file. */
@@ -35,7 +37,7 @@ export type OwnershipDecision =
 
 /** The reason for which a record is not sent, and the owner of its id. */
 export interface OwnerConflict {
-  readonly reason: 'otherOwner' | 'otherKind' | 'deletedElsewhere' | 'deletedOrganisation';
+  readonly reason: 'earlierInFile' | 'otherOwner' | 'otherKind' | 'deletedElsewhere' | 'deletedOrganisation';
   readonly owner: IdOwner;
 }
 
@@ -55,6 +57,7 @@ export function decideOwnership(
     conflict: { reason, owner },
   });
   const isOwn = owner.orgId === id.orgId;
+  if (owner.isOfFile === true && !(isOwn && owner.noun === id.noun)) return refused('earlierInFile');
   if (owner.state === 'live') {
     if (!isOwn) return refused('otherOwner');
     return owner.noun === id.noun ? { outcome: 'own' } : refused('otherKind');
@@ -64,6 +67,24 @@ export function decideOwnership(
     return refused('deletedOrganisation');
   if (!isOwn && id.isAggregate && writesToFirstOwner) return refused('deletedElsewhere');
   return { outcome: 'free' };
+}
+
+/** An organisation of the target whose id the file has. */
+export interface OrganisationState {
+  /** Whether it was deleted, and not created again. */
+  readonly isDeleted: boolean;
+  /** Whether the user of the token was a member when it was deleted. */
+  readonly hadCaller: boolean;
+}
+
+/** Decides whether a ZITADEL refuses an organisation for the state of its id. Release 4 refuses former members only. */
+export function refusesOrganisation(
+  { isDeleted, hadCaller }: OrganisationState,
+  { writesToFirstOwner }: ReleaseFacts,
+): 'always' | 'formerMember' | undefined {
+  if (!isDeleted) return undefined;
+  if (writesToFirstOwner) return 'always';
+  return hadCaller ? 'formerMember' : undefined;
 }
 
 /** Whether a record may refer to another record as to its organisation's own, by the owner of the other record. */

@@ -1,13 +1,22 @@
 // Withholding the records whose ids belong to others.
 
 import { recordName } from '../../../shared/exportFile/comparedRecord.ts';
-import { recordSection } from '../../../shared/organisation/sections.ts';
+import { organisationSection, recordSection } from '../../../shared/organisation/sections.ts';
 import { recordNoun } from '../../nouns.ts';
 import { named } from '../../numberTexts.ts';
+import { readEventsOf } from '../events.ts';
 import type { FileLosses } from '../fileLosses.ts';
 import type { ImportLedger, LedgerDocument, LedgerRecord } from '../import/ledger.ts';
+import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { claimedId, type IdOwners } from './idOwners.ts';
-import { decideOwnership, type IdOwner, mayReferTo, type OwnerConflict, type ReleaseFacts } from './ownership.ts';
+import {
+  decideOwnership,
+  type IdOwner,
+  mayReferTo,
+  type OwnerConflict,
+  type ReleaseFacts,
+  refusesOrganisation,
+} from './ownership.ts';
 
 /** The records of a file, and the owners of their ids. */
 export interface OwnedFile {
@@ -16,6 +25,44 @@ export interface OwnedFile {
   readonly losses: FileLosses;
   readonly release: ReleaseFacts;
 }
+
+/**
+ * Withholds all records of the organisations whose ids the ZITADEL takes no more, because the organisations were deleted:
+ * release 2 would write the records into the deleted ones.
+ * @param callerId the user of the token, whom the ZITADEL makes a member of each organisation that it creates
+ */
+export async function withholdDeleted(connection: ZitadelConnection, file: OwnedFile, callerId: string): Promise<void> {
+  const { ledger, owners, losses, release } = file;
+  const deleted = owners.deletedOrganisations;
+  if (deleted.length === 0) return;
+  const members = await readEventsOf(connection, deleted, memberEvents);
+  for (const orgId of deleted) {
+    const ofCaller = members.get(orgId)?.findLast(({ payload }) => payload.userId === callerId);
+    const hadCaller = ofCaller?.type === MEMBER_ADDED;
+    const refusal = refusesOrganisation({ isDeleted: true, hadCaller }, release);
+    if (refusal === undefined) continue;
+    const reason = `was deleted in the target, and ${refusalTexts[refusal]}`;
+    const cause = `organisation ${named(orgId, owners.organisationName(orgId))} ${reason}`;
+    ledger.refuse(orgId);
+    for (const { position, section } of [...ledger.documents()].filter((document) => document.orgId === orgId)) {
+      const isItself = section === organisationSection.name;
+      ledger.withhold(position, isItself ? reason : `is not imported: ${cause}`, cause);
+      losses.withhold(ledger.at(position).record);
+    }
+  }
+}
+
+const MEMBER_ADDED = 'org.member.added';
+const memberEvents = {
+  aggregateTypes: ['org'],
+  eventTypes: [MEMBER_ADDED, 'org.member.removed', 'org.member.cascade.removed'],
+};
+
+const refusalTexts = {
+  always: 'this release of ZITADEL never takes its id again: use another id, or another instance',
+  formerMember:
+    "the token's user was its member, and cannot become one again: import with the token of another user, who becomes its owner",
+} as const;
 
 /**
  * Withholds each record whose id has another owner, or that would be written to a record of another organisation, and all
@@ -57,12 +104,13 @@ function conflictText({ reason, owner }: OwnerConflict, owners: IdOwners): strin
   const organisation = ownerText(owner, owners);
   const remedy = 'use another id, or another instance';
   const texts: Readonly<Record<OwnerConflict['reason'], string>> = {
+    earlierInFile: `the file has the id twice, first for ${article(owner.noun)} of ${organisation}`,
     otherOwner: `${organisation} has ${article(owner.noun)} with this id`,
     otherKind: `the id belongs to ${article(owner.noun)} of its organisation`,
     deletedElsewhere: `${organisation} had ${article(owner.noun)} with this id, and this release of ZITADEL would write the record there`,
     deletedOrganisation: `the id was deleted with ${organisation}, and ZITADEL refuses it`,
   };
-  return `${texts[reason]}: ${remedy}`;
+  return `${texts[reason]}: ${reason === 'earlierInFile' ? 'correct the file' : remedy}`;
 }
 
 function article(noun: string): string {

@@ -207,6 +207,54 @@ describe.each(releases)('an import into a ZITADEL of release %s', (release) => {
     expect(contents.find('9', 'humanUsers', 'ada') !== undefined).toBe(!isOld);
   });
 
+  it('refuses an organisation that was deleted, in the dry run too, and sends nothing of it', async () => {
+    const { zitadel } = await filledZitadel([], { release });
+    const gone = organisation('1', {
+      humanUsers: [person('ada')],
+      projects: [{ projectId: 'shop', project: { name: 'Shop' } }],
+    });
+    const kept = organisation('2', { humanUsers: [person('ben')] });
+    await importIntoStandIn(zitadel, [gone]);
+    zitadel.contents.delete('1');
+    const again = { ...gone, humanUsers: [person('new')], projects: [] };
+    const reason =
+      release === '2.71'
+        ? 'was deleted in the target, and this release of ZITADEL never takes its id again: use another id'
+        : "was deleted in the target, and the token's user was its member, and cannot become one again";
+    for (const dryRun of [true, false]) {
+      const before = importsOf(zitadel).length;
+      const {
+        errors = [],
+        summary,
+        success,
+      } = await importIntoStandIn(zitadel, [again, kept], { dryRun, polls: never });
+      expect(errors).toEqual([
+        {
+          type: 'human_user',
+          id: 'new',
+          message: expect.stringContaining(`organisation 1 (Organisation 1) ${reason}`),
+        },
+        { type: 'org', id: '1', message: expect.stringContaining(reason) },
+      ]);
+      expect(summary).toMatchObject({ created: { org: 1, humanUsers: 1 }, failed: { org: 1, humanUsers: 1 } });
+      expect(success.orgs?.map(({ orgId }) => orgId)).toEqual(['2']);
+      // The organisation and the person of the other one.
+      expect(importsOf(zitadel).length - before).toBe(dryRun ? 0 : 2);
+    }
+  });
+
+  it('says that the file has an id twice, and where', async () => {
+    const { zitadel } = await filledZitadel([], { release });
+    const twice = [
+      organisation('1', { humanUsers: [person('ada')] }),
+      organisation('2', { machineUsers: [robot('ada', 'robot')] }),
+    ];
+    const { errors } = await importIntoStandIn(zitadel, twice, { dryRun: true });
+    const message =
+      'the file has the id twice, first for a person of organisation 1 (Organisation 1): correct the file';
+    expect(errors).toEqual([{ type: 'machine_user', id: 'ada', message: expect.stringContaining(message) }]);
+  });
+
   it('refuses people of deleted organisations by their name', async () => {
     const { zitadel } = await withOther({ release });
     zitadel.contents.delete('1');
@@ -219,6 +267,26 @@ describe.each(releases)('an import into a ZITADEL of release %s', (release) => {
 });
 
 describe('an import into a ZITADEL', () => {
+  it('counts a user whom another import creates at the same time as existing, unless another user has the name', async () => {
+    const { zitadel } = await filledZitadel([organisation('1', { humanUsers: [person('ada')] })], {
+      races: (userId) => userId === 'ann' || userId === 'bot',
+    });
+    const users = { humanUsers: [person('ann'), person('bob'), person('twin', { userName: 'name of ada' })] };
+    const { errors, summary } = await importIntoStandIn(zitadel, [
+      organisation('9', { ...users, machineUsers: [robot('bot')] }),
+    ]);
+    expect(summary.created).toEqual({ org: 1, humanUsers: 1 });
+    expect(summary.unchanged).toEqual({ humanUsers: 1, machineUsers: 1 });
+    expect(errors).toEqual([{ type: 'human_user', id: 'twin', message: expect.stringContaining('V3-DKcYh') }]);
+  });
+
+  it('takes a deleted organisation with the token of a user who was not its member', async () => {
+    const { zitadel } = await filledZitadel([organisation('1')], { release: '2026-07' });
+    zitadel.contents.delete('1');
+    const { errors, summary } = await importIntoStandIn(zitadel, [organisation('1')]);
+    expect({ errors, created: summary.created }).toEqual({ errors: undefined, created: { org: 1 } });
+  });
+
   it('refuses ids of providers of the instance', async () => {
     const { zitadel } = await withOther();
     zitadel.contents.append('instance', [

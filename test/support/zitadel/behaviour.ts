@@ -40,6 +40,8 @@ export interface ZitadelBehaviour {
   hidesEvents: boolean;
   /** Whether the instance's login names carry the domain of their organisation. */
   loginNamesByDomain: boolean;
+  /** Whether another import creates a user at the same time: after the check of its id, before that of its login name. */
+  races: (userId: string) => boolean;
   /** Whether an import drops a record without an error. */
   drops: (record: { readonly section: string }) => boolean;
   /** Whether a proxy removes the header `x-zitadel-orgid` of requests to a path. */
@@ -71,6 +73,7 @@ export const measured: Readonly<ZitadelBehaviour> = {
   hidesUsers: false,
   hidesEvents: false,
   loginNamesByDomain: false,
+  races: () => false,
   drops: () => false,
   losesContext: () => false,
   externalDomain: undefined,

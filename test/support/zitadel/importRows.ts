@@ -15,6 +15,8 @@ export interface ImportRun {
   readonly release: Release;
   /** Whether the instance's domain policy demands login names that are unique within the organisation. */
   readonly loginNamesByDomain: boolean;
+  /** Whether another import creates a user between the checks of its id and of its login name. */
+  readonly races?: ((userId: string) => boolean) | undefined;
   /** Whether the import drops a record without an error. */
   readonly drops?: (record: { readonly section: string }) => boolean;
   /** Called before each write; ends the import by throwing. */

@@ -1,7 +1,7 @@
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import { hasStates, keepsOwner, type Release } from './behaviour.ts';
 import { userStateEvents } from './closing.ts';
-import { elements } from './contents.ts';
+import { type Contents, elements } from './contents.ts';
 import { creationEvents } from './importEvents.ts';
 import {
   ALREADY,
@@ -58,7 +58,10 @@ function createOrganisation(
   const id = textAt(org, 'orgId', '');
   const name = textAt(org, 'org.name', '');
   const fault = (message: string) => ({ type: 'org', id, message });
-  if (contents.deletedIds.has(id)) return fault('ID=COMMA-Bd2jj Message=Errors.Org.Domain.AlreadyExists');
+  if (contents.deletedIds.has(id)) {
+    const refusal = refusalOfDeleted(contents, id, release, callerId);
+    if (refusal !== undefined) return fault(refusal);
+  }
   if (contents.organisations.has(id))
     return fault(`ID=${release === '2.71' ? 'ORG-lapo2m' : 'ORG-lapo2n'} Message=Errors.Org.AlreadyExisting`);
   if (name === '') return fault('ID=COMM-deLSk Message=Errors.Org.Invalid');
@@ -84,6 +87,17 @@ function createOrganisation(
   return undefined;
 }
 
+/** Returns the error about an organisation that was deleted; release 4 of July 2026 refuses its former members only. */
+function refusalOfDeleted(contents: Contents, id: string, release: Release, callerId: string | undefined) {
+  if (release === '2.71') return 'ID=ORG-lapo2m Message=Errors.Org.AlreadyExisting';
+  if (release === '4.0') return 'ID=COMMA-Bd2jj Message=Errors.Org.Domain.AlreadyExists';
+  const isFormerMember = contents.log.events.some(
+    ({ aggregateId, type, payload }) =>
+      aggregateId === id && type === 'org.member.added' && payload.userId === callerId,
+  );
+  return isFormerMember ? `${ALREADY}.Member.AlreadyExists` : undefined;
+}
+
 function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
   const { section, type, id, key = id, exists, refuses, stored } = row;
   const { contents } = run;
@@ -101,6 +115,10 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
         : exists !== '' && contents.find(orgId, section, recordId) !== undefined;
     // The seed follows as a separate write, also for an existing person.
     if (isTaken) return [fault(existsIn(run.release, row) ?? exists), ...importSeed(run, orgId, json)];
+    if (isUser && run.races?.(recordId) === true) {
+      const ofOther = { ...run, races: undefined, callerId: 'other' };
+      importSection(ofOther, { orgId, [section]: [json] }, row);
+    }
     const refusal = refuses?.(given);
     if (refusal !== undefined) return [fault(refusal)];
     if (run.drops?.({ section }) === true) return [];

@@ -346,8 +346,8 @@ async function importRoute(ports: RoutePorts, { message, contextId, callerId }: 
   };
   try {
     const { contents, host } = ports;
-    const { release, loginNamesByDomain, drops } = ports.behaviour;
-    const run = { contents, contextOrgId: contextId, host, callerId, release, loginNamesByDomain, drops, write };
+    const { release, loginNamesByDomain, drops, races } = ports.behaviour;
+    const run = { contents, contextOrgId: contextId, host, callerId, release, loginNamesByDomain, drops, races, write };
     const { errors, reached } = importAll(run, orgs);
     if (ports.behaviour.stallsAtWrite <= 0) await new Promise(() => {});
     const success = reached.length === 0 ? {} : { orgs: reached.map((id) => ({ orgId: id })) };
