@@ -93,7 +93,7 @@ async function* fromUtf16(content: Bytes, encoding: Utf16): AsyncGenerator<Uint8
 }
 
 /** The beginning of an import request: no field with an object or a list precedes its file. */
-const REQUEST_START = new RegExp(`^\\s*\\{[^{[]*"(?:${[...inlineFields.keys()].join('|')})"\\s*:`);
+const REQUEST_START = /^\s*\{[^{[]*"(?:data_orgs|dataOrgs)(?:v1)?"\s*:/;
 const REQUEST_START_BYTES = 1_000;
 
 /** Yields the export file inside an import request. */

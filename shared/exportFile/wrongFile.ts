@@ -27,6 +27,8 @@ interface Kind {
   readonly remedy: string;
   /** Matches the start of the file, without white space in front. */
   readonly pattern: RegExp;
+  /** Matches the start of files of other kinds. */
+  readonly unless?: RegExp;
 }
 
 /** The kinds of wrong files. The first that matches counts. */
@@ -54,15 +56,15 @@ const kinds: readonly Kind[] = [
   {
     what: 'an export of another product',
     remedy: CONVERT,
-    pattern:
-      /^[[{](?!.*"(?:orgId|org_id|humanUsers)").*"(?:realm|users|user_id|localId|schemas|result|email|user_?name)"/is,
+    pattern: /"(?:realm|users|user_id|localId|schemas|result|email|user_?name)"/i,
+    unless: /"(?:orgId|org_id|humanUsers)"/,
   },
 ];
 
 /** Recognises a wrong file by its first bytes, after its reading as an export file has failed. */
 export function wrongFile(start: Buffer): WrongFileError | undefined {
   const text = start.toString('latin1').trimStart();
-  const kind = kinds.find(({ pattern }) => pattern.test(text));
+  const kind = kinds.find(({ pattern, unless }) => pattern.test(text) && unless?.test(text) !== true);
   return kind === undefined ? savedError(start.toString()) : new WrongFileError(kind.what, kind.remedy);
 }
 
