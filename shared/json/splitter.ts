@@ -12,7 +12,9 @@ import {
   OPEN_BRACKET,
   QUOTE,
 } from './bytes.ts';
+import { type EndSearch, findEnd } from './findEnd.ts';
 import { JsonError, type JsonPath } from './jsonError.ts';
+import { parseText } from './parseText.ts';
 
 /**
  * The treatment of a value. `enter` splits an object or a list into the values inside it. `keep` parses the value, as does
@@ -262,99 +264,6 @@ function valueKind(byte: number): ValueKind {
   if (byte === OPEN_BRACE) return 'object';
   if (byte === OPEN_BRACKET) return 'array';
   return byte === QUOTE ? 'string' : 'scalar';
-}
-
-/** The progress of the search for a value's end. */
-interface EndSearch {
-  depth: number;
-  isInText: boolean;
-  isOver: boolean;
-  names: number;
-}
-
-const BACKSLASH = 0x5c;
-
-/**
- * Searches for the end of a value from a position. Finds the end of every value that is JSON, and some end of others.
- * @returns the position behind the value, or behind the searched bytes, which never end inside an escape
- */
-function findEnd(bytes: Buffer, from: number, search: EndSearch): number {
-  const { length } = bytes;
-  let at = from;
-  while (at < length) {
-    if (search.isInText) {
-      at = findQuote(bytes, at);
-      if (bytes[at] !== QUOTE) return at;
-      at++;
-      search.isInText = false;
-      search.isOver = search.depth === 0;
-      if (search.isOver) return at;
-      continue;
-    }
-    const byte = bytes[at];
-    switch (byte) {
-      case QUOTE:
-        search.isInText = true;
-        break;
-      case COLON:
-        search.names++;
-        break;
-      case OPEN_BRACE:
-      case OPEN_BRACKET:
-        if (++search.depth > jsonLimits.nesting) return at;
-        break;
-      case CLOSE_BRACE:
-      case CLOSE_BRACKET:
-        search.isOver = search.depth <= 1;
-        if (search.depth === 0) return at;
-        search.depth--;
-        if (search.isOver) return at + 1;
-        break;
-      default:
-        search.isOver = search.depth === 0 && (byte === COMMA || isSpace(byte));
-        if (search.isOver) return at;
-    }
-    at++;
-  }
-  return at;
-}
-
-/** Returns the position of the quote that ends a text, or of the first byte that cannot be judged without the next chunk. */
-function findQuote(bytes: Buffer, from: number): number {
-  const { length } = bytes;
-  let at = from;
-  while (at < length) {
-    const byte = bytes[at];
-    if (byte === QUOTE) return at;
-    if (byte !== BACKSLASH) at++;
-    else if (at + 1 === length) return at;
-    else at += 2;
-  }
-  return at;
-}
-
-const INVALID_TEXT = 'invalid escape, or an unescaped control character, in a text';
-const INVALID_SCALAR = 'expected a value: a number, true, false or null is invalid';
-
-/** An escape: a surrogate pair, half of one, or any other. */
-const ESCAPE = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F]|(?<half>u[dD][89a-fA-F])|.)/g;
-
-/** Whether a text has half of a surrogate pair, which no database can store. */
-function hasHalfPair(text: string): boolean {
-  return text.includes('\\u') && text.matchAll(ESCAPE).some(({ groups }) => groups?.half !== undefined);
-}
-
-/**
- * Parses the text of a value.
- * @throws SyntaxError, whose message does not quote the value, which may be secret
- */
-export function parseText(text: string): unknown {
-  if (hasHalfPair(text)) throw new SyntaxError('unpaired surrogate in an escape');
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new SyntaxError(text.startsWith('"') ? INVALID_TEXT : INVALID_SCALAR);
-  }
 }
 
 /** Creates the error of a kept value, with the path to the value in it that causes the error. */

@@ -1,7 +1,7 @@
 // Reads the content of JSON strings of any size.
 
 import { JsonError, type JsonPath } from './jsonError.ts';
-import { parseText } from './splitter.ts';
+import { parseText } from './parseText.ts';
 
 /**
  * Unescapes a JSON string as a stream of bytes. Requests carry an export file as a string (specification 2.5,

@@ -1,0 +1,82 @@
+// Finds the end of a JSON value in bytes that arrive in chunks.
+
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  isSpace,
+  jsonLimits,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from './bytes.ts';
+
+/** The progress of the search for a value's end. */
+export interface EndSearch {
+  depth: number;
+  isInText: boolean;
+  isOver: boolean;
+  names: number;
+}
+
+const BACKSLASH = 0x5c;
+
+/**
+ * Searches for the end of a value from a position. Finds the end of every value that is JSON, and some end of others.
+ * @returns the position behind the value, or behind the searched bytes, which never end inside an escape
+ */
+export function findEnd(bytes: Buffer, from: number, search: EndSearch): number {
+  const { length } = bytes;
+  let at = from;
+  while (at < length) {
+    if (search.isInText) {
+      at = findQuote(bytes, at);
+      if (bytes[at] !== QUOTE) return at;
+      at++;
+      search.isInText = false;
+      search.isOver = search.depth === 0;
+      if (search.isOver) return at;
+      continue;
+    }
+    const byte = bytes[at];
+    switch (byte) {
+      case QUOTE:
+        search.isInText = true;
+        break;
+      case COLON:
+        search.names++;
+        break;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        if (++search.depth > jsonLimits.nesting) return at;
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        search.isOver = search.depth <= 1;
+        if (search.depth === 0) return at;
+        search.depth--;
+        if (search.isOver) return at + 1;
+        break;
+      default:
+        search.isOver = search.depth === 0 && (byte === COMMA || isSpace(byte));
+        if (search.isOver) return at;
+    }
+    at++;
+  }
+  return at;
+}
+
+/** Returns the position of the quote that ends a text, or of the first byte that cannot be judged without the next chunk. */
+function findQuote(bytes: Buffer, from: number): number {
+  const { length } = bytes;
+  let at = from;
+  while (at < length) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at;
+    if (byte !== BACKSLASH) at++;
+    else if (at + 1 === length) return at;
+    else at += 2;
+  }
+  return at;
+}
