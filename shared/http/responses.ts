@@ -9,7 +9,7 @@ import { log } from '../log.ts';
 const completeContents = new WeakMap<Response, string | Uint8Array<ArrayBuffer>>();
 
 /** Creates a response whose content is known as a whole, so that the server writes it without reading a stream. */
-export function completeResponse(content: string | Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
+function completeResponse(content: string | Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
   const response = new Response(content, init);
   completeContents.set(response, content);
   return response;

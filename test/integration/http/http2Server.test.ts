@@ -191,17 +191,3 @@ describe('a draining server', () => {
     expect(await server.serving?.close()).toBe(0);
   });
 });
-
-it('an unknown RPC is rejected as specified by gRPC, over both protocols', async () => {
-  const headers = { 'content-type': 'application/grpc' };
-  const path = '/acme.Service/Method';
-  const refused = {
-    'content-type': 'application/grpc',
-    'grpc-status': '12',
-    'grpc-message': 'unknown service or method',
-  };
-  const answer = await requestHttp2(server.url, { method: 'POST', path, headers });
-  expect(answer).toMatchObject({ status: 200, headers: refused, body: '' });
-  const overHttp1 = await fetch(server.url + path, { method: 'POST', headers });
-  expect(Object.fromEntries(overHttp1.headers)).toMatchObject(refused);
-});

@@ -28,8 +28,6 @@ beforeAll(async () => {
   };
 });
 
-describe('identity serve', () => describeRpcClients(() => ({ url: instance.url, instance })));
-
 describe('the function under functions-framework', () => describeRpcClients(() => ({ url: urlOfFunction, instance })));
 
 it('the log contains the reason for a rejected RPC whose HTTP status is 200, and nothing of its message', () => {

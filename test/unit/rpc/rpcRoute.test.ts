@@ -1,6 +1,5 @@
 import { UserService } from '@zitadel/proto/zitadel/user/v2/user_service_pb.js';
 import { describe, expect, it } from 'vitest';
-import { personDenied } from '../../../shared/errors/errors.ts';
 import { createApp } from '../../../shared/http/app.ts';
 import type { Endpoint } from '../../../shared/openapi/endpoint.ts';
 import { rpcRoutes } from '../../../shared/rpc/rpcRoute.ts';
@@ -16,15 +15,6 @@ function waitingApp(until: () => Promise<void>) {
   const rpc = { path, method, authenticate: until, call: async () => ({}) };
   return createApp({ routes: rpcRoutes(rpc, { endpoint, toRequest: () => ({}) }) });
 }
-
-it('an error of this service has its name in a protobuf message for Connect clients', async () => {
-  const app = waitingApp(() => Promise.reject(personDenied()));
-  const headers = { 'content-type': 'application/json' };
-  const response = await app.request(path, { method: 'POST', headers, body: '{}' });
-  const value = Buffer.from('\n\rPERSON_DENIED\x12\x08identity').toString('base64').replace(/=+$/, '');
-  const debug = { reason: 'PERSON_DENIED', domain: 'identity' };
-  expect(await response.json()).toMatchObject({ details: [{ type: 'google.rpc.ErrorInfo', value, debug }] });
-});
 
 describe('a client that leaves during an RPC', () => {
   it.each(['application/grpc', 'application/grpc-web', 'application/json'])(
