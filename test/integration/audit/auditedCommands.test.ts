@@ -1,7 +1,7 @@
 import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { commands } from '../../../cli/commands.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
@@ -14,60 +14,72 @@ import { openStore, type StoreLocation } from '../../../shared/store/openStore.t
 import { breakTrail, eventsIn } from '../../support/audit/storedTrail.ts';
 import { identity, identityJson } from '../../support/command.ts';
 import { databaseOptions } from '../../support/places/locations.ts';
-import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 import { type Database, readDatabase } from '../../support/stores/database.ts';
 import { createUser } from '../../support/stores/documents.ts';
-import { describeStores, keyEnvironment, type StoreKind } from '../../support/stores/stores.ts';
+import { describeStores, keyEnvironment, type StoreKind, setUpOnce } from '../../support/stores/stores.ts';
 
 const trail = z.strictObject({ events: z.array(auditEvent) });
 
-/** The objects that the calls of the commands refer to. */
-interface Subjects {
-  readonly directory: string;
-  readonly orgId: string;
-  readonly userId: string;
-  readonly tokenId: string;
-  readonly backup: string;
-  /** The file of the instance's master key. */
-  readonly masterKey: string;
+/** A call of a command, and the facts of its last event apart from its name and outcome. */
+interface Row {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly facts?: object;
+  /** The exit code; 0 by default. Some calls fail, so that the objects of the other calls remain. */
+  readonly exit?: number;
+  /** The only database on which it is called. */
+  readonly only?: StoreKind['name'];
 }
 
-/** A call of each command, and the facts of its last event apart from its name and outcome. A new command needs a line. */
-const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: readonly string[], facts: object]>> = {
-  init: () => [[], { outcome: 'FAILED_PRECONDITION' }],
-  'otp-email enable': () => [['ada'], { target: 'ada' }],
-  'otp-email remove': () => [['unknown', '--dry-run'], {}],
-  'pat create': ({ userId }) => [
-    ['--user', userId, '--only', 'export'],
-    { target: userId, flags: ['--only export'], ids: { tokenId: expect.any(String) } },
-  ],
-  'pat list': ({ userId }) => [['--user', userId], {}],
-  'pat revoke': ({ tokenId }) => [[tokenId], { target: tokenId }],
-  'member add': ({ userId }) => [
-    ['--user', userId, '--role', 'IAM_OWNER'],
-    { target: userId, flags: ['--role IAM_OWNER'] },
-  ],
-  'member remove': ({ userId }) => [['--user', userId, '--role', 'IAM_OWNER'], { target: userId }],
-  'member list': () => [[], {}],
-  'org list': () => [[], {}],
-  'org delete': ({ orgId }) => [[orgId, 'other', '--yes'], { orgIds: [orgId, 'other'], outcome: 'NOT_FOUND' }],
-  'user list': () => [[], {}],
-  'user lock': ({ userId }) => [[userId], { target: userId }],
-  'user unlock': ({ userId }) => [[userId], { target: userId }],
-  'service-user create': () => [['bot'], { target: 'bot', ids: { userId: expect.any(String) } }],
-  'service-user delete': ({ userId }) => [[userId, '--force'], { target: userId, flags: ['--force'] }],
-  rekey: () => [[], {}],
-  audit: () => [[], {}],
-  'migrate prepare': ({ directory }) => [
-    ['--token-file', join(directory, 'source.pat'), '--only', 'export'],
-    {
-      flags: [`--token-file ${join(directory, 'source.pat')}`, '--only export'],
-      ids: { userId: expect.any(String), tokenId: expect.any(String) },
-    },
-  ],
-  backup: ({ backup }) => [[backup], { target: backup }],
-  restore: ({ backup, masterKey }) => [[backup, '--key', masterKey], { target: backup }],
-};
+const onUser = ['--user', 'ROBOT'];
+/** The name of a new id in the facts. */
+const NEW = expect.any(String);
+const self: Pick<Row, 'only'> = { only: 'SQLite' };
+
+/** A new command needs a row. Words in capitals are those of `subjects`. */
+const rows: readonly Row[] = [
+  { command: 'init', args: [], facts: { outcome: 'FAILED_PRECONDITION' }, exit: 1 },
+  { command: 'otp-email enable', args: ['ada'], facts: { target: 'ada' } },
+  { command: 'otp-email remove', args: ['unknown', '--dry-run'], exit: 64 },
+  {
+    command: 'pat create',
+    args: [...onUser, '--only', 'export'],
+    facts: { target: 'ROBOT', flags: ['--only export'], ids: { tokenId: NEW } },
+  },
+  { command: 'pat list', args: onUser },
+  { command: 'pat revoke', args: ['TOKEN'], facts: { target: 'TOKEN' } },
+  {
+    command: 'member add',
+    args: [...onUser, '--role', 'IAM_OWNER'],
+    facts: { target: 'ROBOT', flags: ['--role IAM_OWNER'] },
+  },
+  { command: 'member remove', args: [...onUser, '--role', 'IAM_OWNER'], facts: { target: 'ROBOT' } },
+  { command: 'member list', args: [] },
+  { command: 'org list', args: [] },
+  {
+    command: 'org delete',
+    args: ['ORG', 'other', '--yes'],
+    facts: { orgIds: ['ORG', 'other'], outcome: 'NOT_FOUND' },
+    exit: 64,
+  },
+  { command: 'user list', args: [] },
+  { command: 'user lock', args: ['ROBOT'], facts: { target: 'ROBOT' } },
+  { command: 'user unlock', args: ['ROBOT'], facts: { target: 'ROBOT' } },
+  { command: 'service-user create', args: ['bot'], facts: { target: 'bot', ids: { userId: NEW } } },
+  { command: 'service-user delete', args: ['ROBOT', '--force'], facts: { target: 'ROBOT', flags: ['--force'] } },
+  // On Firestore, it first waits until every process has read the new key.
+  { command: 'rekey', args: [], ...self },
+  { command: 'audit', args: [], ...self },
+  {
+    command: 'migrate prepare',
+    args: ['--token-file', 'FILE', '--only', 'export'],
+    facts: { flags: ['--token-file FILE', '--only export'], ids: { userId: NEW, tokenId: NEW } },
+  },
+  { command: 'backup', args: ['BACKUP'], facts: { target: 'BACKUP' }, ...self },
+  { command: 'restore', args: ['BACKUP', '--key', 'KEY'], facts: { target: 'BACKUP' }, ...self },
+];
+
 /**
  * A server runs until it is stopped, and its operations are recorded, as are exports and imports between places. The other
  * commands only read, or open no instance.
@@ -75,26 +87,28 @@ const calls: Readonly<Record<string, (subjects: Subjects) => readonly [args: rea
 const onPlaces = ['export', 'import', 'compare', 'inspect'];
 const migrating = ['migrate', 'migrate plan', 'migrate resume', 'migrate report', 'migrate cleanup'];
 const notCalled = ['serve', ...onPlaces, ...migrating];
-/** Commands whose calls fail, so that the objects of the other calls remain. */
-const failing: Readonly<Record<string, number>> = { init: 1, 'otp-email remove': 64, 'org delete': 64 };
-/** Commands that exist for self-hosted instances only. */
-const selfHostedOnly = ['audit', 'backup', 'restore'];
-/** On Firestore, it first waits until every process has read the new key. */
-const slowOnFirestore = ['rekey'];
-
-async function newInstance(kind: StoreKind) {
+async function newInstance(kind: StoreKind, directory: string) {
   const location = await kind.newLocation();
-  const directory = await temporaryDirectory();
-  onTestFinished(() => directory.remove());
   const store = await openStore(location);
   const { orgId } = await initialise(store, { name: 'north' }, DAY_MS, new Date());
   const userId = await createServiceUser(store, 'robot', orgId, new Date());
   const { tokenId } = await issueToken(store, userId, new Date(), DAY_MS);
   await store.commit([createUser('ada', { partition: 'humanUsers/0', orgId, body: '{"user":{}}' })]);
   await store.close();
-  const backup = join(directory.path, 'north.backup');
-  const masterKey = location.kind === 'sqlite' ? join(location.directory, 'master.key') : '';
-  return { location, subjects: { directory: directory.path, orgId, userId, tokenId, backup, masterKey } };
+  const subjects: Readonly<Record<string, string>> = {
+    ...{ ROBOT: userId, TOKEN: tokenId, ORG: orgId },
+    FILE: join(directory, 'source.pat'),
+    BACKUP: join(directory, 'north.backup'),
+    KEY: location.kind === 'sqlite' ? join(location.directory, 'master.key') : '',
+  };
+  /** Replaces words in capitals, in texts and lists at any depth. */
+  const resolve = (value: unknown): unknown => {
+    if (typeof value === 'string') return value.replace(/\b[A-Z]+\b/g, (word) => subjects[word] ?? word);
+    return Array.isArray(value) ? value.map(resolve) : value;
+  };
+  const resolveFacts = (facts: object) =>
+    Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, resolve(fact)]));
+  return { location, resolve, resolveFacts };
 }
 
 async function databaseAt(location: StoreLocation): Promise<Database> {
@@ -115,42 +129,48 @@ async function trailOf(location: StoreLocation, printed: string): Promise<readon
 
 describe('the table of commands', () => {
   it('has a call for each command in this test', () => {
-    expect([...Object.keys(calls), ...notCalled].toSorted()).toEqual(commands.map(({ name }) => name).toSorted());
+    expect([...rows.map(({ command }) => command), ...notCalled].toSorted()).toEqual(
+      commands.map(({ name }) => name).toSorted(),
+    );
   });
 });
 
 describeStores('the commands in the audit trail', (kind) => {
-  it('are recorded if they change data or copy secrets, and only then', async () => {
-    const { location, subjects } = await newInstance(kind);
-    let target = location;
-    let known = 0;
-    for (const [name, call] of Object.entries(calls)) {
-      if (kind.name === 'Firestore' && [...selfHostedOnly, ...slowOnFirestore].includes(name)) continue;
-      const command = commands.find((one) => one.name === name);
-      const [args, facts] = call(subjects);
-      const before = await databaseAt(target);
-      if (name === 'restore') {
-        target = { kind: 'sqlite', directory: join(subjects.directory, 'restored') };
-        // The backup's last event came after its copy.
-        known--;
-      }
-      const line = [...name.split(' '), ...args, ...databaseOptions(target)];
-      const { code, stdout, stderr, trail: printed } = await identity(line, { env: keyEnvironment(target) });
-      expect({ name, code }, stderr).toEqual({ name, code: failing[name] ?? 0 });
-      const lines = await trailOf(target, printed);
-      const added = kind.name === 'Firestore' ? lines : lines.slice(known);
-      known = lines.length;
-      expect(stdout).not.toContain('"event"');
-      if (command !== undefined && 'isAudited' in command && command.isAudited) {
-        const event = commandEvent(name);
-        expect(added, name).toEqual([
-          expect.objectContaining({ event, outcome: 'started', account: expect.any(String) }),
-          expect.objectContaining({ event, outcome: 'ok', ...facts }),
-        ]);
-      } else {
-        expect(added, name).toEqual([]);
-        expect(await databaseAt(target), name).toEqual(before);
-      }
+  let directory: TemporaryDirectory = { path: '', remove: async () => {} };
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+    return () => directory.remove();
+  });
+  const instance = setUpOnce(() => newInstance(kind, directory.path));
+  let known = 0;
+
+  const tried = rows.filter(({ only = kind.name }) => only === kind.name);
+  it.each(tried)('are recorded if they change data or copy secrets, and only then: $command', async (row) => {
+    const { location, resolve, resolveFacts } = instance();
+    const isRestore = row.command === 'restore';
+    const target: StoreLocation = isRestore
+      ? { kind: 'sqlite', directory: join(directory.path, 'restored') }
+      : location;
+    const before = await databaseAt(location);
+    const args = row.args.map((word) => String(resolve(word)));
+    const line = [...row.command.split(' '), ...args, ...databaseOptions(target)];
+    const { code, stdout, stderr, trail: printed } = await identity(line, { env: keyEnvironment(target) });
+    expect(code, stderr).toBe(row.exit ?? 0);
+    expect(stdout).not.toContain('"event"');
+    const lines = await trailOf(target, printed);
+    // The backup's last event came after its copy.
+    const added = kind.name === 'Firestore' ? lines : lines.slice(isRestore ? known - 1 : known);
+    known = lines.length;
+    const command = commands.find(({ name }) => name === row.command);
+    if (command !== undefined && 'isAudited' in command && command.isAudited) {
+      const event = commandEvent(row.command);
+      expect(added).toEqual([
+        expect.objectContaining({ event, outcome: 'started', account: expect.any(String) }),
+        expect.objectContaining({ event, outcome: 'ok', ...resolveFacts(row.facts ?? {}) }),
+      ]);
+    } else {
+      expect(added).toEqual([]);
+      expect(await databaseAt(location)).toEqual(before);
     }
   });
 });
