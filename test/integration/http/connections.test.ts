@@ -68,19 +68,6 @@ describe('a connection without a request', () => {
     await ended(await openUsed());
   });
 
-  it('is closed after a while, over HTTP/2', async () => {
-    const session = await server.openSession();
-    await once(session, 'close');
-  });
-
-  it('is closed after a while, over HTTP/2 with a stream whose headers never end', async () => {
-    const settings = '000000040000000000';
-    const headers = '000000010000000001';
-    const socket = await server.open('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-    socket.write(Buffer.from(settings + headers, 'hex'));
-    await ended(socket);
-  });
-
   it('is left alone as long as it has a request, and closed after it', async () => {
     // Its request comes with the connection: a slow machine would find the connection closed before.
     const session = beginHttp2(server.url);

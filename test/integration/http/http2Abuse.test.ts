@@ -80,6 +80,8 @@ describe('a connection of HTTP/2 without a request', () => {
   it.each([
     ['half the preface', preface.subarray(0, 8), Buffer.alloc(0)],
     ['the preface alone', preface, Buffer.alloc(0)],
+    ['its settings', opened, Buffer.alloc(0)],
+    ['headers without an end', Buffer.concat([opened, http2Frame('headers', { stream: 1 })]), Buffer.alloc(0)],
     ['half a frame', Buffer.concat([opened, halfFrame]), Buffer.alloc(0)],
     ['headers that continue', Buffer.concat([opened, unfinishedHeaders]), http2Frame('continuation', { stream: 1 })],
     ['pings', opened, http2Frame('ping', { payload: Buffer.alloc(8) })],
