@@ -265,6 +265,11 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
     ['a person U', 'a member U IAM_OWNER', 'Org-4N8es'],
     ['a person U', 'a member U', 'ORG-4Mlfs'],
     ['a person U; b project P', 'a projectMember P U PROJECT_OWNER', 'notCarried'],
+    [
+      'a project P; a person U',
+      'a projectMember P U PROJECT_OWNER; b projectMember P U PROJECT_OWNER',
+      'created, notCarried',
+    ],
     ['a person U; a project P', 'a projectMember P U ORG_OWNER', 'PROJECT-3m9ds'],
     [granted, 'b grantMember P G U PROJECT_GRANT_OWNER', 'created'],
     [granted, 'a grantMember P G U PROJECT_GRANT_OWNER', 'created'],
