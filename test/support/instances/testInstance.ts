@@ -12,6 +12,7 @@ import { createApp } from '../../../shared/http/app.ts';
 import { defaultLimits, type Limits } from '../../../shared/limits.ts';
 import { configureLog } from '../../../shared/log.ts';
 import type { ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
+import type { PasswordHashing } from '../../../shared/passwordHashing.ts';
 import type { Store, Write } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../audit/memoryTrail.ts';
 import { openTestStore } from '../stores/stores.ts';
@@ -84,6 +85,9 @@ export interface TestInstance {
 const noBucket = () => Promise.reject(new Error('these tests have no bucket'));
 const noStorage: ObjectStorage = { write: noBucket, pin: noBucket };
 
+/** Takes 1/256 of the default's time. */
+const passwordHashing: PasswordHashing = { algorithm: 'bcrypt', cost: 4 };
+
 /** The replaceable parts of an instance: a bucket, or its own store with faults. */
 export type ReplacedPorts = {
   readonly audit?: Audit;
@@ -110,7 +114,7 @@ export function servedInstance(
   const unlimited = { imports: Number.POSITIVE_INFINITY, exports: Number.POSITIVE_INFINITY };
   const limits = { ...defaultLimits('selfHosted'), timeoutMs: 600_000, ...unlimited, ...replaced.limits };
   const { audit } = memoryTrail();
-  const ports = { store, objectStorage: noStorage, audit, now, ...replaced, limits };
+  const ports = { store, objectStorage: noStorage, audit, now, passwordHashing, ...replaced, limits };
   const app = createApp({ routes: [...importRoutes(ports), ...exportRoutes(ports), ...userRoutes(ports)] });
   const send = async (path: string, body: unknown) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
