@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Store } from '../../shared/store/store.ts';
 import { type Exported, type TestInstance, testInstance } from '../support/instances/testInstance.ts';
 import { repetitions } from '../support/repetitions.ts';
-import { describeStores, openTestStore, type StoreKind } from '../support/stores/stores.ts';
+import { describeStores, openTestStore } from '../support/stores/stores.ts';
 import { Witness } from '../support/stores/witness.ts';
 import { type FaultName, faultTable } from './support/faultTable.ts';
 import { type FaultyStore, faultyStore, type StoreOperation } from './support/faultyStore.ts';
@@ -18,15 +18,11 @@ const org_ids = ['north', 'south'];
 /** A fault ends after this many calls. */
 const FAULTY_CALLS = repetitions({ few: 4, many: 6 });
 const FAULTY_EXPORTS = 4;
-/** The interval between failing calls; the emulator is slow, so it gets fewer of them. */
+/** The intervals between failing calls; the emulator is slow, so it gets fewer of them. */
 const everies = repetitions({
-  few: { SQLite: [1, 3], Firestore: [2] },
+  few: { SQLite: [2], Firestore: [2] },
   many: { SQLite: [1, 2, 3, 5, 8], Firestore: [1, 2, 3] },
 });
-/** An import commits its records in transactions, which are few. */
-const everiesOf = (operation: StoreOperation, kind: StoreKind) =>
-  operation === 'transaction' ? [1, 2] : everies[kind.name];
-
 type Case = readonly [name: FaultName, operation: StoreOperation, kind: FaultKind];
 
 const imports: readonly Case[] = [
@@ -54,7 +50,7 @@ describeStores('an import', (kind) => {
   for (const [name, operation, how] of imports) {
     it(`during which ${faultTable[name].fault}: ${faultTable[name].outcome}`, async (context) => {
       let times = 0;
-      for (const every of everiesOf(operation, kind)) {
+      for (const every of everies[kind.name]) {
         const store = await openTestStore(kind);
         const faulty = faultyStore(store, { operation, kind: how, every });
         const instance = await testInstance(store, 'test', { store: faulty.store });
