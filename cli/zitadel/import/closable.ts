@@ -6,6 +6,7 @@ import { isClosed } from '../../../shared/exportFile/leftToDoRules.ts';
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import type { SectionName } from '../../../shared/organisation/section.ts';
+import { type CreationEvent, creationEventOf } from '../creationEvents.ts';
 import type { EventQuery, ZitadelEvent } from '../events.ts';
 
 /** The place of a record's events: an aggregate, and the record in it. */
@@ -19,18 +20,9 @@ type Management = Client<typeof ManagementService>;
 
 /** A kind of records that a ZITADEL can close. */
 export interface Closable {
-  readonly sections: readonly SectionName[];
-  readonly aggregateType: string;
+  readonly sections: readonly [SectionName, ...SectionName[]];
   /** The first words of its events' types. */
   readonly prefix: string;
-  /** The types of the events that create a record. */
-  readonly creations: readonly string[];
-  /** The field of an event that identifies the record in its aggregate. */
-  readonly part?: 'appId' | 'grantId';
-  /** Returns the place of a record's events; undefined if only the event of its creation shows it. */
-  readonly placeOf: (json: JsonObject, orgId: string) => EventPlace | undefined;
-  /** The fields that identify a record and the event of its creation, if only that event shows its place. */
-  readonly createdWith?: readonly string[];
   /** Whether a record is closed right after the request that creates it; by default at the end of the import. */
   readonly isAtOnce?: true;
   readonly close: (management: Management, place: EventPlace, json: JsonObject) => Promise<unknown>;
@@ -40,19 +32,11 @@ export interface Closable {
   readonly reopen?: readonly ((management: Management, place: EventPlace) => Promise<unknown>)[];
 }
 
-const aggregate = (path: string) => (json: JsonObject, orgId: string) => ({
-  aggregateId: textAt(json, path, orgId),
-  part: '',
-});
-
 /** All kinds, in the order of closing: an inactive organisation or project may reject later calls. */
 export const closables: readonly Closable[] = [
   {
     sections: ['humanUsers', 'machineUsers'],
-    aggregateType: 'user',
     prefix: 'user.',
-    creations: ['user.human.added', 'user.machine.added'],
-    placeOf: aggregate('userId'),
     isAtOnce: true,
     close: (management, { aggregateId }) => management.deactivateUser({ id: aggregateId }),
     lock: (management, { aggregateId }) => management.lockUser({ id: aggregateId }),
@@ -63,58 +47,34 @@ export const closables: readonly Closable[] = [
   },
   {
     sections: ['userGrants'],
-    aggregateType: 'usergrant',
     prefix: 'user.grant.',
-    creations: ['user.grant.added'],
-    placeOf: () => undefined,
-    createdWith: ['userId', 'projectId'],
     close: (management, { aggregateId }, json) =>
       management.deactivateUserGrant({ userId: textAt(json, 'userId', ''), grantId: aggregateId }),
   },
   {
     sections: ['projectGrants'],
-    aggregateType: 'project',
     prefix: 'project.grant.',
-    creations: ['project.grant.added'],
-    part: 'grantId',
-    placeOf: (json) => ({
-      aggregateId: textAt(json, 'projectGrant.projectId', ''),
-      part: textAt(json, 'grantId', ''),
-    }),
     close: (management, { aggregateId, part }) =>
       management.deactivateProjectGrant({ projectId: aggregateId, grantId: part }),
   },
   {
     sections: ['apiApps', 'oidcApps'],
-    aggregateType: 'project',
     prefix: 'project.application.',
-    creations: ['project.application.added'],
-    part: 'appId',
-    placeOf: (json) => ({ aggregateId: textAt(json, 'app.projectId', ''), part: textAt(json, 'appId', '') }),
     close: (management, { aggregateId, part }) => management.deactivateApp({ projectId: aggregateId, appId: part }),
   },
   {
     sections: ['actions'],
-    aggregateType: 'action',
     prefix: 'action.',
-    creations: ['action.added'],
-    placeOf: aggregate('actionId'),
     close: (management, { aggregateId }) => management.deactivateAction({ id: aggregateId }),
   },
   {
     sections: ['projects'],
-    aggregateType: 'project',
     prefix: 'project.',
-    creations: ['project.added'],
-    placeOf: aggregate('projectId'),
     close: (management, { aggregateId }) => management.deactivateProject({ id: aggregateId }),
   },
   {
     sections: ['org'],
-    aggregateType: 'org',
     prefix: 'org.',
-    creations: ['org.added'],
-    placeOf: aggregate('$orgId'),
     close: (management) => management.deactivateOrg({}),
   },
 ];
@@ -134,10 +94,34 @@ export function placeKey({ aggregateId, part }: EventPlace): string {
   return JSON.stringify([aggregateId, part]);
 }
 
+/** The event that creates the records of a kind. Those of all its sections are of the same aggregates. */
+function creationOf({ sections: [section] }: Closable): CreationEvent {
+  return creationEventOf(section);
+}
+
+/** Whether only the event of a record's creation shows the place of its events. */
+export function hasGeneratedPlace(kind: Closable): boolean {
+  return creationOf(kind).aggregateId === undefined;
+}
+
+/** Returns the place of a record's events; undefined if only the event of its creation shows it. */
+export function placeOf(kind: Closable, json: JsonObject, orgId: string): EventPlace | undefined {
+  const { aggregateId, fields = {} } = creationOf(kind);
+  if (aggregateId === undefined) return undefined;
+  const [part] = Object.values(fields);
+  return { aggregateId: textAt(json, aggregateId, orgId), part: part === undefined ? '' : textAt(json, part, orgId) };
+}
+
+/** Returns the place of an event. */
+export function eventPlace(kind: Closable, event: Pick<ZitadelEvent, 'aggregateId' | 'payload'>): EventPlace {
+  const { aggregateId, fields = {} } = creationOf(kind);
+  const [part] = aggregateId === undefined ? [] : Object.keys(fields);
+  return { aggregateId: event.aggregateId, part: part === undefined ? '' : textAt(event.payload, part, '') };
+}
+
 /** Returns the key of the place of an event. */
-export function eventPlaceKey({ part }: Closable, event: Pick<ZitadelEvent, 'aggregateId' | 'payload'>): string {
-  const inAggregate = part === undefined ? '' : event.payload[part];
-  return placeKey({ aggregateId: event.aggregateId, part: typeof inAggregate === 'string' ? inAggregate : '' });
+export function eventPlaceKey(kind: Closable, event: Pick<ZitadelEvent, 'aggregateId' | 'payload'>): string {
+  return placeKey(eventPlace(kind, event));
 }
 
 /** The last words of the types of events that close or open a record. */
@@ -146,15 +130,11 @@ const userStateChanges = ['locked', 'unlocked', 'human.initialization.check.succ
 
 // A search of event types that a release does not know fails, unless it names the type of the aggregate.
 
-/** Returns the selection of the events that create records. */
-export function creationEvents({ aggregateType, creations }: Closable): EventQuery {
-  return { aggregateTypes: [aggregateType], eventTypes: creations };
-}
-
 /** Returns the selection of the events that close or open records. */
-export function stateEvents({ aggregateType, prefix, lock }: Closable): EventQuery {
+export function stateEvents(kind: Closable): EventQuery {
+  const { prefix, lock } = kind;
   const ends = [...stateChanges, ...(lock === undefined ? [] : userStateChanges)];
-  return { aggregateTypes: [aggregateType], eventTypes: ends.map((end) => `${prefix}${end}`) };
+  return { aggregateTypes: [creationOf(kind).aggregateType], eventTypes: ends.map((end) => `${prefix}${end}`) };
 }
 
 /** Whether an event closes its record. */
@@ -163,8 +143,10 @@ export function isClosing({ type }: Pick<ZitadelEvent, 'type'>): boolean {
 }
 
 /** Returns the selection of the events that concern the records themselves: of a user, every event. */
-export function ownEvents({ aggregateType, prefix, lock }: Closable): EventQuery {
+export function ownEvents(kind: Closable): EventQuery {
+  const { prefix, lock } = kind;
+  const { aggregateType } = creationOf(kind);
   if (lock !== undefined) return { aggregateTypes: [aggregateType] };
   const ends = ['added', 'changed', 'cascade.changed', ...stateChanges, 'removed'];
-  return { aggregateTypes: [aggregateType], eventTypes: ends.map((end) => `${prefix}${end}`) };
+  return { aggregateTypes: [creationOf(kind).aggregateType], eventTypes: ends.map((end) => `${prefix}${end}`) };
 }

@@ -16,8 +16,10 @@ import {
   closables,
   type EventPlace,
   eventPlaceKey,
+  hasGeneratedPlace,
   isClosing,
   placeKey,
+  placeOf,
   stateEvents,
 } from './closable.ts';
 import { grouped, readCreations } from './histories.ts';
@@ -151,10 +153,10 @@ export class Closer {
     const located: OpenRecord[] = [];
     for (const [kind, orgId, group] of grouped(entries)) {
       const { connection } = this;
-      const created = kind.createdWith && (await readCreations(connection, kind, group, { owner: orgId }));
+      const created = hasGeneratedPlace(kind) ? await readCreations(connection, kind, group, { orgId }) : undefined;
       for (const entry of group) {
         const place =
-          created === undefined ? kind.placeOf(entry.record.json, orgId) : created.get(entry.position)?.place;
+          created === undefined ? placeOf(kind, entry.record.json, orgId) : created.get(entry.position)?.place;
         located.push({ kind, entry, place });
       }
     }

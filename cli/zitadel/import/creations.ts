@@ -3,125 +3,15 @@
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import { canonicalLanguageTag } from '../../../shared/organisation/languageTag.ts';
 import type { FieldPath } from '../../../shared/organisation/relations.ts';
-import type { SectionName } from '../../../shared/organisation/section.ts';
 import { recordSection } from '../../../shared/organisation/sections.ts';
 import { Backoff, type RetryPolicy } from '../../../shared/retry.ts';
+import { creationEvents } from '../creationEvents.ts';
 import { type EventTime, readEvents, type ZitadelEvent } from '../events.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import type { OutgoingRecord } from './outgoingRecords.ts';
 
 /** The facts about a record that identify the event of its creation. */
 type SentRecord = Pick<OutgoingRecord, 'position' | 'section' | 'orgId' | 'json'>;
-
-/** The event of the creation of a section's records. */
-interface CreationEvent {
-  readonly aggregateType: string;
-  readonly type: string;
-  /** The path of the aggregate's id in the record; undefined if ZITADEL generates it. */
-  readonly aggregateId?: FieldPath;
-  /** The fields of the event that identify the record, with the paths of their values in the record. */
-  readonly fields?: Readonly<Record<string, FieldPath>>;
-  /** Whether the record's organisation may differ from the owner of the aggregate. */
-  readonly isShared?: true;
-}
-
-const ofOrganisation = { aggregateType: 'org', aggregateId: '$orgId' } as const;
-const policy = (name: string): CreationEvent => ({ ...ofOrganisation, type: `org.policy.${name}.added` });
-const text = (template: string): CreationEvent => ({
-  ...ofOrganisation,
-  type: 'org.customtext.set',
-  fields: { template: `=${template}`, language: 'language' },
-});
-const provider: CreationEvent = { ...ofOrganisation, type: 'org.idp.config.added', fields: { idpConfigId: 'idpId' } };
-const application: CreationEvent = {
-  aggregateType: 'project',
-  aggregateId: 'app.projectId',
-  type: 'project.application.added',
-  fields: { appId: 'appId' },
-};
-
-/** The events by section, as 2.71 and 4.x write them. */
-const creationEvents: Partial<Readonly<Record<SectionName, CreationEvent>>> = {
-  org: { ...ofOrganisation, type: 'org.added' },
-  domainPolicy: policy('domain'),
-  labelPolicy: policy('label'),
-  lockoutPolicy: policy('lockout'),
-  loginPolicy: policy('login'),
-  passwordComplexityPolicy: policy('password.complexity'),
-  privacyPolicy: policy('privacy'),
-  domains: { ...ofOrganisation, type: 'org.domain.added', fields: { domain: 'domainName' } },
-  oidcIdps: provider,
-  jwtIdps: provider,
-  humanUsers: { aggregateType: 'user', aggregateId: 'userId', type: 'user.human.added' },
-  machineUsers: { aggregateType: 'user', aggregateId: 'userId', type: 'user.machine.added' },
-  userMetadata: { aggregateType: 'user', aggregateId: 'id', type: 'user.metadata.set', fields: { key: 'key' } },
-  machineKeys: {
-    aggregateType: 'user',
-    aggregateId: 'userId',
-    type: 'user.machine.key.added',
-    fields: { keyId: 'keyId' },
-  },
-  userLinks: {
-    aggregateType: 'user',
-    aggregateId: 'userId',
-    type: 'user.human.externalidp.added',
-    fields: { idpConfigId: 'idpId', userId: 'providedUserId' },
-  },
-  projects: { aggregateType: 'project', aggregateId: 'projectId', type: 'project.added' },
-  projectRoles: {
-    aggregateType: 'project',
-    aggregateId: 'projectId',
-    type: 'project.role.added',
-    fields: { key: 'roleKey' },
-  },
-  apiApps: application,
-  oidcApps: application,
-  appKeys: {
-    aggregateType: 'project',
-    aggregateId: 'projectId',
-    type: 'project.application.oidc.key.added',
-    fields: { keyId: 'id' },
-  },
-  actions: { aggregateType: 'action', aggregateId: 'actionId', type: 'action.added' },
-  triggerActions: {
-    ...ofOrganisation,
-    type: 'org.flow.trigger_actions.set',
-    fields: { flowType: 'flowType', triggerType: 'triggerType' },
-  },
-  projectGrants: {
-    aggregateType: 'project',
-    aggregateId: 'projectGrant.projectId',
-    type: 'project.grant.added',
-    fields: { grantId: 'grantId' },
-  },
-  userGrants: {
-    aggregateType: 'usergrant',
-    type: 'user.grant.added',
-    fields: { userId: 'userId', projectId: 'projectId' },
-  },
-  orgMembers: { ...ofOrganisation, type: 'org.member.added', fields: { userId: 'userId' } },
-  projectMembers: {
-    aggregateType: 'project',
-    aggregateId: 'projectId',
-    type: 'project.member.added',
-    fields: { userId: 'userId' },
-  },
-  projectGrantMembers: {
-    aggregateType: 'project',
-    aggregateId: 'projectId',
-    type: 'project.grant.member.added',
-    fields: { grantId: 'grantId', userId: 'userId' },
-    isShared: true,
-  },
-  loginTexts: text('Login'),
-  initMessages: text('InitCode'),
-  passwordResetMessages: text('PasswordReset'),
-  verifyEmailMessages: text('VerifyEmail'),
-  verifyPhoneMessages: text('VerifyPhone'),
-  domainClaimedMessages: text('DomainClaimed'),
-  passwordlessRegistrationMessages: text('PasswordlessRegistration'),
-  inviteUserMessages: text('InviteUser'),
-};
 
 /** Events are visible as soon as older transactions of the ZITADEL end. */
 const defaultPolls: RetryPolicy = { attempts: () => 12, initialDelayMs: 100, maxDelayMs: 2_000 };
@@ -132,8 +22,12 @@ interface CreationSearch {
   readonly callerId: string | undefined;
   /** The time of the newest event before the records were sent. */
   readonly after: EventTime | undefined;
-  /** Whether a record's event is waited for. */
-  readonly isExpected: (record: SentRecord) => boolean;
+  /** The organisation that owns the events; by default any. */
+  readonly owner?: string;
+  /** Whether the newest event of a record counts; by default, the first one in its organisation. */
+  readonly isNewest?: boolean;
+  /** Whether a record's event is waited for. By default, none is. */
+  readonly isExpected?: (record: SentRecord) => boolean;
 }
 
 /**
@@ -143,7 +37,7 @@ interface CreationSearch {
 export async function findCreations(
   connection: ZitadelConnection,
   records: readonly SentRecord[],
-  { callerId, after, isExpected }: CreationSearch,
+  { callerId, after, owner, isNewest = false, isExpected = () => false }: CreationSearch,
 ): Promise<ReadonlyMap<number, ZitadelEvent>> {
   const found = new Map<number, ZitadelEvent>();
   const events = records.flatMap(({ section }) => creationEvents[section] ?? []);
@@ -152,6 +46,7 @@ export async function findCreations(
     aggregateTypes: [...new Set(events.map(({ aggregateType }) => aggregateType))],
     eventTypes: [...new Set(events.map(({ type }) => type))],
     ...(callerId === undefined ? {} : { editorId: callerId }),
+    ...(owner === undefined ? {} : { owner }),
     after,
   };
   const wanted = Map.groupBy(records, recordKey);
@@ -161,7 +56,7 @@ export async function findCreations(
       for (const event of page)
         for (const key of eventKeys(event))
           for (const record of wanted.get(key) ?? [])
-            if (isBetter(event, found.get(record.position), record)) found.set(record.position, event);
+            if (isNewest || isBetter(event, found.get(record.position), record)) found.set(record.position, event);
   } while (
     records.some((record) => isExpected(record) && !found.has(record.position) && recordKey(record) !== undefined) &&
     (await backoff.failed(undefined))

@@ -1,18 +1,18 @@
 // The events of existing records of a ZITADEL, by which an import decides what it may change.
 
-import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import { type EventQuery, type EventTime, readEvents, readEventsOf, type ZitadelEvent } from '../events.ts';
+import { type EventTime, readEvents, readEventsOf, type ZitadelEvent } from '../events.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import {
   type Closable,
   closableOf,
-  creationEvents,
   type EventPlace,
+  eventPlace,
   eventPlaceKey,
   ownEvents,
   placeKey,
 } from './closable.ts';
+import { findCreations } from './creations.ts';
 import { judge, type Verdict } from './evidence.ts';
 import type { LedgerRecord } from './ledger.ts';
 
@@ -42,7 +42,7 @@ export async function judgeRecords(
 ): Promise<Map<number, Verdict>> {
   const verdicts = new Map<number, Verdict>(subjects.map(({ position }) => [position, { is: 'foreign' }]));
   for (const [kind, orgId, group] of grouped(subjects)) {
-    const created = await readCreations(connection, kind, group, { owner: orgId, editorId: callerId });
+    const created = await readCreations(connection, kind, group, { orgId, callerId });
     for (const [position, events] of await readHistories(connection, kind, orgId, created))
       verdicts.set(position, judge(events, callerId));
   }
@@ -58,37 +58,24 @@ export function* grouped<Grouped extends Subject>(
       for (const [orgId, group] of Map.groupBy(ofKind, ({ record }) => record.orgId)) yield [kind, orgId, group];
 }
 
-/** Finds the newest creations of records of one kind and organisation; returns them by the records' positions. */
+/**
+ * Finds the newest creations of records of one kind and organisation; returns them by the records' positions.
+ * @param callerId the user who has created them; by default any
+ */
 export async function readCreations(
   connection: ZitadelConnection,
   kind: Closable,
   subjects: readonly Subject[],
-  query: EventQuery,
+  { orgId, callerId }: { readonly orgId: string; readonly callerId?: string },
 ): Promise<Map<number, Creation>> {
-  const positions = new Map(subjects.map(({ position, record }) => [creationKey(kind, record), position]));
-  const found = new Map<number, Creation>();
-  for await (const page of readEvents(connection, { ...query, ...creationEvents(kind) })) {
-    for (const event of page) {
-      const position = positions.get(eventCreationKey(kind, event));
-      if (position === undefined) continue;
-      const part = kind.part === undefined ? '' : textAt(event.payload, kind.part, '');
-      found.set(position, { place: { aggregateId: event.aggregateId, part }, createdAt: event.createdAt });
-    }
-  }
-  return found;
-}
-
-function creationKey(kind: Closable, { json, orgId }: Subject['record']): string {
-  const place = kind.placeOf(json, orgId);
-  return place === undefined ? fieldsKey(kind, json) : placeKey(place);
-}
-
-function eventCreationKey(kind: Closable, event: ZitadelEvent): string {
-  return kind.createdWith === undefined ? eventPlaceKey(kind, event) : fieldsKey(kind, event.payload);
-}
-
-function fieldsKey({ createdWith = [] }: Closable, fields: JsonObject): string {
-  return JSON.stringify(createdWith.map((name) => textAt(fields, name, '')));
+  const records = subjects.map(({ position, record: { section, json } }) => {
+    return { position, section: section.name, orgId, json };
+  });
+  const search = { callerId, owner: orgId, after: undefined, isNewest: true } as const;
+  const events = [...(await findCreations(connection, records, search))];
+  return new Map(
+    events.map(([position, event]) => [position, { place: eventPlace(kind, event), createdAt: event.createdAt }]),
+  );
 }
 
 /** Reads the events of created records since their creation, by the records' positions. */

@@ -177,7 +177,7 @@ async function settleUnexported(connection: ZitadelConnection, ledger: ImportLed
     orgId,
     json,
   }));
-  const search = { callerId: undefined, after: undefined, isExpected: () => false };
+  const search = { callerId: undefined, after: undefined };
   const earlier = await findCreations(connection, records, search);
   for (const one of sent) if (earlier.has(one.position)) ledger.enter(one, { found: 'equal', outcome: 'unchanged' });
 }

@@ -270,7 +270,7 @@ class ImportSender {
     if (answered.length === 0) return;
     const { ledger, owners } = this.file;
     const records = answered.map(({ record }) => record);
-    const search = { callerId: undefined, after: owners.readAt, isExpected: () => false };
+    const search = { callerId: undefined, after: owners.usersReadTo };
     const creations = await findCreations(this.connection, records, search);
     for (const record of records)
       if (creations.get(record.position)?.owner === record.orgId) ledger.enter(record, { outcome: 'existing' });

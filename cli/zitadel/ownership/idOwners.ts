@@ -12,10 +12,10 @@ import { humanUserSection } from '../../../shared/organisation/sections/users.ts
 import { organisationSection } from '../../../shared/organisation/sections.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { recordNoun } from '../../nouns.ts';
-import { type EventTime, newestEvent, oldestEvent, readEvents, readEventsOf, type ZitadelEvent } from '../events.ts';
+import { type EventTime, oldestEvent, readEvents, readEventsOf, type ZitadelEvent } from '../events.ts';
 import { readOrganisations } from '../organisationEvents.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
-import { type IdSpace, idSpaces, isOfAggregates } from './idSpaces.ts';
+import { type EventStream, type IdSpace, idSpaces, isOfAggregates } from './idSpaces.ts';
 import type { ClaimedId, IdOwner } from './ownership.ts';
 
 // Everything here follows from events: searches show them later, and show no deleted records.
@@ -72,11 +72,13 @@ export function isOwnReference({ collection, ifForeign, permittedBy }: Reference
 /** The owners of the ids of a file, in an unnamed temporary file. */
 export class IdOwners implements RecordVisitor, Disposable {
   private readonly database = new TemporaryDatabase(TABLES);
-  /** The time of the newest event before the owners were read. */
-  private newest: EventTime | undefined;
+  /** The time of the newest event that was read of each stream. */
+  private readonly readTo = new Map<EventStream, EventTime>();
 
-  get readAt(): EventTime | undefined {
-    return this.newest;
+  /** The time of the newest event of a user that was read; undefined if there is none. */
+  get usersReadTo(): EventTime | undefined {
+    const [stream] = idSpaces.users?.streams ?? [];
+    return stream && this.readTo.get(stream);
   }
 
   /** Adds the id of a record of the file, and those to which it refers. */
@@ -102,19 +104,20 @@ export class IdOwners implements RecordVisitor, Disposable {
   async read(connection: ZitadelConnection): Promise<void> {
     const isCreation = { aggregateTypes: ['instance'], eventTypes: ['instance.added'] };
     if ((await oldestEvent(connection, isCreation)) === undefined) throw zitadelHistoryIncomplete(connection.origin);
-    this.newest = (await newestEvent(connection))?.createdAt;
-    await this.readEvents(connection, undefined);
+    this.readTo.clear();
+    await this.readEvents(connection);
   }
 
   /** Reads the events since the owners were read, and forgets which ids the records of the file claim. */
   async refresh(connection: ZitadelConnection): Promise<void> {
     this.database.run(`${FORGET} WHERE createdAt = ?`, CLAIMED_AT);
-    await this.readEvents(connection, this.newest);
+    await this.readEvents(connection);
   }
 
-  private async readEvents(connection: ZitadelConnection, after: EventTime | undefined): Promise<void> {
+  /** Reads the events that were not read yet. */
+  private async readEvents(connection: ZitadelConnection): Promise<void> {
     await this.readOrganisations(connection);
-    for (const space of new Set(Object.values(idSpaces))) await this.readSpace(connection, space, after);
+    for (const space of new Set(Object.values(idSpaces))) await this.readSpace(connection, space);
   }
 
   /** Reads the owners of some ids anew, which are those of aggregates. */
@@ -143,7 +146,7 @@ export class IdOwners implements RecordVisitor, Disposable {
       this.database.run(ORGANISATION, orgId, name, deletedAt ?? null, Number(isDeleted));
   }
 
-  private async readSpace(connection: ZitadelConnection, space: IdSpace, after: EventTime | undefined): Promise<void> {
+  private async readSpace(connection: ZitadelConnection, space: IdSpace): Promise<void> {
     const name = nameOf(space);
     const { ids } = countRow.parse(
       this.database.statement('SELECT count(*) AS ids FROM ids WHERE space = ?').get(name),
@@ -154,10 +157,11 @@ export class IdOwners implements RecordVisitor, Disposable {
     for (const stream of space.streams) {
       const { aggregateType, created, removed, removedAggregate, removedParent } = stream;
       const ends = [removedAggregate, removedParent].filter((type) => type !== undefined);
-      const query = { aggregateTypes: [aggregateType], eventTypes: [...created, ...removed, ...ends], after };
+      const query = { aggregateTypes: [aggregateType], eventTypes: [...created, ...removed, ...ends] };
       let pages = 0;
-      for await (const page of readEvents(connection, query)) {
+      for await (const page of readEvents(connection, { ...query, after: this.readTo.get(stream) })) {
         for (const event of page) this.apply(space, event);
+        this.readTo.set(stream, page.at(-1)?.createdAt ?? 0n);
         if (++pages >= maxPages) return await this.readAggregates(connection, space);
       }
     }

@@ -1,9 +1,11 @@
 // The ids that are unique in a ZITADEL instance, and the events that show who owns them.
 
+import type { SectionName } from '../../../shared/organisation/section.ts';
 import type { Collection } from '../../../shared/store/store.ts';
+import { creationEventOf } from '../creationEvents.ts';
 
 /** The events of one type of aggregate that create and remove the records of an id space. */
-interface EventStream {
+export interface EventStream {
   readonly aggregateType: string;
   readonly created: readonly string[];
   /** The events that remove the record with the id. */
@@ -27,6 +29,12 @@ export interface IdSpace {
   readonly nouns?: Readonly<Record<string, string>>;
 }
 
+/** Returns the aggregate and the event with which imports create the records of a section. */
+function imported(section: SectionName): Pick<EventStream, 'aggregateType' | 'created'> {
+  const { aggregateType, type } = creationEventOf(section);
+  return { aggregateType, created: [type] };
+}
+
 const kindsOfProviders = [
   ...['apple', 'azure', 'github', 'github_enterprise', 'gitlab', 'gitlab_self_hosted', 'google', 'jwt'],
   ...['ldap', 'ldap.v2', 'oauth', 'oidc', 'saml'],
@@ -42,7 +50,7 @@ function providerStream(aggregateType: string, prefix: string, configPrefix: str
 }
 
 const personNouns = Object.fromEntries(
-  ['user.human.added', 'user.human.selfregistered', 'user.added', 'user.selfregistered'].map((type) => [
+  [creationEventOf('humanUsers').type, 'user.human.selfregistered', 'user.added', 'user.selfregistered'].map((type) => [
     type,
     'person',
   ]),
@@ -53,20 +61,18 @@ const keys: IdSpace = {
   parentField: 'applicationId',
   streams: [
     {
-      aggregateType: 'user',
-      created: ['user.machine.key.added'],
+      ...imported('machineKeys'),
       removed: ['user.machine.key.removed'],
       removedAggregate: 'user.removed',
     },
     {
-      aggregateType: 'project',
-      created: ['project.application.oidc.key.added'],
+      ...imported('appKeys'),
       removed: ['project.application.oidc.key.removed'],
       removedAggregate: 'project.removed',
       removedParent: 'project.application.removed',
     },
   ],
-  nouns: { 'user.machine.key.added': 'machine key', 'project.application.oidc.key.added': 'app key' },
+  nouns: { [creationEventOf('machineKeys').type]: 'machine key', [creationEventOf('appKeys').type]: 'app key' },
 };
 
 /** The id spaces, by the collection of the records. Keys of service users and of applications share one. */
@@ -75,20 +81,19 @@ export const idSpaces: Partial<Readonly<Record<Collection, IdSpace>>> = {
     streams: [
       {
         aggregateType: 'user',
-        created: [...Object.keys(personNouns), 'user.machine.added'],
+        created: [...Object.keys(personNouns), creationEventOf('machineUsers').type],
         removed: ['user.removed'],
       },
     ],
-    nouns: { ...personNouns, 'user.machine.added': 'service user' },
+    nouns: { ...personNouns, [creationEventOf('machineUsers').type]: 'service user' },
   },
-  projects: { streams: [{ aggregateType: 'project', created: ['project.added'], removed: ['project.removed'] }] },
-  actions: { streams: [{ aggregateType: 'action', created: ['action.added'], removed: ['action.removed'] }] },
+  projects: { streams: [{ ...imported('projects'), removed: ['project.removed'] }] },
+  actions: { streams: [{ ...imported('actions'), removed: ['action.removed'] }] },
   applications: {
     fields: ['appId'],
     streams: [
       {
-        aggregateType: 'project',
-        created: ['project.application.added'],
+        ...imported('oidcApps'),
         removed: ['project.application.removed'],
         removedAggregate: 'project.removed',
       },
@@ -99,8 +104,7 @@ export const idSpaces: Partial<Readonly<Record<Collection, IdSpace>>> = {
     openTo: 'grantedOrgId',
     streams: [
       {
-        aggregateType: 'project',
-        created: ['project.grant.added'],
+        ...imported('projectGrants'),
         removed: ['project.grant.removed'],
         removedAggregate: 'project.removed',
       },
