@@ -71,6 +71,20 @@ describe('an organisation in several entries of a file', () => {
     ]);
   });
 
+  it('has the last primary domain of all entries', async () => {
+    const { instance } = await countedInstance();
+    const withDomain = (domainName: string) => ({ ...named, domains: [{ domainName, isPrimary: true }] });
+    const orgs = ['z.example', 'm.example', 'a.example'].map(withDomain);
+    const { errors } = await instance.import({ data_orgs: { orgs } });
+    expect(errors).toBeUndefined();
+    const domains = expect.arrayContaining([
+      { orgId: 'O', domainName: 'z.example' },
+      { orgId: 'O', domainName: 'm.example' },
+      { orgId: 'O', domainName: 'a.example', isPrimary: true },
+    ]);
+    expect((await instance.export()).orgs).toMatchObject([{ domains }]);
+  });
+
   it('may repeat a policy with equal content, which counts as unchanged', async () => {
     const { instance, store } = await countedInstance();
     const policy = { ...named, iamPolicy: byDomain, domainPolicy: byDomain };
