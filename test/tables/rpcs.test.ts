@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { findTrailerError } from '@connectrpc/connect/protocol-grpc';
@@ -151,6 +152,22 @@ type Row = readonly [
 
 const bytes = (...values: number[]) => Buffer.from(values);
 const neverEnding = (first: number) => new ReadableStream({ start: (controller) => controller.enqueue(bytes(first)) });
+/** The rest of the body arrives after a timer that overflows would have ended the call. */
+function late(body: Buffer<ArrayBuffer>): ReadableStream {
+  let pulls = 0;
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        pulls += 1;
+        if (pulls === 1) return controller.enqueue(body.subarray(0, 1));
+        await setTimeout(50);
+        controller.enqueue(body.subarray(1));
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
 const endless = bytes(0x0a, 0xff, 0xff, 0xff, 0xff);
 const truncated = Buffer.from(gzipSync(Buffer.alloc(1_000)).subarray(0, 15));
 const bomb = Buffer.from(gzipSync(Buffer.alloc(10_000_000)));
@@ -191,7 +208,7 @@ const rows: readonly Row[] = [
     ['a frame of 4 GB', type, bytes(0, 255, 255, 255, 255, 1), '200 8'],
     ['two messages', type, Buffer.concat([one, one]), '200 12'],
     ['a sound message', type, one, '200 5'],
-    ['a sound message and years of time', type, one, '200 5', { 'grpc-timeout': '99999999H' }],
+    ['a late message and years of time', type, late(one), '200 5', { 'grpc-timeout': '99999999H' }],
     ['a message after its time', type, frame(COMPRESSED, bytes()), '200 4', { 'grpc-timeout': '0S' }],
     ['a message that never arrives', type, neverEnding(0), '200 4', { 'grpc-timeout': '50m' }],
   ]),
@@ -203,9 +220,9 @@ const rows: readonly Row[] = [
   ['more than the limit, once inflated', 'application/json', bomb, '429 resource_exhausted', inGzip],
   ['a sound message', 'application/proto', requestFor('1'), '404 not_found'],
   [
-    'a sound message and months of time',
+    'a late message and months of time',
     'application/proto',
-    requestFor('1'),
+    late(Buffer.from(requestFor('1'))),
     '404 not_found',
     { 'connect-timeout-ms': '9999999999' },
   ],
