@@ -267,8 +267,8 @@ export const importRows: Readonly<Record<string, readonly Row[]>> = {
     ['a person U; b project P', 'a projectMember P U PROJECT_OWNER', 'notCarried'],
     [
       'a project P; a person U',
-      'a projectMember P U PROJECT_OWNER; b projectMember P U PROJECT_OWNER',
-      'created, notCarried',
+      'b projectMember P U PROJECT_OWNER; a projectMember P U PROJECT_OWNER',
+      'notCarried, created',
     ],
     ['a person U; a project P', 'a projectMember P U ORG_OWNER', 'PROJECT-3m9ds'],
     [granted, 'b grantMember P G U PROJECT_GRANT_OWNER', 'created'],
