@@ -3,10 +3,10 @@ import { warn } from '../../shared/errors/warnings.ts';
 import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparison.ts';
 import type { CountedEntry } from '../../shared/exportFile/leftToDo.ts';
-import { isClosed } from '../../shared/exportFile/leftToDoRules.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
 import { type Section, usualState } from '../../shared/organisation/section.ts';
 import { recordSection } from '../../shared/organisation/sections.ts';
+import { isClosed } from '../../shared/organisation/states.ts';
 import { stateWord } from '../serverMessages.ts';
 
 /** The number of records that a result lists. */

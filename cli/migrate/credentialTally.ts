@@ -2,10 +2,12 @@
 
 import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparison.ts';
-import { isClosed } from '../../shared/exportFile/leftToDoRules.ts';
-import { parseObject, textAt, valueAt } from '../../shared/json/jsonObject.ts';
+import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
+import { isAddressVerified, stateInZitadel } from '../../shared/organisation/sections/peopleInZitadel.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
+import { isClosed } from '../../shared/organisation/states.ts';
+import { refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
 import { MAX_EXAMPLES } from '../numberTexts.ts';
 import { stateWord } from '../serverMessages.ts';
 import type { CredentialSummary } from './migrationDocuments.ts';
@@ -115,9 +117,7 @@ export class CredentialTally implements PairVisitor {
     if (target === source && source.isHashRefused === true && refusedHashes !== undefined)
       return refusedHashes === 'omitted' ? HASH_OMITTED : REFUSED;
     const states = [source, target].map(({ body }) => textAt(parseObject(body), 'state', ''));
-    // ZITADEL activates planned people, or makes them initial without a verified address (zitadel 4.6).
-    if (isZitadel && target === source && !isClosed(states[1]))
-      states[1] = valueAt(parseObject(source.body), 'user.email.isEmailVerified') === true ? 'ACTIVE' : 'INITIAL';
+    if (isZitadel && target === source) states[1] = stateInZitadel(states[1], isAddressVerified(source.body), true);
     return this.stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
   }
 
@@ -154,17 +154,15 @@ export class CredentialTally implements PairVisitor {
   /** Returns the reason if the states in source and target, such as USER_STATE_LOCKED, prevent a person from counting. */
   private stateReason(states: readonly string[]): string | undefined {
     const [source, target = ''] = states.map(stateWord);
-    // A ZITADEL may activate people who were initial in the source.
-    const isKept = this.target.isZitadel
-      ? target === 'active' && (source === 'active' || source === 'initial')
-      : source === target;
+    // ZITADEL activates people who were initial in the source.
+    const isKept = this.target.isZitadel ? target === 'active' && !isClosed(states[0]) : source === target;
     if (isKept) return undefined;
     return source === target ? `${target}, as in the source` : `${target} in the target, ${source} in the source`;
   }
 }
 
 /** The reason for people with a password hash that a ZITADEL may refuse. */
-const REFUSED = 'with a password hash for which ZITADELs since June 2026 refuse the person';
+const REFUSED = `with a password hash for which ZITADEL refuses the person since ${refusingHashes.since}`;
 const HASH_OMITTED = 'imported without the password hash, for which the ZITADEL may refuse the person';
 
 function emailFactorReason({ otpEmail: source = false }: RecordContent, { otpEmail: target = false }: RecordContent) {

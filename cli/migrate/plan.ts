@@ -7,6 +7,7 @@ import { Comparison } from '../../shared/exportFile/comparison.ts';
 import { combineVisitors, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { selectedKinds } from '../../shared/exportFile/secretSelection.ts';
 import { UNLIMITED } from '../../shared/limitDefinition.ts';
+import { refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
 import { combinePairs, compareSides, onlyOrganisationsOf } from '../compareSides.ts';
 import { FileFacts, type FileSecrets } from '../exports/fileFacts.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
@@ -200,7 +201,7 @@ function hashChecks({ place, facts }: OpenSide, tally: CredentialTally | undefin
   const count = tally?.refused ?? 0;
   if (count === 0) return [];
   const release = facts?.version === undefined ? 'its release and its settings are' : 'its settings are';
-  const message = `${place.name} refuses ${counted(count, 'person')}, with all their records, if it is of June 2026 or later and has the default settings (${release} not known): allow the hashes there by SystemDefaults.PasswordHasher (Verifiers and Limits), or migrate these people without their hashes by --refused-hashes omit`;
+  const message = `${place.name} refuses ${counted(count, 'person')}, with all their records, if it is of ${refusingHashes.since} or later and has the default settings (${release} not known): allow the hashes there by SystemDefaults.PasswordHasher (Verifiers and Limits), or migrate these people without their hashes by --refused-hashes omit`;
   return [{ status: 'warning', message }];
 }
 

@@ -1,4 +1,5 @@
 import { placeTokenForbidden } from '../../shared/errors/placeErrors.ts';
+import { recordSections } from '../../shared/organisation/sections.ts';
 import type { DatabasePlace, PlaceFacts, PlaceOperation, Recognised } from '../exports/placeInterfaces.ts';
 import { counted } from '../numberTexts.ts';
 import { exportLosses, openZitadelExport } from '../zitadel/export/exportContent.ts';
@@ -28,9 +29,8 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
 const importChanges: readonly string[] = [
   'it never overwrites records: existing ones stay unchanged',
   'it does not distinguish role keys and application names by case',
-  'it verifies each domain, also unverified ones unless the domain policy of the organisation validates domains, and adds a domain of its own to each organisation',
   'imported records appear in it up to 2 s later',
-  'it suspends nobody, and deactivates no initial person: this command deactivates suspended users there, and locks initial ones',
+  ...new Set(recordSections.flatMap(({ zitadel }) => (zitadel?.fields ?? []).flatMap(({ plan }) => plan ?? []))),
 ];
 
 /** Who is open for a while, by whether the ZITADEL imports states. */

@@ -1,5 +1,7 @@
 // The ids of ZITADEL's errors, by meaning.
 
+import { linkedProvider } from '../../shared/organisation/sections/identityProviders.ts';
+import { taken } from '../../shared/organisation/sections/references.ts';
 import { recordSections } from '../../shared/organisation/sections.ts';
 
 // Texts are translated to the instance's language, so the command recognises errors by their ids, which differ between
@@ -12,14 +14,14 @@ const errorIds = {
   /** The ZITADEL does not have the organisation of the request's header. */
   noOrganisation: ['AUTH-Bs7Ds'], // 4.0
   /** Another record has the name, or another organisation the verified domain. */
-  taken: ['V3-DKcYh'], // 2.71, 4.0
+  taken: [taken('Errors.Already.Exists').id], // 2.71, 4.0
   /** ZITADEL does not deactivate an initial person. */
   initial: ['COMMAND-ke0fw'], // 2.71, 4.x
   /** The user is deactivated, or locked, already. */
   closed: ['COMMAND-5M0sf', 'COMMAND-3NN8v'], // 2.71, 4.x
   /** The organisation does not have the identity provider of a link. */
-  noProvider: ['COMMAND-39nf2'], // 4.0
-} as const;
+  noProvider: [linkedProvider.missing.id], // 4.0
+} as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** A meaning of errors that the command recognises. */
 type ErrorMeaning = keyof typeof errorIds;
@@ -38,18 +40,11 @@ function errorIdIn(message: string): string | undefined {
 
 const exists = new Set(
   [
-    // 4.0 (zitadel 5.7)
-    ...recordSections.map(
-      ({
-        error: {
-          type,
-          exists: { id },
-        },
-      }) => [type, id],
-    ),
-    ['human_user_otp', 'COMMAND-do9se'], // 4.0
-    ['org', 'ORG-lapo2m'], // 2.71
-    ['project_grant_member', 'V3-DKcYh'], // 2.71
+    // (zitadel 5.7)
+    ...recordSections.flatMap(({ error: { type, exists, existsToo = [] } }) => [
+      [type, exists.id],
+      ...existsToo.map((other) => [other.type ?? type, other.id]),
+    ]),
   ].map((pair) => pair.join(' ')),
 );
 

@@ -1,4 +1,4 @@
-// Records of a file that a ZITADEL cannot take.
+// Records of a file that ZITADEL does not import.
 
 import type { RecordDifference } from '../../shared/exportFile/comparison.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
@@ -6,22 +6,7 @@ import { textAt } from '../../shared/json/jsonObject.ts';
 import { isRefusedByDefault } from '../../shared/organisation/passwordHashes.ts';
 import type { OrganisationRecord } from '../../shared/organisation/record.ts';
 import { reportedId } from '../../shared/organisation/recordPlan.ts';
-
-/** A name that ZITADEL does not distinguish by case: its kind, and the paths of its scope and of itself. */
-interface CaselessName {
-  readonly kind: string;
-  readonly scope: string;
-  readonly name: string;
-}
-
-const applicationName: CaselessName = { kind: 'application', scope: 'app.projectId', name: 'app.name' };
-
-/** The names that ZITADEL does not distinguish by case, by section. */
-const caselessNames: Readonly<Record<string, CaselessName>> = {
-  projectRoles: { kind: 'role', scope: 'projectId', name: 'roleKey' },
-  oidcApps: applicationName,
-  apiApps: applicationName,
-};
+import { equalButForCase, type FileRecords, type RecordFact } from '../../shared/organisation/zitadelFacts.ts';
 
 /** The names of a file that ZITADEL does not distinguish by case, each with its first record. */
 export class CaselessNames {
@@ -30,9 +15,8 @@ export class CaselessNames {
   /** Returns the id of an earlier record whose name differs only in case. */
   earlier(record: OrganisationRecord): string | undefined {
     const { section, json, orgId } = record;
-    const caseless = caselessNames[section.name];
-    if (caseless === undefined) return undefined;
-    const { kind, scope, name } = caseless;
+    if (section.zitadel?.caseless === undefined) return undefined;
+    const { kind, scope, name } = section.zitadel.caseless;
     const folded = JSON.stringify([kind, textAt(json, scope, orgId), textAt(json, name, orgId).toLowerCase()]);
     const earlier = this.ids.get(folded);
     if (earlier === undefined) this.ids.set(folded, reportedId(record));
@@ -44,12 +28,21 @@ export class CaselessNames {
   }
 }
 
-/** Whether a record is an OIDC provider without secret, for which ZITADEL refuses a whole request. */
-export function lacksSecret({
-  section: { exported, credentials },
-  credentials: { clientSecret },
-}: OrganisationRecord): boolean {
-  return exported?.providerType !== undefined && credentials !== undefined && clientSecret === undefined;
+/** A fact about records that ZITADEL does not import. */
+type ImportLoss = Extract<RecordFact, { readonly does: 'imports not' }>;
+
+const unknownRecords: FileRecords = { ownerOf: () => undefined, hasPasswordlessTexts: () => false };
+
+/**
+ * Returns the fact because of which ZITADEL does not import a record; undefined for a record that it imports.
+ * @param file the file's other records; without them, facts that depend on them do not apply
+ */
+export function lossOf(record: OrganisationRecord, file?: FileRecords): ImportLoss | undefined {
+  const { records = [] } = record.section.zitadel ?? {};
+  return records
+    .filter((fact) => fact.does === 'imports not')
+    .filter(({ dependsOnFile }) => file !== undefined || dependsOnFile !== true)
+    .find(({ when }) => when?.(record, file ?? unknownRecords) ?? true);
 }
 
 /** The records of a file that a ZITADEL cannot take, known before an import. */
@@ -73,11 +66,11 @@ export class FileLosses implements RecordVisitor {
     const id = reportedId(record);
     const name = lossKey({ section: section.name, orgId, id });
     if (this.omitsHash(record)) this.withoutHash.add(name);
-    if (lacksSecret(record)) this.reasons.set(name, 'ZITADEL takes no OIDC provider without client secret');
+    const loss = lossOf(record);
+    if (loss !== undefined) this.reasons.set(name, loss.text);
     else if (section.exported?.providerType !== undefined) this.providers.set(textAt(json, 'idpId', orgId), orgId);
     const earlier = this.names.earlier(record);
-    if (earlier !== undefined && earlier !== id)
-      this.reasons.set(name, 'ZITADEL does not distinguish this record from another record by case');
+    if (earlier !== undefined && earlier !== id) this.reasons.set(name, equalButForCase.text);
   }
 
   reset(): void {

@@ -139,10 +139,9 @@ export class LeftToDo {
 }
 
 /** Returns an entry's reason and message by its rule, without advice to include secrets that the call has selected. */
-function ofRule({ lacks, reason }: LeftToDoRule, { asked }: FileContent): Partial<RecordWarning> {
-  if (lacks !== undefined && asked?.[lacks.field] === true)
-    return { reason: 'secrets_missing', message: lacks.message };
-  return reason === undefined ? {} : { reason };
+function ofRule({ lacks }: LeftToDoRule, { asked }: FileContent): Partial<RecordWarning> {
+  const isMissing = lacks !== undefined && asked?.[lacks.field] === true;
+  return isMissing ? { reason: 'secrets_missing', message: lacks.message } : {};
 }
 
 function shortened(text: string): string {

@@ -6,6 +6,8 @@ import type { JsonObject } from '../json/jsonObject.ts';
 import type { CredentialField } from '../store/documentFields.ts';
 import type { Collection, PartitionRange, Reader } from '../store/store.ts';
 import type { FieldPath, ListPath, RecordIssue, Reference, ReservedName, UniqueName } from './relations.ts';
+import type { ZitadelBehaviour } from './zitadelFacts.ts';
+import type { ZitadelRelease } from './zitadelReleases.ts';
 
 /** The phases of an import. Each phase reads the export file once. */
 export const phases = [1, 2, 3, 4] as const;
@@ -210,6 +212,8 @@ export interface Section {
   readonly phase: (typeof phases)[number];
   /** The step in which an import into a ZITADEL sends the section, or whether ZITADEL accepts and drops its records. */
   readonly zitadelStep: (typeof zitadelSteps)[number] | 'dropped';
+  /** What ZITADEL does to the records and their fields. */
+  readonly zitadel?: ZitadelBehaviour;
   /** The parts of a record's key within its collection. */
   readonly key: readonly FieldPath[];
   readonly unique?: readonly UniqueName[];
@@ -218,7 +222,13 @@ export interface Section {
   /** The rules of fields whose values ZITADEL converts or rejects; a path that ends in `[]` names a list's elements. */
   readonly values?: Readonly<Record<ListPath, ValueRule>>;
   /** The `type` and `id` of an entry in `errors`, and the issue of a record that exists with other content. */
-  readonly error: { readonly type: string; readonly id: readonly FieldPath[]; readonly exists: RecordIssue };
+  readonly error: {
+    readonly type: string;
+    readonly id: readonly FieldPath[];
+    readonly exists: RecordIssue;
+    /** Further errors of ZITADEL for existing records: of a part of the record, by its type, or of another release. */
+    readonly existsToo?: readonly { readonly type?: string; readonly id: string; readonly release: ZitadelRelease }[];
+  };
   /** The list of the import response's `success` for a written record (zitadel 5.8); an entry is an id or an object. */
   readonly success?: {
     readonly field: string;
@@ -301,8 +311,3 @@ export function sectionPartitions(section: { readonly name: string }, orgId = ''
   // In every encoding the character `0` follows `/`.
   return { from: sectionPartition(orgId, section), to: `${section.name}0` };
 }
-
-/** Creates the properties of a section whose records may be deactivated, by the prefix of their states. */
-export const deactivatable = (prefix: string): Pick<Section, 'additional'> => ({
-  additional: { kept: [{ path: 'state', type: 'state', states: [`${prefix}_ACTIVE`, `${prefix}_INACTIVE`] }] },
-});

@@ -12,6 +12,7 @@ import { memberSections } from './sections/members.ts';
 import { policySections } from './sections/policies.ts';
 import { projectSections } from './sections/projects.ts';
 import { taken } from './sections/references.ts';
+import { stateless } from './sections/states.ts';
 import { laterTextSections, textSections } from './sections/texts.ts';
 import { humanUserSection, machineUserSection, userMetadataSection } from './sections/users.ts';
 import { trimmedText } from './valueRules.ts';
@@ -34,7 +35,34 @@ export const organisationSection: Section = {
   },
   values: { 'org.name': trimmedText(organisationUnnamed) },
   unique: [{ type: 'organisation', parts: ['org.name'], taken: taken('Errors.Org.AlreadyExists'), lookAlikes: true }],
-  error: { type: 'org', id: ['$orgId'], exists: { id: 'ORG-lapo2n', key: 'Errors.Org.AlreadyExisting' } },
+  zitadel: {
+    fields: [stateless],
+    records: [
+      {
+        does: 'also',
+        text: 'ZITADEL makes the caller ORG_OWNER of every organisation that it creates',
+        steps: [{ scope: 'file', remedy: 'remove these memberships after the import' }],
+      },
+      {
+        does: 'also',
+        text: 'ZITADEL lists organisations with a second entry (ORG-lapo2n) and verified domains (V2-e1wse, V3-DKcYh) in `errors`, and imports them',
+        steps: [{ scope: 'file', byHand: true, remedy: 'ignore these errors' }],
+      },
+    ],
+    unexported: [
+      'their metadata',
+      'notification policies and password age policies',
+      'identity providers other than OIDC and JWT of the older kind: links of people to them are exported, and work once the target has the provider',
+      'SAML applications',
+      'the texts of changed passwords, and the translations of the hosted login',
+    ],
+  },
+  error: {
+    type: 'org',
+    id: ['$orgId'],
+    exists: { id: 'ORG-lapo2n', key: 'Errors.Org.AlreadyExisting' },
+    existsToo: [{ id: 'ORG-lapo2m', release: '2' }],
+  },
 };
 
 /** Organisations in removal. They are in no section of exports. */

@@ -1,7 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { exportLosses } from '../../cli/zitadel/export/exportContent.ts';
 import { configurationDocument } from './configurationDocument.ts';
 import { errorsDocument } from './errorsDocument.ts';
+import { zitadelFactsTable } from './zitadelFacts.ts';
 
 const FIRST_LINE = '<!-- Generated from the source by `npm run docs`. -->';
+
+/** The parts of documents between `<!-- generated: NAME -->` and `<!-- end -->`, by document and name. */
+const parts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  'docs/migrating.md': { losses: () => exportLosses.map((loss) => `- ${loss}`).join('\n') },
+  'docs/zitadel.md': { facts: zitadelFactsTable },
+};
 
 /** Generates documents from the product's own tables; returns them by their paths in the repository. */
 export function generatedDocuments(): ReadonlyMap<string, string> {
@@ -9,5 +19,27 @@ export function generatedDocuments(): ReadonlyMap<string, string> {
     ['docs/configuration.md', configurationDocument()],
     ['docs/errors.md', errorsDocument()],
   ] as const;
-  return new Map(documents.map(([path, text]) => [path, `${FIRST_LINE}\n\n${text}\n`]));
+  return new Map([
+    ...documents.map(([path, text]) => [path, `${FIRST_LINE}\n\n${text}\n`] as const),
+    ...Object.entries(parts).map(([path, byName]) => [path, withParts(path, byName)] as const),
+  ]);
+}
+
+const root = join(import.meta.dirname, '../..');
+const PART = /(<!-- generated: (\w+) -->\n\n).*?(\n\n<!-- end -->)/gs;
+
+/** Returns a document with its generated parts. */
+function withParts(path: string, byName: Readonly<Record<string, () => string>>): string {
+  const missing = new Set(Object.keys(byName));
+  const text = readFileSync(join(root, path), 'utf8').replace(
+    PART,
+    (_part, start: string, name: string, end: string) => {
+      const generate = byName[name];
+      if (generate === undefined) throw new Error(`${path} has a part ${name} that nothing generates`);
+      missing.delete(name);
+      return `${start}${generate()}${end}`;
+    },
+  );
+  if (missing.size > 0) throw new Error(`${path} lacks the generated part ${[...missing].join(', ')}`);
+  return text;
 }

@@ -4,9 +4,11 @@ import { z } from 'zod';
 import { zitadelCallFailed, zitadelCannotExport, zitadelContextMissing } from '../../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
-import { sections } from '../../../shared/organisation/sections.ts';
+import { recordSections, sections } from '../../../shared/organisation/sections.ts';
+import { unexportedContent } from '../../../shared/organisation/zitadelFacts.ts';
 import { undisposed } from '../../exports/fileContent.ts';
 import type { ExportFile, PlaceExportOptions } from '../../exports/placeInterfaces.ts';
+import { words } from '../../nouns.ts';
 import { searchAll } from '../rpc.ts';
 import { request, type ZitadelAddress, type ZitadelConnection } from '../zitadelConnection.ts';
 import { type DomainPolicy, readCaller, readDomainPolicy } from '../zitadelInstance.ts';
@@ -172,17 +174,12 @@ export async function listZitadelOrganisations(connection: ZitadelConnection): P
   return new Map(organisations.map(({ id, name, state }) => [id, { name, state }]));
 }
 
-/** The content that every export of a ZITADEL omits or changes (zitadel 9), as texts for plans. */
+/** The content that every export of ZITADEL omits or changes (zitadel 9.5), as texts for plans. */
 export const exportLosses: readonly string[] = [
-  'the policies, members, identity providers, texts and settings of the instance, and the metadata of organisations',
-  'notification policies, password age policies, and of login policies `allowDomainDiscovery`, `disableLoginWithEmail` and `disableLoginWithPhone`',
-  'the theme mode, logos, icons and fonts of label policies, and label policies that are not activated',
-  'identity providers other than OIDC and JWT of the older kind: links of people to them are exported, and work once the target has the provider',
-  'SAML applications, the client ids and client secrets of all applications, `backChannelLogoutUri` and `loginVersion`',
-  'passkeys, U2F factors, recovery codes, OTP by SMS, and whether a person must change the password',
-  'personal access tokens and secrets of service users, and the type of their access tokens',
-  'flows other than external and internal authentication, the texts of invitations and of changed passwords, and the translations of the hosted login',
-  'grants and memberships of the user of the token in organisations of others',
-  'the texts of passwordless registration: those of claimed domains are exported under their name',
+  'the policies, members, identity providers, texts and settings of the instance',
+  ...recordSections.flatMap(({ name, zitadel = {} }) => {
+    const content = unexportedContent(zitadel);
+    return content.length === 0 ? [] : [`${words(name)}: ${content.join('; ')}`];
+  }),
   'sessions',
 ];

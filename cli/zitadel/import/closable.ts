@@ -2,10 +2,10 @@
 
 import type { Client } from '@connectrpc/connect';
 import type { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
-import { isClosed } from '../../../shared/exportFile/leftToDoRules.ts';
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import type { SectionName } from '../../../shared/organisation/section.ts';
+import { isClosed } from '../../../shared/organisation/states.ts';
 import { type CreationEvent, creationEventOf } from '../creationEvents.ts';
 import type { EventQuery, ZitadelEvent } from '../events.ts';
 

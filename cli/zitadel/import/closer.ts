@@ -3,7 +3,7 @@
 import { createClient } from '@connectrpc/connect';
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { placeTokenForbidden, zitadelCallFailed } from '../../../shared/errors/placeErrors.ts';
-import { isClosed } from '../../../shared/exportFile/leftToDoRules.ts';
+import { isClosed } from '../../../shared/organisation/states.ts';
 import { Backoff, type RetryPolicy } from '../../../shared/retry.ts';
 import { stateWord } from '../../serverMessages.ts';
 import { hasErrorId } from '../errorIds.ts';

@@ -2,26 +2,26 @@
 
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
-import { equalButForCase, invitationsAlone } from '../../../shared/exportFile/leftToDoRules.ts';
+import { repeatedName, rulesOf } from '../../../shared/exportFile/leftToDoRules.ts';
 import type { OrganisationHeader } from '../../../shared/exportFile/organisationDraft.ts';
 import { textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, storedFields } from '../../../shared/organisation/record.ts';
 import { formatIssue } from '../../../shared/organisation/relations.ts';
 import { taken } from '../../../shared/organisation/sections/references.ts';
-import { hasNoText } from '../../../shared/organisation/sections/texts.ts';
-import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
+import { humanUserSection, SEED_TYPE } from '../../../shared/organisation/sections/users.ts';
 import { claimsLoginNames, organisationSection } from '../../../shared/organisation/sections.ts';
+import type { FileRecords } from '../../../shared/organisation/zitadelFacts.ts';
 import { FileSecrets } from '../../exports/fileFacts.ts';
 import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { stateWord } from '../../serverMessages.ts';
 import type { ListedOrganisations } from '../export/exportContent.ts';
 import { peopleWithFactor } from '../factors.ts';
-import { CaselessNames, FileLosses, lacksSecret } from '../fileLosses.ts';
+import { CaselessNames, FileLosses, lossOf } from '../fileLosses.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
 import { closables } from './closable.ts';
 import { describeVerdict } from './evidence.ts';
 import { judgeRecords, type Subject } from './histories.ts';
-import { type ImportLedger, type LedgerEntry, type LedgerRecord, stepOf } from './ledger.ts';
+import type { ImportLedger, LedgerEntry, LedgerRecord } from './ledger.ts';
 import type { TargetRecords } from './targetRecords.ts';
 
 /** The facts about a whole file on which the decisions about its records depend. */
@@ -32,6 +32,11 @@ export class FileSurvey implements RecordVisitor {
   readonly projects = new Map<string, string>();
   /** The organisations with texts of passwordless registration. */
   readonly passwordless = new Set<string>();
+  /** The facts about other records on which the import of a record depends. */
+  readonly records: FileRecords = {
+    ownerOf: (projectId) => this.projects.get(projectId),
+    hasPasswordlessTexts: (orgId) => this.passwordless.has(orgId),
+  };
   /** Whether the domain policies of organisations demand login names that are unique within the organisation. */
   readonly loginNamesByDomain = new Map<string, boolean>();
 
@@ -135,9 +140,6 @@ function personOf({ position, record }: LedgerRecord, { outcome }: LedgerEntry):
   return { position, record: { section, orgId, json: { userId } }, userId, isEqual: outcome === 'unchanged' };
 }
 
-/** The type of an error about a TOTP seed. */
-export const SEED_TYPE = 'human_user_otp';
-
 /**
  * Decides about the TOTP seeds of existing people who have no TOTP. A seed is sent if an import was interrupted between
  * the person and the seed. In any other case, the person or an administrator may have removed the factor.
@@ -238,21 +240,11 @@ function isLoginNameFree(
   return ledger.claimLoginName(JSON.stringify(isScoped ? [name, orgId] : [name]));
 }
 
-/** Whether ZITADEL cannot take a record. */
+/** Whether a record is not sent: the call has not selected it, or ZITADEL would not import it. */
 function withholds({ survey, options }: SurveyedFile, record: OrganisationRecord, names: CaselessNames): boolean {
-  const { section, json, orgId } = record;
-  if (names.earlier(record) !== undefined || stepOf(section.name) === undefined) return true;
-  if (section.keys === true && !options.withKeys) return true;
-  // ZITADEL exports each project's members under every organisation, and imports them under the project's own only.
-  const isMember = section.name === 'projectMembers';
-  const owner = isMember ? survey.projects.get(textAt(json, 'projectId', orgId)) : undefined;
-  const isForeign = owner !== undefined && owner !== orgId;
-  const isEmpty = section.collection === 'texts' && hasNoText(json);
-  return isForeign || isEmpty || isLoneInvitation(survey, record) || lacksSecret(record);
-}
-
-function isLoneInvitation({ passwordless }: FileSurvey, { section, orgId }: OrganisationRecord): boolean {
-  return section.name === 'inviteUserMessages' && !passwordless.has(orgId);
+  if (names.earlier(record) !== undefined) return true;
+  if (record.section.keys === true && !options.withKeys) return true;
+  return lossOf(record, survey.records) !== undefined;
 }
 
 /** Whether a record is a link to an identity provider, without which ZITADEL refuses it. */
@@ -286,8 +278,9 @@ export async function listLeftToDo(
     const document = isSent ? { ...others, passwordHash } : others;
     leftToDo.addRecord(section, document);
     leftToDo.addMissingProviders(section, document, providersNotTaken(survey, record));
-    if (isLoneInvitation(survey, record)) leftToDo.add(invitationsAlone, section, document);
-    if (names.earlier(record) !== undefined) leftToDo.add(equalButForCase, section, document);
+    const loss = lossOf(record, survey.records);
+    if (loss?.dependsOnFile === true) for (const rule of rulesOf(loss)) leftToDo.add(rule, section, document);
+    if (names.earlier(record) !== undefined) leftToDo.add(repeatedName, section, document);
   }
   return leftToDo;
 }

@@ -101,7 +101,7 @@ const steps: ReadonlyMap<string, number> = new Map(
 );
 
 /** Returns the step that sends a section; undefined for a section that ZITADEL does not take. */
-export function stepOf(section: string): number | undefined {
+function stepOf(section: string): number | undefined {
   return steps.get(section);
 }
 

@@ -9,6 +9,7 @@ import { codes } from '../../../shared/errors/identityError.ts';
 import { zitadelCallFailed, zitadelContextMissing, zitadelImportTooSlow } from '../../../shared/errors/placeErrors.ts';
 import { parseIfJson } from '../../../shared/json/jsonObject.ts';
 import { zitadelSteps } from '../../../shared/organisation/section.ts';
+import { SEED_TYPE } from '../../../shared/organisation/sections/users.ts';
 import { claimsLoginNames, recordSections } from '../../../shared/organisation/sections.ts';
 import { Backoff } from '../../../shared/retry.ts';
 import { named } from '../../numberTexts.ts';
@@ -28,7 +29,6 @@ import {
 } from '../zitadelConnection.ts';
 import { recogniseZitadel } from '../zitadelInstance.ts';
 import { findCreations, isInPlace } from './creations.ts';
-import { SEED_TYPE } from './decisions.ts';
 import type { LedgerEntry } from './ledger.ts';
 import { importBody, type OutgoingRecord, requestLimits, takeRequest } from './outgoingRecords.ts';
 

@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject } from '../../json/jsonObject.ts';
 import type { RecordIssue } from '../relations.ts';
-import { deactivatable, type Section } from '../section.ts';
+import type { Section } from '../section.ts';
 import { durationOr, numberNamed } from '../valueRules.ts';
 import { own, taken } from './references.ts';
+import { deactivatable } from './states.ts';
 
 /** The numbers of flows and triggers, by their names (zitadel 2.3). */
 const flowIds = new Map([['FLOW_TYPE_EXTERNAL_AUTHENTICATION', '1']]);
@@ -23,6 +24,16 @@ export const actionSections: readonly Section[] = [
     phase: 2,
     zitadelStep: 'flows',
     key: ['$orgId', 'flowType', 'triggerType'],
+    zitadel: {
+      records: [
+        {
+          does: 'exports not',
+          text: 'no export of ZITADEL has flows other than external and internal authentication',
+          when: (id) => !/^(?:[13]|FLOW_TYPE_EXTERNAL_AUTHENTICATION)_/.test(id),
+        },
+      ],
+      unexported: ['flows other than external and internal authentication'],
+    },
     v1: { convert: stringifyNumbers },
     values: { flowType: numberNamed(flowIds), triggerType: numberNamed(triggerIds) },
     check: checkTriggerAction,

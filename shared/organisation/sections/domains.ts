@@ -1,5 +1,6 @@
 import { warn } from '../../errors/warnings.ts';
-import type { JsonObject } from '../../json/jsonObject.ts';
+import { type JsonObject, parseObject } from '../../json/jsonObject.ts';
+import type { StoredDocument } from '../../store/store.ts';
 import { nameOrganisation } from '../recordBody.ts';
 import type { Adjustment, OrganisationRules, Section } from '../section.ts';
 import { trimmedText } from '../valueRules.ts';
@@ -24,10 +25,50 @@ export const domainSection: Section = {
     },
   ],
   adjusted: { field: 'isPrimary', marks: primaryMarks, adjust: keepOnePrimary },
+  zitadel: {
+    fields: [
+      {
+        does: 'changes',
+        fields: ['isVerified'],
+        text: 'ZITADEL verifies each domain that it imports',
+        explains: ([other, zitadel]) => zitadel === true && other !== true,
+        steps: [
+          {
+            unlessValidated: true,
+            remedy: 'remove this unverified domain after the import if that is not wanted',
+            applies: (domain) => contentOf(domain).isVerified !== true,
+          },
+        ],
+        plan: 'it verifies each domain, also unverified ones unless the domain policy of the organisation validates domains, and adds a domain of its own to each organisation',
+      },
+      {
+        does: 'imports not',
+        fields: ['validationType'],
+        text: 'ZITADEL does not import how a domain was verified (`validationType`)',
+        steps: [
+          {
+            remedy: 'verify it there if the way matters',
+            applies: (domain) => contentOf(domain).validationType !== undefined,
+          },
+        ],
+      },
+    ],
+    records: [
+      {
+        does: 'adds',
+        text: 'ZITADEL adds a domain to each organisation',
+        when: (id, { domains }) => domains.some((domain) => id.endsWith(`.${domain}`)),
+      },
+    ],
+  },
   privilege: { type: 'domain', texts: 'domainName', onlyIf: 'isVerified', ...inOrganisation },
   error: { type: 'domain', id: ['$orgId', 'domainName'], exists: { id: 'V2-e1wse', key: 'Errors.Already.Exists' } },
   success: { field: 'domains', entry: ['domainName'] },
 };
+
+function contentOf({ body }: StoredDocument): JsonObject {
+  return parseObject(body);
+}
 
 function primaryMarks({ isPrimary, isVerified }: JsonObject): readonly string[] {
   if (isPrimary !== true) return [];

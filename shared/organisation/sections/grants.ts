@@ -5,8 +5,9 @@ import { type JsonObject, parseObject, textAt, textsAt } from '../../json/jsonOb
 import { type DocumentKey, documentId, documentPath, type Reader, readByPath } from '../../store/store.ts';
 import { caselessClaimKey } from '../claimKeys.ts';
 import type { RecordIssue } from '../relations.ts';
-import { type Completion, deactivatable, type ImportedRecord, type Section } from '../section.ts';
+import type { Completion, ImportedRecord, Section } from '../section.ts';
 import { own, project, projectRoles, taken, user } from './references.ts';
+import { deactivatable } from './states.ts';
 
 /** The warning of a grant to the granting organisation itself. */
 const grantedToItself = warn('grant_to_itself', {});
@@ -63,6 +64,8 @@ export const projectGrantSection: Section = {
   },
 };
 
+const deactivatableGrant = deactivatable('USER_GRANT_STATE');
+
 /** The section of user grants. */
 export const userGrantSection: Section = {
   name: 'userGrants',
@@ -72,7 +75,11 @@ export const userGrantSection: Section = {
   key: ['$orgId', 'userId', 'projectId', 'projectGrantId'],
   exported: { ofProject: 'projectId' },
   completed: { field: 'projectGrantId', complete: completeProjectGrants },
-  ...deactivatable('USER_GRANT_STATE'),
+  additional: deactivatableGrant.additional,
+  zitadel: {
+    ...deactivatableGrant.zitadel,
+    unexported: ['grants and memberships of the user of the token in organisations of others'],
+  },
   references: [
     user('userId', 'COMMAND-4f8sg'),
     // ZITADEL takes an unknown project for a foreign one, which needs a grant.

@@ -3,6 +3,7 @@
 import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { RecordIssue, Reference, UniqueName } from '../relations.ts';
 import type { NestedRecords, OwnProviders, Provider, Section } from '../section.ts';
+import type { MissingProviders } from '../zitadelFacts.ts';
 import { identityProvider, own, taken, user } from './references.ts';
 
 /** The name of an organisation's identity provider of any kind. */
@@ -17,9 +18,15 @@ const providerExists: RecordIssue = { id: 'Org-1J8fs', key: 'Errors.Org.IDPConfi
 const linkedUser = own(user('userId', 'COMMAND-vzktar7b7f'));
 
 /** ZITADEL exports the links to all providers, but has no field for providers other than OIDC and JWT. */
-const linkedProvider: Reference = {
+export const linkedProvider: Reference = {
   ...own(identityProvider('idpId', 'COMMAND-39nf2')),
   keptIfMissing: 'linked_provider_missing',
+};
+
+/** What ZITADEL does to a link, also to one inside a person. */
+export const rejectedLink: MissingProviders = {
+  text: 'ZITADEL rejects this link, because the export does not contain its identity provider',
+  remedy: 'create the provider, then link the person',
 };
 
 const userLinkSection: Section = {
@@ -36,6 +43,9 @@ const userLinkSection: Section = {
     providers: (link) => [textAt(link, 'idpId', '')],
     fill: describeProvider,
     withoutFilled: withoutDescription,
+  },
+  zitadel: {
+    missingProviders: rejectedLink,
   },
   references: [linkedUser, linkedProvider],
   error: { type: 'user_link', id: ['userId', 'idpId'], exists: taken('Errors.User.ExternalIDP.AlreadyExists') },
@@ -70,6 +80,21 @@ export const identityProviderSections: readonly Section[] = [
     key: ['idpId'],
     unique: [providerName],
     exported: { providerType: 'IDP_TYPE_OIDC' },
+    zitadel: {
+      records: [
+        {
+          does: 'imports not',
+          text: 'ZITADEL rejects an OIDC provider without client secret, and the whole request',
+          when: ({ credentials }) => credentials.clientSecret === undefined,
+          steps: [
+            {
+              remedy: 'export with password hashes, or write `clientSecret` into the file',
+              applies: ({ clientSecret }) => clientSecret === undefined,
+            },
+          ],
+        },
+      ],
+    },
     credentials: [{ path: 'idp.clientSecret', field: 'clientSecret', flag: 'withPasswords' }],
     error: { type: 'oidc_idp', id: ['idpId'], exists: providerExists },
     success: { field: 'oidcIpds', entry: ['idpId'] },

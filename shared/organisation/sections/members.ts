@@ -78,7 +78,17 @@ export const memberSections: readonly Section[] = [
       { id: 'PROJECT-3m9ds', key: 'Errors.Project.Member.Invalid' },
     ),
     exported: { ofProject: 'projectId' },
-    // ZITADEL exports each project's members under every organisation; an import keeps those under the project's own.
+    zitadel: {
+      records: [
+        {
+          does: 'imports not',
+          text: "ZITADEL exports each project's members under every organisation, and imports those under the project's own",
+          dependsOnFile: true,
+          when: ({ json, orgId }, file) => (file.ownerOf(textAt(json, 'projectId', orgId)) ?? orgId) !== orgId,
+        },
+      ],
+    },
+    // An import keeps the members under the project's own organisation.
     references: [
       user('userId', 'COMMAND-uXHNj'),
       { ...project('projectId', 'COMMAND-EbFMN'), ifForeign: 'notCarried' },
@@ -120,6 +130,7 @@ export const memberSections: readonly Section[] = [
       type: 'project_grant_member',
       id: ['$orgId', 'projectId', 'grantId', 'userId'],
       exists: { id: 'PROJECT-37fug', key: 'Errors.AlreadyExists' },
+      existsToo: [{ id: 'V3-DKcYh', release: '2' }],
     },
     success: {
       field: 'projectGrantMembers',

@@ -17,6 +17,7 @@ import type {
   ValueRule,
 } from '../section.ts';
 import { droppedUnless, isEmailAddress } from '../valueRules.ts';
+import { unexported } from '../zitadelFacts.ts';
 import { identityProvider, own } from './references.ts';
 
 /** The type of the claim that settles the scope of an organisation's login names. */
@@ -77,6 +78,15 @@ export const domainPolicySection = policy('domainPolicy', 'domain_policy', domai
     },
   ],
   canonicalise: nameOrganisation,
+  zitadel: {
+    records: [
+      {
+        does: 'adds',
+        text: "the domain policy of ZITADEL's instance applies, because the organisation has none",
+        when: (_id, { isTarget }) => isTarget,
+      },
+    ],
+  },
 });
 
 /** The section of the policy about clear-text passwords. */
@@ -94,7 +104,13 @@ export const policySections: readonly Section[] = [
     'labelPolicy',
     'label_policy',
     { id: 'Org-2B0ps', key: 'Errors.Org.LabelPolicy.AlreadyExists' },
-    { values: Object.fromEntries(colours.map((name) => [name, droppedUnless(isColour)])) },
+    {
+      values: Object.fromEntries(colours.map((name) => [name, droppedUnless(isColour)])),
+      zitadel: {
+        fields: [unexported('themeMode')],
+        unexported: ['logos, icons and fonts', 'label policies that are not activated'],
+      },
+    },
   ),
   policy('lockoutPolicy', 'lockout_policy', { id: 'ORG-0olDf', key: 'Errors.ORG.LockoutPolicy.AlreadyExists' }),
   policy(
@@ -117,6 +133,13 @@ export const policySections: readonly Section[] = [
         keepProviders: keepIdps,
       },
       filled: lifetimes,
+      zitadel: {
+        fields: [unexported('allowDomainDiscovery', 'disableLoginWithEmail', 'disableLoginWithPhone')],
+        missingProviders: {
+          text: 'the export does not contain these identity providers, and the login policy is imported without them',
+          remedy: 'create them with these ids, and add them to the login policy',
+        },
+      },
       zitadelStep: 'login policies',
       warnings: warnOfInstanceProviders,
       // Exports do not contain the instance's own providers: the policy keeps its references to them unchecked.

@@ -1,11 +1,13 @@
 import { because } from '../../errors/recordIssues.ts';
-import { textAt } from '../../json/jsonObject.ts';
+import { parseObject, textAt, valueAt } from '../../json/jsonObject.ts';
 import { fillIn } from '../filledFields.ts';
 import { deriveId, reorder } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
-import { deactivatable, type FilledField, type Section, type SectionName } from '../section.ts';
+import type { FilledField, Section, SectionName } from '../section.ts';
 import { enumerationOr, textRule, trimmed, trimSpace } from '../valueRules.ts';
+import { type FieldFact, type RecordFact, unexported } from '../zitadelFacts.ts';
 import { own, project, taken } from './references.ts';
+import { deactivatable } from './states.ts';
 
 const oidcAppFields = [
   'projectId',
@@ -48,6 +50,26 @@ const loginUri = textRule((text) => {
   return { value: uri || undefined };
 });
 
+/** The fact about the identities of applications. */
+const newClients: RecordFact = {
+  does: 'also',
+  text: 'ZITADEL gives applications new client ids and client secrets',
+  steps: [{ scope: 'file', remedy: 'configure the applications with them' }],
+};
+
+const refusedLogoutUri: FieldFact = {
+  does: 'refuses',
+  since: 'July 2026',
+  fields: ['app.backChannelLogoutUri'],
+  text: 'ZITADEL refuses an application whose `backChannelLogoutUri` has an unknown or a private host',
+  steps: [
+    {
+      remedy: 'change its HTTPClient.DenyList, or import the application without this field',
+      applies: ({ body }) => valueAt(parseObject(body), 'app.backChannelLogoutUri') !== undefined,
+    },
+  ],
+};
+
 /** The sections of projects, their roles and applications. */
 export const projectSections: readonly Section[] = [
   {
@@ -79,13 +101,17 @@ export const projectSections: readonly Section[] = [
     unique: [
       { type: 'projectRole', parts: ['projectId', 'roleKey'], taken: taken('Errors.Project.Role.AlreadyExists') },
     ],
+    zitadel: { caseless: { kind: 'role', scope: 'projectId', name: 'roleKey' } },
     references: [own(project('projectId', 'COMMAND-EbFMN'))],
     error: { type: 'project_role', id: ['projectId', 'roleKey'], exists: taken('Errors.Project.Role.AlreadyExists') },
     success: { field: 'projectRoles', entry: ['projectId', 'roleKey'] },
   },
   application('apiApps', 'api_app', 'PROJECT-mabu12', 'apiAppIds'),
   {
-    ...application('oidcApps', 'oidc_app', 'PROJECT-lxowmp', 'oidcAppIds'),
+    ...application('oidcApps', 'oidc_app', 'PROJECT-lxowmp', 'oidcAppIds', [
+      unexported('app.backChannelLogoutUri', 'app.loginVersion'),
+      refusedLogoutUri,
+    ]),
     values: {
       'app.redirectUris[]': trimmed,
       'app.responseTypes[]': enumerationOr('OIDC_RESPONSE_TYPE_CODE'),
@@ -104,7 +130,14 @@ export const projectSections: readonly Section[] = [
 ];
 
 /** Creates the section of one kind of application. All kinds share one id space. */
-function application(name: SectionName, type: string, existsId: string, successField: string): Section {
+function application(
+  name: SectionName,
+  type: string,
+  existsId: string,
+  successField: string,
+  facts: readonly FieldFact[] = [],
+): Section {
+  const { additional, zitadel } = deactivatable('APP_STATE');
   return {
     name,
     inner: 'app',
@@ -115,7 +148,13 @@ function application(name: SectionName, type: string, existsId: string, successF
     unique: [
       { type: 'application', parts: ['app.projectId', 'app.name'], taken: taken('Errors.Project.App.AlreadyExists') },
     ],
-    ...deactivatable('APP_STATE'),
+    additional,
+    zitadel: {
+      fields: [...(zitadel.fields ?? []), ...facts],
+      records: [newClients],
+      unexported: ['client ids and client secrets'],
+      caseless: { kind: 'application', scope: 'app.projectId', name: 'app.name' },
+    },
     references: [own(project('app.projectId', 'COMMAND-EbFMN'))],
     error: { type, id: ['appId'], exists: { id: existsId, key: 'Errors.Project.App.AlreadyExisting' } },
     success: { field: successField, entry: ['appId'] },

@@ -3,6 +3,40 @@
 import { isJsonObject, type JsonObject } from '../../json/jsonObject.ts';
 import type { Section, SectionName } from '../section.ts';
 import { textLanguage } from '../valueRules.ts';
+import { type RecordFact, unexported, type ZitadelBehaviour } from '../zitadelFacts.ts';
+
+/** The fact about texts without content, which ZITADEL and this service do not import. */
+const contentless: RecordFact = {
+  does: 'imports not',
+  text: 'ZITADEL does not import texts without content',
+  when: ({ json }) => hasNoText(json),
+};
+
+/** The fact about the texts that ZITADEL accepts in an import, and drops. */
+const dropped: RecordFact = {
+  does: 'imports not',
+  text: 'ZITADEL does not import these texts',
+  steps: [{ scope: 'organisation', remedy: 'enter them in the target' }],
+};
+
+const writtenElsewhere: RecordFact = {
+  does: 'also',
+  text: "ZITADEL writes message texts to the caller's organisation",
+  steps: [
+    {
+      scope: 'organisation',
+      byHand: true,
+      remedy:
+        'import them once more with the header `x-zitadel-orgid`, which REST ignores unless the id is printable ASCII, and remove them there',
+    },
+  ],
+};
+
+/** The facts about texts, by their steps. */
+const byStep: Partial<Record<Section['zitadelStep'], readonly RecordFact[]>> = {
+  'message texts': [writtenElsewhere],
+  dropped: [dropped],
+};
 
 /**
  * Creates a section of texts, with one record for each language. The error id is ours: ZITADEL replaces texts at each
@@ -12,7 +46,7 @@ function texts(
   name: SectionName,
   type: string,
   zitadelStep: Section['zitadelStep'],
-  exported?: Section['exported'],
+  { zitadel, ...others }: Pick<Section, 'exported' | 'zitadel'> = {},
 ): Section {
   return {
     name,
@@ -21,7 +55,8 @@ function texts(
     zitadelStep,
     key: ['$orgId', `=${name}`, 'language'],
     values: { language: textLanguage },
-    ...(exported === undefined ? {} : { exported }),
+    ...others,
+    zitadel: { ...zitadel, records: [contentless, ...(byStep[zitadelStep] ?? []), ...(zitadel?.records ?? [])] },
     check: (text) => (hasNoText(text) ? 'notCarried' : undefined),
     error: {
       type,
@@ -31,22 +66,51 @@ function texts(
   };
 }
 
+const passwordless: ZitadelBehaviour = {
+  records: [
+    {
+      does: 'changes',
+      text: 'ZITADEL exports the texts of claimed domains under the name of those of passwordless registration',
+    },
+  ],
+  unexported: ['all texts: those of claimed domains are exported under their name'],
+};
+
+const invitations: ZitadelBehaviour = {
+  records: [
+    {
+      does: 'imports not',
+      text: 'ZITADEL imports texts of invitations only if the organisation has texts of passwordless registration',
+      dependsOnFile: true,
+      when: ({ orgId }, file) => !file.hasPasswordlessTexts(orgId),
+      steps: [{ scope: 'organisation', remedy: 'enter them in the target' }],
+    },
+    { does: 'exports not', text: 'no export of ZITADEL has the texts of invitations' },
+  ],
+  unexported: ['all texts'],
+};
+
 /** The sections of texts. */
 export const textSections: readonly Section[] = [
-  texts('loginTexts', 'login_texts', 'login texts', { withoutFilled: withoutEmptyScreens }),
+  texts('loginTexts', 'login_texts', 'login texts', {
+    exported: { withoutFilled: withoutEmptyScreens },
+    zitadel: { fields: [unexported('linkingUserPromptText')] },
+  }),
   texts('initMessages', 'init_message', 'message texts'),
   texts('passwordResetMessages', 'password_reset_message', 'message texts'),
   texts('verifyEmailMessages', 'verify_email_message', 'message texts'),
   texts('verifyPhoneMessages', 'verify_phone_message', 'dropped'),
   texts('domainClaimedMessages', 'domain_claimed_message', 'message texts'),
-  texts('passwordlessRegistrationMessages', 'passwordless_registration_message', 'message texts'),
+  texts('passwordlessRegistrationMessages', 'passwordless_registration_message', 'message texts', {
+    zitadel: passwordless,
+  }),
 ];
 
 /** The sections of texts that ZITADEL added later, at the end of the document. */
 export const laterTextSections: readonly Section[] = [
   texts('verifySmsOtpMessages', 'verify_sms_otp_message', 'dropped'),
   texts('verifyEmailOtpMessages', 'verify_email_otp_message', 'dropped'),
-  texts('inviteUserMessages', 'invite_user_messages', 'message texts'),
+  texts('inviteUserMessages', 'invite_user_messages', 'message texts', { zitadel: invitations }),
 ];
 
 /** Removes the screens without texts: ZITADEL exports all. */
@@ -56,7 +120,7 @@ function withoutEmptyScreens(texts: JsonObject): JsonObject {
 }
 
 /** Whether a record of texts has nothing but its language. */
-export function hasNoText({ language: _, ...content }: JsonObject): boolean {
+function hasNoText({ language: _, ...content }: JsonObject): boolean {
   return isBlank(content);
 }
 

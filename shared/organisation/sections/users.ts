@@ -19,8 +19,11 @@ import {
   phone,
   trimmedText,
 } from '../valueRules.ts';
+import { unexported } from '../zitadelFacts.ts';
 import { nestedLinks } from './identityProviders.ts';
+import { peopleInZitadel } from './peopleInZitadel.ts';
 import { own, taken, user } from './references.ts';
+import { userStates } from './states.ts';
 
 const LANGUAGE = 'user.profile.preferredLanguage';
 
@@ -36,6 +39,9 @@ const userName: NonNullable<Section['unique']> = [
 
 /** The issue of the calling user's own record if overwriting it would change the state, which could lock out the caller. */
 export const ownState: RecordIssue = { id: 'IMPORT-ownState', key: 'Errors.User.OwnState' };
+
+/** The type of an error about a TOTP seed. */
+export const SEED_TYPE = 'human_user_otp';
 
 /** The credentials of people. */
 export const personCredentials = {
@@ -78,7 +84,13 @@ export const humanUserSection: Section = {
     ignored: [{ path: 'user.hashedPassword.algorithm', reason: 'the hash itself begins with its algorithm' }],
   },
   warnings: warnOfPerson,
-  error: { type: 'human_user', id: ['userId'], exists: { id: 'COMMAND-ziuna', key: 'Errors.User.AlreadyExisting' } },
+  zitadel: peopleInZitadel,
+  error: {
+    type: 'human_user',
+    id: ['userId'],
+    exists: { id: 'COMMAND-ziuna', key: 'Errors.User.AlreadyExisting' },
+    existsToo: [{ type: SEED_TYPE, id: 'COMMAND-do9se', release: '4' }],
+  },
   success: { field: 'humanUserIds', entry: ['userId'] },
 };
 
@@ -91,6 +103,10 @@ export const machineUserSection: Section = {
   zitadelStep: 'service users',
   key: ['userId'],
   exported: { innerId: { from: 'userId', inner: 'user' } },
+  zitadel: {
+    fields: [unexported('user.accessTokenType'), ...userStates],
+    unexported: ['personal access tokens and secrets'],
+  },
   canonicalise: canonicaliseServiceUser,
   unique: userName,
   error: {

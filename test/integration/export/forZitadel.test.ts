@@ -139,8 +139,6 @@ describe('an export for ZITADEL', () => {
       'human_user 400633232627862566',
       'human_user 400633232896298022',
       'human_user 400633205884980262',
-      // It has a validation type. The domain policy keeps it unverified.
-      'domain 400633194409364518_uebung.example',
       `init_message ${NORTHWIND}`,
       `password_reset_message ${NORTHWIND}`,
       `verify_email_message ${NORTHWIND}`,
@@ -149,6 +147,8 @@ describe('an export for ZITADEL', () => {
       `verify_phone_message ${NORTHWIND}`,
       `verify_sms_otp_message ${NORTHWIND}`,
       `verify_email_otp_message ${NORTHWIND}`,
+      // It has a validation type. The domain policy keeps it unverified.
+      'domain 400633194409364518_uebung.example',
       `login_policy ${NORTHWIND}`,
     ]);
   });

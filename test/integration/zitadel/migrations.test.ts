@@ -100,7 +100,9 @@ describe('a migration of an application with a back-channel logout URI', () => {
   it('warns in its plan that a ZITADEL of July 2026 may refuse the application, and explains the error', async () => {
     const { migrate } = await migrating(await exportFileWith(organisation('acme', shop)), { release: '2026-07' });
     const { code, stdout, stderr } = await migrate();
-    expect(stderr).toContain('oidc app 6: a ZITADEL of July 2026 refuses an application whose `backChannelLogoutUri`');
+    expect(stderr).toContain(
+      'oidc app 6: from July 2026 on, ZITADEL refuses an application whose `backChannelLogoutUri`',
+    );
     expect(stdout).toContain('oidc app 6: the ZITADEL refuses the host in `backChannelLogoutUri`');
     expect(code, stderr).toBe(3);
   });
@@ -135,7 +137,7 @@ describe('a migration of users with one login name in several organisations', ()
 });
 
 const ARGON2 = '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$c29tZWhhc2hzb21laGFzaHNvbWVoYXNoc29tZWhhc2g';
-const REFUSED = 'with a password hash for which ZITADELs since June 2026 refuse the person: bob, eve';
+const REFUSED = 'with a password hash for which ZITADEL refuses the person since June 2026: bob, eve';
 
 describe('a migration of people whose password hashes a ZITADEL refuses', () => {
   const humanUsers = [hashed('ada'), hashed('bob', `$2b$05$${SALT_AND_HASH}`), hashed('eve', ARGON2)];
@@ -241,7 +243,7 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
     const { migrate } = await toZitadel('2.71');
     const { code, stderr } = await migrate();
     expect(stderr).not.toContain('2026');
-    expect(stderr).toContain('person eve: ZITADEL verifies this password hash only where its');
+    expect(stderr).toContain('person eve: ZITADEL verifies this password hash only if its');
     // Nobody has a seed, although all secrets were asked for.
     expect(stderr).toContain('the export has no TOTP seeds: people who lack them');
     expect(code, stderr).toBe(0);

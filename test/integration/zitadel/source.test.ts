@@ -1,12 +1,11 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { exportLosses, listZitadelOrganisations } from '../../../cli/zitadel/export/exportContent.ts';
+import { listZitadelOrganisations } from '../../../cli/zitadel/export/exportContent.ts';
 import { exportOne } from '../../../cli/zitadel/export/exportOrganisation.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
 import { report } from '../../support/fixtures/reports.ts';
@@ -22,11 +21,6 @@ const scope = { caller: async () => 'owner', stayingUsers: async () => new Set<s
 const sameNames = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })) });
 
 describe('an export from a ZITADEL', () => {
-  it('omits the content that docs/migrating.md lists', () => {
-    const document = readFileSync('docs/migrating.md', 'utf8').toLowerCase();
-    for (const loss of exportLosses) expect(document).toContain(`- ${loss}.`.toLowerCase());
-  });
-
   it('lists more organisations than a page holds', async () => {
     const { zitadel } = await filledZitadel(Array.from({ length: 250 }, (_, index) => organisation(`${index}`)));
     expect((await listZitadelOrganisations(connectTo(zitadel))).size).toBe(251);

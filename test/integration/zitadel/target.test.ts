@@ -192,7 +192,7 @@ describe('an import into a ZITADEL', () => {
     const argon = { ...ada, user: { ...ada?.user, hashedPassword: { value } } };
     const { warnings } = await imported(zitadel, [organisation('1', { humanUsers: [argon, bob] })]);
     const message = expect.stringMatching(
-      /^ZITADEL verifies this password hash, and from June 2026 on takes the person, only where/,
+      /^ZITADEL verifies this password hash, and from June 2026 on imports the person, only if/,
     );
     const ofHashes = warnings.filter(({ id }) => id !== undefined);
     expect(ofHashes).toEqual([{ type: 'human_user', id: ada?.userId, reason: 'left_to_do', message }]);

@@ -1,0 +1,176 @@
+// What ZITADEL does to people.
+
+import { parseObject, valueAt } from '../../json/jsonObject.ts';
+import type { StoredDocument } from '../../store/store.ts';
+import { hashVerification, optionalVerifier, SETTING } from '../passwordHashes.ts';
+import { isClosed } from '../states.ts';
+import { type FieldFact, isFalse, type ManualStep, unexported, type ZitadelBehaviour } from '../zitadelFacts.ts';
+import { describeReleases, refusingHashes, releasesWithoutStates, releasesWithStates } from '../zitadelReleases.ts';
+import { rejectedLink } from './identityProviders.ts';
+import { userStates } from './states.ts';
+
+const HASH = 'user.hashedPassword.value';
+const ACTIVE = 'USER_STATE_ACTIVE';
+const INITIAL = 'USER_STATE_INITIAL';
+const ADDRESS_VERIFIED = 'user.email.isEmailVerified';
+
+/**
+ * Returns the state of an imported person in ZITADEL. This command closes people whom the file has as closed.
+ * @param hasPassword whether the person is imported with a password or its hash
+ */
+export function stateInZitadel(state: string | undefined, isVerified: boolean, hasPassword: boolean): string {
+  if (state !== undefined && isClosed(state)) return state;
+  return hasPassword && isVerified ? ACTIVE : INITIAL;
+}
+
+/** Whether ZITADEL makes a person initial who is open here. */
+function becomesInitial(person: StoredDocument): boolean {
+  return person.state !== INITIAL && importedState(person) === INITIAL;
+}
+
+function importedState(person: StoredDocument): string {
+  return stateInZitadel(person.state, isAddressVerified(person.body), person.passwordHash !== undefined);
+}
+
+/** Whether the address of a person is verified, by the record's JSON. */
+export function isAddressVerified(body: string | undefined): boolean {
+  return valueAt(parseObject(body), ADDRESS_VERIFIED) === true;
+}
+
+function withHash(applies: (hash: string) => boolean): (person: StoredDocument) => boolean {
+  return ({ passwordHash }) => passwordHash !== undefined && applies(passwordHash);
+}
+
+const INITIAL_TEXT = 'ZITADEL makes people without password hash, or with an unverified e-mail address, initial';
+const WITHOUT_HASH = 'without password hash initial, with an unverified e-mail address';
+
+const states: readonly FieldFact[] = [
+  {
+    does: 'changes',
+    fields: ['state'],
+    text: INITIAL_TEXT,
+    explains: ([other, zitadel]) => zitadel === INITIAL && !(typeof other === 'string' && isClosed(other)),
+    steps: [
+      {
+        scope: 'file',
+        ifWithout: 'withPasswords',
+        because: `ZITADEL makes people ${WITHOUT_HASH}`,
+        remedy: 'export with password hashes, or they must activate their users',
+      },
+      {
+        ifWith: 'withPasswords',
+        because: `ZITADEL makes a person ${WITHOUT_HASH}`,
+        remedy: 'the person must activate the user',
+        applies: (person) => person.passwordHash === undefined && becomesInitial(person),
+      },
+      {
+        because: 'ZITADEL makes a person with an unverified e-mail address initial',
+        remedy: 'its session API still accepts the password; verify the address',
+        applies: (person) => person.passwordHash !== undefined && becomesInitial(person),
+      },
+    ],
+  },
+  { does: 'changes', fields: [ADDRESS_VERIFIED], text: INITIAL_TEXT },
+  {
+    does: 'changes',
+    fields: ['state'],
+    text: 'ZITADEL activates an initial person with password hash and verified e-mail address',
+    explains: ([other, zitadel]) => other === INITIAL && zitadel === ACTIVE,
+    steps: [
+      {
+        remedy: 'deactivate the user if that is not wanted',
+        applies: (person) => person.state === INITIAL && importedState(person) === ACTIVE,
+      },
+    ],
+  },
+  ...userStates,
+];
+
+const FROM = describeReleases(refusingHashes);
+
+const needsVerifier: ManualStep = {
+  applies: withHash((hash) => optionalVerifier(hash) !== undefined),
+  details: ({ passwordHash = '' }) => [optionalVerifier(passwordHash) ?? ''],
+};
+const hasNoVerifier = withHash((hash) => hashVerification(hash).verifier === undefined);
+
+const hashes: readonly FieldFact[] = [
+  {
+    does: 'refuses',
+    ...releasesWithStates,
+    releasesInText: true,
+    fields: [HASH],
+    text: `ZITADEL verifies this password hash, and ${FROM} imports the person, only if its ${SETTING} has this verifier`,
+    steps: [needsVerifier],
+  },
+  {
+    does: 'changes',
+    ...releasesWithoutStates,
+    ifKnown: true,
+    fields: [HASH],
+    text: `ZITADEL verifies this password hash only if its ${SETTING} has this verifier`,
+    explains: () => false,
+    steps: [needsVerifier],
+  },
+  {
+    does: 'refuses',
+    ...releasesWithStates,
+    releasesInText: true,
+    fields: [HASH],
+    text: `no ZITADEL verifies this password hash, and ${FROM} it refuses the person`,
+    steps: [
+      {
+        remedy: 'import the person without the hash, who must then set a new password',
+        applies: hasNoVerifier,
+      },
+    ],
+  },
+  {
+    does: 'changes',
+    ...releasesWithoutStates,
+    ifKnown: true,
+    fields: [HASH],
+    text: 'no ZITADEL verifies this password hash',
+    explains: () => false,
+    steps: [{ remedy: 'the person must set a new password', applies: hasNoVerifier }],
+  },
+  {
+    does: 'refuses',
+    ...refusingHashes,
+    fields: [HASH],
+    text: 'ZITADEL refuses a person whose password hash has such a cost',
+    steps: [
+      {
+        remedy: 'change the limits in its SystemDefaults.PasswordHasher, or import the person without the hash',
+        applies: withHash((hash) => {
+          const { verifier, isWithinBounds } = hashVerification(hash);
+          return verifier !== undefined && !isWithinBounds;
+        }),
+      },
+    ],
+  },
+];
+
+/** What ZITADEL does to people. */
+export const peopleInZitadel: ZitadelBehaviour = {
+  fields: [
+    ...states,
+    ...hashes,
+    {
+      does: 'imports not',
+      fields: ['otpEmail'],
+      text: 'ZITADEL does not import OTP e-mail factors',
+      explains: (values, { isTarget }) => isTarget && isFalse(values),
+      steps: [{ remedy: 'the person must add it again', applies: ({ otpEmail }) => otpEmail === true }],
+    },
+    {
+      does: 'exports not',
+      fields: ['otpEmail'],
+      text: 'ZITADEL does not return its OTP e-mail factors',
+      explains: ([, zitadel], { isTarget }) => !isTarget && zitadel === undefined,
+    },
+    { ...unexported('user.passwordChangeRequired', 'user.requestPasswordlessRegistration'), explains: isFalse },
+  ],
+  missingProviders: rejectedLink,
+  unexported: ['passkeys, U2F factors, recovery codes and OTP by SMS'],
+};

@@ -1,0 +1,70 @@
+// The states of records, and what ZITADEL does to them.
+
+import type { Section } from '../section.ts';
+import { isClosed } from '../states.ts';
+import type { FieldFact } from '../zitadelFacts.ts';
+import { releasesWithoutStates } from '../zitadelReleases.ts';
+
+/** Creates the properties of a section whose records may be deactivated, by the prefix of their states. */
+export function deactivatable(prefix: string): Required<Pick<Section, 'additional' | 'zitadel'>> {
+  return {
+    additional: { kept: [{ path: 'state', type: 'state', states: [`${prefix}_ACTIVE`, `${prefix}_INACTIVE`] }] },
+    zitadel: { fields: [activated] },
+  };
+}
+
+const activated: FieldFact = {
+  does: 'changes',
+  fields: ['state'],
+  text: 'ZITADEL activates this record',
+  steps: [
+    {
+      byHand: true,
+      remedy: 'deactivate it after the import',
+      applies: ({ state }) => state?.endsWith('_INACTIVE') === true,
+    },
+  ],
+};
+
+/** The fact about the states of organisations and users in the releases without them. */
+export const stateless: FieldFact = {
+  ...releasesWithoutStates,
+  does: 'imports not',
+  fields: ['state', 'orgState'],
+  text: 'ZITADEL imports no states of organisations and users',
+  steps: [
+    {
+      scope: 'file',
+      byHand: true,
+      remedy: 'deactivate or lock there, after the import, what is not active here',
+      applies: ({ state }) => isClosed(state),
+    },
+  ],
+};
+
+/** The states of closed users that ZITADEL imports. */
+const importedStates = new Set(['USER_STATE_INACTIVE', 'USER_STATE_LOCKED']);
+
+/** The facts about the states of users, people or service users. */
+export const userStates: readonly FieldFact[] = [
+  stateless,
+  {
+    does: 'imports not',
+    fields: ['state'],
+    text: 'ZITADEL does not import this state',
+    steps: [
+      {
+        byHand: true,
+        remedy: 'deactivate the user after the import',
+        applies: ({ state = '' }) => isClosed(state) && !importedStates.has(state),
+      },
+    ],
+  },
+  {
+    does: 'changes',
+    fields: ['state'],
+    text: 'closed there in another way, because ZITADEL suspends nobody, and deactivates no initial person',
+    explains: (states) => states.every((state) => typeof state === 'string' && isClosed(state)),
+    plan: 'it suspends nobody, and deactivates no initial person: this command deactivates suspended users there, and locks initial ones',
+  },
+];

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { isNeverExported, zitadelReason } from '../../../cli/zitadel/expectedDifferences.ts';
+import { FileLosses } from '../../../cli/zitadel/fileLosses.ts';
+import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
+import { leftToDoRules } from '../../../shared/exportFile/leftToDoRules.ts';
+import type { Section } from '../../../shared/organisation/section.ts';
+import { recordSections } from '../../../shared/organisation/sections.ts';
+import type { FieldFact } from '../../../shared/organisation/zitadelFacts.ts';
+import { contains, describeReleases, overlap, possibleReleases } from '../../../shared/organisation/zitadelReleases.ts';
+import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
+import { fieldPlaces } from '../../support/strings/fieldPlaces.ts';
+
+const zitadel = { side: 'second', domains: ['id.example.com'], losses: new FileLosses() } as const;
+
+interface Use {
+  readonly section: Section;
+  readonly fact: FieldFact;
+  readonly path: string;
+  readonly title: string;
+}
+
+const uses = recordSections.flatMap((section): Use[] =>
+  (section.zitadel?.fields ?? []).flatMap((fact) =>
+    fact.fields.map((path) => ({ section, fact, path, title: `${section.name} ${path}: ${fact.text}` })),
+  ),
+);
+
+function reasonOf({ section, path }: Pick<Use, 'section' | 'path'>): string | undefined {
+  const record = { section: section.name, orgId: 'acme', id: '1' };
+  return zitadelReason({ ...record, outcome: 'different', fields: [{ path, first: 'value' }] }, zitadel);
+}
+
+/** Whether a section's records have a field: by their definition, or by the section's additional fields. */
+function hasField({ name, additional }: Section, path: string): boolean {
+  const own = (additional?.kept ?? []).some((field) => field.path === path);
+  const defined = fieldPlaces.some(({ section, steps }) => {
+    const names = steps.filter((step) => step !== 0).join('.');
+    return section === name && (names === path || names.startsWith(`${path}.`));
+  });
+  return own || defined || (name === 'org' && path === 'orgState');
+}
+
+describe('a fact about what ZITADEL does to a field', () => {
+  it.each(uses.filter(({ path }) => !['state', 'orgState'].includes(path)))(
+    'is about a field of the section: $title',
+    ({ section, path }) => expect(hasField(section, path)).toBe(true),
+  );
+
+  it.each(
+    uses.filter(({ fact: { does, explains, steps = [] } }) => {
+      return does !== 'refuses' && explains === undefined && !steps.some(({ byHand }) => byHand);
+    }),
+  )('explains that ZITADEL lacks the field: $title', (use) => expect(reasonOf(use)).toBe(use.fact.text));
+
+  it.each(uses.filter(({ fact: { steps = [] } }) => steps.some(({ byHand }) => byHand)))(
+    'explains nothing if this command takes the step: $title',
+    (use) => expect(reasonOf(use)).not.toBe(use.fact.text),
+  );
+});
+
+describe('the manual steps of facts', () => {
+  it.each(recordSections.filter((section) => section.zitadel !== undefined))(
+    'are rules of the section $name',
+    ({ name, zitadel: { fields = [], records = [] } = {} }) => {
+      for (const fact of [...fields, ...records].filter((one) => !('dependsOnFile' in one)))
+        for (const { because = fact.text, remedy = '' } of fact.steps ?? []) {
+          const isOfStep = (message: string) => message.includes(because) && message.endsWith(remedy);
+          const rules = leftToDoRules.filter(({ message }) => isOfStep(message));
+          expect(rules.flatMap(({ sections }) => sections)).toContain(name);
+        }
+    },
+  );
+
+  const [stateless, logoutUri, refusedHash, unverifiedHash] = [
+    'up to release 3, ',
+    'from July 2026 on, ',
+    'from June 2026 on imports',
+    'verifies this password hash only if',
+  ] as const;
+
+  it.each([
+    [undefined, [stateless, logoutUri, refusedHash]],
+    [true, [logoutUri, refusedHash]],
+    [false, [stateless, unverifiedHash]],
+  ])('are those of the releases that the target may be of, if it imports states: %s', (importsStates, expected) => {
+    const content = { withPasswords: true, withOtp: true, withKeys: true, forZitadel: true };
+    const list = new LeftToDo(importsStates === undefined ? content : { ...content, importsStates });
+    const app = { appId: 'A', app: { backChannelLogoutUri: 'https://app.example' } };
+    const person = { userId: 'U', user: { email: { isEmailVerified: true } } };
+    list.addRecord(sectionNamed('oidcApps'), { id: 'a', orgId: 'O', body: JSON.stringify(app) });
+    list.addRecord(sectionNamed('humanUsers'), {
+      id: 'u',
+      orgId: 'O',
+      body: JSON.stringify(person),
+      state: 'USER_STATE_LOCKED',
+      passwordHash: '$P$984478476IagS59wHZvyQMArzfx58u.',
+    });
+    const messages = list.entries.map(({ message }) => message).join('\n');
+    const shown = [stateless, logoutUri, refusedHash, unverifiedHash].filter((text) => messages.includes(text));
+    expect(shown).toEqual(expected);
+  });
+});
+
+describe('a record that no export of ZITADEL has', () => {
+  it.each([
+    ['inviteUserMessages', 'acme_en', true],
+    ['triggerActions', '2_4', true],
+    ['triggerActions', '1_1', false],
+    ['triggerActions', 'FLOW_TYPE_EXTERNAL_AUTHENTICATION_1', false],
+    ['initMessages', 'acme_en', false],
+  ])('is known by its section and id: %s %s', (section, id, expected) => {
+    expect(isNeverExported({ section, id })).toBe(expected);
+  });
+});
+
+describe('ranges of releases', () => {
+  it('overlap and contain each other in the order of the releases', () => {
+    const [unknown, withStates, without] = [undefined, true, false].map(possibleReleases);
+    expect(overlap({ since: 'June 2026' }, withStates ?? {})).toBe(true);
+    expect(overlap({ since: 'June 2026' }, without ?? {})).toBe(false);
+    expect(overlap({ until: '3' }, unknown ?? {})).toBe(true);
+    expect(overlap({ until: '3' }, withStates ?? {})).toBe(false);
+    expect(contains({ until: '3' }, unknown ?? {})).toBe(false);
+    expect(contains({ until: '3' }, without ?? {})).toBe(true);
+    expect(contains({}, withStates ?? {})).toBe(true);
+  });
+
+  it('are described as texts name them', () => {
+    expect(describeReleases({})).toBe('');
+    expect(describeReleases({ since: 'July 2026' })).toBe('from July 2026 on');
+    expect(describeReleases({ until: '3' })).toBe('up to release 3');
+  });
+});

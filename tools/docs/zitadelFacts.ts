@@ -1,0 +1,50 @@
+import type { SectionName } from '../../shared/organisation/section.ts';
+import { recordSections } from '../../shared/organisation/sections.ts';
+import {
+  equalButForCase,
+  type FieldFact,
+  type MissingProviders,
+  type RecordFact,
+} from '../../shared/organisation/zitadelFacts.ts';
+import { describeReleases } from '../../shared/organisation/zitadelReleases.ts';
+import { code, table } from './markdown.ts';
+
+type Fact = Pick<FieldFact | RecordFact, 'text' | 'steps' | 'since' | 'until'> & Partial<Pick<FieldFact, 'fields'>>;
+
+/** Writes the table of what ZITADEL does to records, from the declarations of the sections. */
+export function zitadelFactsTable(): string {
+  const rows = [...factsWithSections()].map(([{ fields = [], steps = [], ...fact }, names]) => [
+    names.map(code).join(', '),
+    fields.map(code).join(', '),
+    fact.text,
+    describeReleases(fact),
+    steps.flatMap(({ remedy }) => remedy ?? []).join('; or: '),
+  ]);
+  return table(['section', 'fields', 'what happens', 'releases', 'manual step'], rows);
+}
+
+const statedFacts = new Map<MissingProviders, Fact>();
+
+/** Returns the fact of a text and a remedy, the same fact for the same declaration. */
+function stated(declared: MissingProviders): Fact {
+  const { text, remedy } = declared;
+  const fact = statedFacts.get(declared) ?? { text, steps: [{ remedy }] };
+  statedFacts.set(declared, fact);
+  return fact;
+}
+
+/** Lists the facts with the names of the sections that share them. */
+function factsWithSections(): ReadonlyMap<Fact, readonly SectionName[]> {
+  const found = new Map<Fact, SectionName[]>();
+  for (const { name, zitadel = {} } of recordSections) {
+    const { fields = [], records = [], missingProviders } = zitadel;
+    const facts: readonly Fact[] = [
+      ...fields,
+      ...records,
+      ...(zitadel.caseless === undefined ? [] : [stated(equalButForCase)]),
+      ...(missingProviders === undefined ? [] : [stated(missingProviders)]),
+    ];
+    for (const fact of facts) found.set(fact, [...(found.get(fact) ?? []), name]);
+  }
+  return found;
+}
