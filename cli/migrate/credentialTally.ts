@@ -83,7 +83,7 @@ export class CredentialTally implements PairVisitor {
   }
 
   private addOrganisation(orgId: string, first: RecordContent, target: RecordContent | undefined): void {
-    const states = [first, target ?? first].map(({ body }) => textAt(parseObject(body), 'orgState', ''));
+    const states = [first, target ?? first].map(({ state }) => state?.value ?? '');
     const reason = this.stateReason(states);
     if (reason !== undefined) this.organisation(orgId).reason = `of an organisation that is ${reason}`;
   }
@@ -116,7 +116,7 @@ export class CredentialTally implements PairVisitor {
     const { isZitadel, refusedHashes } = this.target;
     if (target === source && source.isHashRefused === true && refusedHashes !== undefined)
       return refusedHashes === 'omitted' ? HASH_OMITTED : REFUSED;
-    const states = [source, target].map(({ body }) => textAt(parseObject(body), 'state', ''));
+    const states = [source, target].map(({ state }) => state?.value ?? '');
     if (isZitadel && target === source) states[1] = stateInZitadel(states[1], isAddressVerified(source.body), true);
     return this.stateReason(states) ?? this.passwordReason(source, target) ?? this.factorReason(source, target);
   }

@@ -19,12 +19,12 @@ export class UndoneChanges implements PairVisitor {
   addPair({ section, orgId, id, outcome, first, second }: ComparedPair): void {
     if (section !== humanUserSection.name || outcome !== 'different' || second === undefined) return;
     const person = parseObject(second.body);
-    const states = [first, second].map(({ body }) => textAt(parseObject(body), 'state', ''));
+    const states = [first, second].map(({ state }) => state?.value ?? '');
     const changes = [
       ...secretChange('password', password.path, first, second),
       ...secretChange('TOTP seed', totp.path, first, second),
       ...factorChange(first.otpEmail, second.otpEmail),
-      ...(first.omitsState === true ? [] : stateChangeTexts(states)),
+      ...(first.state?.source === 'derived' ? [] : stateChangeTexts(states)),
     ];
     if (changes.length > 0) this.people.add({ orgId, id, name: textAt(person, 'user.userName', id), changes });
   }

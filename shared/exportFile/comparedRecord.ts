@@ -9,12 +9,8 @@ import { isTotpSeed } from '../organisation/passwords.ts';
 import type { OrganisationRecord } from '../organisation/record.ts';
 import { isGrantToItself, recordKey, reportedId } from '../organisation/recordPlan.ts';
 import type { Credential, Section } from '../organisation/section.ts';
-import {
-  lackedCredentials,
-  type StatedContent,
-  statesOtpEmail,
-  statesUsualState,
-} from '../organisation/statedContent.ts';
+import { lackedCredentials, type StatedContent, statedState, statesOtpEmail } from '../organisation/statedContent.ts';
+import type { RecordState } from '../organisation/states.ts';
 import { documentPath } from '../store/store.ts';
 import type { SecretSelection } from './secretSelection.ts';
 
@@ -37,8 +33,8 @@ export interface RecordContent {
   readonly otpEmail?: boolean;
   /** The paths of the secrets that the record does not have, as its side states. */
   readonly lacks?: readonly string[];
-  /** Present for a record that may have a state, and does not state it. */
-  readonly omitsState?: true;
+  /** Absent for a record of a section without states. */
+  readonly state?: RecordState;
   /** The format of the password's hash, or `unknown`; absent without a hash, and where passwords are not compared. */
   readonly hashFormat?: string;
   /** Present for a hash for which ZITADELs with default settings may refuse the person. */
@@ -58,7 +54,7 @@ export function comparedRecord(given: OrganisationRecord, selection: SecretSelec
   const { record } = normaliseRecord(given, section.completed?.field);
   if (isGrantToItself(record)) return undefined;
   const id = documentPath(recordKey(record));
-  const { body, otpEmail, hasState, state } = record;
+  const { body, otpEmail, state } = record;
   return {
     key: hash('sha256', JSON.stringify([section.name, orgId, id]), 'buffer'),
     section: section.name,
@@ -68,7 +64,7 @@ export function comparedRecord(given: OrganisationRecord, selection: SecretSelec
       body,
       secrets: secretDigests(record, selection),
       ...(selection.withOtp && otpEmail !== undefined ? { otpEmail } : {}),
-      ...(hasState || state === undefined ? {} : { omitsState: true as const }),
+      ...(state === undefined ? {} : { state }),
       ...loginFacts(record, selection),
     },
   };
@@ -107,23 +103,20 @@ export function recordName({ body }: Pick<RecordContent, 'body'>): string | unde
 }
 
 /** Returns the content by which two records' fields are compared. */
-export function comparedContent({ body, secrets, otpEmail, lacks, omitsState }: RecordContent): ComparedContent {
-  return { json: parseObject(body), secrets, otpEmail, lacks, omitsState: omitsState === true };
+export function comparedContent({ body, secrets, otpEmail, lacks, state }: RecordContent): ComparedContent {
+  return { json: parseObject(body), secrets, otpEmail, lacks, state };
 }
 
 /** Adds to a record's content what its side states by the values that the record lacks. */
-export function statedRecordContent(
-  section: Section,
-  { omitsState, ...content }: RecordContent,
-  stated: StatedContent,
-): RecordContent {
+export function statedRecordContent(section: Section, content: RecordContent, stated: StatedContent): RecordContent {
   const { secrets, otpEmail } = content;
   const has = ({ path, clear = path }: Credential) => secrets[path] !== undefined || secrets[clear] !== undefined;
   const lacks = lackedCredentials(section, stated, has).map(({ path }) => path);
+  const state = statedState(section, content.state, stated);
   return {
     ...content,
     ...(lacks.length === 0 ? {} : { lacks }),
     ...(otpEmail === undefined && statesOtpEmail(section, stated) ? { otpEmail: false } : {}),
-    ...(omitsState === undefined || statesUsualState(section, stated) ? {} : { omitsState }),
+    ...(state === undefined ? {} : { state }),
   };
 }

@@ -53,7 +53,7 @@ const content = z.object({
   body: z.string(),
   secrets: z.record(z.string(), z.string()),
   otpEmail: z.boolean().exactOptional(),
-  omitsState: z.literal(true).exactOptional(),
+  state: z.object({ value: z.string(), source: z.enum(['given', 'derived']) }).exactOptional(),
   hashFormat: z.string().exactOptional(),
   isHashRefused: z.literal(true).exactOptional(),
   isSeedUnusable: z.literal(true).exactOptional(),

@@ -241,7 +241,8 @@ async function countRecords(
   let initialPeople = 0;
   const take = (record: OrganisationRecord) => {
     budget.take(record);
-    if (!record.hasState && record.state === 'USER_STATE_INITIAL') initialPeople++;
+    const { state } = record;
+    if (state?.source === 'derived' && state.value === 'USER_STATE_INITIAL') initialPeople++;
     increase(counts, record.section.name);
   };
   const onRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => {

@@ -182,8 +182,8 @@ export class OrganisationDraft {
     };
   }
 
-  private observeUser({ section, hasState }: OrganisationRecord): void {
-    this.hasUserState ||= hasState;
+  private observeUser({ section, state }: OrganisationRecord): void {
+    this.hasUserState ||= state?.source === 'given';
     this.users[section === humanUserSection ? 'people' : 'serviceUsers']++;
   }
 

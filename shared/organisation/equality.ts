@@ -3,6 +3,7 @@
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { withoutFilled } from './filledFields.ts';
 import type { OwnProviders, Section } from './section.ts';
+import type { RecordState } from './states.ts';
 
 /** The compared content of a record. */
 export interface ComparedContent {
@@ -14,8 +15,7 @@ export interface ComparedContent {
   readonly otpEmail?: boolean | undefined;
   /** The paths of the credentials that the record does not have, as its file states. */
   readonly lacks?: readonly string[] | undefined;
-  /** Whether the record may have a state, and does not state it. */
-  readonly omitsState: boolean;
+  readonly state?: RecordState | undefined;
 }
 
 /** A field in which two records differ. Absent values are undefined; values of secrets are never shown. */
@@ -59,7 +59,7 @@ export function isOmission(difference: FieldDifference, first: ComparedContent, 
   if ('secret' in difference)
     return difference.secret === 'onlySecond' && first.lacks?.includes(difference.path) !== true;
   if (difference.path === OTP_EMAIL) return first.otpEmail === undefined;
-  return keepsStates && first.omitsState && STATES.includes(difference.path);
+  return keepsStates && first.state?.source === 'derived' && STATES.includes(difference.path);
 }
 
 function valueDifferences(first: unknown, second: unknown, path: string): FieldDifference[] {

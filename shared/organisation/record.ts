@@ -19,6 +19,7 @@ import {
   sectionPartition,
   usualState,
 } from './section.ts';
+import type { RecordState } from './states.ts';
 
 /** A field of ZITADEL's organisation document, v1 or v2 (zitadel 2). */
 export interface OrganisationField {
@@ -75,9 +76,8 @@ export interface OrganisationRecord {
   readonly clearPassword: string | undefined;
   /** The clear password from the export file, which must keep the policy even beside a hash. */
   readonly givenPassword: string | undefined;
-  readonly state: string | undefined;
-  /** Whether the export file has the state; otherwise it is derived. */
-  readonly hasState: boolean;
+  /** Undefined for a record of a section without states. */
+  readonly state: RecordState | undefined;
   /** Whether the person has the OTP e-mail factor; undefined where the file does not state it. */
   readonly otpEmail: boolean | undefined;
   /** The credentials that the record does not have, as the file states. An overwrite removes them. */
@@ -123,7 +123,7 @@ export function readRecord(section: Section, value: unknown, orgId: string, chec
   const { state, otpEmail, texts } = readKept(found);
   for (const [path, text] of texts) putAt(json, path, text);
   if (state !== undefined && state !== usualState(section)) json.state = state;
-  return assembleRecord(section, json, orgId, { hasState: state !== undefined, otpEmail, unknown });
+  return assembleRecord(section, json, orgId, { givenState: state, otpEmail, unknown });
 }
 
 /**
@@ -142,7 +142,7 @@ export function checkState({ values }: UnknownContent, path: string, issuePath =
 
 /** Creates a record from canonical JSON. Normalises `json` in place and removes its credentials. */
 export function toRecord(section: Section, json: JsonObject, orgId: string): OrganisationRecord {
-  return assembleRecord(section, json, orgId, { hasState: false, otpEmail: undefined, unknown: nothingUnknown });
+  return assembleRecord(section, json, orgId, { otpEmail: undefined, unknown: nothingUnknown });
 }
 
 /** @param beside facts of the file about the record, besides its JSON */
@@ -150,9 +150,9 @@ function assembleRecord(
   section: Section,
   json: JsonObject,
   orgId: string,
-  beside: Pick<OrganisationRecord, 'hasState' | 'otpEmail' | 'unknown'>,
+  beside: Pick<OrganisationRecord, 'otpEmail' | 'unknown'> & { readonly givenState?: string | undefined },
 ): OrganisationRecord {
-  const hasState = beside.hasState || (json.state ?? json.orgState) !== undefined;
+  const isGiven = (beside.givenState ?? json.state ?? json.orgState) !== undefined;
   section.canonicalise?.(json, orgId);
   const credentials: { [Field in Credential['field']]?: string } = {};
   let givenPassword: string | undefined;
@@ -161,7 +161,7 @@ function assembleRecord(
     if (credential !== undefined) credentials[field] = credential;
     if (clear !== undefined) givenPassword = takeAt(json, clear);
   }
-  const state = json.state ?? json.orgState;
+  const state = json.state ?? json.orgState ?? usualState(section);
   const { body, digest } = serialise(json);
   return {
     section,
@@ -172,8 +172,7 @@ function assembleRecord(
     credentials,
     clearPassword: credentials.passwordHash === undefined ? givenPassword : undefined,
     givenPassword,
-    state: typeof state === 'string' ? state : usualState(section),
-    hasState,
+    state: typeof state === 'string' ? { value: state, source: isGiven ? 'given' : 'derived' } : undefined,
     otpEmail: beside.otpEmail,
     unknown: beside.unknown,
   };
@@ -217,6 +216,7 @@ export function storedFields(record: OrganisationRecord): DocumentFields {
 }
 
 /** Returns the state to store. Most records have the usual state, which is stored only if the file has it. */
-function storedState({ section, state, hasState }: OrganisationRecord): Pick<DocumentFields, 'state'> {
-  return state === undefined || (!hasState && state === usualState(section)) ? {} : { state };
+function storedState({ section, state }: OrganisationRecord): Pick<DocumentFields, 'state'> {
+  if (state === undefined || (state.source === 'derived' && state.value === usualState(section))) return {};
+  return { state: state.value };
 }

@@ -2,6 +2,7 @@
 
 import type { OrganisationRecord } from './record.ts';
 import { type Credential, mayHaveOtpEmail, type Section, usualState } from './section.ts';
+import type { RecordState } from './states.ts';
 
 /** The absent values that a file states: its source has none of them. Any other absent value is unknown. */
 export interface StatedContent extends Readonly<Record<Credential['flag'], boolean>> {
@@ -30,9 +31,14 @@ export function statesOtpEmail(section: Section, stated: StatedContent): boolean
   return stated.otpEmail && mayHaveOtpEmail(section);
 }
 
-/** Whether a file states the state of a section's records that lack it. */
-export function statesUsualState(section: Section, stated: StatedContent): boolean {
-  return stated.states && usualState(section) !== undefined;
+/** Returns a record's state as its file states it: by the manifest, an absent state is the usual one. */
+export function statedState(
+  section: Section,
+  state: RecordState | undefined,
+  stated: StatedContent,
+): RecordState | undefined {
+  const isStated = state?.source === 'derived' && stated.states && usualState(section) !== undefined;
+  return isStated ? { ...state, source: 'given' } : state;
 }
 
 /** Adds to a record what its file states by the values that the record lacks. */
@@ -44,12 +50,12 @@ export function withStated(record: OrganisationRecord, stated: StatedContent): O
     ({ field, clear }) => credentials[field] !== undefined || (clear !== undefined && clearPassword !== undefined),
   );
   const isWithoutFactor = record.otpEmail === undefined && statesOtpEmail(section, stated);
-  const hasUsualState = !record.hasState && statesUsualState(section, stated);
-  if (lacks.length === 0 && !isWithoutFactor && !hasUsualState) return record;
+  const state = statedState(section, record.state, stated);
+  if (lacks.length === 0 && !isWithoutFactor && state === record.state) return record;
   return {
     ...record,
+    state,
     ...(lacks.length === 0 ? {} : { lacks }),
     ...(isWithoutFactor ? { otpEmail: false } : {}),
-    ...(hasUsualState ? { hasState: true } : {}),
   };
 }

@@ -86,7 +86,7 @@ export function closableOf(section: string): Closable | undefined {
 
 /** Whether the file has a record as closed, which a ZITADEL can close. */
 export function mustBeClosed({ section, state }: Pick<OrganisationRecord, 'section' | 'state'>): boolean {
-  return isClosed(state) && closableOf(section.name) !== undefined;
+  return isClosed(state?.value) && closableOf(section.name) !== undefined;
 }
 
 /** Returns the key of a place. */

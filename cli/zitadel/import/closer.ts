@@ -140,7 +140,7 @@ export class Closer {
     let problem: string | undefined;
     for (const open of kind.reopen ?? []) {
       problem = await attempt(() => open(management, place));
-      if (problem === undefined) return this.call(record, entry.record.state === LOCKED);
+      if (problem === undefined) return this.call(record, entry.record.state?.value === LOCKED);
     }
     return problem;
   }
@@ -187,7 +187,7 @@ export class Closer {
     const remaining = records.values();
     const callNext = async () => {
       for (const record of remaining) {
-        const problem = await this.call(record, record.entry.record.state === LOCKED);
+        const problem = await this.call(record, record.entry.record.state?.value === LOCKED);
         if (problem !== undefined) problems.set(record.entry.position, problem);
       }
     };
@@ -221,6 +221,6 @@ async function attempt(call: () => Promise<unknown>): Promise<string | undefined
 
 const OPEN_IN_SEARCH = 'its search shows the user as open';
 
-function failure({ record: { state = '' } }: LedgerRecord, problem = 'no event of it shows that it is closed'): string {
-  return `open in the target, ${stateWord(state)} in the source, and could not be closed: ${problem}`;
+function failure({ record: { state } }: LedgerRecord, problem = 'no event of it shows that it is closed'): string {
+  return `open in the target, ${stateWord(state?.value ?? '')} in the source, and could not be closed: ${problem}`;
 }

@@ -180,7 +180,7 @@ export async function decideClosings({ ledger, callerId }: SurveyedFile, connect
     const verdict = verdicts.get(record.position) ?? { is: 'foreign' };
     if (verdict.is === 'ours' || verdict.is === 'factors') ledger.noteChange(record);
     else {
-      const { state = '' } = record.record;
+      const state = record.record.state?.value ?? '';
       const reason = describeVerdict(verdict);
       ledger.settleClosing(record);
       ledger.addProblem(record, `open in the target, ${stateWord(state)} in the source, and is not closed: ${reason}`);

@@ -64,7 +64,7 @@ const organisationRow = z.object({ orgId: z.string() });
 /** A record's JSON with its credentials, and further facts from the file. */
 const recordContent = z.object({
   json: z.record(z.string(), z.unknown()),
-  hasState: z.boolean(),
+  state: z.object({ value: z.string(), source: z.enum(['given', 'derived']) }).optional(),
   otpEmail: z.boolean().optional(),
 });
 
@@ -407,11 +407,11 @@ export class ImportLedger implements RecordVisitor, Disposable {
   private read(columns: unknown): LedgerRecord {
     const { parent, section, orgId, record, ...known } = ledgerRow.parse(columns);
     const text = unseal(this.keyring, record, placeOf(known.position));
-    const { json, hasState, otpEmail } = recordContent.parse(JSON.parse(text));
+    const { json, state, otpEmail } = recordContent.parse(JSON.parse(text));
     return {
       ...known,
       isHeld: parent !== null,
-      record: { ...toRecord(recordSection(section), json, orgId), hasState, otpEmail },
+      record: { ...toRecord(recordSection(section), json, orgId), state, otpEmail },
     };
   }
 }
@@ -426,18 +426,11 @@ function placeOf(position: number): string {
 }
 
 /** Returns a record as text, with its credentials. */
-function serialiseRecord({
-  section,
-  json,
-  credentials,
-  givenPassword,
-  hasState,
-  otpEmail,
-}: OrganisationRecord): string {
+function serialiseRecord({ section, json, credentials, givenPassword, state, otpEmail }: OrganisationRecord): string {
   const whole = structuredClone(json);
   for (const { path, field, clear } of section.credentials ?? []) {
     if (credentials[field] !== undefined) putAt(whole, path, credentials[field]);
     if (clear !== undefined && givenPassword !== undefined) putAt(whole, clear, givenPassword);
   }
-  return JSON.stringify({ json: whole, hasState, otpEmail });
+  return JSON.stringify({ json: whole, state, otpEmail });
 }

@@ -64,7 +64,7 @@ function outgoing({ record, ...known }: LedgerRecord, losses: FileLosses): Outgo
   const { section, orgId } = record;
   const facts = { ...known, orgId, section: section.name, type: section.error.type };
   if (section === organisationSection) {
-    const fields = { org: record.json.org, orgState: record.state };
+    const fields = { org: record.json.org, orgState: record.state?.value };
     return { ...facts, list: undefined, ...encodeRecord(DataOrgSchema, fields) };
   }
   const { json, bytes } = encodeRecord(recordSchema(section), sentForm(record, losses));

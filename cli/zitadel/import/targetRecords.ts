@@ -2,15 +2,13 @@
 
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
 import { organisationsExist } from '../../../shared/errors/errors.ts';
-import type { RecordContent } from '../../../shared/exportFile/comparedRecord.ts';
 import { Comparison } from '../../../shared/exportFile/comparison.ts';
 import { inspect } from '../../../shared/exportFile/inspection.ts';
 import { noSecrets } from '../../../shared/exportFile/secretSelection.ts';
-import { parseObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { FieldDifference } from '../../../shared/organisation/equality.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
-import { isClosed } from '../../../shared/organisation/states.ts';
+import { isClosed as isClosedState } from '../../../shared/organisation/states.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
 import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { type ZitadelSide, zitadelReason } from '../expectedDifferences.ts';
@@ -100,7 +98,7 @@ export class TargetRecords implements Disposable {
     } = this.comparison.find(record, (id) => this.zitadel.losses.hasProvider(orgId, id));
     if (first === undefined) return { key, found: 'missing', paths: [], isClosed: false };
     const id = reportedId(record) || orgId;
-    const isClosed = isWithoutAccess(first);
+    const isClosed = isClosedState(first.state?.value);
     // The import closes an open record, or reports it.
     const isState = ({ path }: FieldDifference) => path === 'state' || path === 'orgState';
     const others = mustBeClosed(record) && !isClosed ? fields.filter((field) => !isState(field)) : fields;
@@ -113,9 +111,4 @@ export class TargetRecords implements Disposable {
   [Symbol.dispose](): void {
     this.comparison[Symbol.dispose]();
   }
-}
-
-function isWithoutAccess({ body }: RecordContent): boolean {
-  const record = parseObject(body);
-  return isClosed(textAt(record, 'state', '') || textAt(record, 'orgState', ''));
 }

@@ -58,11 +58,7 @@ export async function readCompared(
 /** Whether the digests of a record do not decide: it may lack fields that exports fill in, or a state that an overwrite keeps. */
 export function needsBody({ record }: RecordPlan, stored: StoredDocument | undefined, onConflict: OnConflict): boolean {
   if (stored === undefined || stored.digest === record.digest) return false;
-  return hasFilledFields(record.section) || (onConflict === 'overwrite' && omitsState(record));
-}
-
-function omitsState({ hasState, state }: OrganisationRecord): boolean {
-  return !hasState && state !== undefined;
+  return hasFilledFields(record.section) || (onConflict === 'overwrite' && record.state?.source === 'derived');
 }
 
 /** The comparison of a batch's records with stored ones. Each password is derived once for as long as the hash stays. */
@@ -161,7 +157,7 @@ function comparedContents(
   record: OrganisationRecord,
   stored: StoredDocument,
 ): readonly [ComparedContent, ComparedContent] {
-  const { section, credentials, otpEmail, lacks } = record;
+  const { section, credentials, otpEmail, lacks, state } = record;
   const isEqualJson = stored.digest === record.digest;
   return [
     {
@@ -169,13 +165,12 @@ function comparedContents(
       secrets: secretsOf(section, credentials),
       otpEmail,
       lacks: lacks?.map(({ path }) => path),
-      omitsState: omitsState(record),
+      state,
     },
     {
       json: isEqualJson ? EQUAL : parseStoredBody(stored),
       secrets: secretsOf(section, stored),
       otpEmail: stored.otpEmail,
-      omitsState: false,
     },
   ];
 }

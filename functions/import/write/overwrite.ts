@@ -12,15 +12,15 @@ import type { DocumentKey, StoredDocument, Write } from '../../../shared/store/s
 /** Returns the record with the stored state if the export file has none. */
 function withStoredState(plan: RecordPlan, { state }: StoredDocument): RecordPlan {
   const { record } = plan;
-  if (record.hasState || state === undefined || record.state === undefined || state === record.state) return plan;
+  if (record.state?.source !== 'derived' || state === undefined || state === record.state.value) return plan;
   const json = { ...record.json, ...(record.json.orgState === undefined ? { state } : { orgState: state }) };
-  return { ...plan, record: { ...record, json, ...serialise(json), state } };
+  return { ...plan, record: { ...record, json, ...serialise(json), state: { ...record.state, value: state } } };
 }
 
 /** The states before and after an overwrite; undefined where the record keeps its own. */
 export function stateChange(plan: RecordPlan, stored: StoredDocument) {
   const { section } = plan.record;
-  const { state: after = '' } = withStoredState(plan, stored).record;
+  const after = withStoredState(plan, stored).record.state?.value ?? '';
   const before = stored.state ?? usualState(section) ?? '';
   return before === after ? undefined : { before, after };
 }

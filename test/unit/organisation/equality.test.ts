@@ -5,7 +5,6 @@ import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 const content = (json: ComparedContent['json'], more: Partial<ComparedContent> = {}): ComparedContent => ({
   json,
   secrets: {},
-  omitsState: false,
   ...more,
 });
 
@@ -79,7 +78,7 @@ describe('the differing fields of two records', () => {
 
 describe('an import', () => {
   const stated = content({});
-  const omitted = content({}, { omitsState: true });
+  const omitted = content({}, { state: { value: 'USER_STATE_ACTIVE', source: 'derived' } });
 
   it('leaves credentials and factors that its record omits', () => {
     const secret = (kind: 'different' | 'onlyFirst' | 'onlySecond') => ({ path: 'p', secret: kind });

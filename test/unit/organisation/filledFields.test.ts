@@ -13,7 +13,7 @@ const person = (profile: JsonObject) => ({
 const noProviders = () => false;
 
 function isEqual(name: string, first: JsonObject, second: JsonObject): boolean {
-  const content = (json: JsonObject) => ({ json, secrets: {}, omitsState: false });
+  const content = (json: JsonObject) => ({ json, secrets: {} });
   return fieldDifferences(sectionNamed(name), content(first), content(second), noProviders).length === 0;
 }
 

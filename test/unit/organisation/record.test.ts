@@ -112,7 +112,7 @@ describe('a record', () => {
   });
 
   it('may have an unknown value of an enum, which is treated as absent', () => {
-    expect(read('humanUsers', { ...person, state: 'USER_STATE_OF_TOMORROW' }).state).toBe('USER_STATE_ACTIVE');
+    expect(read('humanUsers', { ...person, state: 'USER_STATE_OF_TOMORROW' }).state?.value).toBe('USER_STATE_ACTIVE');
   });
 });
 
@@ -205,7 +205,7 @@ describe('an omitted value', () => {
     ['the same with a password', { email: {}, hashedPassword: { value: 'x' } }, 'USER_STATE_INITIAL'],
     ['the same with an identity provider', { email: {}, idps: [{ configId: 'i' }] }, 'USER_STATE_ACTIVE'],
   ])('is the state of a person %s, as set by ZITADEL', (_who, user, state) => {
-    expect(read('humanUsers', { userId: 'u', user: { userName: 'a', ...user } }).state).toBe(state);
+    expect(read('humanUsers', { userId: 'u', user: { userName: 'a', ...user } }).state?.value).toBe(state);
   });
 
   it('is the organisation of a domain and of the domain policy, taken from the surrounding organisation', () => {

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Activations } from '../../../../cli/migrate/activations.ts';
+import type { RecordContent } from '../../../../shared/exportFile/comparedRecord.ts';
 
-const content = (state: string) => ({ body: JSON.stringify({ state: `USER_STATE_${state}` }), secrets: {} });
+const content = (state: string): RecordContent => ({
+  body: '{}',
+  state: { value: `USER_STATE_${state}`, source: 'given' },
+  secrets: {},
+});
 
 /** Returns the messages about a person with different states in the source and the target. */
 function messages(source: string, target: string): string[] {

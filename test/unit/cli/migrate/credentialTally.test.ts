@@ -30,7 +30,8 @@ function content(
   } = given;
   const secrets = { [HASH]: hash, ...(seed === undefined ? {} : { [SEED]: seed }) };
   return {
-    body: JSON.stringify({ user: { userName: 'ada', email: { isEmailVerified } }, state: `USER_STATE_${state}` }),
+    body: JSON.stringify({ user: { userName: 'ada', email: { isEmailVerified } } }),
+    state: { value: `USER_STATE_${state}`, source: 'given' },
     secrets,
     hashFormat: format,
     otpEmail,
@@ -38,7 +39,11 @@ function content(
   };
 }
 
-const withoutHash: RecordContent = { body: '{"user":{"userName":"ada"},"state":"USER_STATE_ACTIVE"}', secrets: {} };
+const withoutHash: RecordContent = {
+  body: '{"user":{"userName":"ada"}}',
+  state: { value: 'USER_STATE_ACTIVE', source: 'given' },
+  secrets: {},
+};
 const clear: RecordContent = { ...withoutHash, secrets: { 'user.password': 'c' } };
 
 type Sides = Pick<ComparedPair, 'first' | 'second'>;
@@ -49,7 +54,9 @@ function pair(sides: Sides, given: Partial<ComparedPair> = {}): ComparedPair {
 }
 
 function organisation(...states: readonly [source: string, target: string]): ComparedPair {
-  const [first, second] = states.map((state) => ({ body: `{"orgState":"ORG_STATE_${state}"}`, secrets: {} }));
+  const [first, second] = states.map((state): RecordContent => {
+    return { body: '{}', state: { value: `ORG_STATE_${state}`, source: 'given' }, secrets: {} };
+  });
   return pair({ first: first ?? clear, second }, { section: 'org' });
 }
 
@@ -143,7 +150,8 @@ describe('the people with the same credentials on both sides', () => {
 
   it('exclude those of an organisation that the import into a ZITADEL closes', () => {
     const arriving = pair({ first: content(), second: undefined });
-    const closed = { body: '{"orgState":"ORG_STATE_INACTIVE"}', secrets: {} };
+    const state = { value: 'ORG_STATE_INACTIVE', source: 'given' } as const;
+    const closed = { body: '{}', state, secrets: {} };
     const org = pair({ first: closed, second: undefined }, { section: 'org' });
     expect(described(ofZitadel(['onlyFirst']), arriving, org)).toContain('of an organisation that is inactive');
   });
