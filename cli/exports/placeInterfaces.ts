@@ -172,7 +172,7 @@ export interface PlaceFacts {
   readonly defaultOrgName?: string;
   /** The domains of a ZITADEL instance, from which it derives those of its organisations. */
   readonly domains?: readonly string[];
-  /** Whether a ZITADEL may refuse people for their password hashes: releases since June 2026 do. */
+  /** Whether a ZITADEL may refuse people for their password hashes: `refusingHashes` do. */
   readonly refusesHashes?: boolean;
   /** The user of the token; undefined if the user is unknown. */
   readonly caller?: {

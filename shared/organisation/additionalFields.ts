@@ -32,21 +32,31 @@ export function splitKept({ additional }: Section, value: unknown): SplitRecord 
   const found: FoundField[] = [];
   let defined = value;
   for (const field of additional.kept) {
-    const { rest, values } = splitField(defined, field.path.split('.'));
+    const { rest, values } = splitField(defined, namesOf(field), 0);
     defined = rest;
     if (values.length > 0) found.push({ field, values });
   }
   return { defined, found };
 }
 
+const namesByField = new WeakMap<KeptField, readonly (readonly string[])[]>();
+
+/** Returns the spellings of each step of a field's path. */
+function namesOf(field: KeptField): readonly (readonly string[])[] {
+  const names = namesByField.get(field) ?? field.path.split('.').map(spellings);
+  namesByField.set(field, names);
+  return names;
+}
+
 /** Splits a field, in either spelling, from a copy of the JSON. */
 function splitField(
   json: JsonObject,
-  [name = '', ...inner]: readonly string[],
+  path: readonly (readonly string[])[],
+  at: number,
 ): { readonly rest: JsonObject; readonly values: readonly unknown[] } {
-  const names = spellings(name).filter((spelling) => Object.hasOwn(json, spelling));
-  if (inner.length === 0) {
-    if (names.length === 0) return { rest: json, values: [] };
+  const names = (path[at] ?? []).filter((spelling) => Object.hasOwn(json, spelling));
+  if (names.length === 0) return { rest: json, values: [] };
+  if (at === path.length - 1) {
     const others = Object.entries(json).filter(([other]) => !names.includes(other));
     return { rest: Object.fromEntries(others), values: names.map((spelling) => json[spelling]) };
   }
@@ -55,7 +65,7 @@ function splitField(
   for (const spelling of names) {
     const parent = json[spelling];
     if (!isJsonObject(parent)) continue;
-    const split = splitField(parent, inner);
+    const split = splitField(parent, path, at + 1);
     if (split.values.length > 0) rest = { ...rest, [spelling]: split.rest };
     values.push(...split.values);
   }
@@ -75,8 +85,7 @@ export function readKept(found: readonly FoundField[]): KeptValues {
   const kept: KeptValues = { texts: [] };
   for (const { field, values } of found) {
     const [value, ...others] = values;
-    const [name = ''] = field.path.split('.').slice(-1);
-    if (others.length > 0) throw invalid(field, `duplicate field ${JSON.stringify(spellings(name).at(-1))}`);
+    if (others.length > 0) throw invalid(field, `duplicate field ${JSON.stringify(namesOf(field).at(-1)?.at(-1))}`);
     if (value !== null && value !== undefined) readValue(kept, field, value);
   }
   return kept;

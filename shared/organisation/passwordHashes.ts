@@ -8,7 +8,7 @@ interface HashVerification {
   readonly format: string;
   /** The verifier, by its name in ZITADEL's setting; undefined where there is none. */
   readonly verifier?: string;
-  /** Whether a ZITADEL of June 2026 or later imports a person with the hash, if the verifier is enabled. */
+  /** Whether the releases that refuse hashes import a person with this hash, if the verifier is enabled. */
   readonly isWithinBounds: boolean;
 }
 
@@ -43,7 +43,7 @@ const cryptNumber = (text: string) => CRYPT_ALPHABET.indexOf(text);
 const sha2 = (id: number, characters: number) =>
   new RegExp(`^\\$${id}\\$(?:rounds=([1-9]\\d{3,8})\\$)?[^$]{0,16}\\$[./\\dA-Za-z]{${characters}}$`);
 
-/** The bounds of costs that a ZITADEL of June 2026 or later takes by default. */
+/** The bounds of costs that the releases which refuse hashes allow by default. */
 const costs = [10, 16] as const;
 
 /** The text after the 60 characters is ignored. */
@@ -147,7 +147,7 @@ export function hashVerification(hash: string): HashVerification {
   return { format: 'unknown', isWithinBounds: false };
 }
 
-/** Whether a ZITADEL of June 2026 or later refuses a person with a hash, if its settings are the defaults. */
+/** Whether the releases that refuse hashes (`refusingHashes`) refuse a person with a hash, if their settings are the defaults. */
 export function isRefusedByDefault(hash: string): boolean {
   const { verifier, isWithinBounds } = hashVerification(hash);
   return verifier !== BY_DEFAULT || !isWithinBounds;
