@@ -48,3 +48,16 @@ function factsWithSections(): ReadonlyMap<Fact, readonly SectionName[]> {
   }
   return found;
 }
+
+/** Writes the table of the fields that exports, and imports into ZITADEL, fill in. */
+export function filledFieldsTable(): string {
+  const rows = recordSections.flatMap(({ name, filled = [] }) =>
+    filled.map(({ path, value, by }) => [
+      code(name),
+      code(path),
+      typeof value === 'function' ? 'derived from other fields' : code(JSON.stringify(value)),
+      by === 'exports' ? 'exports' : 'imports into ZITADEL',
+    ]),
+  );
+  return table(['section', 'field', 'value', 'by'], rows);
+}

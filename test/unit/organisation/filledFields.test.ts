@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../shared/json/jsonObject.ts';
 import { fieldDifferences } from '../../../shared/organisation/equality.ts';
 import { withoutFilled } from '../../../shared/organisation/filledFields.ts';
-import { sections } from '../../../shared/organisation/sections.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
 const person = (profile: JsonObject) => ({
@@ -50,14 +48,5 @@ describe('a field that ZITADEL fills in', () => {
   ])('hides the spelling of a language: %s and %s', (first, second, expected) => {
     const [one, other] = [first, second].map((preferredLanguage) => person({ preferredLanguage }));
     expect(isEqual('humanUsers', one ?? {}, other ?? {})).toBe(expected);
-  });
-
-  it('is documented in the document on ZITADEL', () => {
-    const [, table = ''] = readFileSync('docs/zitadel.md', 'utf8').split('### 4.3');
-    const [content = ''] = table.split('### 4.4');
-    const names = sections
-      .flatMap(({ filled = [] }) => filled)
-      .map(({ path }) => path.slice(path.lastIndexOf('.') + 1));
-    expect(names.filter((name) => !content.includes(`\`${name}\``))).toEqual([]);
   });
 });
