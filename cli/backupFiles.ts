@@ -16,7 +16,7 @@ const NO_FILES = 'has no backup files: use the backups of Cloud Firestore';
 /** Copies an embedded database to a new file. */
 export async function backUp(location: StoreLocation, file: string): Promise<void> {
   const directory = embeddedDirectory(location, NO_FILES);
-  if (existsSync(file)) throw fileExists(file);
+  if (existsSync(file)) throw fileExists({ file });
   const keyring = openKeyring(location);
   await copyDatabase(databaseFile(directory), file, { keyring });
 }
@@ -35,7 +35,7 @@ export async function restoreBackup(
   if (existsSync(directory)) protectFiles(database);
   // SQLite would apply the log of another database to the restored one.
   if (['', '-wal', '-journal'].some((suffix) => existsSync(`${database}${suffix}`)))
-    throw instanceExists('an instance, or its log,', directory);
+    throw instanceExists({ content: 'an instance, or its log,', directory });
   const keyFile = keyFilePath(directory);
   if (key !== undefined && (existsSync(keyFile) || location.masterKey !== undefined))
     throw new UsageError(`--key is mutually exclusive with ${keyFile} and IDENTITY_MASTER_KEY: use one of them`);
@@ -44,7 +44,7 @@ export async function restoreBackup(
   try {
     await copyDatabase(resolve(file), database, { keyring, complete: makeOtherInstance, isBackup: true });
   } catch (error) {
-    throw masterKeyMissing.is(error) ? backupKeyMissing(file) : error;
+    throw masterKeyMissing.is(error) ? backupKeyMissing({ file }) : error;
   }
   if (key !== undefined) changeKeyFile(keyFile, () => keyring.keys());
 }

@@ -5,7 +5,6 @@ import { errorBody, IdentityError, internalError } from '../shared/errors/identi
 import type { ExitStatus } from './command.ts';
 import { InterruptedError, UsageError } from './command.ts';
 import { numberText } from './numberTexts.ts';
-import { humanMessage } from './serverMessages.ts';
 import { printable } from './terminal.ts';
 
 interface DescribedError {
@@ -28,7 +27,7 @@ export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL):
   if (internalError.is(error) && error.cause instanceof Error) return describeError(error.cause, logLevel);
   if (error instanceof IdentityError) {
     const isUsage = error.code === 'INVALID_ARGUMENT' || organisationUnknown.is(error);
-    return { message: printable(humanMessage(error.message)), exitStatus: isUsage ? 'usage' : 'failed' };
+    return { message: printable(error.commandMessage), exitStatus: isUsage ? 'usage' : 'failed' };
   }
   const isExpected = isSystemError(error);
   return { message: isExpected ? printable(systemText(error)) : unexpectedText(error, logLevel), exitStatus: 'failed' };

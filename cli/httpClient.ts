@@ -112,7 +112,7 @@ export function limitAttempt(connection: CallConnection, timeoutMs?: number): At
     error: (call) => {
       connection.signal.throwIfAborted();
       if (timeoutMs !== undefined) limit.throwIfAborted();
-      return limit.aborted ? placeTimedOut(origin, call, responseLimitMs / 1_000) : undefined;
+      return limit.aborted ? placeTimedOut({ place: origin, call, seconds: responseLimitMs / 1_000 }) : undefined;
     },
   };
 }

@@ -25,6 +25,6 @@ await new Promise((resolve) => stdout.write('', resolve));
 // A reader that has seen enough, such as head, closes the pipe.
 if (broken !== undefined && broken !== 'EPIPE' && process.exitCode === 0) {
   const { outputIncomplete } = await import('../shared/errors/placeErrors.ts');
-  stderr.write(`identity: ${outputIncomplete(broken).message}\n`);
+  stderr.write(`identity: ${outputIncomplete({ code: broken }).message}\n`);
   process.exitCode = 1;
 }

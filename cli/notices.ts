@@ -3,9 +3,8 @@
 import { hasParams, type IssueParams, type IssueRow, issueText } from '../shared/errors/issueText.ts';
 import { recordIssues } from '../shared/errors/recordIssues.ts';
 import { warnings } from '../shared/errors/warnings.ts';
-import { recordNoun } from './nouns.ts';
+import { recordNoun, stateWord } from './nouns.ts';
 import { counted, firstLines, firstOf, MAX_EXAMPLES, MAX_LINES } from './numberTexts.ts';
-import { stateWord } from './serverMessages.ts';
 import { type Line, section } from './terminal.ts';
 
 /** An error, a warning or a manual step, about a record or the whole file. */

@@ -24,3 +24,8 @@ export function recordNoun(name: string): string {
   const noun = words(name);
   return noun === 'people' ? 'person' : noun.replace(/s$/, '');
 }
+
+/** Returns the word for a state such as `USER_STATE_LOCKED`: `locked`. */
+export function stateWord(state: string): string {
+  return state.replace(/^.*_STATE_/, '').toLowerCase();
+}

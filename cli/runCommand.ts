@@ -49,7 +49,7 @@ export async function runCommand(
     throw new UsageError('an address, --data and --firestore are mutually exclusive: specify one of them');
   if (elsewhere !== undefined) return print(await elsewhere());
   const { location, defaultName, environment } = instanceLocation(data, firestore, call.environment);
-  if (command.instance === 'existing' && !hasDatabase(location)) throw instanceMissing(data ?? '');
+  if (command.instance === 'existing' && !hasDatabase(location)) throw instanceMissing({ directory: data ?? '' });
   const onInstance = { ...call, environment };
   await command.prepare?.(onInstance, location);
   const store = await openStore(location);

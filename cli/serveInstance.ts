@@ -41,11 +41,11 @@ export async function serveInstance(
 ): Promise<void> {
   const { store, signal, stdout, stderr, print } = call;
   const config = loadConfig(call);
-  if (config.trustedProxies === 0 && !isLoopback(host)) throw hostNeedsProxy(host);
+  if (config.trustedProxies === 0 && !isLoopback(host)) throw hostNeedsProxy({ host });
   requireMasterKey(call.location);
   // Fails now, not at the first request, for another master key or format.
   const [instance] = await store.getMany([instanceKey], []);
-  if (instance === undefined) throw instanceMissing(databaseName(call.location));
+  if (instance === undefined) throw instanceMissing({ directory: databaseName(call.location) });
   configureLog(config.logLevel, stderr);
   await using resources = new AsyncDisposableStack();
   const metrics = await startMetrics(config, store);
@@ -115,10 +115,10 @@ interface Address {
 
 /** The errors of an unavailable address, by the codes of the operating system. */
 const errors: Readonly<Record<string, (address: Address) => Error>> = {
-  EACCES: ({ port, setting }) => portForbidden(port, setting),
-  EADDRINUSE: ({ port, setting }) => portInUse(port, setting),
-  EADDRNOTAVAIL: ({ host }) => hostUnknown(host),
-  ENOTFOUND: ({ host }) => hostUnknown(host),
+  EACCES: ({ port, setting }) => portForbidden({ port, setting }),
+  EADDRINUSE: ({ port, setting }) => portInUse({ port, setting }),
+  EADDRNOTAVAIL: ({ host }) => hostUnknown({ host }),
+  ENOTFOUND: ({ host }) => hostUnknown({ host }),
 };
 
 /**

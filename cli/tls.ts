@@ -28,19 +28,25 @@ export function trustSystem(error: unknown): boolean {
 /** Returns the error of a connection without a response: a problem of TLS with its remedy, or an unreachable server. */
 export async function connectionError(origin: string, error: unknown): Promise<IdentityError> {
   const code = systemCode(error);
-  if (isCertificateError(code)) return placeUntrusted(origin, code);
+  if (isCertificateError(code)) return placeUntrusted({ place: origin, code });
   const { protocol, host } = new URL(origin);
   if (protocol === 'https:' && String(error).includes('wrong version number'))
-    return placeProtocolWrong(origin, `does not use TLS: specify its TLS port, or on this machine http://${host}`);
+    return placeProtocolWrong({
+      place: origin,
+      problem: `does not use TLS: specify its TLS port, or on this machine http://${host}`,
+    });
   const isRefused = code === 'ECONNREFUSED' || code === 'ENOTFOUND';
-  return (isRefused ? undefined : await plainToTls(origin)) ?? placeUnreachable(origin, connectionReason(error));
+  return (
+    (isRefused ? undefined : await plainToTls(origin)) ??
+    placeUnreachable({ place: origin, reason: connectionReason(error) })
+  );
 }
 
 /** Returns the error of plain requests to a port with TLS; undefined for a port without. */
 export async function plainToTls(origin: string): Promise<IdentityError | undefined> {
   const { protocol, host } = new URL(origin);
   if (protocol !== 'http:' || !(await speaksTls(origin))) return undefined;
-  return placeProtocolWrong(origin, `expects TLS: specify https://${host}`);
+  return placeProtocolWrong({ place: origin, problem: `expects TLS: specify https://${host}` });
 }
 
 const PROBE_MS = 2_000;

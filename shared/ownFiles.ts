@@ -50,7 +50,7 @@ export function checkStatus(path: string, kind: FileKind, status: Stats, report?
   if (exposure === undefined) return;
   const rule: ExposureRule = rules[kind];
   const problem = exposures[exposure](path, kind);
-  if (rule[exposure] === 'refused') throw fileNotOwn(problem);
+  if (rule[exposure] === 'refused') throw fileNotOwn({ problem });
   if (rule[exposure] === 'reported') report?.(problem);
 }
 

@@ -77,7 +77,7 @@ async function* followEvents(
       last = event.cursor;
       yield toRow(event);
     }
-    if (inode() !== opened) throw instanceReplaced(file);
+    if (inode() !== opened) throw instanceReplaced({ file });
     await setTimeout(POLL_MS, undefined, { signal }).catch(() => {});
   }
 }

@@ -83,8 +83,8 @@ export async function* readExportJson(place: string, content: AsyncIterable<Uint
 
 /** Returns the error for the content of a place, which is another kind of file, or damaged; other errors are unchanged. */
 export function sourceError(place: string, error: unknown): unknown {
-  if (error instanceof WrongFileError) return sourceForeign(place, error.reason);
-  return error instanceof JsonError ? sourceInvalid(place, locatedMessage(error)) : error;
+  if (error instanceof WrongFileError) return sourceForeign({ place, reason: error.reason });
+  return error instanceof JsonError ? sourceInvalid({ place, reason: locatedMessage(error) }) : error;
 }
 
 /** Pipes content through a transform. The iteration throws the errors of both. */

@@ -8,8 +8,8 @@ import { humanUserSection, personCredentials } from '../../shared/organisation/s
 import { organisationSection } from '../../shared/organisation/sections.ts';
 import { isClosed } from '../../shared/organisation/states.ts';
 import { refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
+import { stateWord } from '../nouns.ts';
 import { MAX_EXAMPLES } from '../numberTexts.ts';
-import { stateWord } from '../serverMessages.ts';
 import type { CredentialSummary } from './migrationDocuments.ts';
 import type { OpenSide } from './openSides.ts';
 import type { MigrationSettings } from './settings.ts';

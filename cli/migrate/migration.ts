@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { hasCode } from '../../shared/errors/identityError.ts';
-import { placeTokenRejected, sourceMissing } from '../../shared/errors/placeErrors.ts';
+import { sourceMissing, tokenRejected } from '../../shared/errors/placeErrors.ts';
 import { objectForbidden } from '../../shared/errors/storageErrors.ts';
 import { type Output, type Surroundings, UsageError } from '../command.ts';
 import type { FilePlace, StoredFile } from '../exports/placeInterfaces.ts';
@@ -89,7 +89,7 @@ async function migrateBetween(call: MigratingCall, run: MigrationRun, opened?: O
     try {
       return await doSteps(call, run, sides ?? (await openSides(call, run.state.settings)));
     } catch (error) {
-      if (!placeTokenRejected.is(error) || error.option === undefined || !canAsk(call)) throw error;
+      if (!tokenRejected.is(error) || error.option === undefined || !canAsk(call)) throw error;
       const file = await askText(`${printable(error.message)}\nThe file of ${error.option}:`, call);
       const given = { [error.option.slice('--'.length)]: file };
       await run.change({ settings: replaceSecretFiles(run.state.settings, given) });

@@ -229,7 +229,7 @@ export async function workAlone<Result>(
     if (organisationsExist.is(error)) throw error;
     const { message } = describeError(error);
     const problem = placeFailed.is(error) || placeBroke.is(error) || placeLost.is(error) ? error.text : message;
-    throw migrationStopped(problem, migrateCommand('resume', directory));
+    throw migrationStopped({ problem, next: migrateCommand('resume', directory) });
   } finally {
     call.signal.removeEventListener('abort', interrupting);
   }

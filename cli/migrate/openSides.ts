@@ -61,7 +61,7 @@ async function examine(
   const notice = setTimeout(() => stderr.write(`waiting for ${place.name} to respond\n`), SILENT_MS);
   const facts = await place.facts(requiredOperations[side], signal).finally(() => clearTimeout(notice));
   const [missing] = facts.denied;
-  if (missing !== undefined) throw migrationTokenTooNarrow(place.name, missing);
+  if (missing !== undefined) throw migrationTokenTooNarrow({ place: place.name, operation: missing });
   return { place, kind: facts.service === 'zitadel' ? 'zitadel' : kind, facts };
 }
 

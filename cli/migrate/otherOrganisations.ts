@@ -1,6 +1,6 @@
 // The organisations that only the target of a migration has.
 
-import { placeTokenForbidden } from '../../shared/errors/placeErrors.ts';
+import { tokenForbidden } from '../../shared/errors/placeErrors.ts';
 import type { Inspection } from '../../shared/exportFile/inspection.ts';
 import type { ListedOrganisation } from '../exports/placeInterfaces.ts';
 import type { MigrationRun } from './migrationRun.ts';
@@ -62,7 +62,7 @@ async function deletedOrganisations({ place, kind }: OpenSide, signal: AbortSign
     const listed = await place.organisations(signal);
     return new Set(listed.flatMap(({ orgId, isDeleted }) => (isDeleted ? [orgId] : [])));
   } catch (error) {
-    if (placeTokenForbidden.is(error)) return undefined;
+    if (tokenForbidden.is(error)) return undefined;
     throw error;
   }
 }

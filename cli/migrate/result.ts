@@ -149,7 +149,10 @@ export async function reportMigration(directory: string, file: string): Promise<
   const result = await readResult(directory);
   if (result === undefined) {
     const { finishedAt } = await readMigrationState(directory);
-    throw migrationUnfinished(directory, finishedAt === undefined ? migrateCommand('resume', directory) : undefined);
+    throw migrationUnfinished({
+      path: directory,
+      next: finishedAt === undefined ? migrateCommand('resume', directory) : undefined,
+    });
   }
   const report = resolve(file);
   await requireReportable({ report });

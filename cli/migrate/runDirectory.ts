@@ -56,7 +56,7 @@ async function findOnlyRun(): Promise<string> {
   const named = (await readdir('.')).filter((name) => name.startsWith(RUN_PREFIX));
   const found = named.filter((name) => existsSync(join(name, STATE_FILE))).map((name) => resolve(name));
   const [only, ...others] = found;
-  if (only === undefined) throw migrationMissing(resolve(`${RUN_PREFIX}*`));
+  if (only === undefined) throw migrationMissing({ path: resolve(`${RUN_PREFIX}*`) });
   if (others.length === 0) return only;
   const names = found.toSorted().map(printable);
   throw new UsageError(
@@ -66,7 +66,7 @@ async function findOnlyRun(): Promise<string> {
 
 async function requireOwnRun(directory: string): Promise<void> {
   const names = isOwn(directory) ? await readdir(directory) : [];
-  if (!names.includes(STATE_FILE)) throw migrationMissing(directory);
+  if (!names.includes(STATE_FILE)) throw migrationMissing({ path: directory });
   // Partial files of a running process may have disappeared.
   for (const name of names) isOwn(join(directory, name));
 }
@@ -140,6 +140,6 @@ export async function removeExport(directory: string): Promise<boolean> {
  */
 export async function lockRunDirectory(directory: string): Promise<Disposable> {
   const lock = await lockFile(join(directory, 'lock'), join(directory, 'pid'));
-  if ('holder' in lock) throw migrationRunning(directory, lock.holder);
+  if ('holder' in lock) throw migrationRunning({ path: directory, pid: lock.holder });
   return lock;
 }

@@ -28,7 +28,7 @@ import {
   type PlaceImportOptions,
   requireNoneForZitadel,
 } from '../exports/placeInterfaces.ts';
-import { asRefusal } from '../serverMessages.ts';
+import { asRefusal } from '../serverErrors.ts';
 import { ownLosses } from './instancePlace.ts';
 
 /**

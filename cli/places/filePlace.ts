@@ -28,9 +28,9 @@ const DIRECTORY =
 
 async function openStoredFile(path: string): Promise<ExportFile> {
   const entry = await stat(path).catch((error: unknown) => {
-    throw systemCode(error) === 'ENOENT' ? sourceMissing(path) : error;
+    throw systemCode(error) === 'ENOENT' ? sourceMissing({ place: path }) : error;
   });
-  if (entry.isDirectory()) throw sourceForeign(path, DIRECTORY);
+  if (entry.isDirectory()) throw sourceForeign({ place: path, reason: DIRECTORY });
   return storedContent(entry.size, (count, signal) => readExportJson(path, count(createReadStream(path, { signal }))));
 }
 
@@ -42,7 +42,7 @@ export async function requireFreeFile(path: string): Promise<void> {
     if (systemCode(error) === 'ENOENT') return;
     throw error;
   }
-  throw fileExists(path);
+  throw fileExists({ file: path });
 }
 
 async function storeFile(path: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredFile> {
@@ -57,8 +57,8 @@ async function storeFile(path: string, content: AsyncIterable<Uint8Array>, signa
 
 function storeError(error: unknown, path: string): unknown {
   const code = systemCode(error);
-  if (code === 'EEXIST') return fileExists(path);
-  return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code) ? storageFull(path) : error;
+  if (code === 'EEXIST') return fileExists({ file: path });
+  return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code) ? storageFull({ place: path }) : error;
 }
 
 /** Opens standard input and standard output as a place. */
@@ -81,7 +81,7 @@ function storeIn(stdout: Writable): FilePlace['store'] {
       }
     }
     await pipeline(counted(), stdout, { end: false, signal }).catch((error: NodeJS.ErrnoException) => {
-      throw error.syscall === 'write' ? outputIncomplete(systemCode(error)) : error;
+      throw error.syscall === 'write' ? outputIncomplete({ code: systemCode(error) }) : error;
     });
     return { place: 'standard output', bytes };
   };

@@ -18,7 +18,7 @@ import {
 } from '../exports/importOutcomes.ts';
 import type { ExportFile, ImportMeter, ImportSettled, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { type FilePart, splitFile, UnsplittableError } from '../exports/splitFile.ts';
-import { asRefusal } from '../serverMessages.ts';
+import { asRefusal } from '../serverErrors.ts';
 
 /** An instance that imports a file in several requests. */
 export interface PartTarget {
@@ -65,7 +65,9 @@ export async function importParts(
       meter.onStarted(() => sum.progress());
     }
   } catch (error) {
-    throw error instanceof UnsplittableError ? organisationTooLarge(origin, error.message, requestBytes) : error;
+    throw error instanceof UnsplittableError
+      ? organisationTooLarge({ place: origin, orgId: error.message, bytes: requestBytes })
+      : error;
   }
   return sum.response;
 }
@@ -80,7 +82,7 @@ async function* onlyPart(
   requestBytes: number,
 ): AsyncGenerator<FilePart> {
   const found: FilePart[] = [];
-  for await (const part of parts) if (found.push(part) > 1) throw trialTooLarge(origin, requestBytes);
+  for await (const part of parts) if (found.push(part) > 1) throw trialTooLarge({ place: origin, bytes: requestBytes });
   yield* found;
 }
 

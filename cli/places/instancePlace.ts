@@ -74,7 +74,7 @@ async function exportFromInstance(settings: InstanceSettings, options: PlaceExpo
     try {
       yield* read({}, signal);
     } catch (error) {
-      throw responseTooLarge.is(error) ? formTooLarge(settings.origin) : error;
+      throw responseTooLarge.is(error) ? formTooLarge({ place: settings.origin }) : error;
     }
   }
   const open = (signal: AbortSignal) =>
@@ -107,7 +107,7 @@ async function* received(
     yield* body;
   } catch (error) {
     signal.throwIfAborted();
-    throw placeBroke(origin, connectionReason(error));
+    throw placeBroke({ place: origin, reason: connectionReason(error) });
   }
 }
 
@@ -115,7 +115,7 @@ async function* received(
 function damaged({ origin }: InstanceSettings, { headers }: HttpResponse, problem: string): IdentityError {
   const type = headers['content-type'] ?? 'none';
   const isJson = /^application\/json\s*(?:;|$)/i.test(type);
-  return exportDamaged(origin, isJson ? problem : `${problem}; content type: ${type}`);
+  return exportDamaged({ place: origin, reason: isJson ? problem : `${problem}; content type: ${type}` });
 }
 
 async function importIntoInstance(

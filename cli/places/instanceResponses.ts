@@ -21,7 +21,7 @@ import { parseIfJson } from '../../shared/json/jsonObject.ts';
 import { countSettled } from '../exports/importOutcomes.ts';
 import type { ImportMeter, ImportSettled } from '../exports/placeInterfaces.ts';
 import { type HttpResponse, readText } from '../httpClient.ts';
-import { rejection } from '../serverMessages.ts';
+import { rejection } from '../serverErrors.ts';
 import { connectionReason } from '../tls.ts';
 
 /** The media types that an import accepts: events if the instance supports them. */
@@ -48,7 +48,7 @@ export async function readImportResponse(
   const last = await guarded(instance, readImportEvents(body, meter), signal);
   if (last?.event === 'result') return last.response;
   if (last?.event === 'error') throw eventError(instance, last.error);
-  throw placeLost(instance.origin, 'its last event is missing');
+  throw placeLost({ place: instance.origin, reason: 'its last event is missing' });
 }
 
 /** Reads events up to the result or the error; undefined without one. */
@@ -94,7 +94,7 @@ async function guarded<Result>(
     return await reading;
   } catch (error) {
     signal.throwIfAborted();
-    throw placeLost(origin, connectionReason(error));
+    throw placeLost({ place: origin, reason: connectionReason(error) });
   }
 }
 
@@ -116,8 +116,10 @@ const responseErrors = {
     placeTokenRejected(instance.origin, instance, reason, body),
   role: ({ origin, tokenOption }: CalledInstance, reason: string, body: unknown) =>
     placeTokenForbidden(origin, tokenOption, reason, body),
-  repeat: ({ origin }: CalledInstance, reason: string, body: unknown) => placeFailed(origin, reason, body),
-  correct: ({ origin }: CalledInstance, reason: string, body: unknown) => placeRefused(origin, reason, body),
+  repeat: ({ origin }: CalledInstance, reason: string, body: unknown) =>
+    placeFailed({ place: origin, reason }, { cause: body }),
+  correct: ({ origin }: CalledInstance, reason: string, body: unknown) =>
+    placeRefused({ place: origin, reason }, { cause: body }),
 };
 type ResponseErrorKind = keyof typeof responseErrors;
 

@@ -191,7 +191,7 @@ async function readSecretFile(file: string, stderr: Writable): Promise<string> {
   try {
     return await readOwnSecret(file, warnOn(stderr));
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') throw sourceMissing(file);
+    if (systemCode(error) === 'ENOENT') throw sourceMissing({ place: file });
     throw error;
   }
 }

@@ -33,14 +33,14 @@ async function recognise(origin: string, signal: AbortSignal): Promise<Recognise
   if (typeof zitadel !== 'string') return zitadel;
   // An instance of this service may have become available during the retries.
   const again = await ask();
-  if (typeof again === 'string') throw placeNotKnown(origin, again, zitadel);
+  if (typeof again === 'string') throw placeNotKnown({ place: origin, reason: again, ofZitadel: zitadel });
   return again;
 }
 
 /** @returns the reason if the server is not this service */
 async function recogniseOurs(origin: string, { status, headers, body }: HttpResponse): Promise<Recognised | string> {
   if (status >= 300 && status < 400)
-    throw placeNotKnown(origin, `it redirects to ${redirectOrigin(origin, headers.location)}`);
+    throw placeNotKnown({ place: origin, reason: `it redirects to ${redirectOrigin(origin, headers.location)}` });
   // Go's servers and nginx respond to plain requests on a TLS port.
   const isPlain = status === 400 ? await plainToTls(origin) : undefined;
   if (isPlain !== undefined) throw isPlain;

@@ -87,7 +87,7 @@ async function* readPages(
 
 function tooManyAtOnce({ origin }: ZitadelConnection, { eventTypes = [] }: EventQuery): Error {
   const problem = `it has more than ${EVENTS_PER_PAGE} events of one time (${eventTypes.join(', ')})`;
-  return zitadelCallFailed(origin, 'POST /admin/v1/events/_search', 200, problem);
+  return zitadelCallFailed({ url: origin, call: 'POST /admin/v1/events/_search', status: 200, message: problem });
 }
 
 /**

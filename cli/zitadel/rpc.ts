@@ -92,7 +92,8 @@ async function* streamBody(response: HttpResponse): AsyncGenerator<Uint8Array> {
 function contextHeader({ origin }: ZitadelConnection, orgId: string | undefined): Readonly<Record<string, string>> {
   if (orgId === undefined) return {};
   // HTTP removes blanks around a value, which then names another organisation, or none.
-  if (/^ | $|\p{Cc}/u.test(orgId)) throw zitadelContextMissing(origin, orgId, 'no HTTP header can contain its id');
+  if (/^ | $|\p{Cc}/u.test(orgId))
+    throw zitadelContextMissing({ url: origin, orgId, reason: 'no HTTP header can contain its id' });
   return { 'x-zitadel-orgid': Buffer.from(orgId).toString('latin1') };
 }
 
@@ -117,8 +118,9 @@ export function rpcError(connection: ZitadelConnection, method: DescMethod, erro
   if (code === Code.PermissionDenied || hasErrorId(message, 'noMembership'))
     return placeTokenForbidden(origin, tokenOption, message);
   if (cause instanceof IdentityError) return cause;
-  if (isUnavailable(error)) return placeUnreachable(origin, cause === undefined ? message : connectionReason(cause));
-  return zitadelCallFailed(origin, callName(method), code, message);
+  if (isUnavailable(error))
+    return placeUnreachable({ place: origin, reason: cause === undefined ? message : connectionReason(cause) });
+  return zitadelCallFailed({ url: origin, call: callName(method), status: code, message });
 }
 
 /** The options of all calls of a client. */
@@ -162,7 +164,7 @@ export async function hasContext(connection: ZitadelConnection, orgId: string): 
  * @throws IdentityError ZITADEL_HEADER_LOST
  */
 export function requireContext({ origin }: ZitadelConnection, orgId: string, owner = 'unknown'): void {
-  if (owner !== orgId) throw zitadelHeaderLost(origin, orgId, owner);
+  if (owner !== orgId) throw zitadelHeaderLost({ url: origin, orgId, answered: owner });
 }
 
 const RESULTS_PER_PAGE = 100;

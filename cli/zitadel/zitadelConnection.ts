@@ -75,11 +75,12 @@ export async function send(connection: ZitadelConnection, call: ZitadelCall): Pr
     using response = await callServer(origin, { method, path, token, ...content }, signal);
     const { status } = response;
     const bytes = await readBytes(response.body, MAX_RESPONSE_BYTES).catch((error: unknown) => {
-      throw placeUnreachable(origin, connectionReason(error));
+      throw placeUnreachable({ place: origin, reason: connectionReason(error) });
     });
-    if (bytes.length > MAX_RESPONSE_BYTES) throw zitadelCallFailed(origin, name, status, excess(MAX_RESPONSE_BYTES));
+    if (bytes.length > MAX_RESPONSE_BYTES)
+      throw zitadelCallFailed({ url: origin, call: name, status, message: excess(MAX_RESPONSE_BYTES) });
     const text = bytes.toString();
-    if (isUnavailable(status, text)) throw placeUnreachable(origin, `${status} ${messageIn(text)}`);
+    if (isUnavailable(status, text)) throw placeUnreachable({ place: origin, reason: `${status} ${messageIn(text)}` });
     return { status, text };
   };
   return await retried(connection, name, timeoutMs, attempt, (error) => placeUnreachable.is(error));
@@ -159,7 +160,7 @@ export function callError(
   if (status === 401) return placeTokenRejected(origin, connection, message);
   // A caller without any membership gets 404.
   if (status === 403 || hasErrorId(message, 'noMembership')) return placeTokenForbidden(origin, tokenOption, message);
-  return zitadelCallFailed(origin, `${method} ${path}`, status, message);
+  return zitadelCallFailed({ url: origin, call: `${method} ${path}`, status, message });
 }
 
 const SHOWN_CHARACTERS = 300;

@@ -56,7 +56,7 @@ export async function recogniseZitadel(connection: ZitadelConnection): Promise<R
   const path = '/.well-known/openid-configuration';
   const { status, text } = await send({ ...connection, token: undefined }, { method: 'GET', path });
   const message = messageIn(text).replaceAll(/\s+/g, ' ').trim();
-  if (UNKNOWN_HOST.test(message)) throw zitadelHostUnknown(connection.origin, message);
+  if (UNKNOWN_HOST.test(message)) throw zitadelHostUnknown({ url: connection.origin, message });
   if (status !== 200) return `${path} returns ${status}${isPage(text) ? '' : `: ${message}`}`;
   return configuration.safeParse(parseIfJson(text)).success
     ? { service: 'zitadel', version: undefined }

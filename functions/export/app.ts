@@ -25,7 +25,7 @@ const MAX_REQUEST_BYTES = 4_000_000;
 
 /** Returns the route of `POST /admin/v1/export` (specification 4.2). */
 export function routes(ports: Ports): readonly Route[] {
-  const concurrency = new ConcurrencyLimit(ports.limits.exports, (limit) => tooManyCalls('exports', limit));
+  const concurrency = new ConcurrencyLimit(ports.limits.exports, (limit) => tooManyCalls({ kind: 'exports', limit }));
   return [
     {
       ...exportEndpoint,
@@ -98,8 +98,8 @@ async function runExport({ ports, concurrency, audited }: ExportRun, context: Co
 
 function readExportRequest(body: unknown): ExportRequest {
   const request = readRequest(exportRequest, body);
-  if (request.localOutput !== undefined) throw outputUnsupported('local_output');
-  if (request.s3Output !== undefined) throw outputUnsupported('s3_output');
+  if (request.localOutput !== undefined) throw outputUnsupported({ field: 'local_output' });
+  if (request.s3Output !== undefined) throw outputUnsupported({ field: 's3_output' });
   if (!request.responseOutput && request.gcsOutput === undefined) {
     throw invalidRequest([
       { field: 'response_output', description: 'no output: set response_output to true, or gcs_output, or both' },

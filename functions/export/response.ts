@@ -1,6 +1,7 @@
 import { prepend } from '../../shared/async.ts';
 import type { AuditedCall } from '../../shared/audit/audit.ts';
 import { onlyObjectWritten, responseTooLarge } from '../../shared/errors/errors.ts';
+import { objectUri } from '../../shared/errors/storageErrors.ts';
 import type { WrittenObject } from '../../shared/objectStorage/objectStorage.ts';
 import { recordEnd } from './auditFacts.ts';
 
@@ -92,7 +93,9 @@ async function collect(
   for await (const part of bytes) {
     size += part.length;
     if (size > maxBytes)
-      throw written === undefined ? responseTooLarge(maxBytes) : onlyObjectWritten(maxBytes, written);
+      throw written === undefined
+        ? responseTooLarge({ limit: maxBytes })
+        : onlyObjectWritten({ object: objectUri(written), generation: written.generation, limit: maxBytes });
     parts.push(Uint8Array.from(part));
   }
   return new Blob(parts);

@@ -21,7 +21,7 @@ import { uniqueStamp } from './stamp.ts';
 
 /** Returns the route of `POST /admin/v1/import` (specification 4.3). */
 export function routes(ports: Ports): readonly Route[] {
-  const concurrency = new ConcurrencyLimit(ports.limits.imports, (limit) => tooManyCalls('imports', limit));
+  const concurrency = new ConcurrencyLimit(ports.limits.imports, (limit) => tooManyCalls({ kind: 'imports', limit }));
   return [
     {
       ...importEndpoint,

@@ -1,5 +1,5 @@
 import { organisationKey, userKey } from '../../shared/auth/authorise.ts';
-import { organisationsExist } from '../../shared/errors/errors.ts';
+import { firstIds, organisationsExist } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { objectReplaced } from '../../shared/errors/storageErrors.ts';
 import type { FileLimits } from '../../shared/exportFile/fileLimits.ts';
@@ -136,7 +136,7 @@ async function requireNew(writing: Writing): Promise<void> {
       }),
     );
   }
-  if (existing.length > 0) throw organisationsExist(existing);
+  if (existing.length > 0) throw organisationsExist({ orgIds: firstIds(existing) });
 }
 
 function fileLimits({ limits, dryRun }: ImportSettings): FileLimits {

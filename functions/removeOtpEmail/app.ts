@@ -39,7 +39,7 @@ async function beginCall(
 
 function deadline(): AbortSignal {
   const controller = new AbortController();
-  setTimeout(() => controller.abort(storeUnavailable(undefined)), RETRY_MS).unref();
+  setTimeout(() => controller.abort(storeUnavailable()), RETRY_MS).unref();
   return controller.signal;
 }
 

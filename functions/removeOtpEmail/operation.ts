@@ -35,7 +35,7 @@ export function removeOtpEmail(
   now: Date,
   audited: AuditedCall,
 ): Promise<OperationDetails> {
-  if (!userIdParameter.safeParse(userId).success) throw userIdLength('RemoveOTPEmailRequest');
+  if (!userIdParameter.safeParse(userId).success) throw userIdLength({ message: 'RemoveOTPEmailRequest' });
   const key = userKey(userId);
   audited.describe({ target: userId });
   return store.transaction(async (transaction) => {
@@ -79,7 +79,8 @@ export async function listAuthenticationMethodTypes(
   { userId, domainQuery }: MethodsRequest,
   now: Date,
 ): Promise<MethodsResponse> {
-  if (!userIdParameter.safeParse(userId).success) throw userIdLength('ListAuthenticationMethodTypesRequest');
+  if (!userIdParameter.safeParse(userId).success)
+    throw userIdLength({ message: 'ListAuthenticationMethodTypesRequest' });
   if (domainQuery !== undefined && !domainParameter.safeParse(domainQuery.domain).success) throw domainLength();
   const [user] = await store.getMany([userKey(userId)], ['orgId', ...Object.values(methodFields)]);
   if (caller.userId !== userId) await authorise(store, caller, 'user.read', user?.orgId);

@@ -96,7 +96,7 @@ export async function requireOtherOwner(
   const lost = owners.find(isLost);
   if (lost === undefined) return [];
   const remaining = owners.find((owner) => owner.isActive && !isLost(owner));
-  if (remaining === undefined) throw lastOwner(lost.userId);
+  if (remaining === undefined) throw lastOwner({ userId: lost.userId });
   return remaining.keys;
 }
 
@@ -132,11 +132,12 @@ export function changeRole(
     const held = parseRoles(stored);
     const isHeld = held.includes(role);
     if (change === 'add' && isHeld) return;
-    if (change === 'remove' && !isHeld) throw roleNotHeld(membership.userId, role);
+    if (change === 'remove' && !isHeld) throw roleNotHeld({ userId: membership.userId, role });
     const isOwner = role === OWNER && membership.orgId === undefined;
     if (change === 'remove' && isOwner && !force) await holdOtherOwner(store, transaction, membership.userId);
     const roles = change === 'add' ? [...held, role] : held.filter((other) => other !== role);
-    if (change === 'add' && !areCompatible(scope, roles)) throw rolesIncompatible(membership.userId, role, held);
+    if (change === 'add' && !areCompatible(scope, roles))
+      throw rolesIncompatible({ userId: membership.userId, role, held });
     transaction.write([memberWrite(membership, stored, roles, now)]);
   });
 }
@@ -168,7 +169,7 @@ function memberFields({ userId, orgId }: Membership, roles: readonly string[], n
   try {
     return storedFields(newRecord(orgMemberSection, { userId, roles }, orgId, now));
   } catch (error) {
-    throw error instanceof InvalidRecordError ? memberInvalid(userId, error.message) : error;
+    throw error instanceof InvalidRecordError ? memberInvalid({ userId, problem: error.message }) : error;
   }
 }
 
@@ -176,6 +177,7 @@ function memberFields({ userId, orgId }: Membership, roles: readonly string[], n
 function checkRole(role: string, { orgId }: Membership): MembershipScope {
   const scope = orgId === undefined ? 'instance' : 'organisation';
   const known = knownRoles(scope);
-  if (!known.includes(role)) throw roleUnknown(role, scope === 'instance' ? 'the instance' : 'an organisation', known);
+  if (!known.includes(role))
+    throw roleUnknown({ role, place: scope === 'instance' ? 'the instance' : 'an organisation', fitting: known });
   return scope;
 }

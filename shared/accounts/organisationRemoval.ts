@@ -57,9 +57,9 @@ async function requireRemovable(
 ): Promise<readonly DocumentKey[]> {
   const organisations = await reader.getMany(orgIds.map(organisationKey), []);
   const unknown = orgIds.find((_, index) => organisations[index] === undefined);
-  if (unknown !== undefined) throw organisationUnknown(unknown);
+  if (unknown !== undefined) throw organisationUnknown({ orgId: unknown });
   const kept = await readDefaultOrganisation(reader);
-  if (orgIds.includes(kept)) throw defaultOrganisationKept(kept);
+  if (orgIds.includes(kept)) throw defaultOrganisationKept({ orgId: kept });
   return requireOtherOwner(store, reader, ({ orgId }) => orgIds.includes(orgId));
 }
 
@@ -157,5 +157,5 @@ function finishRemoval(store: Store, orgIds: readonly string[]): Promise<void> {
 async function holdRemoval(transaction: Transaction, orgIds: readonly string[]): Promise<void> {
   const { orgIds: inRemoval } = await holdRemovals(transaction);
   const ended = orgIds.find((orgId) => !inRemoval.has(orgId));
-  if (ended !== undefined) throw removalSuperseded(ended);
+  if (ended !== undefined) throw removalSuperseded({ orgId: ended });
 }

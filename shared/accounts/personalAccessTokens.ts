@@ -76,7 +76,7 @@ export async function listTokens(store: Store, userId: string): Promise<StoredTo
 export async function revokeToken(store: Store, id: string): Promise<void> {
   const key = tokenKey(id);
   const [token] = await store.getMany([key], ['ownerId']);
-  if (token === undefined) throw tokenUnknown(id);
+  if (token === undefined) throw tokenUnknown({ tokenId: id });
   await store.commit([{ type: 'delete', key }]);
 }
 

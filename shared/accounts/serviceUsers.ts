@@ -75,7 +75,7 @@ async function addServiceUser(
     plan.claims.map(({ key }) => key),
     [],
   );
-  if (holders.some((holder) => holder !== undefined)) throw userNameTaken(user.name);
+  if (holders.some((holder) => holder !== undefined)) throw userNameTaken({ name: user.name });
   transaction.write(createWrites(plan, now.toISOString()));
 }
 
@@ -114,7 +114,7 @@ function beginDeletion(store: Store, userId: string, force: boolean): Promise<st
     const user = await requireUser(transaction, userId, ['orgId', 'partition']);
     const { orgId = '' } = user;
     if (isInDeletion(user)) return orgId;
-    if (!isInSection(user.partition, machineUserSection)) throw notServiceUser(userId);
+    if (!isInSection(user.partition, machineUserSection)) throw notServiceUser({ userId });
     if (!force) await holdOtherOwner(store, transaction, userId);
     // Without its digest the user equals no imported record, so that no import reports it as unchanged.
     const fields = { state: 'USER_STATE_DELETED', partition: deletionPartition(orgId), digest: null };

@@ -49,14 +49,15 @@ const MAX_NAME_CHARACTERS = 200;
 
 /** Reads a record with a name, which must be valid in an import, also into a ZITADEL, and in lists. */
 function checkName<Result>(name: string, read: () => Result): Result {
-  if (name !== '' && name.trim() === '') throw nameInvalid('it is blank');
-  if (/\p{Cc}/u.test(name)) throw nameInvalid('it contains control characters');
+  if (name !== '' && name.trim() === '') throw nameInvalid({ problem: 'it is blank' });
+  if (/\p{Cc}/u.test(name)) throw nameInvalid({ problem: 'it contains control characters' });
   // A request of ZITADEL permits no longer names.
-  if ([...name].length > MAX_NAME_CHARACTERS) throw nameInvalid(`it has more than ${MAX_NAME_CHARACTERS} characters`);
+  if ([...name].length > MAX_NAME_CHARACTERS)
+    throw nameInvalid({ problem: `it has more than ${MAX_NAME_CHARACTERS} characters` });
   try {
     return read();
   } catch (error) {
-    throw error instanceof InvalidRecordError ? nameInvalid(error.message) : error;
+    throw error instanceof InvalidRecordError ? nameInvalid({ problem: error.message }) : error;
   }
 }
 
@@ -70,7 +71,7 @@ export async function requireUser(
   fields: readonly FieldName[] = [],
 ): Promise<StoredDocument> {
   const [user] = await reader.getMany([userKey(userId)], fields);
-  if (user === undefined) throw userUnknown(userId);
+  if (user === undefined) throw userUnknown({ userId });
   return user;
 }
 
@@ -86,7 +87,7 @@ export async function holdUser(transaction: Transaction, userId: string): Promis
   const { state, orgId = '' } = await requireUser(transaction, userId, ['state', 'orgId']);
   const [organisation] = await transaction.getMany([organisationKey(orgId)], ['partition']);
   const isOrganisationRemoved = organisation !== undefined && isInRemoval(organisation);
-  if (state === DELETED || isOrganisationRemoved) throw userUnknown(userId);
+  if (state === DELETED || isOrganisationRemoved) throw userUnknown({ userId });
   transaction.hold([userKey(userId), organisationKey(orgId)]);
 }
 
@@ -105,7 +106,7 @@ export async function holdOrganisation(transaction: Transaction, orgId: string):
  */
 export async function requireOrganisation(reader: Reader, orgId: string): Promise<void> {
   const [organisation] = await reader.getMany([organisationKey(orgId)], ['partition']);
-  if (organisation === undefined || isInRemoval(organisation)) throw organisationUnknown(orgId);
+  if (organisation === undefined || isInRemoval(organisation)) throw organisationUnknown({ orgId });
 }
 
 /**
@@ -117,7 +118,7 @@ export function enableOtpEmail(store: Store, userId: string, now: Date): Promise
   const key = userKey(userId);
   return store.transaction(async (transaction) => {
     const user = await requireUser(transaction, userId, ['otpEmail', 'sequence', 'partition', 'state']);
-    if (user.state === DELETED || !isInSection(user.partition, humanUserSection)) throw userUnknown(userId);
+    if (user.state === DELETED || !isInSection(user.partition, humanUserSection)) throw userUnknown({ userId });
     if (user.otpEmail === true) throw otpEmailSet();
     const sequence = (user.sequence ?? 0) + 1;
     transaction.write([{ type: 'update', key, fields: { otpEmail: true, sequence, changedAt: now.toISOString() } }]);

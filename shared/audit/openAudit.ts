@@ -57,7 +57,7 @@ export function createAuditLog(projectId: string, stream: Writable): AuditTrail 
     append: (event) => {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       stream.write(`${JSON.stringify(logLine(projectId, event))}\n`, (error) => {
-        if (error) reject(auditUnwritable(error));
+        if (error) reject(auditUnwritable({}, { cause: error }));
         else resolve();
       });
       return promise;

@@ -152,5 +152,5 @@ export function parseRestriction(body: string | undefined): TokenRestriction {
 
 /** @throws IdentityError PERMISSION_DENIED unless the token is valid for the operation */
 function checkOperation({ operations: valid }: TokenRestriction, requested: Operation): void {
-  if (valid !== undefined && !valid.includes(requested)) throw tokenForOtherOperation(valid, requested);
+  if (valid !== undefined && !valid.includes(requested)) throw tokenForOtherOperation({ only: valid, requested });
 }

@@ -31,6 +31,7 @@ export async function storeNewToken<Created extends { readonly token: string }>(
  * @throws IdentityError INVALID_ARGUMENT for an existing file or link, and a missing directory
  */
 export function requireNewFile(file: string): void {
-  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) throw tokenFileUnusable(file, 'exists');
-  if (!existsSync(dirname(resolve(file)))) throw tokenFileUnusable(file, 'is in a directory that does not exist');
+  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) throw tokenFileUnusable({ file, problem: 'exists' });
+  if (!existsSync(dirname(resolve(file))))
+    throw tokenFileUnusable({ file, problem: 'is in a directory that does not exist' });
 }

@@ -1,6 +1,6 @@
 // Errors of the operations. Ids and the texts of errors with an id are ZITADEL's (zitadel 6).
 
-import { defineError, type ErrorDetail, shortenedText } from './identityError.ts';
+import { badRequest, defineError, type IdentityError, shortenedText } from './identityError.ts';
 
 export const authHeaderMissing = defineError('UNAUTHENTICATED', 'AUTH_HEADER_MISSING', {
   text: 'auth header missing',
@@ -34,16 +34,24 @@ export const personDenied = defineError('PERMISSION_DENIED', 'PERSON_DENIED', {
 });
 
 export const tokenForOtherOperation = defineError('PERMISSION_DENIED', 'TOKEN_FOR_OTHER_OPERATION', {
-  text: (only: readonly string[], requested: string) =>
-    `the token is valid for ${only.join(', ')} only: use one that is valid for ${requested}`,
-  example: [['import'], 'export'],
+  text: 'the token is valid for {only} only: use one that is valid for {requested}',
 });
 
 export const organisationsExist = defineError('ALREADY_EXISTS', 'ORGANISATIONS_EXIST', {
-  text: (orgIds: readonly string[]) =>
-    `new_orgs_only: ${orgIds.length === 1 ? 'an organisation of the file exists' : `${orgIds.length} organisations of the file exist`} already (${orgIds.slice(0, 10).join(', ')}${orgIds.length > 10 ? ', …' : ''}): leave out what exists; if an interrupted call of this import created it, repeat the call without new_orgs_only`,
-  example: [['310716089541007']],
+  text: 'organisations of the file exist already: {orgIds}',
+  remedy: {
+    http: 'leave them out by `excluded_org_ids`; if an interrupted call of this import created them, repeat the call without `new_orgs_only`',
+    command:
+      'leave them out with --exclude-org; if an interrupted import created them, repeat the command without --new-orgs-only',
+  },
 });
+
+/** Returns the first ids of organisations for an error. */
+export function firstIds(orgIds: readonly string[]): readonly string[] {
+  return orgIds.length > MAX_NAMED_IDS ? [...orgIds.slice(0, MAX_NAMED_IDS), '…'] : orgIds;
+}
+
+const MAX_NAMED_IDS = 10;
 
 export const operationDenied = defineError('PERMISSION_DENIED', 'OPERATION_DENIED', {
   id: 'AUTH-5mWD2',
@@ -69,9 +77,8 @@ export const otpEmailNotSet = defineError('NOT_FOUND', 'OTP_EMAIL_NOT_SET', {
 const LENGTH = 'value length must be between 1 and 200 runes, inclusive';
 
 export const userIdLength = defineError('INVALID_ARGUMENT', 'USER_ID_LENGTH_INVALID', {
-  text: (message: string) => `invalid ${message}.UserId: ${LENGTH}`,
+  text: `invalid {message}.UserId: ${LENGTH}`,
   isZitadels: true,
-  example: ['RemoveOTPEmailRequest'],
 });
 
 export const domainLength = defineError('INVALID_ARGUMENT', 'DOMAIN_LENGTH_INVALID', {
@@ -103,101 +110,79 @@ function detailedViolation({ record, ...violation }: FieldViolation): FieldViola
 }
 
 // `message` stands in place of the first violation's text: as ZITADEL words it, or for several violations.
-export const invalidRequest = defineError('INVALID_ARGUMENT', 'INVALID_REQUEST', {
-  text: ([first]: readonly FieldViolation[], message?: string) =>
-    message ?? (first === undefined ? 'invalid request' : describeViolation(shortenedViolation(first))),
-  example: [[{ field: 'gcs_output.bucket', description: 'must not be an IP address' }]],
-  carries: (violations: readonly FieldViolation[], _message?: string) => badRequest(violations),
-});
+export const requestInvalid = defineError('INVALID_ARGUMENT', 'INVALID_REQUEST', { text: '{problem}' });
+
+/**
+ * Creates the error of a request with invalid fields.
+ * @param message replaces the first violation's text: as ZITADEL words it, or for several violations
+ */
+export function invalidRequest(violations: readonly FieldViolation[], message?: string): IdentityError {
+  const [first] = violations;
+  const problem = message ?? (first === undefined ? 'invalid request' : describeViolation(shortenedViolation(first)));
+  return requestInvalid({ problem }, { details: [badRequest(violations.map(detailedViolation))] });
+}
 
 function describeViolation({ field, description }: FieldViolation): string {
   return field === '' ? description : `${field}: ${description}`;
 }
 
-function badRequest(violations: readonly FieldViolation[]): { details: ErrorDetail[] } {
-  const fieldViolations = violations.map(detailedViolation);
-  return { details: [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations }] };
-}
-
-const invalidBody = (reason: string) => `invalid request body: ${shortenedText(reason)}`;
-
 export const bodyInvalid = defineError('INVALID_ARGUMENT', 'BODY_INVALID', {
-  text: invalidBody,
-  example: ['unexpected end of JSON input'],
-  carries: (reason) => badRequest([{ field: '', description: invalidBody(reason) }]),
+  text: 'invalid request body: {problem}',
+  isViolation: true,
 });
-
-const BYTE_ORDER_MARK = "invalid character 'ï' looking for beginning of value";
 
 export const byteOrderMark = defineError('INVALID_ARGUMENT', 'BODY_BYTE_ORDER_MARK', {
-  text: BYTE_ORDER_MARK,
+  text: "invalid character 'ï' looking for beginning of value",
   isZitadels: true,
-  carries: () => badRequest([{ field: '', description: BYTE_ORDER_MARK }]),
+  isViolation: true,
 });
 
-const NO_OBJECT = 'the request body must be a JSON object';
-
 export const bodyNoObject = defineError('INVALID_ARGUMENT', 'BODY_NOT_AN_OBJECT', {
-  text: NO_OBJECT,
-  carries: () => badRequest([{ field: '', description: NO_OBJECT }]),
+  text: 'the request body must be a JSON object',
+  isViolation: true,
 });
 
 export const requestTooLarge = defineError('RESOURCE_EXHAUSTED', 'REQUEST_TOO_LARGE', {
   httpStatus: 413,
-  text: (limit: number, advice?: string) =>
-    `the request body exceeds ${limit} bytes${advice === undefined ? '' : `: ${advice}`}`,
-  example: [32_000_000, 'upload the file to a bucket and set data_orgsv1_gcs'],
+  text: 'the request body exceeds {limit} bytes[: {advice}]',
 });
 
 export const tooManyInRequest = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_IN_REQUEST', {
   httpStatus: 413,
-  text: (limit: number, what: string, advice: string) => `more than ${limit} ${what} in one request: ${advice}`,
-  example: [100_000, 'organisations', 'split the file'],
+  text: 'more than {limit} {what} in one request: {advice}',
 });
 
 export const dryRunTooLarge = defineError('RESOURCE_EXHAUSTED', 'DRY_RUN_TOO_LARGE', {
   httpStatus: 413,
-  text: (limit: number, advice: string) => `more than ${limit} records of a dry run in one request: ${advice}`,
-  example: [100_000, 'split the file'],
+  text: 'more than {limit} records of a dry run in one request: {advice}',
 });
 
 export const inflatesTooMuch = defineError('RESOURCE_EXHAUSTED', 'BODY_INFLATES_TOO_MUCH', {
   httpStatus: 413,
-  text: (limit: number) => `the request body decompresses to more than ${limit} times its size: send it uncompressed`,
-  example: [100],
+  text: 'the request body decompresses to more than {limit} times its size: send it uncompressed',
 });
 
 export const outputUnsupported = defineError('UNIMPLEMENTED', 'OUTPUT_UNSUPPORTED', {
-  text: (field: string) => `${field} is not supported: set gcs_output, or set response_output to true`,
-  example: ['s3_output'],
+  text: '{field} is not supported: set gcs_output, or set response_output to true',
 });
 
 export const sourceUnsupported = defineError('UNIMPLEMENTED', 'SOURCE_UNSUPPORTED', {
-  text: (field: string) =>
-    `${field} is not supported: send the file in data_orgsv1, or upload it to a bucket and set data_orgsv1_gcs`,
-  example: ['data_orgs_local'],
+  text: '{field} is not supported: send the file in data_orgsv1, or upload it to a bucket and set data_orgsv1_gcs',
 });
 
 export const responseTooLarge = defineError('FAILED_PRECONDITION', 'RESPONSE_TOO_LARGE', {
-  text: (limit: number) =>
-    `the export exceeds the response limit of ${limit} bytes: set paged, or gcs_output instead of response_output`,
-  example: [32_000_000],
+  text: 'the export exceeds the response limit of {limit} bytes: set paged, or gcs_output instead of response_output',
 });
 
 export const onlyObjectWritten = defineError('FAILED_PRECONDITION', 'ONLY_OBJECT_WRITTEN', {
-  text: (limit: number, { bucket, path, generation }: { bucket: string; path: string; generation: string }) =>
-    `gs://${bucket}/${path} was written (generation ${generation}), but the export exceeds the response limit of ${limit} bytes: use the object, and leave out response_output`,
-  example: [32_000_000, { bucket: 'exports', path: 'all.json', generation: '1700000000000000' }],
+  text: '{object} was written (generation {generation}), but the export exceeds the response limit of {limit} bytes: use the object, and leave out response_output',
 });
 
 export const deadlineExceeded = defineError('DEADLINE_EXCEEDED', 'DEADLINE_EXCEEDED', {
   text: 'context deadline exceeded',
   isZitadels: true,
-  carries: (details: readonly ErrorDetail[] = []) => ({ details }),
 });
 
 export const organisationRemoved = defineError('ABORTED', 'ORGANISATION_REMOVED', {
-  text: (orgId: string) =>
-    `organisation ${orgId} is being removed, or was removed during the import: wait for identity org delete to end, or repeat it if it was interrupted, then send the request again`,
-  example: ['310716089541007'],
+  text: 'organisation {orgId} is being removed, or was removed during the import: wait for identity org delete to end, or repeat it if it was interrupted, then send the request again',
 });

@@ -19,8 +19,7 @@ export const rpcNotFound = defineError('UNIMPLEMENTED', 'RPC_NOT_FOUND', {
 });
 
 export const rpcMalformed = defineError('INVALID_ARGUMENT', 'RPC_MALFORMED', {
-  text: (problem: string) => `malformed request message: ${problem}`,
-  example: ['parse binary: premature EOF'],
+  text: 'malformed request message: {problem}',
 });
 
 export const pathMalformed = defineError('INVALID_ARGUMENT', 'PATH_MALFORMED', {
@@ -33,22 +32,16 @@ export const pathWithDots = defineError('INVALID_ARGUMENT', 'PATH_WITH_DOTS', {
 
 export const mediaTypeUnsupported = defineError('INVALID_ARGUMENT', 'MEDIA_TYPE_UNSUPPORTED', {
   httpStatus: 415,
-  text: (readable: readonly string[]) => `unsupported Content-Type: send one of ${readable.join(', ')}`,
-  example: [['application/json', 'application/proto', 'application/grpc']],
+  text: 'unsupported Content-Type: send one of {readable}',
 });
 
 export const encodingUnsupported = defineError('INVALID_ARGUMENT', 'ENCODING_UNSUPPORTED', {
   httpStatus: 415,
-  text: (known: readonly string[]) =>
-    `unsupported Content-Encoding: use one of ${known.join(', ')}, or omit the header`,
-  example: [['br', 'gzip', 'x-gzip']],
+  text: 'unsupported Content-Encoding: use one of {known}, or omit the header',
 });
 
 export const bodyCorrupted = defineError('INVALID_ARGUMENT', 'BODY_CORRUPTED', {
-  text: (coding: string, _cause: unknown) =>
-    `the request body is not valid ${coding}: compress it again, or omit Content-Encoding`,
-  example: ['gzip', undefined],
-  carries: (_coding, cause) => ({ cause }),
+  text: 'the request body is not valid {coding}: compress it again, or omit Content-Encoding',
 });
 
 export const httpMalformed = defineError('INVALID_ARGUMENT', 'HTTP_MALFORMED', {
@@ -86,8 +79,7 @@ export const tooManyBytes = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_BYTES', 
 
 export const tooManyCalls = defineError('RESOURCE_EXHAUSTED', 'TOO_MANY_CALLS', {
   retryAfterSeconds: 5,
-  text: (kind: string, limit: number) => `${limit} ${kind} are running, the most at once: retry the request later`,
-  example: ['imports', 2],
+  text: '{limit} {kind} are running, the most at once: retry the request later',
 });
 
 export const shuttingDown = defineError('UNAVAILABLE', 'SHUTTING_DOWN', {

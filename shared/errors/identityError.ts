@@ -1,6 +1,14 @@
 // The only class of errors that callers receive, its codes, and the definition of kinds of errors.
 
 import { z } from 'zod';
+import {
+  type IssueParams,
+  type IssueRow,
+  issueParams,
+  issueText,
+  type ParametersOf,
+  type Reader,
+} from './issueText.ts';
 
 /** The gRPC status codes of this service, with their HTTP statuses. */
 export const codes = {
@@ -52,28 +60,41 @@ export type ErrorDetail = NonNullable<ErrorBody['details']>[number];
 const DOMAIN = 'identity';
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 
-/** The parts of an error. `cause` stays in the log. */
-interface ErrorParts {
-  readonly code: Code;
-  readonly text: string;
-  /** The error's name, which never changes. */
-  readonly reason?: string;
+/** The facts of an error that do not depend on its parameters. */
+interface ErrorFacts {
   /** ZITADEL's id of the error. */
   readonly id?: string;
   /** Whether the text is ZITADEL's, although it has no id there. */
   readonly isZitadels?: boolean;
   /** Whether the name accompanies ZITADEL's id, because several errors have that id. */
   readonly isNamed?: boolean;
-  /** The end of the message. */
-  readonly advice?: string;
-  readonly details?: readonly ErrorDetail[];
+  /** Whether the details have the text as a violation of the request's body. */
+  readonly isViolation?: boolean;
   /** A more exact HTTP status than the code's own, such as 413. */
   readonly httpStatus?: number;
   /** The seconds after which a retry may succeed. */
   readonly retryAfterSeconds?: number;
+}
+
+/** The parts of an error besides its parameters. `cause` stays in the log. */
+interface Circumstances {
+  readonly details?: readonly ErrorDetail[] | undefined;
   /** The option of the command that the error is about. */
-  readonly option?: string;
+  readonly option?: string | undefined;
   readonly cause?: unknown;
+}
+
+/** The parts of an error. */
+interface ErrorParts extends ErrorFacts, IssueRow, Circumstances {
+  readonly code: Code;
+  /** The error's name, which never changes. */
+  readonly reason?: string;
+  readonly params?: IssueParams;
+}
+
+/** Returns the detail of invalid fields. */
+export function badRequest(fieldViolations: readonly { readonly field: string; readonly description: string }[]) {
+  return { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations } satisfies ErrorDetail;
 }
 
 /** The only error class that reaches callers; `toJson` renders it. */
@@ -81,7 +102,7 @@ export class IdentityError extends Error {
   override readonly name = 'IdentityError';
   readonly code: Code;
   readonly reason: string | undefined;
-  /** The message without its id or advice. */
+  /** The message without its id and remedy. */
   readonly text: string;
   readonly httpStatus: number;
   readonly retryAfterSeconds: number | undefined;
@@ -91,9 +112,9 @@ export class IdentityError extends Error {
   private readonly parts: ErrorParts;
 
   constructor(parts: ErrorParts) {
-    const { code, text, reason, id, advice, details = [] } = parts;
-    const end = id === undefined ? '' : ` (${id})`;
-    super(withAdvice(text, advice) + end, { cause: parts.cause });
+    const { code, reason, params = {}, id, details = [] } = parts;
+    const text = issueText({ text: parts.text }, params, 'http');
+    super(messageOf(parts, params, 'http'), { cause: parts.cause });
     this.parts = parts;
     this.code = code;
     this.reason = reason;
@@ -102,16 +123,23 @@ export class IdentityError extends Error {
     this.retryAfterSeconds = parts.retryAfterSeconds;
     this.option = parts.option;
     const { isNamed = id === undefined && parts.isZitadels !== true } = parts;
+    const metadata = Object.keys(params).length === 0 ? {} : { metadata: params };
     this.details = [
       ...(id === undefined ? [] : [{ '@type': 'type.googleapis.com/zitadel.v1.ErrorDetail', id, message: text }]),
+      ...(parts.isViolation === true ? [badRequest([{ field: '', description: text }])] : []),
       ...details,
-      ...(isNamed && reason !== undefined ? [{ '@type': ERROR_INFO, reason, domain: DOMAIN }] : []),
+      ...(isNamed && reason !== undefined ? [{ '@type': ERROR_INFO, reason, domain: DOMAIN, ...metadata }] : []),
     ];
+  }
+
+  /** The message for the user of the command, whose options differ from the fields of requests. */
+  get commandMessage(): string {
+    return messageOf(this.parts, this.parts.params ?? {}, 'command');
   }
 
   /** Converts any thrown value to an error that callers may receive: other errors become INTERNAL, without their text. */
   static from(reason: unknown): IdentityError {
-    return reason instanceof IdentityError ? reason : internalError(reason);
+    return reason instanceof IdentityError ? reason : internalError({}, { cause: reason });
   }
 
   /** Returns this error with another detail. */
@@ -131,31 +159,30 @@ export function hasCode(error: unknown, ...some: readonly Code[]): error is Iden
   return error instanceof IdentityError && some.includes(error.code);
 }
 
-function withAdvice(text: string, advice: string | undefined): string {
-  return advice === undefined ? text : `${text}: ${advice}`;
+function messageOf(parts: Pick<ErrorParts, 'text' | 'remedy' | 'id'>, params: IssueParams, reader: Reader): string {
+  return issueText(parts, params, reader) + (parts.id === undefined ? '' : ` (${parts.id})`);
 }
 
-/** The facts of an error that do not depend on its parameters. */
-type ErrorFacts = Pick<ErrorParts, 'id' | 'isZitadels' | 'isNamed' | 'advice' | 'httpStatus' | 'retryAfterSeconds'>;
+/** A row of the documented error table. */
+export interface ErrorRow extends ErrorFacts, IssueRow, Required<Pick<ErrorParts, 'code' | 'reason'>> {}
 
-/** The facts of an error, and its text, or a function of parameters with example parameters for the documentation. */
-type Definition<Parameters extends readonly unknown[]> = ErrorFacts & {
-  /** Creates the error's other parts. */
-  readonly carries?: (...parameters: Parameters) => Pick<ErrorParts, 'details' | 'option' | 'cause'>;
-} & (
-    | { readonly text: string }
-    | { readonly text: (...parameters: Parameters) => string; readonly example: NoInfer<Parameters> }
-  );
-
-/** A row of the documented error table. A text with parameters is shown with example parameters. */
-export interface ErrorRow extends ErrorFacts, Required<Pick<ErrorParts, 'code' | 'reason' | 'text'>> {}
+/** The arguments of a factory: parameters may be omitted if none is required. */
+type Arguments<Row extends IssueRow> =
+  Record<never, never> extends ParametersOf<Row>
+    ? [params?: ParametersOf<Row>, circumstances?: Circumstances]
+    : [params: ParametersOf<Row>, circumstances?: Circumstances];
 
 /** A factory of one kind of error; `row` documents it. */
-export interface ErrorFactory<Parameters extends readonly unknown[], Reason extends string = string> {
-  (...parameters: Parameters): IdentityError;
+export interface ErrorFactory<Row extends IssueRow = IssueRow, Reason extends string = string> {
+  (...[params, circumstances]: Arguments<Row>): IdentityError;
   readonly row: ErrorRow & { readonly reason: Reason };
   /** Whether a value is an error of this kind, or its cause is one, which may be the error body of an instance. */
   readonly is: (value: unknown) => value is IdentityError;
+}
+
+/** Whether a value is a factory: modules of errors also export functions that call some. */
+export function isErrorFactory(value: unknown): value is ErrorFactory {
+  return typeof value === 'function' && 'row' in value;
 }
 
 /**
@@ -163,29 +190,20 @@ export interface ErrorFactory<Parameters extends readonly unknown[], Reason exte
  * @param reason the error's name: clients may depend on it, so it never changes
  * @example
  *     export const fileExists = defineError('ALREADY_EXISTS', 'BACKUP_EXISTS', {
- *       text: (file: string) => `${file} exists: choose another name`,
- *       example: ['/backups/north.backup'],
+ *       text: '{file} exists: choose another name',
  *     });
- *     throw fileExists('north.backup');
+ *     throw fileExists({ file: 'north.backup' });
  */
-export function defineError<Reason extends string, Parameters extends readonly unknown[] = []>(
+export function defineError<Reason extends string, const Row extends IssueRow>(
   code: Code,
   reason: Reason,
-  definition: Definition<Parameters>,
-): ErrorFactory<Parameters, Reason> {
-  const { carries, text, ...facts } = definition;
-  const create = (...parameters: Parameters) =>
-    new IdentityError({
-      ...facts,
-      code,
-      reason,
-      text: typeof text === 'string' ? text : text(...parameters),
-      ...carries?.(...parameters),
-    });
-  const example = 'example' in definition ? definition.text(...definition.example) : definition.text;
+  definition: Row & ErrorFacts,
+): ErrorFactory<Row, Reason> {
+  const row = { ...definition, code, reason };
+  const create = (...[params, circumstances]: Arguments<Row>) =>
+    new IdentityError({ ...row, params: issueParams(params ?? {}), ...circumstances });
   const is = (value: unknown): value is IdentityError =>
     value instanceof IdentityError && (value.reason === reason || reasonOf(value.cause) === reason);
-  const row = { ...facts, code, reason, text: withAdvice(example, facts.advice) };
   return Object.assign(create, { row, is });
 }
 
@@ -196,10 +214,21 @@ export function reasonOf(value: unknown): unknown {
   return data?.details?.find((detail) => detail['@type'] === ERROR_INFO && detail.domain === DOMAIN)?.reason;
 }
 
+const errorInfo = z.looseObject({
+  '@type': z.literal(ERROR_INFO),
+  reason: z.string(),
+  domain: z.literal(DOMAIN),
+  metadata: z.record(z.string(), z.string()).default({}),
+});
+
+/** Returns the name and the parameters of an error of an instance; undefined for other details. */
+export function infoIn(details: readonly unknown[]): { reason: string; metadata: IssueParams } | undefined {
+  return details.map((detail) => errorInfo.safeParse(detail).data).find((data) => data !== undefined);
+}
+
 /** The error that hides an unexpected one from the caller. */
 export const internalError = defineError('INTERNAL', 'INTERNAL_ERROR', {
   text: 'An internal error occurred',
-  carries: (cause: unknown) => ({ cause }),
 });
 
 /** Errors quote texts of requests, which can be megabytes long. */

@@ -1,5 +1,7 @@
 // Texts of errors, record errors and warnings: templates with named parameters.
 
+import { shellWord } from '../shellWord.ts';
+
 /** A value of a parameter. A list is joined by commas. */
 type Value = string | number | readonly string[];
 
@@ -46,18 +48,22 @@ export function templateText({ text, remedy }: IssueRow, reader: Reader): string
 }
 
 const OPTIONAL = /\[([^\]]*\{(\w+)\}[^\]]*)\]/g;
-const PARAMETER = /\{(\w+)\}/g;
+const PARAMETER = /(--[a-z-]+ )?\{(\w+)\}/g;
 
-/** Fills a template, and leaves out the optional parts without a value. */
+/** Fills a template, and leaves out the optional parts without a value. The value of an option is a word of a shell. */
 function fill(template: string, params: IssueParams): string {
   return template
     .replace(OPTIONAL, (_, part: string, name: string) => (params[name] === undefined ? '' : part))
-    .replace(PARAMETER, (parameter, name: string) => params[name] ?? parameter);
+    .replace(PARAMETER, (parameter, option: string | undefined, name: string) => {
+      const value = params[name];
+      if (value === undefined) return parameter;
+      return option === undefined ? value : option + shellWord(value);
+    });
 }
 
 /** Whether an issue has all parameters of a row: another version of the server may send others. */
 export function hasParams(row: IssueRow, params: IssueParams): boolean {
-  return [...issueText(row, {}, 'command').matchAll(PARAMETER)].every(([, name = '']) => params[name] !== undefined);
+  return [...issueText(row, {}, 'command').matchAll(PARAMETER)].every(([, , name = '']) => params[name] !== undefined);
 }
 
 /** Returns parameters as responses have them: texts, without absent ones. */

@@ -7,61 +7,47 @@ interface ObjectAddress {
   readonly path: string;
 }
 
-const uri = ({ bucket, path }: ObjectAddress) => `gs://${bucket}/${path}`;
-const exampleAddress: ObjectAddress = { bucket: 'acme-exports', path: 'north.json' };
+/** Returns the URI of an object, by which errors name it. */
+export const objectUri = ({ bucket, path }: ObjectAddress) => `gs://${bucket}/${path}`;
 
 export const bucketNotFound = defineError('INVALID_ARGUMENT', 'BUCKET_NOT_FOUND', {
-  text: (at: ObjectAddress) => `${uri(at)}: the bucket ${at.bucket} does not exist: check its name`,
-  example: [exampleAddress],
+  text: '{at}: the bucket {bucket} does not exist: check its name',
 });
 
 export const objectNotFound = defineError('NOT_FOUND', 'OBJECT_NOT_FOUND', {
-  text: (at: ObjectAddress) => `${uri(at)}: object not found: check its path`,
-  example: [exampleAddress],
+  text: '{at}: object not found: check its path',
 });
 
 export const objectExists = defineError('ALREADY_EXISTS', 'OBJECT_EXISTS', {
-  text: (at: ObjectAddress) => `${uri(at)}: the object exists and is never overwritten: choose another path`,
-  example: [exampleAddress],
+  text: '{at}: the object exists and is never overwritten: choose another path',
 });
 
 /** `role` is Google's name of the missing role. */
 export const objectForbidden = defineError('PERMISSION_DENIED', 'OBJECT_FORBIDDEN', {
-  text: (at: ObjectAddress, role: string) => `${uri(at)}: grant the service account the role ${role} on the bucket`,
-  example: [exampleAddress, 'Storage Object Creator'],
+  text: '{at}: grant the service account the role {role} on the bucket',
 });
 
 export const keyRejected = defineError('INVALID_ARGUMENT', 'SERVICE_ACCOUNT_KEY_REJECTED', {
-  text: (at: ObjectAddress) => `${uri(at)}: Cloud Storage rejected the service account's key: create a new key`,
-  example: [exampleAddress],
+  text: "{at}: Cloud Storage rejected the service account's key: create a new key",
 });
 
 export const objectEncoded = defineError('INVALID_ARGUMENT', 'OBJECT_ENCODED', {
-  text: (at: ObjectAddress) => `${uri(at)}: unsupported content encoding: store the object uncompressed`,
-  example: [exampleAddress],
+  text: '{at}: unsupported content encoding: store the object uncompressed',
 });
 
 export const objectReplaced = defineError('ABORTED', 'OBJECT_REPLACED', {
-  text: (at: ObjectAddress) =>
-    `${uri(at)}: the object was replaced or deleted during the import: upload the same file again before you retry, because a retry imports the object that it finds`,
-  example: [exampleAddress],
+  text: '{at}: the object was replaced or deleted during the import: upload the same file again before you retry, because a retry imports the object that it finds',
 });
 
 export const objectCorrupted = defineError('UNAVAILABLE', 'OBJECT_CORRUPTED', {
-  text: (at: ObjectAddress) => `${uri(at)}: checksum mismatch: retry the request`,
-  example: [exampleAddress],
+  text: '{at}: checksum mismatch: retry the request',
 });
 
 /** `status` is the HTTP status of Cloud Storage's response. */
 export const storageRejected = defineError('INVALID_ARGUMENT', 'STORAGE_REJECTED', {
-  text: (at: ObjectAddress, status: number, _cause: unknown) =>
-    `${uri(at)}: Cloud Storage rejected the request with status ${status}: check the bucket's settings`,
-  example: [exampleAddress, 400, undefined],
-  carries: (_at, _status, cause) => ({ cause }),
+  text: "{at}: Cloud Storage rejected the request with status {status}: check the bucket's settings",
 });
 
 export const storageUnavailable = defineError('UNAVAILABLE', 'STORAGE_UNAVAILABLE', {
-  text: (at: ObjectAddress, _cause: unknown) => `${uri(at)}: Cloud Storage is unavailable: retry the request`,
-  example: [exampleAddress, undefined],
-  carries: (_at, cause) => ({ cause }),
+  text: '{at}: Cloud Storage is unavailable: retry the request',
 });

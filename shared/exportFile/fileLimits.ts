@@ -30,7 +30,8 @@ export class FileBudget {
 
   /** @throws IdentityError 413 */
   checkOrganisations(count: number): void {
-    if (count > this.organisations) throw tooManyInRequest(this.organisations, 'organisations', 'split the file');
+    if (count > this.organisations)
+      throw tooManyInRequest({ limit: this.organisations, what: 'organisations', advice: 'split the file' });
   }
 
   /**
@@ -39,8 +40,12 @@ export class FileBudget {
    */
   take({ clearPassword }: Pick<OrganisationRecord, 'clearPassword'>): void {
     const { records = Number.POSITIVE_INFINITY, clearPasswords = Number.POSITIVE_INFINITY } = this.limits;
-    if (++this.records > records) throw dryRunTooLarge(records, SPLIT);
+    if (++this.records > records) throw dryRunTooLarge({ limit: records, advice: SPLIT });
     if (clearPassword !== undefined && ++this.clearPasswords > clearPasswords)
-      throw tooManyInRequest(clearPasswords, 'clear passwords', `hash them before the import, or ${SPLIT}`);
+      throw tooManyInRequest({
+        limit: clearPasswords,
+        what: 'clear passwords',
+        advice: `hash them before the import, or ${SPLIT}`,
+      });
   }
 }

@@ -65,7 +65,7 @@ export function healthRoutes(store: Store): readonly Route[] {
 async function checkDatabase(store: Store): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
-  const timer = setTimeout(() => controller.abort(storeUnavailable(undefined)), LIMIT_MS);
+  const timer = setTimeout(() => controller.abort(storeUnavailable()), LIMIT_MS);
   try {
     await raceAbort(checkFormat(storeForCall(store, { signal })), signal);
   } finally {

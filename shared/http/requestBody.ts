@@ -4,7 +4,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { bodyInvalid, bodyNoObject, byteOrderMark, inflatesTooMuch, requestTooLarge } from '../errors/errors.ts';
 import { bodyCorrupted, cancelled, encodingUnsupported } from '../errors/httpErrors.ts';
-import { IdentityError } from '../errors/identityError.ts';
+import { IdentityError, shortenedText } from '../errors/identityError.ts';
 import { hasByteOrderMark, isSpace, WhiteSpaceRun } from '../json/bytes.ts';
 import { JsonError } from '../json/jsonError.ts';
 import { JsonSplitter, uniqueValue } from '../json/splitter.ts';
@@ -33,14 +33,15 @@ export interface BodyLimits extends StorageOptions {
 export async function receiveBody(request: Request, limits: BodyLimits): Promise<ReceivedBody> {
   const { maxBytes, adviceIfLarger, signal } = limits;
   const coding = readCoding(request.headers.get('content-encoding'));
-  if (Number(request.headers.get('content-length')) > maxBytes) throw requestTooLarge(maxBytes, adviceIfLarger);
+  if (Number(request.headers.get('content-length')) > maxBytes)
+    throw requestTooLarge({ limit: maxBytes, advice: adviceIfLarger });
   const received = limited(readBody(request, signal), limits);
   const storage = createBodyStorage(limits);
   try {
     const chunks = coding === undefined ? received : decompress(received, coding, limits);
     const spaces = new WhiteSpaceRun();
     for await (const chunk of chunks) {
-      if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw bodyInvalid(TOO_MUCH_WHITE_SPACE);
+      if (spaces.add(chunk) > fixedLimits.whiteSpaceBytes) throw bodyInvalid({ problem: TOO_MUCH_WHITE_SPACE });
       await storage.append(chunk);
     }
     return await storage.finish();
@@ -57,7 +58,7 @@ async function* limited(
   let size = 0;
   for await (const chunk of chunks) {
     size += chunk.byteLength;
-    if (size > maxBytes) throw requestTooLarge(maxBytes, adviceIfLarger);
+    if (size > maxBytes) throw requestTooLarge({ limit: maxBytes, advice: adviceIfLarger });
     yield chunk;
   }
 }
@@ -84,7 +85,7 @@ function readCoding(header: string | null): Coding | undefined {
     .map((coding) => coding.trim());
   const [coding, ...more] = codings.filter((name) => name !== '' && name !== 'identity');
   if (coding === undefined) return undefined;
-  if (!isCoding(coding) || more.length > 0) throw encodingUnsupported(Object.keys(decoders));
+  if (!isCoding(coding) || more.length > 0) throw encodingUnsupported({ known: Object.keys(decoders) });
   return coding;
 }
 
@@ -109,11 +110,11 @@ async function* decompress(
     for await (const chunk of limited(decoder, limits)) {
       bytes += chunk.byteLength;
       if (bytes > FREELY_INFLATED_BYTES && bytes > fixedLimits.inflation * decoder.bytesWritten)
-        throw inflatesTooMuch(fixedLimits.inflation);
+        throw inflatesTooMuch({ limit: fixedLimits.inflation });
       yield chunk;
     }
   } catch (error) {
-    throw isZlibError(error) ? bodyCorrupted(coding, error) : error;
+    throw isZlibError(error) ? bodyCorrupted({ coding }, { cause: error }) : error;
   }
 }
 
@@ -167,7 +168,7 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
   try {
     return parseRequestBody(Buffer.concat(await Array.fromAsync(body.open())));
   } catch (error) {
-    if (error instanceof JsonError) throw bodyInvalid(error.message);
+    if (error instanceof JsonError) throw bodyInvalid({ problem: shortenedText(error.message) });
     throw error;
   } finally {
     await body.close();

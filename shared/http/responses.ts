@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { z } from 'zod';
 import { codes, IdentityError } from '../errors/identityError.ts';
 import { log } from '../log.ts';
 
@@ -114,6 +115,7 @@ const messages: Readonly<Record<string, readonly string[]>> = {
   'zitadel.v1.ErrorDetail': ['id', 'message'],
   'google.rpc.ErrorInfo': ['reason', 'domain'],
 };
+const metadataOf = z.record(z.string(), z.string()).catch({});
 const TYPE_URL = 'type.googleapis.com/';
 
 /** Returns an error's details as messages of protobuf. */
@@ -122,8 +124,15 @@ export function encodeDetails({ details }: IdentityError) {
     const type = detail['@type'].slice(TYPE_URL.length);
     const fields = messages[type]?.map((name): [string, string] => [name, String(detail[name])]);
     if (fields === undefined) return [];
-    const value = Buffer.concat(fields.map(([, text], index) => encodeField(index + 1, text)));
-    return [{ type, value, debug: Object.fromEntries(fields) }];
+    const metadata = metadataOf.parse(detail.metadata);
+    const value = Buffer.concat([
+      ...fields.map(([, text], index) => encodeField(index + 1, text)),
+      ...Object.entries(metadata).map(([key, text]) =>
+        encodeField(fields.length + 1, Buffer.concat([encodeField(1, key), encodeField(2, text.toWellFormed())])),
+      ),
+    ]);
+    const debug = { ...Object.fromEntries(fields), ...(detail.metadata === undefined ? {} : { metadata }) };
+    return [{ type, value, debug }];
   });
 }
 

@@ -84,7 +84,7 @@ async function createAuthClient(
   const scope = scopes[use];
   if (account !== DEFAULT_CREDENTIALS) return createAccountClient(account, scope, endpoint, tokens);
   const found = await findDefaultCredentials(scope);
-  if (found === undefined) throw credentialsMissing(objectUri({ bucket, path }));
+  if (found === undefined) throw credentialsMissing({ place: objectUri({ bucket, path }) });
   return 'clientEmail' in found ? createAccountClient(found, scope, endpoint, tokens) : found;
 }
 

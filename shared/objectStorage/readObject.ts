@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { CRC32C, type Storage } from '@google-cloud/storage';
 import { z } from 'zod';
-import { objectCorrupted, objectEncoded, objectReplaced } from '../errors/storageErrors.ts';
+import { objectCorrupted, objectEncoded, objectReplaced, objectUri } from '../errors/storageErrors.ts';
 import { Backoff } from '../retry.ts';
 import type { PinnedObject } from './objectStorage.ts';
 import { storageError, storagePolicy, type Target } from './storageError.ts';
@@ -31,7 +31,7 @@ export async function pinObject(storage: Storage, target: Target): Promise<Pinne
     throw storageError(reason, target);
   });
   const { generation, size, crc32c, contentEncoding } = metadata.parse(found);
-  if (contentEncoding !== undefined && contentEncoding !== '') throw objectEncoded(target);
+  if (contentEncoding !== undefined && contentEncoding !== '') throw objectEncoded({ at: objectUri(target) });
   const pinned = { storage, target, generation, size, crc32c };
   return { generation, size, read: (signal) => readGeneration(pinned, signal) };
 }
@@ -55,7 +55,8 @@ async function* readGeneration(pinned: Generation, signal: AbortSignal): AsyncGe
       if (!(await backoff.failed(reason))) throw storageError(reason, pinned.target);
     }
   } while (position < pinned.size);
-  if (position !== pinned.size || crc32c.toString() !== pinned.crc32c) throw objectCorrupted(pinned.target);
+  if (position !== pinned.size || crc32c.toString() !== pinned.crc32c)
+    throw objectCorrupted({ at: objectUri(pinned.target) });
 }
 
 const prematureEnd = { code: 'ERR_STREAM_PREMATURE_CLOSE', message: 'the response ended too early' };
@@ -75,7 +76,7 @@ async function* open(pinned: Generation, start: number, signal: AbortSignal): As
       retry: false,
       validateStatus: (code) => code === (start === 0 ? 200 : 206) || code === 404,
     });
-    if (status === 404) throw objectReplaced(target);
+    if (status === 404) throw objectReplaced({ at: objectUri(target) });
     yield* byteStream.parse(data);
   } finally {
     stop.abort();

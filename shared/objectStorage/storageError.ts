@@ -9,6 +9,7 @@ import {
   objectExists,
   objectForbidden,
   objectNotFound,
+  objectUri,
   storageRejected,
   storageUnavailable,
 } from '../errors/storageErrors.ts';
@@ -45,19 +46,21 @@ export function storageError(reason: unknown, target: Target): IdentityError {
   if (status === undefined && code === undefined) return IdentityError.from(reason);
   switch (status) {
     case 400:
-      return /crc32c|md5/i.test(message) ? objectCorrupted(target) : storageRejected(target, status, cause);
+      return /crc32c|md5/i.test(message)
+        ? objectCorrupted({ at: objectUri(target) })
+        : storageRejected({ at: objectUri(target), status }, { cause });
     case 401:
-      return keyRejected(target);
+      return keyRejected({ at: objectUri(target) });
     case 403:
-      return objectForbidden(target, storageRoles[target.use]);
+      return objectForbidden({ at: objectUri(target), role: storageRoles[target.use] });
     case 404:
       return notFound(target, message);
     case 412:
-      return objectExists(target);
+      return objectExists({ at: objectUri(target) });
     default:
       return isTransient(reason) || status === undefined
-        ? storageUnavailable(target, cause)
-        : storageRejected(target, status, cause);
+        ? storageUnavailable({ at: objectUri(target) }, { cause })
+        : storageRejected({ at: objectUri(target), status }, { cause });
   }
 }
 
@@ -72,7 +75,9 @@ function isTransient(reason: unknown): boolean {
 // For an upload, only the bucket can be missing. For a read, only the message distinguishes bucket from object.
 function notFound(target: Target, message: string): IdentityError {
   const isBucketMissing = target.use === 'write' || message.includes('bucket does not exist');
-  return isBucketMissing ? bucketNotFound(target) : objectNotFound(target);
+  return isBucketMissing
+    ? bucketNotFound({ at: objectUri(target), bucket: target.bucket })
+    : objectNotFound({ at: objectUri(target) });
 }
 
 interface LibraryFailure {

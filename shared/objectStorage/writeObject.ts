@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { CRC32C, type Storage } from '@google-cloud/storage';
 import { z } from 'zod';
 import { untilAborted } from '../async.ts';
-import { objectCorrupted, storageUnavailable } from '../errors/storageErrors.ts';
+import { objectCorrupted, objectUri, storageUnavailable } from '../errors/storageErrors.ts';
 import { Backoff } from '../retry.ts';
 import type { WrittenObject } from './objectStorage.ts';
 import { storageError, storagePolicy, type Target } from './storageError.ts';
@@ -101,7 +101,7 @@ async function sendAll(
 }
 
 function verify({ target }: UploadSession, object: FinishedObject, sent: Totals): WrittenObject {
-  if (object.size !== sent.size || object.crc32c !== sent.crc32c) throw objectCorrupted(target);
+  if (object.size !== sent.size || object.crc32c !== sent.crc32c) throw objectCorrupted({ at: objectUri(target) });
   return { bucket: target.bucket, path: target.path, ...object };
 }
 
@@ -173,7 +173,10 @@ function isPersisted(state: UploadState, chunk: Chunk): boolean {
 
 function checkPosition(session: UploadSession, chunk: Chunk, position: number): number {
   if (position >= chunk.start && position <= chunk.start + chunk.bytes.length) return position;
-  throw storageUnavailable(session.target, new Error(`the upload is at byte ${position}, not at ${chunk.start}`));
+  throw storageUnavailable(
+    { at: objectUri(session.target) },
+    { cause: new Error(`the upload is at byte ${position}, not at ${chunk.start}`) },
+  );
 }
 
 function sendFrom(session: UploadSession, chunk: Chunk, from: number, signal: AbortSignal): Promise<UploadState> {
@@ -204,7 +207,7 @@ async function put(
     validateStatus: (code) => code === 200 || code === 201 || code === incomplete || code === 404 || code === 410,
   });
   if (status === 404 || status === 410)
-    throw storageUnavailable(target, new Error('the upload session no longer exists'));
+    throw storageUnavailable({ at: objectUri(target) }, { cause: new Error('the upload session no longer exists') });
   if (status !== incomplete) return finished(finishedObject.parse(data));
   const lastByte = /-(\d+)$/.exec(responseHeaders.get('range') ?? '')?.[1] ?? -1;
   return { persisted: Number(lastByte) + 1, object: undefined };

@@ -87,7 +87,7 @@ async function run(
   };
   const received = body(AbortSignal.any([context.req.raw.signal, call.receiving.signal]));
   let response = await handler({ ...request, body: received }).catch(ignoreUnwritable);
-  if (response?.status === 415) throw mediaTypeUnsupported(readableTypes);
+  if (response?.status === 415) throw mediaTypeUnsupported({ readable: readableTypes });
   const failure = call.failure === undefined ? receiptFailure(call) : undefined;
   if (failure !== undefined) {
     call.failure = failure;

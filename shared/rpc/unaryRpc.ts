@@ -98,7 +98,7 @@ export function receiptFailure({ ended, isReceived = false, requestId, origin }:
   if (reason.code === ConnectCode.DeadlineExceeded) return deadlineExceeded();
   const { code, rawMessage } = reason;
   const isReportable = code !== ConnectCode.Internal && rawMessage.isWellFormed();
-  return isReportable ? undefined : rpcMalformed(rawMessage.toWellFormed());
+  return isReportable ? undefined : rpcMalformed({ problem: rawMessage.toWellFormed() });
 }
 
 /** Converts a thrown value to a ConnectError, unless it is one. */

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { databaseFormatUnsupported } from '../errors/storeErrors.ts';
+import { databaseFormatUnsupported, formatText } from '../errors/storeErrors.ts';
 import { parseObject } from '../json/jsonObject.ts';
 import type { DocumentKey, Reader, StoredDocument, Write } from './store.ts';
 
@@ -89,7 +89,8 @@ export async function checkFormat(reader: Reader): Promise<void> {
  */
 export function requireInstanceFormat(instance: StoredDocument | undefined): void {
   const { format } = parseInstanceBody(instance);
-  if (instance !== undefined && format !== FORMAT) throw databaseFormatUnsupported(format, FORMAT);
+  if (instance !== undefined && format !== FORMAT)
+    throw databaseFormatUnsupported({ format: formatText(format), supported: FORMAT });
 }
 
 function parseInstanceBody(instance: StoredDocument | undefined): z.infer<typeof instanceBody> {

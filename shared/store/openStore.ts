@@ -89,7 +89,7 @@ export function databaseFile(directory: string): string {
  * @throws IdentityError if it does not exist, or its master key is missing or wrong
  */
 export async function openExistingStore(location: StoreLocation): Promise<Store> {
-  if (!hasDatabase(location)) throw instanceMissing(location.directory ?? '');
+  if (!hasDatabase(location)) throw instanceMissing({ directory: location.directory ?? '' });
   requireMasterKey(location);
   return openStore(location);
 }

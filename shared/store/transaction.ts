@@ -75,7 +75,7 @@ async function transact<Result>(
       return result;
     } catch (reason) {
       if (!(reason instanceof WriteConflictError) || !(await attempt.isOutdated())) throw reason;
-      if (!(await backoff.failed(reason))) throw storeContention(reason);
+      if (!(await backoff.failed(reason))) throw storeContention({}, { cause: reason });
     }
   }
 }

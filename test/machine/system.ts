@@ -225,7 +225,7 @@ class Fuse {
   }
 
   private async read<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.isDead) throw storeUnavailable(new Error('the process is dead'));
+    if (this.isDead) throw storeUnavailable({}, { cause: new Error('the process is dead') });
     return work();
   }
 

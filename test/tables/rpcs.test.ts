@@ -268,7 +268,7 @@ describe('an RPC', () => {
     const value = new TextEncoder().encode('\n\x11REQUEST_TOO_LARGE\x12\x08identity');
     // With any number of bytes beyond a multiple of three.
     for (const advice of [200, 201, 202].map((length) => 'x'.repeat(length))) {
-      const { headers } = errorResponse(requestTooLarge(10, advice), 'r', 'application/grpc');
+      const { headers } = errorResponse(requestTooLarge({ limit: 10, advice }), 'r', 'application/grpc');
       expect(findTrailerError(headers)).toMatchObject({
         code: 8,
         rawMessage: `the request body exceeds 10 bytes: ${advice}`,

@@ -76,7 +76,7 @@ describe('parseDuration', () => {
             },
           ],
         },
-        errorInfo('INVALID_REQUEST'),
+        errorInfo('INVALID_REQUEST', { problem: error.message }),
       ],
     });
   });

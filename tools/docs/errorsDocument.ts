@@ -1,7 +1,7 @@
 import * as commandErrors from '../../shared/errors/commandErrors.ts';
 import * as errors from '../../shared/errors/errors.ts';
 import * as httpErrors from '../../shared/errors/httpErrors.ts';
-import { type Code, codes, type ErrorRow, internalError } from '../../shared/errors/identityError.ts';
+import { type Code, codes, type ErrorRow, internalError, isErrorFactory } from '../../shared/errors/identityError.ts';
 import { type IssueRow, templateText } from '../../shared/errors/issueText.ts';
 import * as placeErrors from '../../shared/errors/placeErrors.ts';
 import { recordIssues } from '../../shared/errors/recordIssues.ts';
@@ -10,11 +10,11 @@ import * as storeErrors from '../../shared/errors/storeErrors.ts';
 import { warnings } from '../../shared/errors/warnings.ts';
 import { code, table } from './markdown.ts';
 
-type ErrorTable = Readonly<Record<string, { readonly row: ErrorRow }>>;
+type ErrorTable = Readonly<Record<string, unknown>>;
 
 const INTRODUCTION = `# Errors
 
-Names are stable. Values in the texts are examples; ids in parentheses are ZITADEL's.
+Names and parameters are stable; the \`ErrorInfo\` of an error has both. Parts of texts in brackets are absent without their parameters. Ids in parentheses are ZITADEL's.
 See also [the form of an error](specification.md#23-error-body), [the codes](specification.md#72-codes-and-statuses) and [ZITADEL's ids of the errors of single records](zitadel.md#57-errors-of-single-records).`;
 
 const RECORDS =
@@ -45,7 +45,7 @@ export function errorsDocument(): string {
 
 function errorTable(errorsByName: ErrorTable): string {
   const cells = sorted(errorsByName).map((row) => {
-    const text = row.id === undefined ? row.text : `${row.text} (${row.id})`;
+    const text = templateText(row, 'http') + (row.id === undefined ? '' : ` (${row.id})`);
     return [code(row.reason), String(codes[row.code].number), String(httpStatusOf(row)), code(text)];
   });
   return table(['name', 'code', 'HTTP', 'text'], cells);
@@ -69,7 +69,7 @@ function issueTable(rows: Readonly<Record<string, IssueRow>>): string {
 
 function sorted(errorsByName: ErrorTable): ErrorRow[] {
   return Object.values(errorsByName)
-    .map(({ row }) => row)
+    .flatMap((value) => (isErrorFactory(value) ? [value.row] : []))
     .sort((a, b) => sortKey(a) - sortKey(b) || (a.reason < b.reason ? -1 : 1));
 }
 

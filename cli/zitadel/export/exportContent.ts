@@ -103,7 +103,7 @@ async function exportListed(
   const organisation = await exportOne(connection, orgId, scope, options, options.timeoutMs);
   if (organisation !== undefined || !(await listZitadelOrganisations(connection)).has(orgId)) return organisation;
   const problem = `the response lacks organisation ${orgId}: check that no gateway answers in place of the ZITADEL`;
-  throw zitadelCallFailed(connection.origin, `POST ${EXPORT_PATH}`, 200, problem);
+  throw zitadelCallFailed({ url: connection.origin, call: `POST ${EXPORT_PATH}`, status: 200, message: problem });
 }
 
 /**

@@ -101,15 +101,20 @@ async function exportAlone(
   const call = { method: 'POST', path: EXPORT_PATH, body: JSON.stringify(request), timeoutMs } as const;
   const response = await send(connection, call).catch((error: unknown) => {
     if (zitadelCallFailed.is(error))
-      throw zitadelCannotExport(connection.origin, orgId, 200, excess(MAX_RESPONSE_BYTES));
-    throw isTimeout(error) ? zitadelExportTooSlow(orgId, timeoutMs / 1_000) : error;
+      throw zitadelCannotExport({ url: connection.origin, orgId, status: 200, message: excess(MAX_RESPONSE_BYTES) });
+    throw isTimeout(error) ? zitadelExportTooSlow({ orgId, seconds: timeoutMs / 1_000 }) : error;
   });
   if (response.status === 429 && messageIn(response.text).includes(MESSAGE_TOO_LARGE))
     return exportByRpc(connection, request, orgId, timeoutMs);
-  if (response.status === 504) throw zitadelExportTooSlow(orgId, undefined);
+  if (response.status === 504) throw zitadelExportTooSlow({ orgId });
   // The request is valid, so 400 is about the organisation's content.
   if (response.status >= 500 || response.status === 400)
-    throw zitadelCannotExport(connection.origin, orgId, response.status, messageIn(response.text));
+    throw zitadelCannotExport({
+      url: connection.origin,
+      orgId,
+      status: response.status,
+      message: messageIn(response.text),
+    });
   const parsed = response.status === 200 ? exportResponse.safeParse(parseIfJson(response.text)) : undefined;
   if (parsed?.success !== true) throw callError(connection, call, response);
   return organisationIn(parsed.data, orgId);
@@ -131,8 +136,8 @@ async function exportByRpc(
     const response = await callMethod(connection, AdminService.method.exportData, message, limits);
     return organisationIn(exportResponse.parse(toJson(ExportDataResponseSchema, response.message)), orgId);
   } catch (error) {
-    if (isTimeout(error)) throw zitadelExportTooSlow(orgId, timeoutMs / 1_000);
-    throw isGatewayTimeout(error) ? zitadelExportTooSlow(orgId, undefined) : exportError(connection, orgId, error);
+    if (isTimeout(error)) throw zitadelExportTooSlow({ orgId, seconds: timeoutMs / 1_000 });
+    throw isGatewayTimeout(error) ? zitadelExportTooSlow({ orgId }) : exportError(connection, orgId, error);
   }
 }
 
@@ -142,7 +147,12 @@ function exportError(connection: ZitadelConnection, orgId: string, error: unknow
   if (!(error instanceof ConnectError && zitadelCallFailed.is(converted))) return converted;
   const { code, rawMessage } = error;
   const isTooLarge = code === Code.ResourceExhausted && rawMessage.includes('readMaxBytes');
-  return zitadelCannotExport(connection.origin, orgId, code, isTooLarge ? excess(MAX_MESSAGE_BYTES) : rawMessage);
+  return zitadelCannotExport({
+    url: connection.origin,
+    orgId,
+    status: code,
+    message: isTooLarge ? excess(MAX_MESSAGE_BYTES) : rawMessage,
+  });
 }
 
 // ZITADEL exports grants and members only if all of their references are in the same export. An export of one
@@ -163,7 +173,8 @@ interface OrganisationSearches {
 }
 
 async function searchesOf(connection: ZitadelConnection, orgId: string): Promise<OrganisationSearches> {
-  if (!(await hasContext(connection, orgId))) throw zitadelContextMissing(connection.origin, orgId, UNKNOWN);
+  if (!(await hasContext(connection, orgId)))
+    throw zitadelContextMissing({ url: connection.origin, orgId, reason: UNKNOWN });
   const toError = (error: unknown) => exportError(connection, orgId, error);
   return {
     calls: createClient(ManagementService, rpcTransport(connection, { orgId, toError })),

@@ -1,6 +1,6 @@
 // OTP e-mail factors, which a ZITADEL's export omits.
 
-import { placeTokenForbidden } from '../../../shared/errors/placeErrors.ts';
+import { tokenForbidden } from '../../../shared/errors/placeErrors.ts';
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { peopleWithFactor } from '../factors.ts';
 import type { ZitadelConnection } from '../zitadelConnection.ts';
@@ -22,7 +22,7 @@ export async function addOtpEmail(
     for (const person of people) person.otpEmail = holders.has(textAt(person, 'userId', ''));
     return undefined;
   } catch (error) {
-    if (!placeTokenForbidden.is(error)) throw error;
+    if (!tokenForbidden.is(error)) throw error;
     return `OTP e-mail factors of organisation ${orgId} are unknown, and do not move: ${error.message}`;
   }
 }

@@ -3,7 +3,7 @@
 import { createClient } from '@connectrpc/connect';
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
 import { UserState, UserStateSchema } from '@zitadel/proto/zitadel/user_pb.js';
-import { placeTokenForbidden, zitadelCallFailed, zitadelStatesUnknown } from '../../../shared/errors/placeErrors.ts';
+import { tokenForbidden, zitadelCallFailed, zitadelStatesUnknown } from '../../../shared/errors/placeErrors.ts';
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import type { SectionName } from '../../../shared/organisation/section.ts';
 import { counted, MAX_EXAMPLES } from '../../numberTexts.ts';
@@ -37,7 +37,8 @@ export async function addStates(organisation: JsonObject, source: StateSource): 
   const unknown = unknownText(organisation);
   if (unknown === undefined) return undefined;
   const reason = refusal ?? 'its search does not return them';
-  if (source.unknownStates === undefined) throw zitadelStatesUnknown(source.connection.origin, orgId, unknown, reason);
+  if (source.unknownStates === undefined)
+    throw zitadelStatesUnknown({ url: source.connection.origin, orgId, states: unknown, reason });
   return `states that ZITADEL did not return count as active: organisation ${orgId}: ${unknown} (${reason})`;
 }
 
@@ -76,7 +77,7 @@ async function addUserStates(
     for (const user of users) user.state = states.get(textAt(user, 'userId', ''));
     return undefined;
   } catch (error) {
-    if (placeTokenForbidden.is(error) || zitadelCallFailed.is(error)) return error.message;
+    if (tokenForbidden.is(error) || zitadelCallFailed.is(error)) return error.message;
     throw error;
   }
 }

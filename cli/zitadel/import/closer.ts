@@ -2,10 +2,10 @@
 
 import { createClient } from '@connectrpc/connect';
 import { ManagementService } from '@zitadel/proto/zitadel/management_pb.js';
-import { placeTokenForbidden, zitadelCallFailed } from '../../../shared/errors/placeErrors.ts';
+import { tokenForbidden, zitadelCallFailed } from '../../../shared/errors/placeErrors.ts';
 import { isClosed } from '../../../shared/organisation/states.ts';
 import { Backoff, type RetryPolicy } from '../../../shared/retry.ts';
-import { stateWord } from '../../serverMessages.ts';
+import { stateWord } from '../../nouns.ts';
 import { hasErrorId } from '../errorIds.ts';
 import { type EventTime, newestEvent, readEvents } from '../events.ts';
 import { searchUserStates } from '../export/states.ts';
@@ -214,7 +214,7 @@ async function attempt(call: () => Promise<unknown>): Promise<string | undefined
     await call();
     return undefined;
   } catch (error) {
-    if (zitadelCallFailed.is(error) || placeTokenForbidden.is(error)) return error.message;
+    if (zitadelCallFailed.is(error) || tokenForbidden.is(error)) return error.message;
     throw error;
   }
 }

@@ -13,7 +13,7 @@ import { claimsLoginNames, organisationSection } from '../../../shared/organisat
 import type { FileRecords } from '../../../shared/organisation/zitadelFacts.ts';
 import { FileSecrets } from '../../exports/fileFacts.ts';
 import type { PlaceImportOptions } from '../../exports/placeInterfaces.ts';
-import { stateWord } from '../../serverMessages.ts';
+import { stateWord } from '../../nouns.ts';
 import type { ListedOrganisations } from '../export/exportContent.ts';
 import { peopleWithFactor } from '../factors.ts';
 import { CaselessNames, FileLosses, lossOf } from '../fileLosses.ts';

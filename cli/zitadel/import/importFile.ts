@@ -13,7 +13,7 @@ import { joinedResponse } from '../../exports/importOutcomes.ts';
 import type { ImportResponse } from '../../exports/importResponse.ts';
 import type { ComparedRecords, ExportFile, ImportMeter, PlaceImportOptions } from '../../exports/placeInterfaces.ts';
 import { counted } from '../../numberTexts.ts';
-import { asRefusal } from '../../serverMessages.ts';
+import { asRefusal } from '../../serverErrors.ts';
 import { isNeverExported, LAG_MS } from '../expectedDifferences.ts';
 import { IdOwners } from '../ownership/idOwners.ts';
 import { type OwnedFile, withholdDeleted, withholdForeign, withholdIfForeign } from '../ownership/withholding.ts';

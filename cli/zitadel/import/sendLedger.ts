@@ -212,7 +212,7 @@ class ImportSender {
     const [first, second] = records;
     if (first !== undefined && second === undefined) {
       const { type, id } = first;
-      if (refusal === 'tooSlow') throw zitadelImportTooSlow(`${type} ${id}`, TIMEOUT_MS / 1_000);
+      if (refusal === 'tooSlow') throw zitadelImportTooSlow({ record: `${type} ${id}`, seconds: TIMEOUT_MS / 1_000 });
       return await this.settle(records, [{ type, id, message: messageIn(response?.text ?? '') }], before);
     }
     if (refusal === 'tooSlow')
@@ -325,7 +325,11 @@ async function waitForContext(connection: ZitadelConnection, orgId: string): Pro
   const backoff = new Backoff(projected, connection.signal);
   while (!(await hasContext(connection, orgId)))
     if (!(await backoff.failed(undefined)))
-      throw zitadelContextMissing(connection.origin, orgId, 'it does not have the organisation that it has created');
+      throw zitadelContextMissing({
+        url: connection.origin,
+        orgId,
+        reason: 'it does not have the organisation that it has created',
+      });
 }
 
 /** Sends an import that ZITADEL handles in the context of an organisation. */

@@ -1,7 +1,7 @@
 // Existing records of a ZITADEL, with which those of a file are compared.
 
 import { defaultExportOptions } from '../../../functions/export/contract.ts';
-import { organisationsExist } from '../../../shared/errors/errors.ts';
+import { firstIds, organisationsExist } from '../../../shared/errors/errors.ts';
 import { Comparison } from '../../../shared/exportFile/comparison.ts';
 import { inspect } from '../../../shared/exportFile/inspection.ts';
 import { noSecrets } from '../../../shared/exportFile/secretSelection.ts';
@@ -68,7 +68,7 @@ export class TargetRecords implements Disposable {
   ): Promise<TargetRecords> {
     const inTarget = await listZitadelOrganisations(connection);
     const existing = orgIds.filter((id) => inTarget.has(id));
-    if (newOrgsOnly && existing.length > 0) throw organisationsExist(existing);
+    if (newOrgsOnly && existing.length > 0) throw organisationsExist({ orgIds: firstIds(existing) });
     const zitadel: ZitadelTarget = {
       side: 'first',
       domains: existing.length > 0 ? (await readInstance(connection)).domains : [],

@@ -103,7 +103,8 @@ export class IdOwners implements RecordVisitor, Disposable {
    */
   async read(connection: ZitadelConnection): Promise<void> {
     const isCreation = { aggregateTypes: ['instance'], eventTypes: ['instance.added'] };
-    if ((await oldestEvent(connection, isCreation)) === undefined) throw zitadelHistoryIncomplete(connection.origin);
+    if ((await oldestEvent(connection, isCreation)) === undefined)
+      throw zitadelHistoryIncomplete({ url: connection.origin });
     this.readTo.clear();
     await this.readEvents(connection);
   }

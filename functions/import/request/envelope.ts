@@ -9,6 +9,7 @@ import {
   requestTooLarge,
   sourceUnsupported,
 } from '../../../shared/errors/errors.ts';
+import { shortenedText } from '../../../shared/errors/identityError.ts';
 import { EXPECTED_FILE, exportFileJson, inlineFields } from '../../../shared/exportFile/fileForm.ts';
 import { exportFileLimits, type IgnoredField } from '../../../shared/exportFile/manifest.ts';
 import { ExportFileReader, type ExportFileSource } from '../../../shared/exportFile/reader.ts';
@@ -86,7 +87,7 @@ export async function readEnvelope(body: RequestBytes): Promise<ImportEnvelope> 
     if (!(error instanceof JsonError)) throw error;
     const { path, message } = (await errorInFile(body, fileStart)) ?? error;
     throw path.length === 0
-      ? bodyInvalid(message)
+      ? bodyInvalid({ problem: shortenedText(message) })
       : invalidRequest([{ field: formatPath(path), description: message }]);
   }
   return { request: readRequest(importRequest, fields), inline, ignored: ignored.list };
@@ -160,7 +161,7 @@ export async function findSource(
 ): Promise<FoundSource> {
   if (isFile === true) return { isInRequest: true, open: () => bodyJson(body.open(), maxBytes) };
   const unsupported = unsupportedSources.find((name) => request[name] !== undefined);
-  if (unsupported !== undefined) throw sourceUnsupported(snakeCase(unsupported));
+  if (unsupported !== undefined) throw sourceUnsupported({ field: snakeCase(unsupported) });
   const inBucket = bucketFields.filter((name) => request[name] !== undefined);
   const fields = [...inline.map(({ field }) => field), ...inBucket.map(snakeCase)];
   if (fields.length !== 1) throw invalidRequest([sourceCountViolation(fields)]);
@@ -180,7 +181,7 @@ export async function findSource(
 /** Yields the JSON of a file that is the body, which its decompression must not make larger than a body may be. */
 function bodyJson(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<Uint8Array> {
   return exportFileJson(body, (bytes) => {
-    if (bytes > maxBytes) throw requestTooLarge(maxBytes, ADVICE_IF_LARGER);
+    if (bytes > maxBytes) throw requestTooLarge({ limit: maxBytes, advice: ADVICE_IF_LARGER });
   });
 }
 

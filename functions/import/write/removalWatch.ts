@@ -54,7 +54,7 @@ export class RemovalWatch {
       const batch = this.existing.slice(start, start + READ_BATCH);
       const stored = await this.reader.getMany(batch.map(organisationKey), []);
       const removed = batch.find((_, index) => stored[index] === undefined);
-      if (removed !== undefined) throw organisationRemoved(removed);
+      if (removed !== undefined) throw organisationRemoved({ orgId: removed });
     }
     this.removals = removals;
   }
@@ -62,6 +62,6 @@ export class RemovalWatch {
   private requireNoneInRemoval(removals: Removals): void {
     if (removals.orgIds.size === 0) return;
     const removed = this.orgIds.find((orgId) => removals.orgIds.has(orgId));
-    if (removed !== undefined) throw organisationRemoved(removed);
+    if (removed !== undefined) throw organisationRemoved({ orgId: removed });
   }
 }

@@ -70,8 +70,10 @@ function isTransientStatus(reason: unknown): boolean {
 export function fromGrpcError(reason: unknown): unknown {
   const failure = grpcStatus(reason);
   if (failure === undefined) return reason;
-  if (failure === status.ABORTED) return storeContention(reason);
-  return isTransientStatus(reason) ? storeUnavailable(reason) : storeFailed(status[failure], reason);
+  if (failure === status.ABORTED) return storeContention({}, { cause: reason });
+  return isTransientStatus(reason)
+    ? storeUnavailable({}, { cause: reason })
+    : storeFailed({ reason: status[failure] }, { cause: reason });
 }
 
 /** Whether the database rejects a read because it does not keep the state of its read time. */

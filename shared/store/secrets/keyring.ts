@@ -51,7 +51,7 @@ export class Keyring {
     if (known !== undefined) return known;
     if (this.isEmpty) throw masterKeyMissing();
     const added = this.known.get(id);
-    if (added === undefined) throw masterKeyUnknown(id);
+    if (added === undefined) throw masterKeyUnknown({ id });
     return added;
   }
 
@@ -106,7 +106,7 @@ export function fileKeyring(file: string): Keyring {
  */
 export function givenKeyring(text: string, source = 'IDENTITY_MASTER_KEY'): Keyring {
   const keys = parseMasterKeys(text);
-  if (keys === undefined) throw masterKeyInvalid(source);
+  if (keys === undefined) throw masterKeyInvalid({ place: source });
   return new Keyring({ read: () => keys });
 }
 
@@ -146,7 +146,7 @@ function readKeyFile(file: string): readonly MasterKey[] {
   const text = readKeyText(file);
   if (text === undefined) return [];
   const keys = parseMasterKeys(text);
-  if (keys === undefined) throw masterKeyInvalid(file);
+  if (keys === undefined) throw masterKeyInvalid({ place: file });
   return keys;
 }
 
@@ -196,7 +196,7 @@ function createFile(file: string): number {
   try {
     return openSync(file, 'wx', OWNER_ONLY);
   } catch (error) {
-    if (systemCode(error) === 'EEXIST') throw masterKeysChanging(file);
+    if (systemCode(error) === 'EEXIST') throw masterKeysChanging({ file });
     throw error;
   }
 }

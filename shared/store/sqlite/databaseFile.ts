@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { completeFile, makeDirectory, OWNER_ONLY } from '../../durableFiles.ts';
 import { notInstanceFile } from '../../errors/commandErrors.ts';
-import { databaseFormatUnsupported, storeReadOnly } from '../../errors/storeErrors.ts';
+import { databaseFormatUnsupported, formatText, storeReadOnly } from '../../errors/storeErrors.ts';
 import { log } from '../../log.ts';
 import { checkOwn, checkStatus } from '../../ownFiles.ts';
 import { systemCode } from '../../systemCode.ts';
@@ -63,7 +63,9 @@ function openWritable(file: string): void {
     accessSync(dirname(file), constants.W_OK);
     closeSync(openSync(file, 'a', OWNER_ONLY));
   } catch (reason) {
-    throw READ_ONLY.includes(systemCode(reason)) ? storeReadOnly(dirname(file), reason) : reason;
+    throw READ_ONLY.includes(systemCode(reason))
+      ? storeReadOnly({ directory: dirname(file) }, { cause: reason })
+      : reason;
   }
 }
 
@@ -107,7 +109,7 @@ function checkFormatAndKeys(connection: SqliteConnection, keyring: Keyring): voi
 /** @throws IdentityError UNAVAILABLE for a file of another format */
 export function requireFileFormat(connection: SqliteConnection): void {
   const format = readFileFormat(connection);
-  if (format !== FORMAT) throw databaseFormatUnsupported(format === 0 ? undefined : format, FORMAT);
+  if (format !== FORMAT) throw databaseFormatUnsupported({ format: formatText(format), supported: FORMAT });
 }
 
 /** Whether the file is empty: its tables are created together with their format. */

@@ -121,7 +121,7 @@ export function withStoreErrors<Result>(work: () => Result): Result {
 
 /** Converts an error of SQLite to one that is safe to show; returns any other reason unchanged. */
 export function fromSqliteError(reason: unknown): unknown {
-  if (isBusy(reason)) return storeUnavailable(reason);
+  if (isBusy(reason)) return storeUnavailable({}, { cause: reason });
   const { success, data } = sqliteError.safeParse(reason);
-  return success ? storeFailed(data.errstr, reason) : reason;
+  return success ? storeFailed({ reason: data.errstr }, { cause: reason }) : reason;
 }

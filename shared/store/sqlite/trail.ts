@@ -60,5 +60,5 @@ export function openTrail(reader: SqliteConnection, writer: Writer): Trail {
 /** Converts an error of a commit with events, which the database could not record either. */
 export function toTrailError(reason: unknown): unknown {
   const converted = fromSqliteError(reason);
-  return storeFailed.is(converted) ? auditUnwritable(reason) : converted;
+  return storeFailed.is(converted) ? auditUnwritable({}, { cause: reason }) : converted;
 }

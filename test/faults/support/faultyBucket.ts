@@ -1,4 +1,4 @@
-import { storageUnavailable } from '../../../shared/errors/storageErrors.ts';
+import { objectUri, storageUnavailable } from '../../../shared/errors/storageErrors.ts';
 import type { ObjectLocation, ObjectStorage, PinnedObject } from '../../../shared/objectStorage/objectStorage.ts';
 import { Injection, type InjectionPlan } from './injection.ts';
 
@@ -15,7 +15,7 @@ export interface FaultyBucket {
 export function faultyBucket(bucket: ObjectStorage, plan: InjectionPlan<BucketOperation>): FaultyBucket {
   let location: Pick<ObjectLocation, 'bucket' | 'path'> = { bucket: '', path: '' };
   const injection = new Injection<BucketOperation>(plan, {
-    failure: () => storageUnavailable(location, new Error('injected')),
+    failure: () => storageUnavailable({ at: objectUri(location) }, { cause: new Error('injected') }),
   });
   const faulty: ObjectStorage = {
     write: (at, content, signal) => {

@@ -23,7 +23,7 @@ export interface FaultyStore {
  */
 export function faultyStore(store: Store, plan: InjectionPlan<StoreOperation>): FaultyStore {
   const injection = new Injection<StoreOperation>(plan, {
-    failure: () => storeUnavailable(new Error('injected')),
+    failure: () => storeUnavailable({}, { cause: new Error('injected') }),
     conflict: () => new WriteConflictError('injected'),
   });
   const spares = (writes: readonly Write[]) =>

@@ -46,7 +46,7 @@ export function strikingStore(inner: Store, random: () => number): StrikingStore
     const wait = () => setTimeout(random() * MAX_DELAY_MS);
     const waitUnlessEnded = () =>
       setTimeout(random() * MAX_DELAY_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
-    if (strike === 'failed') throw storeUnavailable(new Error('injected'));
+    if (strike === 'failed') throw storeUnavailable({}, { cause: new Error('injected') });
     if (strike === 'throttled') await waitUnlessEnded();
     if (strike === 'throttled to the end') await endOf(signal);
     if (strike === 'delayed') await wait();

@@ -159,7 +159,7 @@ describe('a caller whose authorisation ends during a call', () => {
       ...watchedStore(store, () => {}),
       getMany: (keys, fields) => {
         const isLookUp = keys.some(({ collection }) => collection === 'tokens');
-        if (isLookUp && ++lookedUp > 1) return Promise.reject(storeUnavailable(new Error('throttled')));
+        if (isLookUp && ++lookedUp > 1) return Promise.reject(storeUnavailable({}, { cause: new Error('throttled') }));
         return store.getMany(keys, fields);
       },
       forCall: () => store,

@@ -133,7 +133,7 @@ describe('the audit trail', () => {
       transaction: (work) =>
         store.transaction(async (transaction) => {
           const result = await work(transaction);
-          if (isBroken) throw storeUnavailable(undefined);
+          if (isBroken) throw storeUnavailable();
           return result;
         }),
     });
@@ -194,7 +194,7 @@ describeStores('the audit trail', (kind) => {
       expect(contentsOf(await readDatabase(store), ['O', 'P'])).toEqual(before);
       const pinned = await attemptToPin(app, token, `held ${kind.name}.json`, state);
       expect({ isAnswered, pinned }).toEqual({ isAnswered: false, pinned: 404 });
-      durable.reject(auditUnwritable(new Error('no space left')));
+      durable.reject(auditUnwritable({}, { cause: new Error('no space left') }));
       expect(await answer).toBe(503);
     }
     expect(contentsOf(await readDatabase(store), ['O', 'P'])).toEqual(before);

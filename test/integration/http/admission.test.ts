@@ -75,7 +75,7 @@ describe('admission', () => {
     expect(await refused.json()).toEqual({
       code: 8,
       message: `2 ${operation}s are running, the most at once: retry the request later`,
-      details: [errorInfo('TOO_MANY_CALLS')],
+      details: [errorInfo('TOO_MANY_CALLS', { kind: `${operation}s`, limit: '2' })],
     });
     open();
     expect([(await first).status, (await second).status]).toEqual([200, 200]);

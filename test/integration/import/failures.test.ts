@@ -53,19 +53,19 @@ const faults: Readonly<Record<string, Fault>> = {
     status: 503,
     resumable: true,
     reason: 'STORE_UNAVAILABLE',
-    ofStore: () => storeUnavailable(undefined),
+    ofStore: () => storeUnavailable(),
   },
   'others write the same records': {
     status: 409,
     resumable: true,
     reason: 'STORE_CONTENTION',
-    ofStore: () => storeContention(undefined),
+    ofStore: () => storeContention(),
   },
   'the database fails': {
     status: 500,
     resumable: true,
     reason: 'STORE_FAILED',
-    ofStore: () => storeFailed('disk I/O error', undefined),
+    ofStore: () => storeFailed({ reason: 'disk I/O error' }),
   },
   'an unexpected error occurs': {
     status: 500,

@@ -201,7 +201,7 @@ describe('a project grant that is overwritten with fewer roles', () => {
     let commits = 0;
     const ending = hookedStore(store, async (writes) => {
       if (!writes.some(({ key }) => key.collection === 'projectGrants')) return;
-      if (++commits > 1) throw storeUnavailable(new Error('injected'));
+      if (++commits > 1) throw storeUnavailable({}, { cause: new Error('injected') });
       await instance.import({ data_orgs: { orgs: [late] } });
     });
     expect((await servedInstance(ending, instance).refusedImport(narrowing)).status).toBe(503);

@@ -83,7 +83,7 @@ describe('the second record of a file with the same id', () => {
     let commits = 0;
     const failing = hookedStore(store, async (writes) => {
       if (writes.some(({ key }) => key.collection === 'users') && ++commits === 2)
-        throw storeUnavailable(new Error('injected'));
+        throw storeUnavailable({}, { cause: new Error('injected') });
     });
     const people = Array.from({ length: 600 }, (_, index) => person(`P${index}`));
     const body = fileOf(mode, { humanUsers: [A, ...people, B] });

@@ -79,7 +79,7 @@ function failingStore(store: Store, failing: number): Store {
   let commits = 0;
   return hookedStore(store, async (writes) => {
     if (writes.some(({ key }) => key.collection === 'users') && ++commits === failing)
-      throw storeUnavailable(new Error('injected'));
+      throw storeUnavailable({}, { cause: new Error('injected') });
   });
 }
 

@@ -27,7 +27,7 @@ function slowStore(store: Store, failing: number) {
       return result;
     };
     const fails = commits.length + 1 === failing;
-    const result = fails ? Promise.reject(storeUnavailable(new Error('injected'))) : slowly();
+    const result = fails ? Promise.reject(storeUnavailable({}, { cause: new Error('injected') })) : slowly();
     commits.push(result);
     return result;
   };
@@ -64,7 +64,7 @@ describe('an import that fails while other batches are in flight', () => {
     async function* open() {
       readings++;
       for await (const [number, piece] of enumerate(inPieces(bytes, bytes.length / 4))) {
-        if (readings === 2 && number === 2) throw storeUnavailable(new Error('injected'));
+        if (readings === 2 && number === 2) throw storeUnavailable({}, { cause: new Error('injected') });
         yield piece;
       }
     }

@@ -231,7 +231,7 @@ describe('a migration', () => {
     expect(migrated.code, migrated.stderr).toBe(0);
     expect(migrated.stdout).not.toMatch(/"next"|sha256:|"event":"plan"/);
     const reported = await identity(['migrate', 'report', '--run-dir', directory, '--to', `${directory}.html`]);
-    const problem = `nothing was moved by the migration in ${directory}, so there is no result`;
+    const problem = `the migration in ${directory} has no result`;
     expect(reported).toMatchObject({ code: 1, stderr: `identity: ${problem}\n` });
     const { stdout } = await identity(['migrate', 'cleanup', '--run-dir', directory, '--yes']);
     expect(stdout).toContain(`kept: the plan in ${directory}; nothing was moved, so there is no result`);
@@ -443,7 +443,7 @@ describe('a migration', () => {
     const { code, stderr } = await identity([...args, '--run-dir', directory]);
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
-      message: `identity: ${south.url} refuses: --new-orgs-only: an organisation of the file exists already (acme): leave out what exists; if an interrupted call of this import created it, repeat the call without --new-orgs-only`,
+      message: `identity: ${south.url} refuses: organisations of the file exist already: acme: leave them out with --exclude-org; if an interrupted import created them, repeat the command without --new-orgs-only`,
     });
   });
 

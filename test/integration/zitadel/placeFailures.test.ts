@@ -251,7 +251,7 @@ describe('a call on a ZITADEL that fails', () => {
     const importNew = (org: object) => importIntoStandIn(zitadel, [org], { newOrgsOnly: true });
     await expect(importNew(crowd(50))).rejects.toThrow('cannot be reached');
     zitadel.revive();
-    await expect(importNew(crowd(50))).rejects.toThrow('an organisation of the file exists already (acme)');
+    await expect(importNew(crowd(50))).rejects.toThrow('organisations of the file exist already: acme');
     expect((await importIntoStandIn(zitadel, [crowd(50)])).errors).toBeUndefined();
     expect(peopleOf(zitadel, 'acme')).toBe(50);
   });

@@ -117,7 +117,7 @@ describe('the audit event of a removal whose trail joins its commit', () => {
 
   it('is missing if the commit fails, and the log contains an event that could not be written', async () => {
     const { audit, appended, transaction } = joiningTrail();
-    for (const error of [deadlineExceeded(), auditUnwritable(new Error('no space left'))]) {
+    for (const error of [deadlineExceeded(), auditUnwritable({}, { cause: new Error('no space left') })]) {
       const call = audit.call('otp-email', origin);
       const failing = call.run(async () => {
         await call.beginIn(transaction, { target: 'ada' });

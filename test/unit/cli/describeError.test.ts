@@ -9,9 +9,9 @@ import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 describe('a fault', () => {
   it.each<[Error, ExitStatus]>([
     [new UsageError('wrong'), 'usage'],
-    [nameInvalid('it is blank'), 'usage'],
-    [userUnknown('1'), 'failed'],
-    [organisationUnknown('1'), 'usage'],
+    [nameInvalid({ problem: 'it is blank' }), 'usage'],
+    [userUnknown({ userId: '1' }), 'failed'],
+    [organisationUnknown({ orgId: '1' }), 'usage'],
     [new InterruptedError('interrupted: repeat the command'), 'interrupted'],
     [Object.assign(new Error('ENOENT: no such file'), { code: 'ENOENT' }), 'failed'],
   ])('%s is printed unchanged, and ends the command as %s', (error, exitStatus) => {
@@ -19,18 +19,18 @@ describe('a fault', () => {
   });
 
   it('shows an id from a caller escaped, in one line', () => {
-    const { message } = describeError(userUnknown('1\u001b[2J\nidentity: all is well'));
+    const { message } = describeError(userUnknown({ userId: '1\u001b[2J\nidentity: all is well' }));
     expect(message).toContain('1\\u{1b}[2J\\nidentity: all is well');
     expect(describeError(new UsageError('\n  PORT is\n  HOST is')).message).toBe('\n  PORT is\n  HOST is');
   });
 
   it('that hides its cause from remote callers shows it', () => {
     const cause = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
-    expect(describeError(internalError(cause))).toEqual({ message: cause.message, exitStatus: 'failed' });
+    expect(describeError(internalError({}, { cause }))).toEqual({ message: cause.message, exitStatus: 'failed' });
   });
 
   it('of an import is followed by what the import has written, here or in an instance', () => {
-    const failure = storeUnavailable(undefined).withDetail({
+    const failure = storeUnavailable().withDetail({
       '@type': 'type.googleapis.com/identity.v1.ImportProgress',
       written: { org: 1, humanUsers: 1_200 },
       total: { org: 1, humanUsers: 2_000 },
@@ -38,8 +38,10 @@ describe('a fault', () => {
     });
     const text = '1,201 of 2,001 records of the file were written before the error';
     expect(writtenText(failure)).toBe(text);
-    expect(writtenText(placeFailed('https://id.example', failure.message, failure.toJson()))).toBe(text);
-    expect(writtenText(storeUnavailable(undefined))).toBeUndefined();
+    expect(
+      writtenText(placeFailed({ place: 'https://id.example', reason: failure.message }, { cause: failure.toJson() })),
+    ).toBe(text);
+    expect(writtenText(storeUnavailable())).toBeUndefined();
   });
 
   it('that is unexpected has no stack trace, unless LOG_LEVEL is debug', () => {

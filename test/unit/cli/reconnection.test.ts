@@ -15,7 +15,7 @@ vi.hoisted(() => vi.resetModules());
 // Does not wait.
 vi.mock('node:timers/promises', () => ({ setTimeout: async () => undefined }));
 
-const lost = placeUnreachable('https://id.example.com', 'ECONNREFUSED');
+const lost = placeUnreachable({ place: 'https://id.example.com', reason: 'ECONNREFUSED' });
 
 /** Does work that fails with some errors, one per attempt, and then succeeds. */
 async function attempt(errors: readonly Error[], limitMs?: number, json = false) {
@@ -34,18 +34,23 @@ async function attempt(errors: readonly Error[], limitMs?: number, json = false)
 }
 
 describe('work on a place whose connection is lost', () => {
-  const shutDown = placeFailed('north', 'the server is shutting down', shuttingDown().toJson());
-  it.each([lost, placeBroke('north', 'ECONNRESET'), placeLost('north', 'ECONNRESET'), shutDown])(
-    'is retried: %s',
-    async (error) => {
-      const { result, written } = await attempt([error, error]);
-      expect(result).toBe('done');
-      expect(written).toEqual([
-        'the connection was lost: trying again in 1 s\n',
-        'the connection was lost: trying again in 2 s\n',
-      ]);
-    },
+  const shutDown = placeFailed(
+    { place: 'north', reason: 'the server is shutting down' },
+    { cause: shuttingDown().toJson() },
   );
+  it.each([
+    lost,
+    placeBroke({ place: 'north', reason: 'ECONNRESET' }),
+    placeLost({ place: 'north', reason: 'ECONNRESET' }),
+    shutDown,
+  ])('is retried: %s', async (error) => {
+    const { result, written } = await attempt([error, error]);
+    expect(result).toBe('done');
+    expect(written).toEqual([
+      'the connection was lost: trying again in 1 s\n',
+      'the connection was lost: trying again in 2 s\n',
+    ]);
+  });
 
   it('is reported to programs with its reason', async () => {
     const { written } = await attempt([lost], undefined, true);
@@ -63,13 +68,13 @@ describe('work on a place whose connection is lost', () => {
   });
 
   it('fails with the error of a place that has not responded for a minute, or for its limit', async () => {
-    const silent = placeTimedOut('https://id.example.com', 'GET /openapi.json', 30);
+    const silent = placeTimedOut({ place: 'https://id.example.com', call: 'GET /openapi.json', seconds: 30 });
     expect(await attempt([silent])).toMatchObject({ result: silent, attempts: 1, written: [] });
     expect(await attempt(Array(1_000).fill(silent), 150_000)).toMatchObject({ result: silent, attempts: 3 });
   });
 
   it('fails at once with an error response of the place', async () => {
-    const answer = placeFailed('https://id.example.com', 'status 503');
+    const answer = placeFailed({ place: 'https://id.example.com', reason: 'status 503' });
     expect(await attempt([answer])).toMatchObject({ result: answer, attempts: 1, written: [] });
   });
 });

@@ -2,14 +2,25 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../../cli/commands.ts';
+import { instanceOptions } from '../../../cli/instanceLocation.ts';
 import { exportFields } from '../../../functions/export/contract.ts';
 import { importFields } from '../../../functions/import/contract.ts';
+import * as command from '../../../shared/errors/commandErrors.ts';
+import * as errors from '../../../shared/errors/errors.ts';
+import * as http from '../../../shared/errors/httpErrors.ts';
+import { isErrorFactory } from '../../../shared/errors/identityError.ts';
 import { hasParams, type IssueRow, issueText, templateText } from '../../../shared/errors/issueText.ts';
+import * as places from '../../../shared/errors/placeErrors.ts';
 import { meaningOfMessage, recordIssues, zitadelErrors } from '../../../shared/errors/recordIssues.ts';
+import * as storage from '../../../shared/errors/storageErrors.ts';
+import * as stores from '../../../shared/errors/storeErrors.ts';
 import { warn, warnings } from '../../../shared/errors/warnings.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const rows: readonly (readonly [string, IssueRow])[] = Object.entries({ ...recordIssues, ...warnings });
+const tables: readonly unknown[] = Object.values({ ...command, ...errors, ...http, ...places, ...storage, ...stores });
+const errorRows = tables.filter(isErrorFactory).map(({ row }): readonly [string, IssueRow] => [row.reason, row]);
+const all = [...rows, ...errorRows];
 
 const sources = ['functions', 'shared', 'cli']
   .flatMap((folder) =>
@@ -18,9 +29,11 @@ const sources = ['functions', 'shared', 'cli']
   .filter((file) => file.endsWith('.ts') && !file.startsWith('shared/errors/'))
   .map((file) => readFileSync(join(root, file), 'utf8'));
 
-describe('the catalogue of the errors of records and of warnings', () => {
+describe('the catalogue of errors, errors of records and warnings', () => {
   it('has each reason once', () => {
-    expect(rows).toHaveLength(Object.keys(recordIssues).length + Object.keys(warnings).length);
+    expect(new Set(all.map(([reason]) => reason)).size).toBe(
+      errorRows.length + Object.keys(recordIssues).length + Object.keys(warnings).length,
+    );
   });
 
   it.each(rows)('has %s, which the code raises', (reason) => {
@@ -29,16 +42,18 @@ describe('the catalogue of the errors of records and of warnings', () => {
     expect(isRaised || keys.length > 0).toBe(true);
   });
 
-  it.each(rows)('names options and commands that exist, in the text of %s for the command', (_reason, row) => {
+  it.each(all)('names options and commands that exist, in the text of %s for the command', (_reason, row) => {
     const text = templateText(row, 'command');
-    const options = new Set(commands.flatMap((command) => Object.keys(command.options)));
+    const options = new Set(
+      [instanceOptions, ...commands.map((one) => one.options)].flatMap((one) => Object.keys(one)),
+    );
     for (const [, option = ''] of text.matchAll(/--([a-z-]+)/g)) expect(options).toContain(option);
     for (const [, name = ''] of text.matchAll(/(?:`|: )identity ([a-z-]+)/g))
-      expect(commands.map((command) => command.name.split(' ')[0])).toContain(name);
+      expect(commands.map((one) => one.name.split(' ')[0])).toContain(name);
     expect(text).not.toMatch(/\b(?:on_conflict|org_ids|excluded_org_ids|with_\w+)\b/);
   });
 
-  it.each(rows)('names fields of requests that exist, in the text of %s for clients', (_reason, row) => {
+  it.each(all)('names fields of requests that exist, in the text of %s for clients', (_reason, row) => {
     const fields = new Set([...importFields.keys(), ...exportFields.keys()]);
     for (const [, field = ''] of templateText(row, 'http').matchAll(/`([a-z]+(?:_[a-z]+)+)`/g))
       expect(fields).toContain(field);

@@ -19,8 +19,12 @@ it('every error has one name, which has never been that of another error', async
 });
 
 it('errors are distinguished, even if one error reports another or is the body of an instance', () => {
-  const error = organisationsExist(['1']);
-  for (const one of [error, placeRefused('north', '', error), placeRefused('north', '', error.toJson())]) {
+  const error = organisationsExist({ orgIds: ['1'] });
+  for (const one of [
+    error,
+    placeRefused({ place: 'north', reason: '' }, { cause: error }),
+    placeRefused({ place: 'north', reason: '' }, { cause: error.toJson() }),
+  ]) {
     expect(organisationsExist.is(one)).toBe(true);
     expect(operationDenied.is(one)).toBe(false);
   }
@@ -28,7 +32,9 @@ it('errors are distinguished, even if one error reports another or is the body o
 });
 
 it('the errors of this service have their names in their details, and those of ZITADEL are unchanged', () => {
-  expect(organisationsExist(['1']).toJson().details).toEqual([errorInfo('ORGANISATIONS_EXIST')]);
+  expect(organisationsExist({ orgIds: ['1'] }).toJson().details).toEqual([
+    errorInfo('ORGANISATIONS_EXIST', { orgIds: '1' }),
+  ]);
   expect(JSON.stringify(tokenInvalid().toJson())).toBe(
     '{"code":16,"message":"Errors.Token.Invalid (AUTH-7fs1e)","details":[{"@type":"type.googleapis.com/zitadel.v1.ErrorDetail","id":"AUTH-7fs1e","message":"Errors.Token.Invalid"}]}',
   );

@@ -57,13 +57,20 @@ it('the state of a migration keeps the figures of the last attempt at each phase
 });
 
 it.each([
-  ['offers no resumption if an organisation exists in the target', organisationsExist(['acme']).toJson(), false],
+  [
+    'offers no resumption if an organisation exists in the target',
+    organisationsExist({ orgIds: ['acme'] }).toJson(),
+    false,
+  ],
   ['offers a resumption after another error with the same message', { code: 6 }, true],
 ])('an interrupted migration %s, by the name of the error', async (_sentence, body, isOffered) => {
   const { path, remove } = await temporaryDirectory();
   onTestFinished(remove);
   await writeMigrationState(path, state);
-  const refused = placeRefused('https://south.example', 'reworded', { ...body, message: 'reworded' });
+  const refused = placeRefused(
+    { place: 'https://south.example', reason: 'reworded' },
+    { cause: { ...body, message: 'reworded' } },
+  );
   const work = workAlone({ ...surroundings(), options: { json: true } }, path, 'started', () =>
     Promise.reject(refused),
   );
