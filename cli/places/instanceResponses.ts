@@ -143,9 +143,6 @@ export async function responseError(instance: CalledInstance, { status, body }: 
 
 /** Returns the error of an import that failed after its first event. */
 function eventError(instance: CalledInstance, body: ErrorBody): IdentityError {
-  return responseErrors[errorKindOfCode[body.code] ?? 'correct'](
-    instance,
-    body.message.slice(0, MAX_MESSAGE_CHARACTERS),
-    body,
-  );
+  const message = body.message.slice(0, MAX_MESSAGE_CHARACTERS);
+  return responseErrors[errorKindOfCode[body.code] ?? 'correct'](instance, rejection({ ...body, message }), body);
 }
