@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, textAt } from '../../../shared/json/jsonObject.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
 import type { Release } from '../../support/zitadel/behaviour.ts';
@@ -214,8 +215,7 @@ describe('a repeated import into a ZITADEL', () => {
       });
     expect(summary.warnings).toContainEqual({
       type: 'state',
-      reason: 'state_changed',
-      message: 'overwritten: of the records that an import has left open there, 12 records were closed',
+      ...warn('records_closed', { records: '12 records', outcome: 'were closed' }),
     });
     expect(closedIn(zitadel.contents)).toEqual({ ...closedStates, [ini?.userId ?? '']: 'LOCKED' });
     expect(importsOf(zitadel)).toEqual([]);

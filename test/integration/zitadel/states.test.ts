@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { warn } from '../../../shared/errors/warnings.ts';
 import { identity } from '../../support/command.ts';
 import { organisation } from '../../support/fixtures/organisations.ts';
 import { exportFileWith, migrate, prepareMigration } from '../../support/migrations/migrating.ts';
@@ -166,15 +167,15 @@ describe('a migration to a ZITADEL that imports no states', () => {
     const { code, stdout } = await identity(call, { env: {}, cwd: await testDirectory() });
     const result = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
     expect({ code, ...result }).toMatchObject({ code: 3, outcome: 'listed', proof: { unexpected: 4 } });
-    const entry = (type: string, id: string | undefined, message: string) => ({
-      ...{ type, id, reason: 'access_given' },
-      message: `active in the target, ${message} it there`,
+    const entry = (type: string, id: string | undefined, source: string, remedy: string) => ({
+      ...{ type, id },
+      ...warn('access_given', { now: 'active', source, remedy }),
     });
     const open = [
-      entry('org', 'ünï', 'inactive in the source: deactivate'),
-      entry('human_user', bob?.userId, 'locked in the source: lock'),
-      entry('human_user', eve?.userId, 'inactive in the source: deactivate'),
-      entry('machine_user', '32', 'inactive in the source: deactivate'),
+      entry('org', 'ünï', 'inactive', 'deactivate'),
+      entry('human_user', bob?.userId, 'locked', 'lock'),
+      entry('human_user', eve?.userId, 'inactive', 'deactivate'),
+      entry('machine_user', '32', 'inactive', 'deactivate'),
     ];
     expect(result.leftToDo).toEqual(expect.arrayContaining(open));
     for (const { type, id } of open) expect(result.errors).toContainEqual(expect.objectContaining({ type, id }));
