@@ -210,8 +210,7 @@ export function defineError<Reason extends string, const Row extends IssueRow>(
 /** Returns the name of an error, or of the error that an instance has returned; undefined for other values. */
 export function reasonOf(value: unknown): unknown {
   if (value instanceof IdentityError) return value.reason;
-  const { data } = errorBody.safeParse(value);
-  return data?.details?.find((detail) => detail['@type'] === ERROR_INFO && detail.domain === DOMAIN)?.reason;
+  return infoIn(errorBody.safeParse(value).data?.details ?? [])?.reason;
 }
 
 const errorInfo = z.looseObject({

@@ -94,7 +94,12 @@ describeDeployments('migration', (get) => {
     const file = { orgs: [{ ...organisation, humanUsers: [changed, ...others] }] };
     const { errors, summary } = await importInto(target, { data_orgs: file });
     expect(errors).toEqual([
-      { type: 'human_user', id: first?.userId, message: expect.stringContaining('ID=COMMAND-ziuna') },
+      {
+        type: 'human_user',
+        id: first?.userId,
+        message: 'ID=COMMAND-ziuna Message=Errors.User.AlreadyExisting',
+        reason: 'record_exists',
+      },
     ]);
     expect(summary).toMatchObject({ created: {}, failed: { humanUsers: 1 } });
     const { orgs } = await exportFrom(target, { org_ids: [organisation.orgId] });
