@@ -25,7 +25,7 @@ export function differences(zitadel: Observation, ours: Observation): Difference
     ...status,
     ...bodyDifferences(zitadel.body, ours.body),
     ...headerDifferences(zitadel.headers ?? {}, ours.headers ?? {}),
-    ...errorDifferences(zitadel.errors ?? [], ours.errors ?? []),
+    ...errorDifferences(zitadel.errors ?? [], (ours.errors ?? []).map(withoutReason)),
     ...valueDifferences('success', '', zitadel.success ?? {}, ours.success ?? {}),
     ...(zitadel.exported === undefined ? [] : valueDifferences('exported', '', zitadel.exported, ours.exported)),
   ];
@@ -63,6 +63,12 @@ function comparableBody(value: unknown): JsonObject {
     .replace(/larger than max \(\d+/, 'larger than max (N')
     .replaceAll(/unknown\.example:\d+/g, 'unknown.example');
   return { ...body, message };
+}
+
+/** Returns an error without the fields that ZITADEL lacks, which do not count as a difference. */
+function withoutReason(error: unknown): JsonObject {
+  const { reason: _, params: __, ...fields } = objectOf(error);
+  return fields;
 }
 
 function errorDifferences(zitadel: readonly unknown[], ours: readonly unknown[]): Difference[] {
