@@ -89,7 +89,15 @@ describe('the credentials of a call', () => {
         httpStatus,
         message,
       });
-      expect(error.details).toEqual([{ '@type': expect.any(String), reason: error.reason, domain: 'identity' }]);
+      const info = {
+        '@type': expect.any(String),
+        reason: error.reason,
+        domain: 'identity',
+        metadata: expect.any(Object),
+      };
+      expect(error.details).toEqual([info]);
+      // The message consists of the catalogue's text and of the parameters.
+      for (const value of Object.values(error.details[0]?.metadata ?? {})) expect(message).toContain(value);
     },
   );
 
