@@ -77,7 +77,8 @@ function inspectOutput(
     manifest: manifest === undefined ? null : { ...manifest, ...request },
     leftToDo,
     leftToDoInZitadel,
-    ...withoutEmpty({ warnings, unexported, losses, notices }),
+    ...withoutEmpty({ errors: facts.invalid.entries, warnings, unexported, losses, notices }),
+    ...(facts.invalid.omitted === 0 ? {} : { errorsOmitted: facts.invalid.omitted }),
   };
   const origin =
     manifest === undefined
@@ -89,6 +90,7 @@ function inspectOutput(
     origin,
     ...unexported.map(({ message }) => `not exported: ${message}`),
     ...requested,
+    ...noticeSection('error', facts.invalid.entries, facts.invalid.omitted),
     ...section(
       'Sections',
       [...sections].map(([one, of]) => `${words(one)}: ${counted(of.records, 'record')}, ${counted(of.bytes, 'byte')}`),
@@ -101,7 +103,8 @@ function inspectOutput(
     ...noticeSection('left to do', leftToDo),
     ...section('Left to do in ZITADEL', noticeLines(inZitadel, 'thing left to do')),
   ];
-  return { json, text, exitStatus: () => (unexported.length === 0 ? 'done' : 'listed') };
+  const isComplete = unexported.length === 0 && facts.invalid.size === 0;
+  return { json, text, exitStatus: () => (isComplete ? 'done' : 'listed') };
 }
 
 function onlyIn(entries: readonly CountedEntry[], others: readonly CountedEntry[]): readonly CountedEntry[] {

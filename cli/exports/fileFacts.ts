@@ -1,5 +1,8 @@
 // Facts about the content of an export file, collected while it is read.
 
+import type { ImportError } from '../../functions/import/contract.ts';
+import { MAX_LISTED_ISSUES, toImportError } from '../../functions/import/results/report.ts';
+import { BoundedList } from '../../shared/collections/boundedList.ts';
 import { type Counts, increase } from '../../shared/collections/counts.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { type CountedEntry, LeftToDo } from '../../shared/exportFile/leftToDo.ts';
@@ -61,6 +64,8 @@ export class FileFacts implements RecordVisitor {
   /** The numbers of password hashes by format. */
   hashFormats: Counts = {};
   readonly secrets = new FileSecrets();
+  /** The invalid records, which no import takes. */
+  readonly invalid = new BoundedList<ImportError>(MAX_LISTED_ISSUES);
   private lists = newLists();
 
   add(record: OrganisationRecord): void {
@@ -70,6 +75,10 @@ export class FileFacts implements RecordVisitor {
     const { passwordHash } = credentials;
     if (passwordHash !== undefined) increase(this.hashFormats, hashVerification(passwordHash).format);
     this.secrets.add(record);
+    if (record.invalid !== undefined) {
+      this.invalid.add(toImportError(record, record.invalid));
+      return;
+    }
     const document = { id: recordKey(record).id, ...storedFields(record) };
     for (const list of [this.lists.ours, this.lists.zitadel]) list.addRecord(section, document);
   }
@@ -77,6 +86,7 @@ export class FileFacts implements RecordVisitor {
   reset(): void {
     this.sections.clear();
     this.secrets.reset();
+    this.invalid.clear();
     [this.hashFormats, this.lists] = [{}, newLists()];
   }
 

@@ -19,6 +19,8 @@ interface Splitting {
   readonly isSelected: (orgId: string) => boolean;
   /** The manifest of the complete file, if it has one. */
   readonly manifest: Manifest | undefined;
+  /** Whether to leave a record out of the parts. */
+  readonly leavesOut: (item: ExportFileItem, orgId: string) => boolean;
 }
 
 /** Reads the file from its beginning. */
@@ -54,7 +56,7 @@ export async function* splitFile(read: Read, splitting: Splitting): AsyncGenerat
   const orgIds = await readOrgIds(read);
   let part = new PartWriter();
   for (const step of steps) {
-    for await (const unit of readUnits(read, step, orgIds)) {
+    for await (const unit of readUnits(read, step, orgIds, splitting)) {
       if (!splitting.isSelected(unit.orgId)) continue;
       if (part.add(unit, splitting.maxBytes)) continue;
       if (!part.isEmpty) yield await finishPart(part, splitting);
@@ -92,12 +94,20 @@ function partStepOf(name: string): Step {
 }
 
 /** Yields the units of a step, in the order of the file. */
-async function* readUnits(read: Read, step: Step, orgIds: ReadonlyMap<number, string>): AsyncGenerator<Unit> {
+async function* readUnits(
+  read: Read,
+  step: Step,
+  orgIds: ReadonlyMap<number, string>,
+  { isSelected, leavesOut }: Splitting,
+): AsyncGenerator<Unit> {
   const isWhole = step === 'settings' || step === 'policies';
   let whole: (Unit & { readonly values: UnitValue[] }) | undefined;
   for await (const items of readItems(read, (name) => partStepOf(name) === step)) {
-    for (const { organisation: entry, name, path, text } of items) {
+    for (const item of items) {
+      const { organisation: entry, name, path, text } = item;
       if (entry === undefined) continue;
+      const orgId = orgIds.get(entry) ?? '';
+      if (isSelected(orgId) && leavesOut(item, orgId)) continue;
       // Each entry begins with the id.
       const values = name === 'orgId' ? [] : [{ field: name, isElement: path.length === 4, text }];
       if (whole?.entry === entry) {
@@ -105,7 +115,7 @@ async function* readUnits(read: Read, step: Step, orgIds: ReadonlyMap<number, st
         continue;
       }
       if (whole !== undefined) yield whole;
-      const unit = { entry, orgId: orgIds.get(entry) ?? '', values };
+      const unit = { entry, orgId, values };
       if (isWhole) whole = unit;
       else yield unit;
     }

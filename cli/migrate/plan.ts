@@ -52,9 +52,10 @@ export function keepShownPlan(directory: string, plan: MigrationPlan): Promise<v
 /** Compares the export with the target, tries its import, and stores the plan in the run directory. */
 export async function makePlan(run: MigrationRun, sides: OpenSides): Promise<MigrationPlan> {
   const { source, target } = sides;
-  const { inspection, credentials, leftToDo, found } = await surveyExport(run, sides);
+  const { inspection, credentials, leftToDo, invalid, found } = await surveyExport(run, sides);
   const trial = await tryImport(run, target);
-  const { errors: refused, errorsOmitted: refusedOmitted, ...notices } = sortNotices(trial, [source, target], leftToDo);
+  const { errors, errorsOmitted, ...notices } = sortNotices(trial, [source, target], leftToDo);
+  const [refused, refusedOmitted] = trial === undefined ? [invalid.entries, invalid.omitted] : [errors, errorsOmitted];
   const { records, digest, readAt, bytes, leftOut } = run.exported;
   const people = await listConcernedPeople(run, [...refused, ...notices.leftToDo]);
   const plan: MigrationPlan = {
@@ -123,7 +124,8 @@ async function surveyExport(run: MigrationRun, sides: OpenSides) {
     undone: undone?.people.entries ?? [],
     undoneOmitted: undone?.people.omitted ?? 0,
   } satisfies Partial<MigrationPlan>;
-  return { inspection, credentials, leftToDo: facts.leftToDo(inspection.request, isZitadel, settings), found };
+  const leftToDo = facts.leftToDo(inspection.request, isZitadel, settings);
+  return { inspection, credentials, leftToDo, invalid: facts.invalid, found };
 }
 
 /** Whether the target overwrites existing records. A ZITADEL never does. */

@@ -36,7 +36,10 @@ export async function makeResult(
 ): Promise<MigrationResult> {
   const { settings, startedAt, moved: { response, stored } = {}, resumedAt } = run.state;
   const { proof, credentials, organisations, organisationsOmitted, sourceDigest, targetDigest, activations } = proved;
-  const notices = sortNotices(response, [plan.source, target], plan.leftToDo);
+  const sorted = sortNotices(response, [plan.source, target], plan.leftToDo);
+  // There is no import into a file, so the plan's errors and warnings remain.
+  const planned = { errors: plan.refused, errorsOmitted: plan.refusedOmitted };
+  const notices = response === undefined ? { ...sorted, ...planned } : sorted;
   const { place: _, ...object } = stored ?? { place: '' };
   const leftToDo = [...activations.entries, ...notices.leftToDo];
   const people = await listConcernedPeople(run, [...notices.errors, ...leftToDo]);
@@ -60,11 +63,7 @@ export async function makeResult(
     leftToDo,
     leftToDoOmitted: notices.leftToDoOmitted + activations.omitted,
     people: [...people],
-    warnings: [
-      ...ownWarnings(run),
-      // There is no import into a file, so the plan's warnings remain.
-      ...(response === undefined ? plan.warnings : notices.warnings),
-    ],
+    warnings: [...ownWarnings(run), ...(response === undefined ? plan.warnings : notices.warnings)],
     proof,
     credentials,
   };

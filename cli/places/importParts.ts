@@ -2,13 +2,16 @@
 
 import type { ImportError, ImportResponse } from '../../functions/import/contract.ts';
 import { fileWarnings } from '../../functions/import/results/fileWarnings.ts';
-import { MAX_LISTED_ISSUES } from '../../functions/import/results/report.ts';
+import { MAX_LISTED_ISSUES, toImportError } from '../../functions/import/results/report.ts';
 import { missingWarnings, organisationFilter } from '../../functions/import/selection.ts';
 import { newImportId } from '../../functions/import/stamp.ts';
 import { addCounts, total } from '../../shared/collections/counts.ts';
 import { organisationTooLarge, trialTooLarge } from '../../shared/errors/placeErrors.ts';
+import { readFileRecord } from '../../shared/exportFile/fileRecord.ts';
 import { type Inspection, inspect } from '../../shared/exportFile/inspection.ts';
-import { organisationSection } from '../../shared/organisation/sections.ts';
+import type { ExportFileItem } from '../../shared/exportFile/reader.ts';
+import { nestedRecords } from '../../shared/organisation/record.ts';
+import { findSection, organisationSection } from '../../shared/organisation/sections.ts';
 import {
   countSettled,
   joinedResponse,
@@ -44,7 +47,12 @@ export async function importParts(
 ): Promise<ImportResponse> {
   const inspection = await inspectWhole(origin, content, options, signal);
   const sum = new PartsSum(inspection, options);
-  const splitting = { maxBytes: requestBytes, isSelected: organisationFilter(options), manifest: inspection.manifest };
+  const splitting = {
+    maxBytes: requestBytes,
+    isSelected: organisationFilter(options),
+    manifest: inspection.manifest,
+    leavesOut: sum.takeInvalid,
+  };
   const importId = options.importId ?? newImportId();
   const partOptions = (part: FilePart): PlaceImportOptions => ({
     ...options,
@@ -114,6 +122,24 @@ class PartsSum {
     const fields = Object.entries(inspection.unknown).filter(([name]) => !name.includes('.'));
     const notCarried = addCounts(inspection.leftOut, Object.fromEntries(fields));
     this.counts = { ...noOutcomes(), notCarried };
+  }
+
+  /** Takes an invalid record, whose place in a part is not that in the file. Returns whether the record is one. */
+  readonly takeInvalid = (item: ExportFileItem, orgId: string): boolean => {
+    const section = findSection(item.name);
+    if (section === undefined || !this.inspection.invalid.has(section.name)) return item.isTooLarge === true;
+    const record = readFileRecord(section, item, { orgId, checked: true });
+    if (record.invalid === undefined) return false;
+    const isCarried = section.keys !== true || this.options.withKeys;
+    if (isCarried) this.errors.push(toImportError(record, record.invalid));
+    const outcome = isCarried ? 'failed' : 'notCarried';
+    this.count(outcome, section.name);
+    for (const nested of nestedRecords(record, [])) this.count('notCarried', nested.record.section.name);
+    return true;
+  };
+
+  private count(outcome: 'failed' | 'notCarried', section: string): void {
+    this.counts = { ...this.counts, [outcome]: addCounts(this.counts[outcome], { [section]: 1 }) };
   }
 
   add({ orgIds }: FilePart, { errors = [], success, summary }: ImportResponse): void {

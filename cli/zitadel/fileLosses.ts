@@ -63,6 +63,7 @@ export class FileLosses implements RecordVisitor {
 
   add(record: OrganisationRecord): void {
     const { section, orgId, json } = record;
+    if (record.invalid !== undefined) return;
     const id = reportedId(record);
     const name = lossKey({ section: section.name, orgId, id });
     if (this.omitsHash(record)) this.withoutHash.add(name);

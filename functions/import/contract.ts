@@ -247,7 +247,7 @@ const importOperation = (): OperationDescription => ({
   },
   errors: {
     ...commonAdminErrors,
-    400: 'The request or the file is invalid: `details` names up to 100 invalid fields. Nothing was written.',
+    400: 'The request or the structure of the file is invalid: `details` names up to 100 invalid fields. Nothing was written.',
     404: 'The object does not exist.',
     409: 'Code 6: with `newOrgsOnly`, an organisation of the file exists. Code 10: the records are contended, or an organisation was removed meanwhile: send the request again; or the object was replaced while it was read: upload the same file again first.',
     504: 'The timeout expired: send the request again to resume.',

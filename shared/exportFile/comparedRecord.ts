@@ -45,13 +45,13 @@ export interface RecordContent {
 
 /**
  * Returns the compared content of a record: its values as an import stores them, and the selected secrets. A user grant is
- * compared without its project grant, which its project and organisation determine.
+ * compared without its project grant, which its project and organisation determine. An invalid record is compared as it is.
  * @returns undefined for a record that no import carries, and for a key, unless keys are compared
  */
 export function comparedRecord(given: OrganisationRecord, selection: SecretSelection): ComparedRecord | undefined {
   const { section, orgId } = given;
   if (section.keys === true && !selection.withKeys) return undefined;
-  const { record } = normaliseRecord(given, section.completed?.field);
+  const record = given.invalid === undefined ? normaliseRecord(given, section.completed?.field).record : given;
   if (isGrantToItself(record)) return undefined;
   const id = documentPath(recordKey(record));
   const { body, otpEmail, state } = record;

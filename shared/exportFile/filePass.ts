@@ -2,19 +2,19 @@
 
 import { createHash } from 'node:crypto';
 import { type FieldViolation, invalidRequest } from '../errors/errors.ts';
-import type { IdentityError } from '../errors/identityError.ts';
 import { WhiteSpaceRun } from '../json/bytes.ts';
 import { formatPath, JsonError, type JsonPath } from '../json/jsonError.ts';
 import { isJsonObject, textAt } from '../json/jsonObject.ts';
 import { schemaIssueReason } from '../json/schemaIssue.ts';
 import { uniqueValue } from '../json/splitter.ts';
 import { fixedLimits, TOO_MUCH_WHITE_SPACE } from '../limits.ts';
-import { type FieldIssue, InvalidRecordError, type UnknownContent } from '../organisation/message.ts';
-import { type OrganisationRecord, readRecord } from '../organisation/record.ts';
-import { causedBy, MAX_ISSUES } from '../organisation/rules.ts';
+import type { UnknownContent } from '../organisation/message.ts';
+import type { OrganisationRecord } from '../organisation/record.ts';
+import { MAX_ISSUES } from '../organisation/rules.ts';
 import { isList, type Section } from '../organisation/section.ts';
 import { findSection } from '../organisation/sections.ts';
 import { chunksInTurns, isTurnOver, yieldToEventLoop } from '../turns.ts';
+import { readFileRecord } from './fileRecord.ts';
 import { type Manifest, ManifestTally, manifestSchema } from './manifest.ts';
 import { OrganisationDraft, withAdditions } from './organisationDraft.ts';
 import { type ExportFileItem, ExportFileReader, type ExportFileSource } from './reader.ts';
@@ -33,8 +33,8 @@ export interface FilePass {
 }
 
 /**
- * A listener for a valid record and its path, without a v1 file's additions, and for the same record with those that are
- * known so far. It may throw a `JsonError`.
+ * A listener for a record and its path, without a v1 file's additions, and for the same record with those that are known so
+ * far. It may throw a `JsonError`.
  */
 type OnRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => void;
 
@@ -73,7 +73,7 @@ export async function* passFile(
   const pass = createPass();
   const reader = new ExportFileReader(() => true, pass.unknown.addField);
   const digest = createHash('sha256');
-  const violations = new Violations(source.field);
+  const violations = new Violations();
   const spaces = new WhiteSpaceRun();
   try {
     for await (const chunk of chunksInTurns(source.open(signal))) {
@@ -95,7 +95,7 @@ export async function* passFile(
     if (!violations.full) reader.end();
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    violations.add(error, error.path);
+    violations.add(error);
   }
   violations.throwIfAny();
   pass.digest = digest.digest('base64url');
@@ -131,7 +131,7 @@ function addItem(
   onRecord: OnRecord,
   knownDrafts: readonly OrganisationDraft[] | undefined,
 ): void {
-  const value = uniqueValue(item);
+  const value = item.isTooLarge === true ? undefined : uniqueValue(item);
   if (item.organisation === undefined) {
     pass.manifest = readManifest(value, item);
     return;
@@ -139,10 +139,13 @@ function addItem(
   const draft = draftAt(pass, item.organisation);
   const section = findSection(item.name);
   if (section === undefined) {
-    for (const path of draft.addField(item.name, value)) pass.unknown.addField(path);
+    for (const path of draft.addField(item, value)) pass.unknown.addField(path);
     return;
   }
-  const { own, whole } = addRecord(section, value, draft, knownDrafts?.[item.organisation] ?? draft, pass);
+  const { own, whole } = readItem(section, item, value, draft, knownDrafts?.[item.organisation] ?? draft);
+  draft.observe(whole);
+  pass.tally.add({ ...whole, section: section.name });
+  pass.unknown.addRecord(section.name, own.unknown);
   onRecord(own, item.path, whole);
 }
 
@@ -152,22 +155,20 @@ interface AddedRecord {
   readonly whole: OrganisationRecord;
 }
 
-function addRecord(
+function readItem(
   section: Section,
+  item: ExportFileItem,
   value: unknown,
   draft: OrganisationDraft,
-  { orgId, additions }: OrganisationDraft,
-  { tally, unknown }: FilePass,
+  { orgId = '', additions }: OrganisationDraft,
 ): AddedRecord {
-  draft.hasEarlyRecords ||= orgId === undefined;
-  // Reading a record may change its JSON.
-  const added = additions.has(section) ? structuredClone(withAdditions(section, value, additions)) : undefined;
-  const own = readRecord(section, value, orgId ?? '', true);
-  const whole = added === undefined ? own : readRecord(section, added, orgId ?? '', true);
-  draft.observe(whole);
-  tally.add({ ...whole, section: section.name });
-  unknown.addRecord(section.name, own.unknown);
-  return { own, whole };
+  draft.hasEarlyRecords ||= orgId === '';
+  const reading = { orgId, checked: true };
+  const own = readFileRecord(section, item, reading, value);
+  if (!additions.has(section)) return { own, whole: own };
+  // Reading a record changes its JSON.
+  const complete = (given: unknown) => structuredClone(withAdditions(section, given, additions));
+  return { own, whole: readFileRecord(section, item, { ...reading, complete }) };
 }
 
 function readManifest(value: unknown, { path }: ExportFileItem): Manifest {
@@ -207,13 +208,6 @@ class UnknownFields {
 /** The issues of an export file, each with its path, up to the limit of one response. */
 export class Violations {
   private readonly violations: FieldViolation[] = [];
-  private firstMessage: string | undefined;
-  /** The request's field that holds the file, if one does. */
-  private readonly field: string | undefined;
-
-  constructor(field: string | undefined) {
-    this.field = field;
-  }
 
   get full(): boolean {
     return this.violations.length >= MAX_ISSUES;
@@ -224,41 +218,19 @@ export class Violations {
     try {
       work();
     } catch (error) {
-      if (!(error instanceof JsonError) && !(error instanceof InvalidRecordError)) throw error;
-      this.add(error, item.path, recordId(item));
+      if (!(error instanceof JsonError)) throw error;
+      this.add(error, recordId(item));
     }
   }
 
-  /** @param record the id of the record with the issues */
-  add(error: JsonError | InvalidRecordError, path: JsonPath, record?: string): void {
-    if (error instanceof JsonError)
-      this.push({ field: formatPath(error.path), description: error.message, record }, undefined);
-    else
-      for (const issue of error.issues)
-        this.push({ ...toViolation(path, issue), record }, this.zitadelMessage(path, issue));
+  /** @param record the id of the record with the issue */
+  add({ path, message }: JsonError, record?: string): void {
+    this.violations.push({ field: formatPath(path), description: message, record });
   }
 
   /** @throws IdentityError INVALID_ARGUMENT with all issues, if there are any */
   throwIfAny(): void {
-    if (this.violations.length > 0) throw this.error();
-  }
-
-  private error(): IdentityError {
-    return invalidRequest(this.violations.slice(0, MAX_ISSUES), this.firstMessage);
-  }
-
-  private push(violation: FieldViolation, message: string | undefined): void {
-    if (this.violations.length === 0) this.firstMessage = message;
-    this.violations.push(violation);
-  }
-
-  /** Returns ZITADEL's message for a broken rule, with every message from the request to the field (zitadel 3.2). */
-  private zitadelMessage([, organisation, section, index]: JsonPath, { message }: FieldIssue): string | undefined {
-    if (message === undefined || typeof organisation !== 'number') return undefined;
-    const request = this.field === undefined ? '' : causedBy('ImportDataRequest', this.field);
-    const inSection = typeof index === 'number' || !message.startsWith('invalid DataOrg.');
-    const record = inSection ? causedBy('DataOrg', String(section), typeof index === 'number' ? index : undefined) : '';
-    return `${request}${causedBy('ImportDataOrg', 'orgs', organisation)}${record}${message}`;
+    if (this.violations.length > 0) throw invalidRequest(this.violations.slice(0, MAX_ISSUES));
   }
 }
 
@@ -269,10 +241,4 @@ function recordId({ name, value }: ExportFileItem): string | undefined {
   const paths = section.error.id.filter((path) => path !== '$orgId');
   const id = paths.map((path) => textAt(value, path, '')).join('_');
   return /[^_]/.test(id) ? id : undefined;
-}
-
-function toViolation(path: JsonPath, { path: subpath, reason }: FieldIssue): FieldViolation {
-  const parent = path.length === 3 && subpath.startsWith(`${path[2]}`) ? path.slice(0, 2) : path;
-  const prefix = formatPath(parent);
-  return { field: subpath === '' ? prefix : `${prefix}.${subpath}`, description: reason };
 }

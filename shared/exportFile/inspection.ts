@@ -27,6 +27,8 @@ export interface Inspection {
   readonly counts: Readonly<Record<string, number>>;
   /** Numbers of those among them that other records hold. */
   readonly nested: Readonly<Record<string, number>>;
+  /** The sections that have invalid records. */
+  readonly invalid: ReadonlySet<string>;
   /** Numbers of organisations and records that the request leaves out, by section. */
   readonly leftOut: Readonly<Record<string, number>>;
   /** Numbers of values that the service does not know, by field. */
@@ -46,7 +48,10 @@ export interface Inspection {
   readonly digest: string;
 }
 
-/** Takes the selected records of a file while it is validated, also those that other records hold. */
+/**
+ * Takes the selected records of a file while it is validated, also those that other records hold, and invalid ones, which
+ * no import takes.
+ */
 export interface RecordVisitor {
   /** @param holder the record of the file that contains this one */
   add(record: OrganisationRecord, holder?: OrganisationRecord): void;
@@ -85,12 +90,13 @@ export async function inspect(
 ): Promise<Inspection> {
   await countOrganisations(source, signal, options.limits);
   const { isSelected = () => true } = options;
-  const { pass, counts, nested, leftOut, initialPeople } = await readRecords(source, signal, {
+  const { pass, counts, nested, invalid, leftOut, initialPeople } = await readRecords(source, signal, {
     ...options,
     isSelected,
   });
   const { drafts, tally, manifest, unknown, digest } = pass;
-  const violations = new Violations(source.field);
+  for (const { invalidAdditions } of drafts) for (const { name } of invalidAdditions) invalid.add(name);
+  const violations = new Violations();
   const merged = mergeEntries(drafts, violations);
   violations.throwIfAny();
   for (const { record } of merged.organisations) tallyOrganisation(record, tally);
@@ -103,6 +109,7 @@ export async function inspect(
     entries,
     counts,
     nested,
+    invalid,
     leftOut,
     unknown: unknown.counts,
     // An instance of this service exports every state, and a manifest.
@@ -237,17 +244,19 @@ async function countRecords(
   const counts: Counts = {};
   const nested: Counts = {};
   const leftOut: Counts = {};
+  const invalid = new Set<string>();
   const budget = new FileBudget(limits);
   let initialPeople = 0;
   const take = (record: OrganisationRecord) => {
     budget.take(record);
     const { state } = record;
-    if (state?.source === 'derived' && state.value === 'USER_STATE_INITIAL') initialPeople++;
+    if (record.invalid !== undefined) invalid.add(record.section.name);
+    else if (state?.source === 'derived' && state.value === 'USER_STATE_INITIAL') initialPeople++;
     increase(counts, record.section.name);
   };
   const onRecord = (record: OrganisationRecord, path: JsonPath, whole: OrganisationRecord) => {
     if (isSelected(record.orgId)) {
-      take(record);
+      take(whole);
       visitor?.add(whole);
       for (const { record: one } of nestedRecords(record, path)) {
         take(one);
@@ -258,7 +267,7 @@ async function countRecords(
   };
   const onOrganisations = (count: number) => budget.checkOrganisations(count);
   const pass = await readFile(source, signal, { onRecord, onOrganisations, knownDrafts });
-  return { pass, counts, nested, leftOut, initialPeople };
+  return { pass, counts, nested, invalid, leftOut, initialPeople };
 }
 
 /** The organisations of a file, and the position in `organisations` of each entry. */
@@ -282,7 +291,7 @@ function mergeEntries(drafts: readonly OrganisationDraft[], violations: Violatio
       merged.push(draft);
       if (draft.orgId !== undefined) positions.set(draft.orgId, position);
     } else {
-      for (const { path, other } of first.merge(draft)) violations.add(contradictionError(path, other), path);
+      for (const { path, other } of first.merge(draft)) violations.add(contradictionError(path, other));
     }
     return position;
   });

@@ -1,10 +1,12 @@
 // An organisation of an export file while the file is validated.
 
+import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
-import { formatPath, type JsonPath } from '../json/jsonError.ts';
+import { formatPath, JsonError, type JsonPath } from '../json/jsonError.ts';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
-import { readMessage } from '../organisation/message.ts';
+import { TOO_LARGE } from '../organisation/exportedForm.ts';
+import { InvalidRecordError, readMessage } from '../organisation/message.ts';
 import { checkComplexityPolicy, type PasswordComplexity, parseComplexity } from '../organisation/passwords.ts';
 import {
   checkState,
@@ -14,11 +16,14 @@ import {
   toRecord,
 } from '../organisation/record.ts';
 import { recordKey } from '../organisation/recordPlan.ts';
+import type { RecordIssue } from '../organisation/relations.ts';
 import type { Section } from '../organisation/section.ts';
 import { domainPolicySection, passwordPolicySection } from '../organisation/sections/policies.ts';
 import { humanUserSection } from '../organisation/sections/users.ts';
 import { claimsLoginNames, organisationSection, sections } from '../organisation/sections.ts';
 import { documentPath } from '../store/store.ts';
+import { invalidRecordIssue } from './fileRecord.ts';
+import type { ExportFileItem } from './reader.ts';
 
 /** Lists that v1 files hold beside a record and v2 files hold inside it, by section (zitadel 5.9). */
 export type V1Additions = ReadonlyMap<Section, Readonly<Record<string, readonly unknown[]>>>;
@@ -33,7 +38,7 @@ export interface UnknownStates {
 /** The facts about an organisation that must be known before its records are written. */
 export interface OrganisationHeader {
   readonly orgId: string;
-  /** The organisation's own record; undefined if the file holds only its id. */
+  /** The organisation's own record, which may be invalid; undefined if the file holds only its id. */
   readonly record: OrganisationRecord | undefined;
   readonly additions: V1Additions;
   /** The id of the instance from whose export an import has created the organisation; undefined if the file lacks it. */
@@ -62,6 +67,14 @@ export function withAdditions(section: Section, value: unknown, additions: V1Add
   return lists !== undefined && isJsonObject(value) ? { ...value, ...lists } : value;
 }
 
+/** A field of an organisation's own record that cannot be read. */
+interface InvalidField {
+  readonly name: string;
+  /** The digest of its text. */
+  readonly digest: string;
+  readonly issue: RecordIssue;
+}
+
 /** A value that contradicts an earlier one about the same organisation. */
 interface Contradiction {
   readonly path: JsonPath;
@@ -81,6 +94,10 @@ export class OrganisationDraft {
   hasRecords = false;
   private readonly fields: JsonObject = {};
   private importedFrom: string | undefined;
+  /** The first invalid field of the organisation's own record. */
+  private invalidField: InvalidField | undefined;
+  /** The sections whose records the file's additions make invalid. */
+  readonly invalidAdditions = new Set<Section>();
   /** Sections with additions whose record the file holds. */
   private readonly completed = new Set<Section>();
   private hasLoginNames = false;
@@ -103,36 +120,57 @@ export class OrganisationDraft {
 
   /**
    * Adds a field that is not a section, or an element of a list that only v1 files have.
+   * @param value its parsed text; undefined if it is too large
    * @returns the paths of unknown fields in it
-   * @throws InvalidRecordError
+   * @throws JsonError for an invalid id
    */
-  addField(name: string, value: unknown): readonly string[] {
-    const owner = v1ListOwners.get(name);
-    if (owner !== undefined) {
-      this.entries.set(name, this.entry);
-      this.listAt(owner, name).push(owner.v1?.lists?.[name]?.(value));
-      const schema = organisationFields.get(name)?.schema;
-      if (schema === undefined) return [];
-      // Reading a message may change its JSON.
-      return readMessage(schema, structuredClone(value), {}).unknown.fields.map((path) => `${name}.${path}`);
+  addField(item: ExportFileItem, value: unknown): readonly string[] {
+    const owner = v1ListOwners.get(item.name);
+    try {
+      return owner === undefined ? this.addOwnField(item, value) : this.addElement(owner, item.name, value);
+    } catch (error) {
+      if (!(error instanceof InvalidRecordError)) throw error;
+      if (owner !== undefined) this.invalidAdditions.add(owner);
+      else if (item.name === 'orgId') throw new JsonError(item.path, error.issues[0]?.reason ?? error.message);
+      else
+        this.invalidField ??= {
+          name: item.name,
+          digest: hash('sha256', item.text, 'base64url'),
+          issue: invalidRecordIssue(error, item.path.slice(0, -1)),
+        };
+      return [];
     }
+  }
+
+  private addOwnField({ name, isTooLarge }: ExportFileItem, value: unknown): readonly string[] {
     // An export of organisations without records has it, and no import uses it.
     if (name === IMPORTED_FROM) {
       this.importedFrom = typeof value === 'string' ? value : undefined;
       return [];
     }
+    if (isTooLarge === true) throw new InvalidRecordError([{ path: name, reason: TOO_LARGE.key }]);
     const { json, unknown } = readMessage(DataOrgSchema, { [name]: value }, {});
+    checkState(unknown, 'orgState');
     this.set(name, json[name], this.entry);
-    checkState(unknown, 'orgState', '');
     return unknown.fields;
+  }
+
+  private addElement(owner: Section, name: string, value: unknown): readonly string[] {
+    this.entries.set(name, this.entry);
+    this.listAt(owner, name).push(owner.v1?.lists?.[name]?.(value));
+    const schema = organisationFields.get(name)?.schema;
+    if (schema === undefined) return [];
+    // Reading a message may change its JSON.
+    return readMessage(schema, structuredClone(value), {}).unknown.fields.map((path) => `${name}.${path}`);
   }
 
   /** Remembers policies that govern other records, and records that take additions. */
   observe(record: OrganisationRecord): void {
     const { section, json } = record;
     this.hasRecords = true;
-    for (const mark of section.adjusted?.marks(json) ?? []) this.lastMarked.set(mark, documentPath(recordKey(record)));
     if (section.v1?.lists !== undefined) this.completed.add(section);
+    if (record.invalid !== undefined) return;
+    for (const mark of section.adjusted?.marks(json) ?? []) this.lastMarked.set(mark, documentPath(recordKey(record)));
     this.hasLoginNames ||= claimsLoginNames(section);
     if (section.collection === 'users') this.observeUser(record);
     // Of several policies, the first is imported. One that fails its check is not, so it does not apply either.
@@ -154,6 +192,7 @@ export class OrganisationDraft {
         contradictions.push({ path: ['orgs', entry, name], other: formatPath(['orgs', first, name]) });
     }
     for (const section of later.completed) this.completed.add(section);
+    this.invalidField ??= later.invalidField;
     this.hasLoginNames ||= later.hasLoginNames;
     this.hasUserState ||= later.hasUserState;
     this.users.people += later.users.people;
@@ -165,12 +204,10 @@ export class OrganisationDraft {
   }
 
   toHeader(): OrganisationHeader {
-    const { org, orgState } = this.fields;
     const orgId = this.orgId ?? '';
-    const json: JsonObject = { orgId, org, ...(orgState === undefined ? {} : { orgState }) };
     return {
       orgId,
-      record: isJsonObject(org) ? toRecord(organisationSection, json, orgId) : undefined,
+      record: this.ownRecord(orgId),
       importedFrom: this.importedFrom,
       additions: this.additions,
       hasLoginNames: this.hasLoginNames,
@@ -182,6 +219,25 @@ export class OrganisationDraft {
     };
   }
 
+  private get hasOwnRecord(): boolean {
+    return isJsonObject(this.fields.org) || this.invalidField !== undefined;
+  }
+
+  private ownRecord(orgId: string): OrganisationRecord | undefined {
+    if (!this.hasOwnRecord) return undefined;
+    const { invalidField } = this;
+    const { org, orgState } = this.fields;
+    const json: JsonObject = {
+      orgId,
+      ...(org === undefined ? {} : { org }),
+      ...(orgState === undefined ? {} : { orgState }),
+    };
+    const record = toRecord(organisationSection, json, orgId);
+    if (invalidField === undefined) return record;
+    const digest = hash('sha256', JSON.stringify([record.digest, invalidField.digest]), 'base64url');
+    return { ...record, digest, invalid: invalidField.issue };
+  }
+
   private observeUser({ section, state }: OrganisationRecord): void {
     this.hasUserState ||= state?.source === 'given';
     this.users[section === humanUserSection ? 'people' : 'serviceUsers']++;
@@ -191,7 +247,8 @@ export class OrganisationDraft {
     const { org, orgState } = this.fields;
     const { people, serviceUsers } = this.users;
     const organisations = isJsonObject(org) ? 1 : 0;
-    if (this.hasUserState || orgState !== undefined || organisations + people + serviceUsers === 0) return undefined;
+    const hasState = orgState !== undefined || this.invalidField?.name === 'orgState';
+    if (this.hasUserState || hasState || organisations + people + serviceUsers === 0) return undefined;
     return { organisations, people, serviceUsers };
   }
 
@@ -216,11 +273,11 @@ export class OrganisationDraft {
   }
 
   private countOrphaned(): Record<string, number> {
-    const { org, orgState } = this.fields;
+    const { orgState } = this.fields;
     const lists = [...this.additions].flatMap(([section, listsByName]) =>
       this.completed.has(section) ? [] : Object.entries(listsByName),
     );
     const lengths = lists.map(([name, list]): [string, number] => [name, list.length]);
-    return { ...Object.fromEntries(lengths), ...(isJsonObject(org) || orgState === undefined ? {} : { orgState: 1 }) };
+    return { ...Object.fromEntries(lengths), ...(this.hasOwnRecord || orgState === undefined ? {} : { orgState: 1 }) };
   }
 }

@@ -29,6 +29,8 @@ export interface ExportFileItem extends Pick<SplitValue, 'path' | 'names' | 'tex
   /** The organisation's position in the file; undefined for the manifest. */
   readonly organisation: number | undefined;
   readonly name: string;
+  /** Present for a value that exceeds the size limit, whose text is not kept. */
+  readonly isTooLarge?: true;
 }
 
 /** Whether an organisation's field is read; other fields are skipped. */
@@ -105,7 +107,7 @@ export class ExportFileReader {
       case 3:
         return this.treatField(path, kind);
       default:
-        return 'keep';
+        return findField(path) === undefined ? 'keep' : 'glance';
     }
   }
 
@@ -124,8 +126,9 @@ export class ExportFileReader {
     if (this.seenFields.has(field.name)) throw new JsonError([...path], `duplicate field "${field.name}"`);
     this.seenFields.add(field.name);
     if (!this.isWanted(field.name)) return 'skip';
-    if (!field.list || kind === 'scalar') return 'keep';
-    return enter(path, kind === 'array', 'expected a list');
+    if (field.list) return kind === 'scalar' ? 'keep' : enter(path, kind === 'array', 'expected a list');
+    // Without its id, an organisation has no place for its records.
+    return field.name === 'orgId' ? 'keep' : 'glance';
   }
 
   /** Enters unknown lists and objects, because they may be large. */
@@ -136,16 +139,22 @@ export class ExportFileReader {
   }
 
   private toItems({ path, names, text, value }: SplitValue): ExportFileItem[] {
-    if (text === '') return [];
     const item = { path, names, text, value };
+    if (text === '') return this.tooLarge(item);
     if (path[0] === 'manifest') return value === null ? [] : [{ ...item, organisation: undefined, name: 'manifest' }];
     if (path.length === 1 && path[0] === 'orgs') return expectNull(item);
     const field = findField(path);
     if (field === undefined) return this.countUnknown(path, value);
     if (field.list && path.length === 3) return expectNull(item);
-    if (value !== null) return [{ ...item, organisation: Number(path[1]), name: field.name }];
-    if (field.list) throw new JsonError(path, 'unexpected null in a list');
-    return [];
+    // `null` is an unset field. As an element of a list it is a record, though an invalid one (zitadel 1.1).
+    return value === null && !field.list ? [] : [{ ...item, organisation: Number(path[1]), name: field.name }];
+  }
+
+  /** Returns the item of a value without text, unless it was skipped. */
+  private tooLarge(item: Omit<SplitValue, 'kind' | 'start' | 'end'>): ExportFileItem[] {
+    const field = findField(item.path);
+    if (field === undefined || !this.isWanted(field.name)) return [];
+    return [{ ...item, organisation: Number(item.path[1]), name: field.name, isTooLarge: true }];
   }
 
   /** Counts an unknown field, or an element of an unknown list. Unknown objects are counted at their start. */

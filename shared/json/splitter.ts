@@ -19,8 +19,9 @@ import { parseText } from './parseText.ts';
 /**
  * The treatment of a value. `enter` splits an object or a list into the values inside it. `keep` parses the value, as does
  * `enter` for a text or a scalar. `skip` only finds its end: the caller has checked these bytes before, or will check them.
+ * `glance` keeps the value unless it is too large, and then only finds its end.
  */
-export type Treatment = 'enter' | 'keep' | 'skip';
+export type Treatment = 'enter' | 'keep' | 'skip' | 'glance';
 
 /** The kind of a JSON value, determined by its first byte. */
 export type ValueKind = 'object' | 'array' | 'string' | 'scalar';
@@ -62,7 +63,9 @@ interface RunningValue {
   readonly kind: ValueKind;
   readonly start: number;
   readonly isName: boolean;
-  readonly isKept: boolean;
+  /** Whether a value that is too large is skipped instead of rejected. */
+  readonly isOptional: boolean;
+  isKept: boolean;
   readonly search: EndSearch;
 }
 
@@ -133,16 +136,19 @@ export class JsonSplitter {
   /** Retains the bytes of a kept value from its start, and those of a skipped value that are not scanned. */
   private retain(bytes: Buffer, at: number): void {
     const { running } = this;
-    if (running?.isKept) this.checkSize(this.offset + at - running.start);
+    if (running !== undefined) this.checkSize(running, this.offset + at);
     const from = running?.isKept ? running.start - this.offset : at;
     this.rest = from === bytes.length ? Buffer.alloc(0) : Buffer.from(bytes.subarray(from));
     this.offset += from;
     this.scanned = at - from;
   }
 
-  private checkSize(bytes: number): void {
+  /** Rejects, or stops keeping, a value that exceeds the maximum size at `end`. */
+  private checkSize(running: RunningValue, end: number): void {
     const { valueBytes } = this.limits;
-    if (bytes > valueBytes) throw this.error(`the value exceeds ${valueBytes} bytes`);
+    if (!running.isKept || end - running.start <= valueBytes) return;
+    if (!running.isOptional) throw this.error(`the value exceeds ${valueBytes} bytes`);
+    running.isKept = false;
   }
 
   /** Reads one byte between values. Returns the position of the next byte to read. */
@@ -175,7 +181,7 @@ export class JsonSplitter {
 
   private beginName(byte: number, at: number): number {
     if (byte !== QUOTE) throw this.unexpected(byte, 'a field name in double quotes');
-    return this.run('string', at, true, true);
+    return this.run('string', at, true, 'keep');
   }
 
   private begin(byte: number, at: number): number {
@@ -185,8 +191,7 @@ export class JsonSplitter {
       throw this.unexpected(byte, 'a value');
     const kind = valueKind(byte);
     const treatment = this.treat(this.path, kind, this.offset + at);
-    if (treatment !== 'enter' || kind === 'string' || kind === 'scalar')
-      return this.run(kind, at, false, treatment !== 'skip');
+    if (treatment !== 'enter' || kind === 'string' || kind === 'scalar') return this.run(kind, at, false, treatment);
     this.open.push({ isList: kind === 'array', names: new Set(), elements: 0 });
     this.path.push(0);
     this.expect = 'first';
@@ -204,14 +209,16 @@ export class JsonSplitter {
     this.expect = this.open.length === 0 ? 'end' : 'separator';
   }
 
-  private run(kind: ValueKind, at: number, isName: boolean, isKept: boolean): number {
+  private run(kind: ValueKind, at: number, isName: boolean, treatment: Treatment): number {
     const search = { depth: 0, isInText: false, isOver: false, names: 0 };
-    this.running = { kind, start: this.offset + at, isName, isKept, search };
+    const isKept = treatment !== 'skip';
+    this.running = { kind, start: this.offset + at, isName, isOptional: treatment === 'glance', isKept, search };
     return at;
   }
 
   /** Completes the running value, whose end is at a position. */
   private complete(running: RunningValue, bytes: Buffer, at: number, found: SplitValue[]): void {
+    this.checkSize(running, this.offset + at);
     const { kind, start, isName, isKept, search } = running;
     this.running = undefined;
     const { text, value } = isKept ? this.parse(bytes.subarray(start - this.offset, at)) : SKIPPED;
@@ -223,7 +230,6 @@ export class JsonSplitter {
   }
 
   private parse(bytes: Buffer): Pick<SplitValue, 'text' | 'value'> {
-    this.checkSize(bytes.length);
     try {
       if (!isUtf8(bytes)) throw new SyntaxError('invalid UTF-8');
       const text = bytes.toString();

@@ -38,7 +38,8 @@ function withInnerId({ exported }: Section, json: JsonObject): JsonObject {
 
 /** More than exports add to any record: an id, a factor, defaults. */
 const MAX_ADDED_BYTES = 3_000;
-const TOO_LARGE: RecordIssue = {
+/** The issue of a record that exceeds the size limit. */
+export const TOO_LARGE: RecordIssue = {
   id: TOO_LONG_ID,
   key: `the record exceeds ${MAX_DOCUMENT_BYTES} bytes`,
   ...because('value_too_long', { field: 'the record', limit: `${MAX_DOCUMENT_BYTES} bytes` }),

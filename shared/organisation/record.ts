@@ -9,6 +9,7 @@ import type { DocumentFields } from '../store/documentFields.ts';
 import { readKept, splitKept } from './additionalFields.ts';
 import { InvalidRecordError, nothingUnknown, readMessage, type UnknownContent } from './message.ts';
 import { serialise } from './recordBody.ts';
+import type { RecordIssue } from './relations.ts';
 import { MISSING } from './rules.ts';
 import {
   type Adjustment,
@@ -90,6 +91,8 @@ export interface OrganisationRecord {
   readonly dropped?: readonly DroppedText[];
   /** The field that the organisation's other records keep it from having. */
   readonly adjustment?: Adjustment;
+  /** The issue of a record of a file that breaks a rule of its definition, or cannot be decoded. No import takes it. */
+  readonly invalid?: RecordIssue;
   /** The record that contains this one in the file, with converted values. */
   readonly parent?: OrganisationRecord;
 }

@@ -65,6 +65,12 @@ export function reportedId({ section, given, json, orgId }: OrganisationRecord):
   return section.error.id.map((path) => textAt(given ?? json, path, orgId)).join('_');
 }
 
+/** Returns the id by which reports name a record; undefined for an invalid record whose id cannot be read. */
+export function readableId(record: OrganisationRecord): string | undefined {
+  const id = reportedId(record);
+  return record.invalid === undefined || /[^_]/.test(id) ? id : undefined;
+}
+
 /**
  * Builds the write that creates a record, without its claims.
  * @param createdAt the creation time, which also identifies the import that created the record

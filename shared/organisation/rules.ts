@@ -54,14 +54,6 @@ export function checkRules(schema: DescMessage, message: Message): RuleIssue[] {
   return issues;
 }
 
-/**
- * Builds the prefix of ZITADEL's message for an issue inside a field: `invalid DataOrg.HumanUsers[3]: … | caused by: `.
- */
-export function causedBy(owner: string, protoName: string, index?: number): string {
-  const position = index === undefined ? '' : `[${index}]`;
-  return `invalid ${owner}.${goCase(protoName)}${position}: ${EMBEDDED} | caused by: `;
-}
-
 function checkMessage(
   checks: readonly FieldCheck[],
   message: object,

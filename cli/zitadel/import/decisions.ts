@@ -47,6 +47,7 @@ export class FileSurvey implements RecordVisitor {
   add(record: OrganisationRecord): void {
     const { section, json, orgId } = record;
     this.secrets.add(record);
+    if (record.invalid !== undefined) return;
     this.losses.add(record);
     if (section.name === 'passwordlessRegistrationMessages') this.passwordless.add(orgId);
     if (section.name === 'projects') this.projects.set(textAt(json, 'projectId', orgId), orgId);
@@ -83,7 +84,7 @@ export function organisationsWithTakenNames(
   const holders = new Map([...existing].map(([orgId, { name }]) => [folded(name), orgId]));
   const taken = new Set<string>();
   for (const { orgId, record } of organisations) {
-    if (record === undefined) continue;
+    if (record === undefined || record.invalid !== undefined) continue;
     const name = folded(textAt(record.json, 'org.name', orgId));
     const holder = holders.get(name) ?? orgId;
     holders.set(name, holder);

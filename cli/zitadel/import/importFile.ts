@@ -84,6 +84,8 @@ async function importFile(
   const read = { ledger, survey, target, options, loginNamesByDomain: userLoginMustBeDomain, refusedOrgIds, callerId };
   const { total } = ledger.progress;
   const withSecrets = await decideAll(read, connection, (records) => onCompared({ records, total }));
+  for (const { orgId, record } of inspection.organisations)
+    if (record?.invalid !== undefined && !target.organisations.has(orgId)) ledger.refuse(orgId);
   let progress = ledger.progress;
   const unchanged = progress.records;
   onStarted(() => ({ ...progress, unchanged }));

@@ -10,7 +10,8 @@ import { meaningOfMessage } from '../../../shared/errors/recordIssues.ts';
 import type { RecordVisitor } from '../../../shared/exportFile/inspection.ts';
 import { putAt } from '../../../shared/json/jsonObject.ts';
 import { type OrganisationRecord, toRecord } from '../../../shared/organisation/record.ts';
-import { planReferences, recordKey, reportedId } from '../../../shared/organisation/recordPlan.ts';
+import { planReferences, readableId, recordKey, reportedId } from '../../../shared/organisation/recordPlan.ts';
+import { formatIssue, type RecordIssue } from '../../../shared/organisation/relations.ts';
 import { type SectionName, zitadelSteps } from '../../../shared/organisation/section.ts';
 import { recordSection, recordSections } from '../../../shared/organisation/sections.ts';
 import { temporaryKeyring } from '../../../shared/store/secrets/keyring.ts';
@@ -18,6 +19,7 @@ import { seal, unseal } from '../../../shared/store/secrets/masterKey.ts';
 import { documentPath } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import { noOutcomes, type OutcomeCounts } from '../../exports/importOutcomes.ts';
+import { recordNoun } from '../../nouns.ts';
 import { isOwnReference } from '../ownership/idOwners.ts';
 import { mustBeClosed } from './closable.ts';
 
@@ -151,18 +153,41 @@ export class ImportLedger implements RecordVisitor, Disposable {
   /** The organisations that the ZITADEL refused, with all of their records. */
   readonly refused = new Set<string>();
 
-  /** Adds a record of the file, to be sent. */
+  /** Adds a record of the file, to be sent unless it is invalid. */
   add(record: OrganisationRecord, holder?: OrganisationRecord): void {
-    const { section, orgId } = record;
     const position = ++this.last.position;
     if (holder === undefined) this.last.holder = position;
     const parent = holder === undefined ? null : this.last.holder;
+    if (record.invalid !== undefined) this.addInvalid(position, record, record.invalid);
+    else if (holder?.invalid !== undefined) this.leaveOut(position, parent, record, 'notCarried');
+    else this.addUnsent(position, parent, record);
+  }
+
+  private addUnsent(position: number, parent: number | null, record: OrganisationRecord): void {
+    const { section, orgId } = record;
     const id = reportedId(record) || orgId;
     const sealed = seal(this.keyring.newest(), serialiseRecord(record), placeOf(position));
     const sql = `INSERT INTO records (${COLUMNS}, step) VALUES (?, ?, ?, ?, ?, 'missing', 'created', NULL, NULL, ?, ?)`;
     this.database.run(sql, position, parent, section.name, orgId, id, sealed, stepOf(section.name) ?? null);
     if (mustBeClosed(record)) this.database.run('INSERT INTO closings VALUES (?)', position);
-    if (holder === undefined) this.addRelations(position, record);
+    if (parent === null) this.addRelations(position, record);
+  }
+
+  /** Adds an invalid record, which is not sent, and because of which records that refer to it are withheld. */
+  private addInvalid(position: number, record: OrganisationRecord, invalid: RecordIssue): void {
+    const id = readableId(record) ?? '';
+    const [message, cause] = [formatIssue(invalid), `${recordNoun(record.section.name)} ${id} is invalid`];
+    this.leaveOut(position, null, record, 'failed');
+    const sql = 'UPDATE records SET id = ?, message = ?, withheld = ?, cause = ? WHERE position = ?';
+    this.database.run(sql, id, message, message, cause, position);
+    this.database.run('INSERT INTO documents VALUES (?, ?)', position, documentPath(recordKey(record)));
+  }
+
+  private leaveOut(position: number, parent: number | null, record: OrganisationRecord, settled: LedgerOutcome): void {
+    const { section, orgId } = record;
+    const sql = `INSERT INTO records (position, parent, section, orgId, id, found, foreseen, outcome)
+      VALUES (?, ?, ?, ?, ?, 'missing', ?, ?)`;
+    this.database.run(sql, position, parent, section.name, orgId, reportedId(record), settled, settled);
   }
 
   /** Adds the paths of a record and of the records to which it refers. */
@@ -183,10 +208,10 @@ export class ImportLedger implements RecordVisitor, Disposable {
     for (const table of ['records', 'closings', 'documents', 'targets']) this.database.run(`DELETE FROM ${table}`);
   }
 
-  /** Yields the paths of records that are not nested, in the order of the file. */
+  /** Yields the paths of valid records that are not nested, in the order of the file. */
   documents(only?: 'created'): Generator<LedgerDocument, void, void> {
     const tables = 'documents JOIN records USING (position)';
-    const selected = only === undefined ? '' : `WHERE outcome = '${only}'`;
+    const selected = `WHERE ${only === undefined ? 'record IS NOT NULL' : `outcome = '${only}'`}`;
     return this.paths(`SELECT position, orgId, section, path FROM ${tables} ${selected} ORDER BY position`);
   }
 

@@ -81,8 +81,9 @@ export class IdOwners implements RecordVisitor, Disposable {
     return stream && this.readTo.get(stream);
   }
 
-  /** Adds the id of a record of the file, and those to which it refers. */
+  /** Adds the id of a record of the file, and those to which it refers. An invalid record is not imported. */
   add(record: OrganisationRecord): void {
+    if (record.invalid !== undefined) return;
     if (record.section === organisationSection)
       this.database.run(FILE_ORGANISATION, record.orgId, textAt(record.json, 'org.name', record.orgId));
     const targets = planReferences(record).filter(({ reference }) => isOwnReference(reference));

@@ -6,7 +6,7 @@ import { shortenedText } from '../../../shared/errors/identityError.ts';
 import { type RecordWarning, warn } from '../../../shared/errors/warnings.ts';
 import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
-import { reportedId } from '../../../shared/organisation/recordPlan.ts';
+import { readableId, reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { type RecordIssue, reportedIssue } from '../../../shared/organisation/relations.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import { isWritten, type RecordOutcome } from '../incomingRecord.ts';
@@ -180,12 +180,14 @@ function successEntry(
   return Object.fromEntries(Object.entries(entry).map(([name, path]) => [name, valueAt(given ?? json, path)]));
 }
 
-function toImportError(
+/** Creates the error of a record, with the beginning of long texts. */
+export function toImportError(
   record: OrganisationRecord,
   issue: RecordIssue,
   type: string = record.section.error.type,
 ): ImportError {
-  return { type, id: reportedId(record), ...reportedIssue(issue) };
+  const id = readableId(record);
+  return withShortTexts({ type, ...(id === undefined ? {} : { id }), ...reportedIssue(issue) });
 }
 
 const NO_WARNINGS: readonly ImportWarning[] = [];

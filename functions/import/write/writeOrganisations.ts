@@ -108,6 +108,7 @@ function toFileOrganisation(header: OrganisationHeader): FileOrganisation {
   const { orgId, record } = header;
   if (record === undefined) return { header, record, issue: organisationUnnamed };
   if (orgId === '') return { header, record, issue: ID_MISSING };
+  if (record.invalid !== undefined) return { header, record, issue: record.invalid };
   if (isLongId(orgId)) return { header, record, issue: ID_TOO_LONG };
   return { header, issue: undefined, ...normaliseRecord(record) };
 }
@@ -129,7 +130,7 @@ function reportUncreatable({ header, issue }: FileOrganisation, isStored: boolea
   const keepsName = isStored && record === undefined;
   report.count(keepsName ? 'unchanged' : 'failed', organisationSection.name);
   if (keepsName) return;
-  const reported = isStored ? organisationSection.error.exists : (issue ?? organisationUnnamed);
+  const reported = record?.invalid ?? (isStored ? organisationSection.error.exists : (issue ?? organisationUnnamed));
   const subject = { type: 'org', ...(orgId === '' ? {} : { id: orgId }) };
   report.addError({ ...subject, ...reportedIssue(reported) });
 }

@@ -1,8 +1,9 @@
-import { type OrganisationHeader, withAdditions } from '../../../shared/exportFile/organisationDraft.ts';
+import { readFileRecord } from '../../../shared/exportFile/fileRecord.ts';
+import { withAdditions } from '../../../shared/exportFile/organisationDraft.ts';
 import { type ExportFileItem, ExportFileReader } from '../../../shared/exportFile/reader.ts';
 import { type NormalisedRecord, normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import { passwordIssue } from '../../../shared/organisation/passwords.ts';
-import { nestedRecords, type OrganisationRecord, readRecord } from '../../../shared/organisation/record.ts';
+import { nestedRecords, type OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { planRecord, type RecordPlan, recordKey } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
@@ -70,10 +71,26 @@ class PhasePlanner {
     const section = findSection(item.name);
     if (section === undefined || entry === undefined || this.writing.inspection.entries[entry] === undefined) return [];
     const target = this.targets.get(entry);
-    const record = readItem(section, item, target?.header);
+    const record = this.read(section, item, target);
     if (section.phase === this.phase) return this.planNext(record, target);
+    if (record.invalid !== undefined && target !== undefined) return this.leaveOut(record);
     const parent = normaliseRecord(record).record;
     return nestedRecords(record, item.path).flatMap((nested) => this.planNext({ ...nested.record, parent }, target));
+  }
+
+  /** Reads a record. If some record of its section is invalid, its rules are checked once more. */
+  private read(section: Section, item: ExportFileItem, target: TargetOrganisation | undefined): OrganisationRecord {
+    const checked = this.writing.inspection.invalid.has(section.name);
+    if (target === undefined) return readFileRecord(section, item, { orgId: '', checked }, item.value);
+    const { orgId, additions } = target.header;
+    const complete = (value: unknown) => withAdditions(section, value, additions);
+    return readFileRecord(section, item, { orgId, checked, complete }, item.value);
+  }
+
+  /** Counts the records that an invalid one contains. */
+  private leaveOut(record: OrganisationRecord): RecordPlan[] {
+    for (const nested of nestedRecords(record, [])) this.writing.report.count('notCarried', nested.record.section.name);
+    return [];
   }
 
   /** Plans the phase's next record. */
@@ -82,6 +99,10 @@ class PhasePlanner {
     const { section } = given;
     if (target === undefined) {
       report.count('failed', section.name);
+      return [];
+    }
+    if (given.invalid !== undefined) {
+      report.add(given, failed(given.invalid));
       return [];
     }
     const { record, issue: valueIssue } = this.convert(given, target);
@@ -116,9 +137,4 @@ class PhasePlanner {
     if (issue !== undefined || givenPassword === undefined) return issue;
     return passwordIssue(passwordComplexity, passwordHashing, givenPassword);
   }
-}
-
-function readItem(section: Section, { value }: ExportFileItem, header?: OrganisationHeader): OrganisationRecord {
-  if (header === undefined) return readRecord(section, value, '');
-  return readRecord(section, withAdditions(section, value, header.additions), header.orgId);
 }

@@ -76,7 +76,7 @@ describe('a dry run', () => {
 
   it('of an invalid document is rejected like the real import', async () => {
     const { instance } = await countedInstance();
-    const body = { dataOrgs: { orgs: [organisation('O', { humanUsers: [{ userId: 'A' }] })] } };
+    const body = { dataOrgs: { orgs: [{ orgId: 7 }] } };
     const dry = await instance.refusedImport({ ...body, dry_run: true });
     expect(dry).toEqual(await instance.refusedImport(body));
   });

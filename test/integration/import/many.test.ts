@@ -135,11 +135,15 @@ describe('an import of large records', () => {
     expect(comparable((await instance.export()).orgs)).toEqual(comparable([org]));
   });
 
-  it('is rejected before anything is written if a record is larger than the store can hold', async () => {
+  it('lists a record that is larger than the store can hold, and imports the others', async () => {
     const instance = await testInstance(await openTestStore());
-    const actions = [{ actionId: 'A', action: { name: 'a', script: 'x'.repeat(1_000_001) } }];
-    const { status } = await instance.refusedImport({ dataOrgs: { orgs: [organisation('O', { actions })] } });
-    expect(status).toBe(400);
-    expect((await instance.export()).orgs).toEqual([]);
+    const actions = ['x'.repeat(1_000_001), 'y'].map((script, at) => ({
+      actionId: `A${at}`,
+      action: { name: `a${at}`, script },
+    }));
+    const { errors, summary } = await instance.import({ dataOrgs: { orgs: [organisation('O', { actions })] } });
+    const message = 'ID=IMPORT-tooLong Message=the record exceeds 1000000 bytes; orgs[0].actions[0]';
+    expect(errors).toMatchObject([{ type: 'action', message }]);
+    expect(summary).toMatchObject({ created: { org: 1, actions: 1 }, failed: { actions: 1 } });
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { countedInstance } from '../../support/instances/testInstance.ts';
 
@@ -55,39 +54,50 @@ describe('unknown content of a file', () => {
   });
 });
 
-const violations = z.array(
-  z.looseObject({ fieldViolations: z.array(z.looseObject({ field: z.string() })).default([]) }),
-);
-
-// The file is read before the first read from the store.
 describe('an unknown state', () => {
-  it.each<[string, object, string]>([
+  it.each<[string, object, object]>([
     [
       'of a person',
       { humanUsers: [{ ...person('A'), state: 'USER_STATE_SUSPENDED_BY_ADMIN' }] },
-      'orgs[0].humanUsers[0].state',
+      {
+        type: 'human_user',
+        id: 'A',
+        message: 'orgs[0].humanUsers[0].state: unknown state "USER_STATE_SUSPENDED_BY_ADMIN"',
+      },
     ],
-    ['of a person, as a number', { humanUsers: [{ ...person('A'), state: 99 }] }, 'orgs[0].humanUsers[0].state'],
+    [
+      'of a person, as a number',
+      { humanUsers: [{ ...person('A'), state: 99 }] },
+      { type: 'human_user', id: 'A', message: 'orgs[0].humanUsers[0].state: unknown state 99' },
+    ],
     [
       'of a service user',
       { machineUsers: [{ userId: 'R', user: { userName: 'r', name: 'r' }, state: 'X' }] },
-      'orgs[0].machineUsers[0].state',
+      { type: 'machine_user', id: 'R', message: 'orgs[0].machineUsers[0].state: unknown state "X"' },
     ],
     [
       'of a project',
       { projects: [{ projectId: 'P', project: { name: 'P' }, state: 'USER_STATE_ACTIVE' }] },
-      'orgs[0].projects[0].state',
+      { type: 'project', id: 'P', message: 'orgs[0].projects[0].state: unknown state "USER_STATE_ACTIVE"' },
     ],
-    ['of an organisation', { orgState: 'ORG_STATE_FROZEN' }, 'orgs[0].orgState'],
-    ['of an organisation, as a number', { org_state: 99 }, 'orgs[0].orgState'],
-  ])('is rejected with 400 before anything is written: %s', async (_whose, fields, field) => {
-    const { instance, writesOf } = await countedInstance();
-    const { result, writes } = await writesOf(() =>
-      instance.refusedImport({ data_orgs: { orgs: [organisation('O', fields)] } }),
+    [
+      'of an organisation',
+      { orgState: 'ORG_STATE_FROZEN' },
+      { type: 'org', id: 'O', message: 'orgs[0].orgState: unknown orgState "ORG_STATE_FROZEN"' },
+    ],
+    [
+      'of an organisation, as a number',
+      { orgState: undefined, org_state: 99 },
+      { type: 'org', id: 'O', message: 'orgs[0].orgState: unknown orgState 99' },
+    ],
+  ])('fails its record, which would get access without it: %s', async (_whose, fields, error) => {
+    const { instance } = await countedInstance();
+    const { errors, summary } = await instance.import({ data_orgs: { orgs: [organisation('O', fields)] } });
+    expect(errors?.map(({ type, id, message }) => ({ type, id, message: message.split(': expected')[0] }))).toEqual(
+      [error],
     );
-    expect({ status: result.status, writes }).toEqual({ status: 400, writes: 0 });
-    const fields400 = violations.parse(result.body.details).flatMap(({ fieldViolations }) => fieldViolations);
-    expect(fields400.map((violation) => violation.field.replace('org_state', 'orgState'))).toEqual([field]);
+    expect(Object.values(summary.failed)).toEqual([1]);
+    expect((await instance.export()).bytes).not.toMatch(/"(?:userId|projectId)":"[ARP]"/);
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { run, startProgram } from '../../../tools/program.ts';
-import { identity, identityJson } from '../../support/command.ts';
+import { identity, identityJson, identityResult } from '../../support/command.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/http/tcpProxy.ts';
 import { betweenServers, exportFileWith, readResult } from '../../support/migrations/migrating.ts';
@@ -449,7 +449,7 @@ describe('a migration', () => {
 
   it('ends with the message of a source that is no export file', async () => {
     const south = await servedPlace(sqlite);
-    const file = await exportFileWith(organisation('acme', { humanUsers: [{ userId: 'ada' }] }));
+    const file = await exportFileWith(organisation('acme', { humanUsers: {} }));
     const directory = await runDirectory();
     const { code, stderr } = await identity([
       'migrate',
@@ -463,7 +463,22 @@ describe('a migration', () => {
     ]);
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
-      message: expect.stringContaining(`${file} is not an intact export file: orgs[0].humanUsers[0].user: missing`),
+      message: expect.stringContaining(`${file} is not an intact export file: orgs[0].humanUsers: expected a list`),
     });
+  });
+
+  it('names an invalid record in the plan, the errors and the proof, and moves the others', async () => {
+    const south = await servedPlace(sqlite);
+    const file = await exportFileWith(organisation('acme', { humanUsers: [{ userId: 'ada' }, person('bob')] }));
+    const error = { type: 'human_user', id: 'ada', message: 'orgs[0].humanUsers[0].user: missing' };
+    for (const to of [south.database, join(await testDirectory(), 'copy.json')]) {
+      const call = ['--from', file, '--to', to, ...none, '--run-dir', await runDirectory()];
+      const plan = await identityResult(['migrate', 'plan', ...call]);
+      expect(plan).toMatchObject({ refused: [error] });
+      const result = await identityResult(['migrate', ...call.slice(0, -1), await runDirectory(), '--yes']);
+      expect(result).toMatchObject({ code: 3, errors: [error] });
+      if (to === south.database)
+        expect(result).toMatchObject({ proof: { differences: [{ outcome: 'onlySource', id: 'ada' }] } });
+    }
   });
 });

@@ -160,12 +160,42 @@ describe('identity compare', () => {
   });
 
   it('does not compare a damaged file', async () => {
-    const file = await fileWith('a.json', organisation('acme', { humanUsers: [{ userId: 'ada' }] }));
+    const file = await fileWith('a.json', organisation('acme', { humanUsers: {} }));
     const { code, stderr } = await identity(['compare', file, file]);
     expect(code).toBe(1);
     expect(stderr).toContain(
-      `identity: ${file} is not an intact export file: orgs[0].humanUsers[0].user: missing (record ada); export it again, or correct it\n`,
+      `identity: ${file} is not an intact export file: orgs[0].humanUsers: expected a list; export it again, or correct it\n`,
     );
+  });
+});
+
+describe('a file with an invalid record', () => {
+  const broken = { userId: 'bob', user: { ...person('bob').user, phone: { phone: '079' } } };
+  const withRecords = (...humanUsers: readonly unknown[]) =>
+    organisation('acme', { humanUsers: [person('ada'), ...humanUsers] });
+  const message = /does not have prefix "\+"; orgs\[0\]\.humanUsers\[1\]\.user\.phone\.phone: /;
+  const error = { type: 'human_user', id: 'bob', message: expect.stringMatching(message) };
+
+  it('is imported except the record, which each command lists and ends with 3 for', async () => {
+    const { url, tokenFile } = await servedPlace(sqlite);
+    const file = await fileWith('a.json', withRecords(broken, { userId: 'carl', user: 5 }));
+    const inspected = await identityResult(['inspect', file]);
+    expect(inspected).toMatchObject({ code: 3, errors: [error, { type: 'human_user', id: 'carl' }] });
+    expect((await identity(['inspect', file])).stdout).toMatch(message);
+    const importing = ['import', file, '--to', url, '--token-file', tokenFile];
+    const summary = { created: { humanUsers: 1 }, failed: { humanUsers: 2 } };
+    expect(await identityResult([...importing, '--dry-run'])).toMatchObject({ code: 3, errors: [error, {}], summary });
+    expect(await identityResult(importing)).toMatchObject({ code: 3, errors: [error, {}], summary });
+  });
+
+  it('is compared with its invalid records', async () => {
+    const [first, second] = [await fileWith('a.json', withRecords(broken)), await fileWith('b.json', withRecords())];
+    const compared = await identityResult(['compare', first, second]);
+    expect(compared).toMatchObject({ code: 3, differences: [{ outcome: 'onlyFirst', id: 'bob' }] });
+    expect((await identity(['compare', first, first])).code).toBe(0);
+    const text = (profile: unknown) => withRecords({ userId: 'bob', user: { profile } });
+    const [unreadable, other] = [await fileWith('c.json', text(1)), await fileWith('d.json', text(2))];
+    expect(await identityResult(['compare', unreadable, other])).toMatchObject({ code: 3 });
   });
 });
 

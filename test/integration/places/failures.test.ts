@@ -214,14 +214,16 @@ describe('a call on places that fails', () => {
     await stuck.clientLeft;
   });
 
-  it('reports the record that a target rejects, and that nothing was written', async () => {
+  it('reports the place of a file that a target rejects', async () => {
     const { url, tokenFile: token, database } = await servedPlace(sqlite);
     const file = join(await testDirectory(), 'invalid.json');
-    await writeFile(file, JSON.stringify({ orgs: [organisation('acme', { humanUsers: [{ userId: 'ada' }] })] }));
+    await writeFile(file, JSON.stringify({ orgs: ['A', 'B'].map((name) => ({ orgId: 'acme', org: { name } })) }));
     for (const target of [[url, '--token-file', token], [database]]) {
       const { code, stderr } = await identity(['import', file, '--to', ...target]);
       expect(code, stderr).toBe(1);
-      expect(message(stderr)).toBe(`identity: ${target[0]} refuses: orgs[0].humanUsers[0].user: missing (record ada)`);
+      expect(message(stderr)).toBe(
+        `identity: ${target[0]} refuses: orgs[1].org: contradicts orgs[0].org: remove one of them`,
+      );
     }
   });
 
@@ -231,14 +233,15 @@ describe('a call on places that fails', () => {
     const profile = { firstName: '', lastName: 'Lovelace' };
     const people = ['a', 'b'].map((userId) => ({ userId, user: { userName: userId, profile, email: {} } }));
     await writeFile(file, JSON.stringify({ orgs: [organisation('acme', { humanUsers: people })] }));
-    const issues = people.map(({ userId }, index) => [
-      `orgs[0].humanUsers[${index}].user.profile.firstName: missing or empty: expected 1 to 200 characters (record ${userId})`,
-      `orgs[0].humanUsers[${index}].user.email.email: missing or empty: expected an e-mail address, such as "ann@example.com" (record ${userId})`,
-    ]);
     for (const target of [[url, '--token-file', token], [database]]) {
-      const { code, stderr } = await identity(['import', file, '--to', ...target]);
-      expect(code, stderr).toBe(1);
-      expect(message(stderr)).toBe(`identity: ${target[0]} refuses: ${issues.flat().join('; ')}`);
+      const { code, stdout } = await identity(['import', file, '--to', ...target]);
+      expect(code, stdout).toBe(3);
+      for (const [index, { userId }] of people.entries()) {
+        const place = `orgs[0].humanUsers[${index}].user`;
+        expect(stdout).toContain(`person ${userId}: `);
+        expect(stdout).toContain(`${place}.profile.firstName: missing or empty: expected 1 to 200 characters; `);
+        expect(stdout).toContain(`${place}.email.email: missing or empty: expected an e-mail address, such as `);
+      }
     }
   });
 

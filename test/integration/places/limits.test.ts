@@ -88,9 +88,9 @@ describe('an import into an instance whose requests are limited', () => {
 
   it('sends nothing of an invalid file, and of a trial', async () => {
     const place = await servedPlace(sqlite, [], limits);
-    const invalid = await fileOf([crowd('crowd', 200), organisation('bad', { humanUsers: [{ userId: 'x' }] })]);
+    const invalid = await fileOf([crowd('crowd', 200), organisation('bad', { humanUsers: {} })]);
     const refused = await identity(importing(place, invalid));
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('orgs[1].humanUsers[0]') });
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('orgs[1].humanUsers') });
     const trial = await identity(importing(place, await fileOf([crowd('crowd', 200)]), '--dry-run'));
     const problem = `takes at most ${LIMIT} bytes in a request, and a trial is one request`;
     expect(trial).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
@@ -99,6 +99,22 @@ describe('an import into an instance whose requests are limited', () => {
     expect(await identityResult(importing(place, both, '--dry-run', '--org', 'small'))).toMatchObject({
       code: 0,
       summary: { dryRun: true, created: { org: 1, humanUsers: 3 }, notCarried: { org: 1, humanUsers: 200 } },
+    });
+  });
+
+  it('lists invalid records, also one that exceeds the size limit and is in no request', async () => {
+    const place = await servedPlace(sqlite, [], limits);
+    const actions = [{ actionId: 'A', action: { name: 'a', script: 'x'.repeat(1_000_001) } }];
+    const other = organisation('bad', { humanUsers: [{ userId: 'x' }, person('y')], actions });
+    const result = await identityResult(importing(place, await fileOf([crowd('crowd', 200), other])));
+    const tooLarge = 'ID=IMPORT-tooLong Message=the record exceeds 1000000 bytes; orgs[1].actions[0]';
+    expect(result).toMatchObject({
+      code: 3,
+      errors: expect.arrayContaining([
+        expect.objectContaining({ type: 'human_user', id: 'x', message: expect.stringMatching(/\.user: missing$/) }),
+        expect.objectContaining({ type: 'action', message: tooLarge }),
+      ]),
+      summary: { created: { org: 2, humanUsers: 201 }, failed: { humanUsers: 1, actions: 1 } },
     });
   });
 

@@ -12,7 +12,7 @@ const partOfFile = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })
 async function split(orgs: readonly object[], maxBytes: number, isSelected = (_orgId: string) => true) {
   const bytes = Buffer.from(JSON.stringify({ unknown: 1, orgs }));
   const read = () => chunks(bytes);
-  return Array.fromAsync(splitFile(read, { maxBytes, isSelected, manifest: undefined }));
+  return Array.fromAsync(splitFile(read, { maxBytes, isSelected, manifest: undefined, leavesOut: () => false }));
 }
 
 async function* chunks(bytes: Buffer): AsyncGenerator<Uint8Array> {

@@ -50,6 +50,7 @@ const emptyInspection: Writing['inspection'] = {
   entries: [],
   counts: {},
   nested: {},
+  invalid: new Set(),
   leftOut: {},
   unknown: {},
   unknownStates: undefined,

@@ -1,0 +1,156 @@
+// Reads a record of an export file, which may be invalid.
+
+import { hash, randomUUID } from 'node:crypto';
+import { shortenedText } from '../errors/identityError.ts';
+import { because } from '../errors/recordIssues.ts';
+import { formatPath, type JsonPath } from '../json/jsonError.ts';
+import { isJsonObject, type JsonObject, putAt, valueAt } from '../json/jsonObject.ts';
+import { TOO_LARGE } from '../organisation/exportedForm.ts';
+import { type FieldIssue, InvalidRecordError, nothingUnknown } from '../organisation/message.ts';
+import { type OrganisationRecord, readRecord } from '../organisation/record.ts';
+import { formatIssue, type RecordIssue } from '../organisation/relations.ts';
+import { type Credentials, isList, type Section, usualState } from '../organisation/section.ts';
+import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
+import type { ExportFileItem } from './reader.ts';
+
+/** The text of a record, and its place in the file. */
+export type RecordItem = Pick<ExportFileItem, 'text' | 'path' | 'isTooLarge'>;
+
+/** The organisation of a record, and how to read the record. */
+interface RecordReading {
+  readonly orgId: string;
+  /** Whether to check the rules of the record's fields; checking each record once is enough. */
+  readonly checked: boolean;
+  /** Adds a v1 file's additions. */
+  readonly complete?: (value: unknown) => unknown;
+}
+
+/**
+ * Reads a record of a file. An invalid record has the issue `invalid`, and of its content what can be read.
+ * @param parsed the parsed text, which may become the record's JSON; by default the text is parsed
+ */
+export function readFileRecord(
+  section: Section,
+  item: RecordItem,
+  { orgId, checked, complete = (value) => value }: RecordReading,
+  parsed?: unknown,
+): OrganisationRecord {
+  if (item.isTooLarge === true) return unreadableRecord(section, item, orgId, tooLargeIssue(item.path));
+  const value = parsed ?? JSON.parse(item.text);
+  const reason = emptyReason(section, value);
+  if (reason !== undefined)
+    return unreadableRecord(section, item, orgId, invalidIssue([`${formatPath(item.path)}: ${reason}`]));
+  const read = (given: unknown, isChecked: boolean) => readRecord(section, complete(given), orgId, isChecked);
+  try {
+    return read(value, checked);
+  } catch (error) {
+    if (!(error instanceof InvalidRecordError)) throw error;
+    const issue = invalidRecordIssue(error, item.path);
+    return (
+      readLeniently(() => read(JSON.parse(item.text), false), issue) ?? unreadableRecord(section, item, orgId, issue)
+    );
+  }
+}
+
+/** Returns why a value is no record at all. Such values are short, so a file may have hundreds of millions of them. */
+function emptyReason(section: Section, value: unknown): string | undefined {
+  if (value === null) return 'unexpected null in a list';
+  if (!isJsonObject(value)) return 'expected an object';
+  return isList(section) && Object.keys(value).length === 0 ? 'the record is empty' : undefined;
+}
+
+/** Reads a record that only breaks rules; returns undefined for one whose values have other types than its definition. */
+function readLeniently(read: () => OrganisationRecord, invalid: RecordIssue): OrganisationRecord | undefined {
+  try {
+    return { ...read(), invalid };
+  } catch (error) {
+    if (error instanceof InvalidRecordError) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the issue of a record that exceeds the size limit. */
+function tooLargeIssue(path: JsonPath): RecordIssue {
+  const limit = `${MAX_DOCUMENT_BYTES} bytes`;
+  const meaning = because('value_too_long', { field: formatPath(path), limit });
+  return { id: '', key: `${formatIssue(TOO_LARGE)}; ${formatPath(path)}`, ...meaning };
+}
+
+/** The number of invalid fields that the issue of a record lists, and the characters of each reason: some repeat values. */
+const MAX_LISTED_FIELDS = 10;
+const MAX_REASON_CHARACTERS = 300;
+
+/**
+ * Returns the issue of an invalid record: ZITADEL's message of its first broken rule, if a rule is broken, and each invalid
+ * field by its path in the file.
+ * @param path the record's path
+ */
+export function invalidRecordIssue({ issues }: InvalidRecordError, path: JsonPath): RecordIssue {
+  const fields = issues.slice(0, MAX_LISTED_FIELDS).map((issue) => fieldText(issue, path));
+  const more = issues.length - fields.length;
+  const [first] = issues;
+  return invalidIssue([...fields, ...(more === 0 ? [] : [`and ${more} more`])], first?.message);
+}
+
+/** @param zitadels ZITADEL's message of the first problem */
+function invalidIssue(problems: readonly string[], zitadels?: string): RecordIssue {
+  const problem = problems.join('; ');
+  return {
+    id: '',
+    key: zitadels === undefined ? problem : `${zitadels}; ${problem}`,
+    ...because('value_invalid', { problem }),
+  };
+}
+
+function fieldText({ path: field, reason }: FieldIssue, path: JsonPath): string {
+  return `${formatPath(path)}${field === '' ? '' : `.${field}`}: ${shortenedText(reason, MAX_REASON_CHARACTERS)}`;
+}
+
+/**
+ * Creates a record whose content cannot be read, except its ids and credentials. Instead of the content, its body and its
+ * digest have that of the text. Two records of unknown text never compare as equal.
+ */
+function unreadableRecord(
+  section: Section,
+  { text, path: place, isTooLarge }: RecordItem,
+  orgId: string,
+  invalid: RecordIssue,
+): OrganisationRecord {
+  const value = isTooLarge === true ? undefined : JSON.parse(text);
+  const digest = hash('sha256', isTooLarge === true ? formatPath(place) : text, 'base64url');
+  const usual = usualState(section);
+  const json: JsonObject = {};
+  for (const path of [...section.key, ...section.error.id])
+    if (!/^[$=]/.test(path)) putText(json, path, textIn(value, path));
+  const credentials: { -readonly [Field in keyof Credentials]: string } = {};
+  for (const { path, field } of section.credentials ?? []) {
+    const credential = textIn(value, path);
+    if (credential !== undefined) credentials[field] = credential;
+  }
+  return {
+    section,
+    orgId,
+    json,
+    body: JSON.stringify({ ...json, unreadable: isTooLarge === true ? randomUUID() : digest }),
+    digest,
+    credentials,
+    clearPassword: undefined,
+    givenPassword: undefined,
+    state: usual === undefined ? undefined : { value: usual, source: 'derived' },
+    otpEmail: undefined,
+    unknown: nothingUnknown,
+    invalid,
+  };
+}
+
+function putText(json: JsonObject, path: string, text: string | undefined): void {
+  if (text !== undefined) putAt(json, path, text);
+}
+
+/** Returns the text at a path in either spelling; undefined for another value. */
+function textIn(value: unknown, path: string): string | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const protoPath = path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const text = valueAt(value, path) ?? valueAt(value, protoPath);
+  return typeof text === 'string' ? text : undefined;
+}
