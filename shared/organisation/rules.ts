@@ -10,7 +10,7 @@ import {
   type StringRules,
 } from '@zitadel/proto/validate/validate_pb.js';
 import { keepsMaximum, keepsMinimum } from './storedRules.ts';
-import { isDotAtoms, isEmailAddress, trimSpace } from './valueRules.ts';
+import { isDotAtoms, isEmailAddress, quotedOrLiteral, trimSpace } from './valueRules.ts';
 
 interface RuleIssue {
   /** The field's path in JSON names, such as `user.email.email`. */
@@ -218,8 +218,6 @@ function emailBroken(value: string): Wording | undefined {
   return { plain: `${given}expected an e-mail address, such as "ann@example.com"`, zitadels };
 }
 
-/** An address with a local part in quotes, or a domain in brackets. */
-const quotedOrLiteral = /^(?:"(?:[^"\\\r\n]|\\.)*"@[^\s@"[\]]+|[^\s@"]+@\[[^[\]\s]*\])$/;
 const inAngles = /^[^@<>]*<([^<>]*)>$/;
 /**
  * Finds the reason why no release of ZITADEL stores a text as an e-mail address (zitadel 3.2). An address in angles after a

@@ -268,6 +268,8 @@ export interface Section {
 /** The part of a record that warnings depend on. */
 export interface ImportedRecord {
   readonly json: JsonObject;
+  /** The JSON before its values were converted; undefined if it is `json`. */
+  readonly given?: JsonObject;
   readonly orgId: string;
   readonly credentials: Credentials;
 }

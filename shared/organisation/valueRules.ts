@@ -65,17 +65,16 @@ export const textLanguage: ValueRule = (value) => {
 };
 
 /**
- * Converts a person's phone number to E.164. A text with anything else than one number, such as a label, stays as it is:
- * ZITADEL stores another number for it. A text that is no phone number is dropped, with its verification.
+ * Converts a person's phone number to E.164. A text that is not one number, such as two numbers or a number with a label,
+ * stays as it is: ZITADEL stores another number for it, or none.
  */
 export const phone: ValueRule = (value) => {
   if (!isJsonObject(value) || typeof value.phone !== 'string') return { value };
   const text = value.phone;
-  const number = withoutExtension(text.split(SECOND_NUMBER)[0] ?? '');
-  if (!digitsAndSeparators.test(number)) return viable.test(text) ? { value } : { dropped: [text] };
+  const number = withoutExtension(text);
+  if (SECOND_NUMBER.test(text) || !digitsAndSeparators.test(number)) return { value };
   const converted = toStableE164(number);
-  if (converted === undefined) return { dropped: [text] };
-  if (converted === text || !hasPossibleLength(converted)) return { value };
+  if (converted === undefined || converted === text || !hasPossibleLength(converted)) return { value };
   const dropped = text.slice(number.length).trim();
   return { value: { ...value, phone: converted }, ...(dropped === '' ? {} : { dropped: [dropped] }) };
 };
@@ -89,9 +88,15 @@ function hasPossibleLength(number: string): boolean {
   return parsePhoneNumberFromString(number, { extract: false })?.isPossible() === true;
 }
 
+/** Whether a phone number in E.164 was converted from a text with other digits, or with several plus signs. */
+export function isCorrectedPhone(text: string, converted: string): boolean {
+  const number = withoutExtension(text);
+  return `+${digitsOf(number)}` !== converted || number.replace(/[^+＋]/g, '').length > 1;
+}
+
 /** Whether a phone number that is stored is one in E.164. */
 export function isE164(phone: string): boolean {
-  return /^\+\d+$/.test(phone);
+  return /^\+\d+$/.test(phone) && toE164(phone) === phone;
 }
 
 /**
@@ -135,11 +140,14 @@ const domainName = new RegExp(`^${label}(?:\\.${label})*$`);
 
 /**
  * Whether a ZITADEL stores a text as an e-mail address (zitadel 3.4). Older releases check it by a pattern, newer ones by
- * RFC 5322. Letters outside ASCII are those that RFC 6531 permits.
+ * RFC 5322, also with a local part in quotes or a domain in brackets. Letters outside ASCII are those that RFC 6531 permits.
  */
 export function isEmailAddress(text: string): boolean {
-  return isInDns(text) || (/^\p{ASCII}*$/u.test(text) && isDotAtoms(text));
+  return isInDns(text) || (/^\p{ASCII}*$/u.test(text) && (isDotAtoms(text) || quotedOrLiteral.test(text)));
 }
+
+/** An address with a local part in quotes, or a domain in brackets. */
+export const quotedOrLiteral = /^(?:"(?:[^"\\\r\n]|\\.)*"@[^\s@"[\]]+|[^\s@"]+@\[[^[\]\s]*\])$/;
 
 function isInDns(text: string): boolean {
   const at = text.lastIndexOf('@');
@@ -165,7 +173,7 @@ function asciiDomain(domain: string): string {
 /** A text with at least two digits in a row, or three between punctuation. */
 const viable =
   /\p{Nd}{2}|(?:[-x\u2010-\u2015\u2212\u30fc\uff0d-\uff0f \u00a0\u00ad\u200b\u2060\u3000()（）［］.[\]/~\u2053\u223c\uff5e*]*\p{Nd}){3}/u;
-/** The mark between two numbers, of which the first counts. */
+/** The mark between two numbers. */
 const SECOND_NUMBER = /[\\/] *x/;
 /** The mark of an extension, and the text after it. */
 const extension =
@@ -178,16 +186,17 @@ const extension =
 function toE164(text: string): string | undefined {
   if (!viable.test(text)) return undefined;
   // The international prefix of Switzerland, ZITADEL's default region, may follow the plus sign.
-  const digits = [...text]
-    .map(digitValue)
-    .join('')
-    .replace(/^00(?=[1-9])/, '');
+  const digits = digitsOf(text).replace(/^00(?=[1-9])/, '');
   return parsePhoneNumberFromString(`+${digits}`, { extract: false })?.number;
 }
 
 function withoutExtension(text: string): string {
   const rest = text.replace(extension, '');
   return viable.test(rest) ? rest : text;
+}
+
+function digitsOf(text: string): string {
+  return [...text].map(digitValue).join('');
 }
 
 /** Returns the ASCII digit of a decimal digit of any script; empty for other characters. */

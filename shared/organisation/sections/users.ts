@@ -11,6 +11,7 @@ import type { RecordIssue } from '../relations.ts';
 import { type Credential, type ImportedRecord, type Section, serviceUsers } from '../section.ts';
 import {
   emailInvalid,
+  isCorrectedPhone,
   isE164,
   isEmailAddress,
   isLongId,
@@ -26,6 +27,7 @@ import { own, taken, user } from './references.ts';
 import { userStates } from './states.ts';
 
 const LANGUAGE = 'user.profile.preferredLanguage';
+const PHONE = 'user.phone.phone';
 
 const userName: NonNullable<Section['unique']> = [
   {
@@ -209,13 +211,16 @@ function warnOfPerson(record: ImportedRecord): readonly RecordWarning[] {
   const { passwordHash, totpSeed } = record.credentials;
   const ofHash = passwordHash === undefined ? undefined : passwordHashWarning(passwordHash);
   const ofSeed = totpSeed === undefined || isTotpSeed(totpSeed) ? undefined : INVALID_SEED;
-  const ofPhone = warnOfPhone(textAt(record.json, 'user.phone.phone', ''));
+  const ofPhone = warnOfPhone(record);
   const ofId = warnOfId(record);
   if (ofHash === undefined && ofSeed === undefined && ofPhone === undefined) return ofId;
   return [...ofId, ofHash, ofSeed, ofPhone].filter((one) => one !== undefined);
 }
 
-function warnOfPhone(phone: string): RecordWarning | undefined {
-  if (phone === '' || isE164(phone)) return undefined;
-  return warn('phone_unclear', { phone: JSON.stringify(phone) });
+function warnOfPhone({ json, given = json }: ImportedRecord): RecordWarning | undefined {
+  const phone = textAt(json, PHONE, '');
+  if (phone === '') return undefined;
+  if (!isE164(phone)) return warn('phone_unclear', { phone: JSON.stringify(phone) });
+  const text = textAt(given, PHONE, '');
+  return isCorrectedPhone(text, phone) ? warn('phone_corrected', { given: JSON.stringify(text), phone }) : undefined;
 }

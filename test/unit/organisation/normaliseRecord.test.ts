@@ -56,6 +56,15 @@ describe('the phone number of a person', () => {
     '+41 79 123 45 67, +41 44 123 45 67',
     '+41 79 I23 45 67',
     '+41 12',
+    '+1 5',
+    '+41 44 123 45 67 / x 44 765 43 21',
+    '+',
+    '+abc',
+    '+999123456',
+    '+411',
+    `+41${'1'.repeat(18)}`,
+    '++',
+    '+0',
     '+1800FLOWERS',
     'call +41791234567',
   ])('%s is not one number in digits, and is kept with a warning', (given) => {
@@ -70,16 +79,17 @@ describe('the phone number of a person', () => {
     expect(reasons).not.toContain('phone_unclear');
   });
 
-  it.each(['+', '+abc', '+999123456', '+411', `+41${'1'.repeat(18)}`, '++', '+0'])(
-    '%j is dropped, and the person is kept',
-    (given) => {
-      const { record, issue } = normaliseRecord(person({ phone: given, isPhoneVerified: true }));
-      expect(issue).toBeUndefined();
-      const { given: _, dropped, ...normalised } = record;
-      expect(dropped).toEqual([{ field: 'user.phone', text: given }]);
-      expect(normalised).toEqual(person(null));
-    },
-  );
+  it.each([
+    ['++41791234567', '+41791234567'],
+    ['+0041791234567', '+41791234567'],
+    ['+41 (0)79 123 45 67', '+41791234567'],
+    ['+7 8 495 123 45 67', '+74951234567'],
+  ])('%j is corrected to %s with a warning of both', (given, corrected) => {
+    const { record } = normaliseRecord(person({ phone: given }));
+    expect(record.json).toMatchObject({ user: { phone: { phone: corrected } } });
+    const params = { given: JSON.stringify(given), phone: corrected };
+    expect(record.section.warnings?.(record)).toContainEqual(warn('phone_corrected', params));
+  });
 
   it.each([[null], [{}], [{ phone: '' }]])('may be missing: %j', (phone) => {
     const record = person(phone);

@@ -47,9 +47,10 @@ const valid: Readonly<Record<string, readonly JsonObject[]>> = {
     ),
     { secondFactors, multiFactors: ['MULTI_FACTOR_TYPE_U2F_WITH_VERIFICATION'] },
   ],
-  humanUsers: ['a@b', 'a+b@x.example', "o'brien_1@xn--bcher-kva.example", 'first.last+tag@sub.example.com'].map(
-    address,
-  ),
+  humanUsers: [
+    ...['a@b', 'a+b@x.example', "o'brien_1@xn--bcher-kva.example", 'first.last+tag@sub.example.com'].map(address),
+    ...['"a b"@x.example', 'a@[192.0.2.1]'].map(address),
+  ],
 };
 
 const invalid: readonly (readonly [section: string, issue: string, ...records: JsonObject[]])[] = [
@@ -80,8 +81,8 @@ const invalid: readonly (readonly [section: string, issue: string, ...records: J
   [
     'humanUsers',
     'EMAIL-599BI Errors.User.Email.Invalid',
-    ...['a\u00a0b@example.com', 'a@b\u00fc_.example', 'a b@example.com', 'a@[192.0.2.1]'].map(address),
-    ...['a@b@c', '', '<a@x.example>', ' a@x.example', '"a"@x.example'].map(address),
+    ...['a\u00a0b@example.com', 'a@b\u00fc_.example', 'a b@example.com'].map(address),
+    ...['a@b@c', '', '<a@x.example>', ' a@x.example'].map(address),
   ],
 ];
 
