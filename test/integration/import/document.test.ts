@@ -196,6 +196,14 @@ describe('an invalid document', () => {
     const { instance } = await strictInstance();
     expect((await instance.refusedImport(body)).body.message).toBe(message);
   });
+
+  it('is rejected even if only the last of many records has a name twice', async () => {
+    const { refused, instance } = await strictInstance();
+    const humanUsers = Array.from({ length: 600 }, (_, index) => person(`U${index}`));
+    const text = JSON.stringify(organisation('O', { humanUsers })).replace('"userId":"U599"', '$&,$&');
+    expect((await refused(around(`{"orgs":[${text}]}`)))[0]?.field).toBe('orgs[0].humanUsers[599]');
+    expect((await instance.export()).orgs).toEqual([]);
+  });
 });
 
 describe('a file with a manifest', () => {
