@@ -171,7 +171,7 @@ const unsupported = { code: 3, message: expect.stringContaining('br, gzip, x-gzi
 const corrupted = (coding: string) => ({
   code: 3,
   message: `the request body is not valid ${coding}: compress it again, or omit Content-Encoding`,
-  details: [errorInfo('BODY_CORRUPTED')],
+  details: [errorInfo('BODY_CORRUPTED', { coding })],
 });
 const inflatesTooMuch = {
   code: 8,
@@ -180,7 +180,7 @@ const inflatesTooMuch = {
 const tooLarge = (bytes: number) => ({
   code: 8,
   message: `the request body exceeds ${bytes} bytes`,
-  details: [errorInfo('REQUEST_TOO_LARGE')],
+  details: [errorInfo('REQUEST_TOO_LARGE', { limit: `${bytes}` })],
 });
 
 /** Content that compresses to a fortieth, and exceeds the limit. */

@@ -265,10 +265,13 @@ describe('an RPC', () => {
   });
 
   it('at the path of REST gets its error in a status that gRPC clients can decode', async () => {
-    const value = new TextEncoder().encode('\n\x11REQUEST_TOO_LARGE\x12\x08identity');
+    const info = '\n\x11REQUEST_TOO_LARGE\x12\x08identity\x1a\x0b\n\x05limit\x12\x0210';
+    const varint = (size: number) => String.fromCharCode((size & 0x7f) | 0x80, size >> 7);
     // With any number of bytes beyond a multiple of three.
     for (const advice of [200, 201, 202].map((length) => 'x'.repeat(length))) {
       const { headers } = errorResponse(requestTooLarge({ limit: 10, advice }), 'r', 'application/grpc');
+      const entry = `\n\x06advice\x12${varint(advice.length)}${advice}`;
+      const value = Uint8Array.from(Buffer.from(`${info}\x1a${varint(entry.length)}${entry}`, 'latin1'));
       expect(findTrailerError(headers)).toMatchObject({
         code: 8,
         rawMessage: `the request body exceeds 10 bytes: ${advice}`,
