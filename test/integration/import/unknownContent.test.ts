@@ -93,9 +93,9 @@ describe('an unknown state', () => {
   ])('fails its record, which would get access without it: %s', async (_whose, fields, error) => {
     const { instance } = await countedInstance();
     const { errors, summary } = await instance.import({ data_orgs: { orgs: [organisation('O', fields)] } });
-    expect(errors?.map(({ type, id, message }) => ({ type, id, message: message.split(': expected')[0] }))).toEqual(
-      [error],
-    );
+    expect(errors?.map(({ type, id, message }) => ({ type, id, message: message.split(': expected')[0] }))).toEqual([
+      error,
+    ]);
     expect(Object.values(summary.failed)).toEqual([1]);
     expect((await instance.export()).bytes).not.toMatch(/"(?:userId|projectId)":"[ARP]"/);
   });
