@@ -181,7 +181,9 @@ describe('a file with an invalid record', () => {
     const file = await fileWith('a.json', withRecords(broken, { userId: 'carl', user: 5 }));
     const inspected = await identityResult(['inspect', file]);
     expect(inspected).toMatchObject({ code: 3, errors: [error, { type: 'human_user', id: 'carl' }] });
-    expect((await identity(['inspect', file])).stdout).toContain('person bob: orgs[0].humanUsers[1].user.phone.phone: ');
+    expect((await identity(['inspect', file])).stdout).toContain(
+      'person bob: orgs[0].humanUsers[1].user.phone.phone: ',
+    );
     const importing = ['import', file, '--to', url, '--token-file', tokenFile];
     const summary = { created: { humanUsers: 1 }, failed: { humanUsers: 2 } };
     expect(await identityResult([...importing, '--dry-run'])).toMatchObject({ code: 3, errors: [error, {}], summary });
