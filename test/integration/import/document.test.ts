@@ -201,7 +201,7 @@ describe('an invalid document', () => {
     const { refused, instance } = await strictInstance();
     const humanUsers = Array.from({ length: 600 }, (_, index) => person(`U${index}`));
     const text = JSON.stringify(organisation('O', { humanUsers })).replace('"userId":"U599"', '$&,$&');
-    expect((await refused(around(`{"orgs":[${text}]}`)))[0]?.field).toBe('orgs[0].humanUsers[599]');
+    expect((await refused(around(`{"orgs":[${text}]}`)))[0]?.field).toBe('orgs[0].humanUsers[599].userId');
     expect((await instance.export()).orgs).toEqual([]);
   });
 });

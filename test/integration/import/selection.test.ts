@@ -122,7 +122,7 @@ describe('an import with new_orgs_only', () => {
     const failing = await testInstance(store, 'test', { store: failingStore(store, 1) });
     expect((await failing.refusedImport({ ...request, new_orgs_only: true })).status).toBe(503);
     const { status, body } = await failing.refusedImport({ ...request, new_orgs_only: true });
-    const message = expect.stringContaining('repeat the call without new_orgs_only');
+    const message = expect.stringContaining('repeat the call without `new_orgs_only`');
     expect({ status, body }).toMatchObject({ status: 409, body: { code: 6, message } });
     const { created, unchanged } = (await failing.import(request)).summary;
     expect((created.humanUsers ?? 0) + (unchanged.humanUsers ?? 0)).toBe(1_000);

@@ -45,7 +45,7 @@ describe('the database file', () => {
       const store = openEmbeddedStore(file);
       await store.commit([{ type: 'create', key: instanceKey, fields: { body: JSON.stringify(body) } }]);
       await store.close();
-      expect(() => openEmbeddedStore(file)).toThrow(/^the database has (no format|format \d), and this version needs/);
+      expect(() => openEmbeddedStore(file)).toThrow(/^the database has (no format|format \d+), and this version needs/);
     },
   );
 

@@ -103,7 +103,7 @@ describe('a migration of an application with a back-channel logout URI', () => {
     expect(stderr).toContain(
       'oidc app 6: from July 2026 on, ZITADEL refuses an application whose `backChannelLogoutUri`',
     );
-    expect(stdout).toContain('oidc app 6: the ZITADEL refuses the host in `backChannelLogoutUri`');
+    expect(stdout).toContain('oidc app 6: ZITADEL refuses the host in `backChannelLogoutUri`');
     expect(code, stderr).toBe(3);
   });
 });
@@ -154,8 +154,8 @@ describe('a migration of people whose password hashes a ZITADEL refuses', () => 
     );
     expect(stderr).toContain(`2 ${REFUSED}`);
     expect(stderr).toContain(`${zitadel.url} refuses 2 people, with all their records, if it is of June 2026 or later`);
-    expect(stdout).toContain('person bob: the ZITADEL refuses the password hash for its cost');
-    expect(stdout).toContain('person eve: the ZITADEL has no verifier for the password hash');
+    expect(stdout).toContain('person bob: ZITADEL refuses the password hash for its cost');
+    expect(stdout).toContain('person eve: ZITADEL has no verifier for the password hash');
     expect([...(zitadel.contents.organisations.get('acme')?.sections.get('humanUsers')?.keys() ?? [])]).toEqual([
       'ada',
     ]);
