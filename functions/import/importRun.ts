@@ -67,8 +67,8 @@ export interface Writing extends ImportRun {
   readonly loginNamesByDefault: boolean;
   /** The batch size that suits the database at present, if the database reports one. */
   readonly pace: Pick<Store, 'commitsInFlight' | 'recordsPerCommit'>;
-  /** The number of batches so far. */
-  batches: number;
+  /** The number of attempts to write a batch so far. */
+  attempts: number;
   /** Whether the last batch met existing records, so that reading first is cheaper than attempting creation. */
   expectExisting: boolean;
 }

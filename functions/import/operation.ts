@@ -100,7 +100,7 @@ async function beginWriting(run: ImportRun, inspection: Inspection): Promise<Wri
     watch: await RemovalWatch.begin(store, orgIdsOf(inspection)),
     loginNamesByDefault: (await describeInstance(store)).loginNamesByDomain,
     pace: dryRun === true ? {} : base,
-    batches: 0,
+    attempts: 0,
     expectExisting: false,
   };
 }

@@ -8,7 +8,8 @@ const RANDOM_DIGITS = 9;
 
 /**
  * Returns the current time with random digits behind the milliseconds, which identifies a call. Stored records have it as
- * their creation or change date, with the number of their batch: `2026-01-02T03:04:05.678` `123456789` `004` `Z`.
+ * their creation or change date, with the number of the attempt that wrote them:
+ * `2026-01-02T03:04:05.678` `123456789` `004` `Z`.
  * @param importId the digits that the requests of one import share
  */
 export function uniqueStamp(now: Date, importId = newImportId()): string {
@@ -20,9 +21,9 @@ export function newImportId(): string {
   return String(randomInt(10 ** RANDOM_DIGITS)).padStart(RANDOM_DIGITS, '0');
 }
 
-/** Returns the creation and change date for a call's next batch. */
-export function nextStamp(call: Pick<Writing, 'stamp' | 'batches'>): string {
-  const number = String(call.batches++).padStart(3, '0');
+/** Returns the creation and change date for a call's next attempt to write a batch. */
+export function nextStamp(call: Pick<Writing, 'stamp' | 'attempts'>): string {
+  const number = String(call.attempts++).padStart(3, '0');
   return `${stampPrefix(call)}${number}Z`;
 }
 

@@ -14,7 +14,7 @@ import {
 import type { ImportWarning, OnConflict } from '../contract.ts';
 import type { Writing } from '../importRun.ts';
 import { failed, type IncomingRecord, isWritten, type RecordOutcome, repetitionIssue } from '../incomingRecord.ts';
-import { isOfThisImport } from '../stamp.ts';
+import { isOfThisImport, nextStamp } from '../stamp.ts';
 import { ClaimLedger } from './claims.ts';
 import { type BatchComparison, comparedFields, isSameRecord, needsBody } from './comparison.ts';
 import { canOverwrite, heldClaims, keepsReservedNames, overwriteRecord, overwrittenFields } from './overwrite.ts';
@@ -22,13 +22,19 @@ import { writeWarnings } from './privileges.ts';
 import { findProtected } from './protectedRecords.ts';
 import { findNarrowed, findRolesInUse, type NarrowedGrant, restoreGrantsInUse } from './rolesInUse.ts';
 
+/** The outcomes of a batch's records. */
+type Outcomes = ReadonlyMap<IncomingRecord, RecordOutcome>;
+
 /** Records that are written together. */
 export interface Batch {
   readonly store: DocumentStore;
   readonly records: readonly IncomingRecord[];
   readonly comparison: BatchComparison;
-  /** The creation and change date of the records. */
-  readonly stamp: string;
+  /**
+   * The attempts to write the batch, by the creation and change date of their records. If a commit's response was lost, the
+   * next attempt reads its records: a new decision could differ, because the names that they gave up are free.
+   */
+  readonly attempts: Map<string, Outcomes>;
 }
 
 /** The outcome of a record that is not written, or how it is written unless another record has claimed its name. */
@@ -39,48 +45,75 @@ type Decision = RecordOutcome | 'create' | 'overwrite';
  * it.
  */
 export async function decideBatch(writing: Writing, batch: Batch): Promise<void> {
-  const { store, records, comparison, stamp } = batch;
-  // Kept between attempts: if a commit's response was lost, the next attempt reads records that are already overwritten.
-  // A project grant that another import has narrowed since may still lack roles in use.
-  const warnings = new Map<IncomingRecord, readonly ImportWarning[]>();
+  const { store, records, attempts } = batch;
+  const plans = records.map(({ plan }) => plan);
+  // Kept between attempts: a project grant that another import has narrowed since may still lack roles in use.
   const narrowed = new Map<IncomingRecord, NarrowedGrant>();
-  const outcomes = await store.transaction(async (transaction) => {
-    const plans = records.map(({ plan }) => plan);
+  const stamp = await store.transaction(async (transaction) => {
     const documents = await readStored(transaction, plans, writing.onConflict);
-    const findStored = ({ key }: RecordPlan) => documents.get(documentPath(key));
-    await comparison.prepare(
-      transaction,
-      plans.map((plan) => [plan, findStored(plan)]),
-    );
-    const ledger = new ClaimLedger(documents);
+    const committed = findCommitted(batch, documents);
+    if (committed !== undefined) return committed;
     const grants = writing.onConflict === 'overwrite' ? findNarrowed(records, documents) : [];
     for (const grant of grants) narrowed.set(grant.incoming, grant);
     const inUse = await findRolesInUse(writing.base, grants);
     const protectedRecords = new Map([...findProtected(writing, documents, records), ...inUse]);
-    const outcomes = new Map<IncomingRecord, RecordOutcome>();
-    const written = new Map<string, RecordPlan>();
-    for (const record of records) {
-      const { plan } = record;
-      const stored = findStored(plan);
-      const first = written.get(documentPath(plan.key));
-      const decision =
-        first === undefined
-          ? decideRecord(writing, batch, record, stored, protectedRecords.get(record))
-          : decideRepetition(plan, plan.record.digest === first.record.digest);
-      const outcome = typeof decision === 'object' ? decision : claimNames(ledger, plan, stored, decision);
-      outcomes.set(record, outcome);
-      if (isWritten(outcome)) written.set(documentPath(plan.key), plan);
-      if (typeof decision === 'object' || !isWritten(outcome)) continue;
-      transaction.write(toWrites(planToStore(record), stored, decision, stamp));
-      warnings.set(record, writeWarnings(record, stored));
-    }
-    transaction.write(ledger.writes());
-    return outcomes;
+    const next = nextStamp(writing);
+    attempts.set(next, await decideRecords(writing, batch, { transaction, documents, protectedRecords, stamp: next }));
+    return next;
   });
-  for (const [record, outcome] of outcomes)
-    record.outcome = withWriteWarnings(outcome, warnings.get(record) ?? writeWarnings(record));
+  for (const [record, outcome] of attempts.get(stamp) ?? []) record.outcome = outcome;
   const overwritten = [...narrowed.values()].filter(({ incoming }) => incoming.outcome?.kind === 'overwritten');
   for (const [record, issue] of await restoreGrantsInUse(writing, overwritten, stamp)) record.outcome = failed(issue);
+}
+
+/** Returns the stamp of the attempt that wrote one of the stored records, whose response was lost. */
+function findCommitted({ records, attempts }: Batch, documents: ReadonlyMap<string, StoredDocument>) {
+  const stamps = records.flatMap(({ plan }) => {
+    const { createdAt = '', changedAt = '' } = documents.get(documentPath(plan.key)) ?? {};
+    return [createdAt, changedAt];
+  });
+  return stamps.find((stamp) => attempts.has(stamp));
+}
+
+interface Attempt {
+  readonly transaction: Transaction;
+  /** The stored records and claims, by `documentPath`. */
+  readonly documents: ReadonlyMap<string, StoredDocument>;
+  /** The records that must not be overwritten, each with its issue. */
+  readonly protectedRecords: ReadonlyMap<IncomingRecord, RecordIssue>;
+  readonly stamp: string;
+}
+
+async function decideRecords(
+  writing: Writing,
+  { records, comparison }: Batch,
+  { transaction, documents, protectedRecords, stamp }: Attempt,
+): Promise<Outcomes> {
+  const findStored = ({ key }: RecordPlan) => documents.get(documentPath(key));
+  await comparison.prepare(
+    transaction,
+    records.map(({ plan }) => [plan, findStored(plan)]),
+  );
+  const ledger = new ClaimLedger(documents);
+  const outcomes = new Map<IncomingRecord, RecordOutcome>();
+  const written = new Map<string, RecordPlan>();
+  for (const record of records) {
+    const { plan } = record;
+    const stored = findStored(plan);
+    const first = written.get(documentPath(plan.key));
+    const decision =
+      first === undefined
+        ? decideRecord(writing, comparison, record, stored, protectedRecords.get(record))
+        : decideRepetition(plan, plan.record.digest === first.record.digest);
+    const outcome = typeof decision === 'object' ? decision : claimNames(ledger, plan, stored, decision);
+    outcomes.set(record, outcome);
+    if (typeof decision === 'object' || !isWritten(outcome)) continue;
+    outcomes.set(record, withWriteWarnings(outcome, writeWarnings(record, stored)));
+    written.set(documentPath(plan.key), plan);
+    transaction.write(toWrites(planToStore(record), stored, decision, stamp));
+  }
+  transaction.write(ledger.writes());
+  return outcomes;
 }
 
 /** Returns the record to store, whose password is hashed. */
@@ -141,20 +174,17 @@ async function readStored(
 
 /**
  * Decides one record, without regard to its names.
- * @param batch the batch, whose stamp an earlier attempt may have stored
  * @param protection the issue of a record that must not be overwritten
  */
 function decideRecord(
   writing: Writing,
-  { comparison, stamp }: Batch,
+  comparison: BatchComparison,
   { plan, reserved }: IncomingRecord,
   stored: StoredDocument | undefined,
   protection: RecordIssue | undefined,
 ): Decision {
   if (stored === undefined) return reserved === undefined ? 'create' : failed(reserved);
   const equal = comparison.isEqual(plan, stored);
-  if (equal && stored.createdAt === stamp) return { kind: 'created' };
-  if (equal && stored.changedAt === stamp) return { kind: 'overwritten' };
   if (isOfThisImport(writing, stored)) return decideRepetition(plan, equal);
   if (equal) return { kind: 'unchanged' };
   const existing = failed(plan.record.section.error.exists);

@@ -147,10 +147,14 @@ export async function restoreGrantsInUse(
       used.map(({ incoming }) => incoming.plan.key),
       ['changedAt'],
     );
+    const changedAt = (date: (grant: NarrowedGrant) => string | undefined) =>
+      used.filter((grant, index) => current[index] !== undefined && current[index].changedAt === date(grant));
     // Other imports may have overwritten some of them meanwhile.
-    const own = used.filter((_, index) => current[index]?.changedAt === stamp);
+    const own = changedAt(() => stamp);
     transaction.write(own.map(restoringWrite));
-    return new Map(own.map(({ incoming, use }) => [incoming, issueOf(use, 'roles_in_use')]));
+    // If the commit's response was lost, they are already restored.
+    const restored = [...own, ...changedAt(({ stored }) => stored.changedAt)];
+    return new Map(restored.map(({ incoming, use }) => [incoming, issueOf(use, 'roles_in_use')]));
   });
 }
 

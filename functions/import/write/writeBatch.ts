@@ -60,11 +60,10 @@ async function writeUndecided(writing: Writing, store: GuardedStore, all: readon
   const conflicts = readsFirst && (await findUnchanged(writing, all.filter(isUndecided), comparison));
   const records = all.filter(isUndecided);
   await findPrivileges(writing, records);
-  const stamp = nextStamp(writing);
   await hashPasswords(writing, records);
-  const batch = { store, records, comparison, stamp };
+  const batch: Batch = { store, records, comparison, attempts: new Map() };
   const mustDecide = conflicts || records.some(({ reserved }) => reserved !== undefined);
-  if (!mustDecide && (await tryCreate(batch))) return;
+  if (!mustDecide && (await tryCreate(writing, batch))) return;
   if (!readsFirst) await comparePasswords(writing, records, comparison);
   await decideBatch(writing, batch);
 }
@@ -79,17 +78,19 @@ function toSettled({ plan, warnings, outcome }: IncomingRecord): Settled {
  * Creates all records in one commit.
  * @returns whether they were created; otherwise a record or one of its claims exists
  */
-async function tryCreate({ store, records, stamp }: Batch): Promise<boolean> {
+async function tryCreate(writing: Writing, { store, records, attempts }: Batch): Promise<boolean> {
+  const stamp = nextStamp(writing);
   const writes = records.flatMap((record) => createWrites(planToStore(record), stamp));
   if (new Set(writes.map(({ key }) => documentPath(key))).size < writes.length) return false;
-  const warnings = records.map((record) => writeWarnings(record));
+  const outcomes = new Map(records.map((record) => [record, withWriteWarnings(CREATED, writeWarnings(record))]));
+  attempts.set(stamp, outcomes);
   try {
     await store.commit(writes);
   } catch (error) {
     if (error instanceof WriteConflictError) return false;
     throw error;
   }
-  for (const [index, record] of records.entries()) record.outcome = withWriteWarnings(CREATED, warnings[index] ?? []);
+  for (const [record, outcome] of outcomes) record.outcome = outcome;
   return true;
 }
 

@@ -7,9 +7,9 @@ import { type Store, WriteConflictError } from '../../../shared/store/store.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { comparable } from '../../support/fixtures/comparable.ts';
 import { type Organisation, organisation, person, zitadelExport } from '../../support/fixtures/organisations.ts';
-import { testInstance } from '../../support/instances/testInstance.ts';
+import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
-import { watchedStore } from '../../support/stores/watchedStore.ts';
+import { repeatingStore, watchedStore } from '../../support/stores/watchedStore.ts';
 
 const PEOPLE = 700;
 const numbers = Array.from({ length: PEOPLE }, (_, index) => index);
@@ -155,6 +155,32 @@ describe('a commit whose response is lost', () => {
     const { errors } = report.parse(await run(losing(store), [organisation('O', { humanUsers })]));
     expect(errors.map(({ id }) => id).sort()).toEqual(['P3', 'P650']);
   });
+
+  const names = (...people: readonly (readonly [userId: string, userName: string])[]) =>
+    organisation('O', { humanUsers: people.map(([userId, userName]) => person(userId, { userName })) });
+  const projects = [{ projectId: 'P', project: { name: 'P' } }];
+  const apps = (...list: readonly (readonly [appId: string, name: string])[]) =>
+    organisation('O', { projects, apiApps: list.map(([appId, name]) => ({ appId, app: { projectId: 'P', name } })) });
+  const states = (state: string) => organisation('O', { humanUsers: [{ ...person('U'), state }] });
+  it.for([
+    ['a login name that a later record gives up', names(['old', 'a']), names(['new', 'a'], ['old', 'b'])],
+    ['a name that a later app gives up', apps(['old', 'A']), apps(['new', 'A'], ['old', 'B'])],
+    ['a name that an earlier record gives up', names(['old', 'a']), names(['old', 'b'], ['new', 'a'])],
+    ['a changed state', states('USER_STATE_ACTIVE'), states('USER_STATE_LOCKED')],
+  ] as const)(
+    'and whose decision is repeated has the outcome of an undisturbed import: %s',
+    async ([_what, before, file]) => {
+      const importing = async (disturb: (store: Store) => Store) => {
+        const store = await openTestStore();
+        const instance = await testInstance(store);
+        await instance.import({ data_orgs: { orgs: [before] } });
+        const body = { data_orgs: { orgs: [file] }, on_conflict: 'overwrite' };
+        const { errors, success, summary } = await servedInstance(disturb(store), instance).import(body);
+        return { errors, success, summary, orgs: comparable((await instance.export()).orgs) };
+      };
+      expect(await importing(repeatingStore)).toEqual(await importing((store) => store));
+    },
+  );
 });
 
 describe('several imports of the same file at once', () => {

@@ -7,7 +7,7 @@ import { readDatabase } from '../../support/stores/database.ts';
 import { interruptedStore } from '../../support/stores/interruptedStore.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
 import { openTestStore } from '../../support/stores/stores.ts';
-import { hookedStore, watchedStore } from '../../support/stores/watchedStore.ts';
+import { hookedStore, repeatingStore, watchedStore } from '../../support/stores/watchedStore.ts';
 
 const USERS = 300;
 const overwriting = (...orgs: object[]) => ({ data_orgs: { orgs }, on_conflict: 'overwrite' });
@@ -131,27 +131,33 @@ describe('a project grant that is overwritten with fewer roles', () => {
     expect(scans).toBe(0);
   });
 
-  it('keeps the roles of user grants that another import creates between the check and the commit', async () => {
-    const store = await openTestStore();
-    const instance = await testInstance(store);
-    await instance.import(overwriting(owner(both), readers));
-    const before = await readDatabase(store);
-    const late = { orgId: 'granted', humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
-    let created: unknown;
-    const racing = hookedStore(store, async (writes) => {
-      if (created !== undefined || !writes.some(({ key }) => key.collection === 'projectGrants')) return;
-      created = (await instance.import({ data_orgs: { orgs: [late] } })).summary.created;
-    });
-    const { errors, reasons } = await servedInstance(racing, instance).import(narrowing);
-    expect(created).toEqual({ humanUsers: 1, userGrants: 1 });
-    expect({ errors, reasons }).toEqual({
-      errors: [error],
-      reasons: [inUse(1, 'granted_P_late')],
-    });
-    const after = await readDatabase(store);
-    expect(violationsOf(after)).toEqual([]);
-    expect(after.get('projectGrants')).toEqual(before.get('projectGrants'));
-  });
+  it.each<[string, (store: Store) => Store]>([
+    ['', (store) => store],
+    [', also when the responses to its commits are lost', repeatingStore],
+  ])(
+    'keeps the roles of user grants that another import creates between the check and the commit%s',
+    async (_what, disturbed) => {
+      const store = await openTestStore();
+      const instance = await testInstance(store);
+      await instance.import(overwriting(owner(both), readers));
+      const before = await readDatabase(store);
+      const late = { orgId: 'granted', humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
+      let created: unknown;
+      const racing = hookedStore(store, async (writes) => {
+        if (created !== undefined || !writes.some(({ key }) => key.collection === 'projectGrants')) return;
+        created = (await instance.import({ data_orgs: { orgs: [late] } })).summary.created;
+      });
+      const { errors, reasons } = await servedInstance(disturbed(racing), instance).import(narrowing);
+      expect(created).toEqual({ humanUsers: 1, userGrants: 1 });
+      expect({ errors, reasons }).toEqual({
+        errors: [error],
+        reasons: [inUse(1, 'granted_P_late')],
+      });
+      const after = await readDatabase(store);
+      expect(violationsOf(after)).toEqual([]);
+      expect(after.get('projectGrants')).toEqual(before.get('projectGrants'));
+    },
+  );
 
   it.each([
     [[], ['reader']],

@@ -10,6 +10,17 @@ export function hookedStore(store: Store, before: (writes: readonly Write[]) => 
   return interceptedStore(store, before, () => {});
 }
 
+/** A store that loses the response to each commit of a transaction, and decides again: it does not recognise its commits. */
+export function repeatingStore(store: Store): Store {
+  return {
+    ...watchedStore(store, () => {}),
+    transaction: async (work) => {
+      await store.transaction(work);
+      return store.transaction(work);
+    },
+  };
+}
+
 function interceptedStore(
   store: Store,
   before: (writes: readonly Write[]) => Promise<void>,

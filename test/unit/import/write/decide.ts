@@ -17,8 +17,8 @@ import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 
 /** The stamp of an earlier import. */
 const EARLIER = '2026-11-20T08:00:00.000000Z';
-/** The stamp of the batch that is decided. */
-const STAMP = '2026-11-21T10:00:00.000000Z';
+/** The stamp of the import to which the batch belongs. */
+const STAMP = '2026-11-21T10:00:00.000Z';
 
 const { signal } = new AbortController();
 
@@ -62,14 +62,14 @@ const emptyInspection: Writing['inspection'] = {
   digest: '',
 };
 
-/** The import to which the batch with a stamp belongs. Its file is empty: tests pass the records. */
+/** The import to which the batch belongs. Its file is empty: tests pass the records. */
 export function writingOf(store: MemoryStore, onConflict: OnConflict): Writing {
   return {
     source: { open: () => Readable.from([]) },
     settings: {},
     store,
     base: unread,
-    stamp: STAMP.replace(/\d{3}Z$/, 'Z'),
+    stamp: STAMP,
     signal,
     report: new ImportReport(),
     inspection: emptyInspection,
@@ -80,7 +80,7 @@ export function writingOf(store: MemoryStore, onConflict: OnConflict): Writing {
     watch: new RemovalWatch(store, [], { version: '', orgIds: new Set() }),
     pace: {},
     loginNamesByDefault: false,
-    batches: 0,
+    attempts: 0,
     expectExisting: false,
   };
 }
@@ -92,7 +92,7 @@ export async function decide(store: MemoryStore, plans: readonly RecordPlan[], o
     store,
     records: plans.map(toIncoming),
     comparison: new BatchComparison(onConflict, signal),
-    stamp: STAMP,
+    attempts: new Map(),
   };
   await decideBatch(writingOf(store, onConflict), batch);
 }
