@@ -10,7 +10,7 @@ import { anyOptions, named, requestOf, type Sent } from './importSteps.ts';
 import type { ModelRecord } from './kinds.ts';
 import type { Model } from './model.ts';
 import { exportedOrganisations, isContradictory } from './modelFile.ts';
-import { importFile } from './modelImport.ts';
+import { importFile, phases } from './modelImport.ts';
 import { hasOpenOutcome, hasRepetitions } from './openOutcomes.ts';
 import { brief, type State, type Step, step } from './step.ts';
 import type { Response, System } from './system.ts';
@@ -24,11 +24,12 @@ const anySent: fc.Arbitrary<Sent> = fc
 const anyMoment = fc.record({ commit: fc.integer({ min: 1, max: 6 }), turns: fc.integer({ min: 0, max: 200 }) });
 
 type Effect = (model: Model) => unknown;
+/** A call's effects in order: another call may take effect between two of them. */
+type Effects = readonly Effect[];
 
-const importing =
-  ({ orgs, options }: Sent): Effect =>
-  (model) =>
-    importFile(model, orgs, options);
+/** An import takes effect phase by phase. */
+const importing = ({ orgs, options }: Sent): Effects =>
+  phases.map((phase) => (model) => importFile(model, orgs, options, {}, [phase]));
 const isDecided =
   (...files: readonly Sent[]) =>
   ({ model }: State) =>
@@ -81,7 +82,7 @@ const importBesideRemoval = fc
       async (state, system) => {
         const [{ status, text }] = await system.importBeside(bodyOf(sent), moment, () => removal.call(system));
         expect([200, 404, 409, 503], text).toContain(status);
-        await adoptAny(state, system, importing(sent), removal.effect);
+        await adoptAny(state, system, importing(sent), [removal.effect]);
       },
       isDecided(sent),
     ),
@@ -101,7 +102,7 @@ const exportBesideImport = fc.record({ sent: anySent, read: fc.integer({ min: 1,
       });
       expect(status, text).toBe(200);
       expect(comparable(exportedFile.parse(JSON.parse(text)).orgs)).toEqual(comparable(expected));
-      await adoptAny(state, system, importing(sent), () => {});
+      await adoptAny(state, system, importing(sent), []);
     },
     isDecided(sent),
   ),
@@ -117,9 +118,12 @@ export const besideSteps: readonly fc.Arbitrary<Step>[] = [
   exportBesideImport,
 ];
 
-/** Adopts the content of the database, in which each record is as after one of two effects, or both in either order. */
-async function adoptAny({ model }: State, system: System, one: Effect, other: Effect): Promise<void> {
-  const candidates = [[], [one], [other], [one, other], [other, one]].map((effects) => {
+/**
+ * Adopts the content of the database, in which each record is as after one of two calls, or both: either of them took
+ * effect before, after or in the midst of the other.
+ */
+async function adoptAny({ model }: State, system: System, one: Effects, other: Effects): Promise<void> {
+  const candidates = [[], one, other, ...within(one, other), ...within(other, one)].map((effects) => {
     const after = model.clone();
     for (const effect of effects) effect(after);
     return after;
@@ -135,6 +139,11 @@ async function adoptAny({ model }: State, system: System, one: Effect, other: Ef
   assign(model.instanceRoles, actual.instanceRoles);
   for (const id of model.tokens.keys()) if (!actual.tokens.has(id)) model.tokens.delete(id);
   settleScopes(model, candidates);
+}
+
+/** Returns the orders in which a call takes effect before, after or in the midst of another one. */
+function within(call: Effects, other: Effects): readonly Effects[] {
+  return [...other.keys(), other.length].map((before) => [...other.slice(0, before), ...call, ...other.slice(before)]);
 }
 
 /** Whether a record depends on others, which calls at the same time mix: its soundness is judged alone. */

@@ -49,21 +49,26 @@ interface Decided {
 
 type Decision = Pick<Decided, 'kind' | 'issue'>;
 
-const phases = [0, 1, 2, 3, 4] as const;
+export const phases = [0, 1, 2, 3, 4] as const;
+type Phase = (typeof phases)[number];
 
-/** Imports a file into a model, and returns the outcome of each of its records (specification 6). */
+/**
+ * Imports a file into a model, and returns the outcome of each of its records (specification 6).
+ * @param included the phases to import; all by default
+ */
 export function importFile(
   model: Model,
   orgs: readonly Organisation[],
   options: Options,
   stated: Stated = {},
+  included: readonly Phase[] = phases,
 ): readonly Outcome[] {
   const entries = readFile(orgs, stated);
   const seen = new Map<string, ModelRecord>();
   const validating = validatingOrganisations(model, entries);
   const primary = lastPrimaryDomains(entries, validating);
   const before = model.clone();
-  return phases.flatMap((phase) => {
+  return included.flatMap((phase) => {
     const organisations = new Map(entries.map((entry) => [entry.orgId, entry])).values();
     const nameless = phase === 0 ? [...organisations].flatMap((entry) => missingOrganisation(model, entry)) : [];
     const records = entries.flatMap((entry) => entry.records.filter((record) => phaseOf(record) === phase));
