@@ -112,5 +112,5 @@ function lacksOnlyMissing([other, zitadel]: DifferingValues, hasProvider: (id: s
   const kept = Array.isArray(other)
     ? other.filter((idp) => isJsonObject(idp) && hasProvider(textAt(idp, 'idpId', '')))
     : [];
-  return isDeepStrictEqual(zitadel, kept);
+  return isDeepStrictEqual(zitadel ?? [], kept);
 }

@@ -11,6 +11,7 @@ import { isGrantToItself, recordKey, reportedId } from '../organisation/recordPl
 import type { Credential, Section } from '../organisation/section.ts';
 import { lackedCredentials, type StatedContent, statedState, statesOtpEmail } from '../organisation/statedContent.ts';
 import type { RecordState } from '../organisation/states.ts';
+import { ORGANISATION_FIELD } from '../organisation/zitadelFacts.ts';
 import { documentPath } from '../store/store.ts';
 import type { SecretSelection } from './secretSelection.ts';
 
@@ -55,13 +56,14 @@ export function comparedRecord(given: OrganisationRecord, selection: SecretSelec
   if (isGrantToItself(record)) return undefined;
   const id = documentPath(recordKey(record));
   const { body, otpEmail, state } = record;
+  const isMoved = section.zitadel?.movesRecords === true;
   return {
-    key: hash('sha256', JSON.stringify([section.name, orgId, id]), 'buffer'),
+    key: hash('sha256', JSON.stringify([section.name, isMoved ? '' : orgId, id]), 'buffer'),
     section: section.name,
     orgId,
     id: reportedId(given) || orgId,
     content: {
-      body,
+      body: isMoved ? JSON.stringify({ ...parseObject(body), [ORGANISATION_FIELD]: orgId }) : body,
       secrets: secretDigests(record, selection),
       ...(selection.withOtp && otpEmail !== undefined ? { otpEmail } : {}),
       ...(state === undefined ? {} : { state }),

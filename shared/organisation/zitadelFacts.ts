@@ -118,6 +118,8 @@ export interface ZitadelBehaviour {
   /** The content that no export of ZITADEL has, in addition to the fields above. */
   readonly unexported?: readonly string[];
   readonly caseless?: CaselessName;
+  /** Whether it can keep records in another organisation than the file, so that they are compared in the whole instance. */
+  readonly movesRecords?: true;
   readonly missingProviders?: MissingProviders;
 }
 
@@ -139,6 +141,9 @@ export function unexportedContent({ fields = [], unexported: others = [] }: Zita
 export function isFalse([, zitadel]: DifferingValues): boolean {
   return zitadel === undefined || zitadel === false;
 }
+
+/** The compared field with the organisation of a record that ZITADEL moves. */
+export const ORGANISATION_FIELD = 'orgId';
 
 /** The fact about names that ZITADEL does not distinguish by case. */
 export const equalButForCase = {

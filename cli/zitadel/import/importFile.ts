@@ -6,6 +6,8 @@ import { addCounts } from '../../../shared/collections/counts.ts';
 import { warn } from '../../../shared/errors/warnings.ts';
 import { combineVisitors, inspect } from '../../../shared/exportFile/inspection.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
+import { textAt } from '../../../shared/json/jsonObject.ts';
+import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { Backoff, type RetryPolicy } from '../../../shared/retry.ts';
 import { UsageError } from '../../command.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
@@ -98,7 +100,10 @@ async function importFile(
   else await sendLedger(connection, owned, callerId, onSettled);
   const sent = { ...read, owned, connection };
   if (await settleExisting(sent)) await decideClosings(read, connection);
-  if (!options.dryRun) await lookAgain(sent);
+  if (!options.dryRun) {
+    await lookAgain(sent);
+    await proveCreated(sent);
+  }
   await closer?.finish();
   const leftToDo = await listLeftToDo(read, signal);
   const { errors, elsewhere, refused, outcomes } = ledger;
@@ -133,6 +138,8 @@ interface SentFile {
   readonly survey: FileSurvey;
   readonly options: PlaceImportOptions;
   readonly owned: OwnedFile;
+  /** The user of the token. */
+  readonly callerId: string;
 }
 
 /** Searches of a ZITADEL can show writes up to a minute later, if its projections stand still. */
@@ -153,7 +160,7 @@ async function settleExisting({ connection, ledger, survey, options, owned }: Se
   await settleUnexported(connection, ledger);
   const backoff = new Backoff(connection.polls ?? defaultPolls, connection.signal);
   for (let isLast = false, isFirst = true; ; isFirst = false) {
-    const orgIds = ledger.organisationsOf(outcomes);
+    const orgIds = await placesOf(ledger.records(connection.signal, outcomes), survey);
     if (orgIds.length === 0) return !isFirst;
     await setTimeout(LAG_MS, undefined, { signal: connection.signal });
     using target = await TargetRecords.read(connection, { ...options, newOrgsOnly: false }, orgIds, survey.losses);
@@ -218,6 +225,56 @@ async function lookAgain({ connection, ledger, owned }: SentFile): Promise<void>
     const owner = withholdIfForeign(owned, document);
     if (owner !== undefined) ledger.addElsewhere(document.position, elsewhereText(owner.orgId, owned.owners));
   }
+}
+
+/**
+ * Compares the created records with the target's export, as the proof of a migration does, and reports those that it shows
+ * with other content, or not at all.
+ */
+async function proveCreated({ connection, ledger, survey, options, callerId }: SentFile): Promise<void> {
+  const backoff = new Backoff(connection.polls ?? defaultPolls, connection.signal);
+  let orgIds = await placesOf(ledger.records(connection.signal, ['created']), survey);
+  while (orgIds.length > 0) {
+    using target = await TargetRecords.read(connection, { ...options, newOrgsOnly: false }, orgIds, survey.losses);
+    const differing: LedgerRecord[] = [];
+    for await (const one of ledger.records(connection.signal, ['created'])) {
+      const place = placeOf(one.record, survey);
+      const isShown = place !== undefined && orgIds.includes(place) && isExported(one, callerId);
+      if (isShown && target.find(one.record).found !== 'equal') differing.push(one);
+    }
+    if (differing.length === 0) return;
+    orgIds = await placesOf(differing, survey);
+    if (await backoff.failed(undefined)) continue;
+    for (const one of differing) ledger.addProblem(one, differenceText(target.find(one.record)));
+    return;
+  }
+}
+
+/** Whether an export can show a record. None shows memberships and grants of the token's user in organisations of others. */
+function isExported({ record: { section, json }, id }: LedgerRecord, callerId: string): boolean {
+  const isOfCaller = ['members', 'userGrants'].includes(section.collection) && json.userId === callerId;
+  return !isOfCaller && !isNeverExported({ section: section.name, id });
+}
+
+/** Returns the organisation in which a ZITADEL keeps a record; undefined if the file does not have that organisation. */
+function placeOf({ section, json, orgId }: OrganisationRecord, { projects }: FileSurvey): string | undefined {
+  return section.zitadel?.movesRecords === true ? projects.get(textAt(json, 'projectId', orgId)) : orgId;
+}
+
+/** Returns the organisations of the file in which a ZITADEL keeps some records. */
+async function placesOf(
+  records: AsyncIterable<LedgerRecord> | Iterable<LedgerRecord>,
+  survey: FileSurvey,
+): Promise<string[]> {
+  const orgIds = new Set<string>();
+  for await (const { record } of records) orgIds.add(placeOf(record, survey) ?? record.orgId);
+  return [...orgIds];
+}
+
+function differenceText({ found, paths }: TargetRecord): string {
+  return found === 'missing'
+    ? "was created, and the target's export does not show it: compare both sides"
+    : `was created, and the target's export shows other content: ${paths.join(', ')}`;
 }
 
 /** Returns the warnings about changes of existing records, and about their secrets. */

@@ -62,7 +62,6 @@ const errorRow = z.object({ section: z.string(), id: z.string(), type: z.string(
 const progressRow = z.object({ records: z.int(), total: z.int() });
 const idRow = ledgerRow.pick({ id: true });
 const changesRow = z.object({ seeds: z.int(), closed: z.int() });
-const organisationRow = z.object({ orgId: z.string() });
 /** A record's JSON with its credentials, and further facts from the file. */
 const recordContent = z.object({
   json: z.record(z.string(), z.unknown()),
@@ -382,12 +381,6 @@ export class ImportLedger implements RecordVisitor, Disposable {
   get progress(): z.infer<typeof progressRow> {
     const sql = "SELECT count(*) AS total, count(outcome) AS records FROM records WHERE outcome IS NOT 'notCarried'";
     return progressRow.parse(this.database.statement(sql).get());
-  }
-
-  /** Returns the organisations of the records with some outcomes. */
-  organisationsOf(outcomes: readonly LedgerOutcome[]): string[] {
-    const rows = this.database.all(`SELECT DISTINCT orgId FROM records WHERE ${hasOutcome(outcomes)}`);
-    return rows.map((columns) => organisationRow.parse(columns).orgId);
   }
 
   /** The numbers of settled records. */

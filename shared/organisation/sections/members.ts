@@ -4,6 +4,7 @@ import { type JsonObject, textAt } from '../../json/jsonObject.ts';
 import type { RecordIssue } from '../relations.ts';
 import { areCompatible, type MembershipScope } from '../roles.ts';
 import type { GivenPrivilege, Section, ValueRule } from '../section.ts';
+import { ORGANISATION_FIELD } from '../zitadelFacts.ts';
 import { inOrganisation, project, user } from './references.ts';
 
 /**
@@ -114,6 +115,17 @@ export const memberSections: readonly Section[] = [
       { id: 'PROJECT-m9gKK', key: 'Errors.Project.Grant.Member.Invalid' },
     ),
     exported: { ofProject: 'projectId' },
+    zitadel: {
+      movesRecords: true,
+      fields: [
+        {
+          does: 'changes',
+          fields: [ORGANISATION_FIELD],
+          text: "ZITADEL keeps the members of a project grant in the project's organisation",
+          explains: () => true,
+        },
+      ],
+    },
     references: [
       user('userId', 'COMMAND-uXHNj'),
       {

@@ -8,6 +8,7 @@ import { exportFileWith, readResult } from '../../support/migrations/migrating.t
 import { servedPlace, testDirectory } from '../../support/places/servedPlace.ts';
 import { sqlite } from '../../support/stores/stores.ts';
 import { measured, type Release } from '../../support/zitadel/behaviour.ts';
+import { organisationsWithGrantMember } from '../../support/zitadel/grantMember.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 
 const listed = z.array(z.looseObject({ id: z.string() }));
@@ -73,6 +74,23 @@ describe('a migration of every kind of record', () => {
       expect([attempt, errors, unexplained], stderr).toEqual([attempt, [], []]);
       expect(code, stderr).toBe(0);
     }
+  });
+});
+
+describe('a migration of a member of a project grant that ZITADEL keeps in the organisation of the project', () => {
+  it('finds it there, with the reason, and ends with 0', async () => {
+    const { migrate } = await migrating(await exportFileWith(...organisationsWithGrantMember));
+    const { code, stdout, stderr } = await migrate('--json');
+    const { differences, unexpected } = readResult(stdout).proof;
+    expect([code, unexpected], stderr).toEqual([0, 0]);
+    expect(differences).toContainEqual(
+      expect.objectContaining({
+        section: 'projectGrantMembers',
+        outcome: 'different',
+        fields: [expect.objectContaining({ path: 'orgId' })],
+        reason: "ZITADEL keeps the members of a project grant in the project's organisation",
+      }),
+    );
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import type { Release, ZitadelBehaviour } from '../../support/zitadel/behaviour.ts';
 import { importIntoStandIn } from '../../support/zitadel/connect.ts';
+import { organisationsWithGrantMember } from '../../support/zitadel/grantMember.ts';
 import { filledZitadel } from '../../support/zitadel/placeOfZitadel.ts';
 import { importsOf, type ZitadelStandIn } from '../../support/zitadel/standIn.ts';
 
@@ -278,6 +279,28 @@ describe('an import into a ZITADEL', () => {
     expect(summary.created).toEqual({ org: 1, humanUsers: 1 });
     expect(summary.unchanged).toEqual({ humanUsers: 1, machineUsers: 1 });
     expect(errors).toMatchObject([{ type: 'human_user', id: 'twin', message: expect.stringContaining('V3-DKcYh') }]);
+  });
+
+  it('ends with a comparison of what it has created, and names what the target does not show', async () => {
+    const { zitadel } = await filledZitadel([], { lagMs: 600_000 });
+    const { errors, summary } = await importIntoStandIn(zitadel, [organisation('9', { humanUsers: [person('ann')] })], {
+      polls: never,
+    });
+    const message = "was created, and the target's export does not show it: compare both sides";
+    expect(errors).toEqual([
+      { type: 'human_user', id: 'ann', message },
+      { type: 'org', id: '9', message },
+    ]);
+    expect(summary.created).toEqual({ org: 1, humanUsers: 1 });
+  });
+
+  it('finds the members of a project grant under the organisation of the project, also when it is repeated', async () => {
+    const { zitadel } = await filledZitadel([]);
+    const counts = { org: 2, humanUsers: 1, projects: 1, projectRoles: 1, projectGrants: 1, projectGrantMembers: 1 };
+    const first = await importIntoStandIn(zitadel, organisationsWithGrantMember);
+    expect([first.errors, first.summary]).toMatchObject([undefined, { created: counts, failed: {} }]);
+    const { errors, summary } = await importIntoStandIn(zitadel, organisationsWithGrantMember);
+    expect([errors, summary]).toMatchObject([undefined, { created: {}, unchanged: counts }]);
   });
 
   it('takes a deleted organisation with the token of a user who was not its member', async () => {

@@ -253,7 +253,7 @@ describe('an import into a ZITADEL', () => {
   it('takes the automatic domain and verified domains for what they are', async () => {
     const zitadel = await startZitadel();
     const domains = [
-      { domainName: 'organisation-1.localhost', isVerified: true },
+      { domainName: 'organisation-1.localhost', isVerified: true, isPrimary: true },
       { domainName: 'one.example', isVerified: true },
     ];
     const url = zitadel.url.replace('127.0.0.1', 'localhost');

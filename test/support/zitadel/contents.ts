@@ -118,6 +118,11 @@ export class Contents {
     return [...this.organisations.values()].some(({ sections }) => sections.get(section)?.has(key) === true);
   }
 
+  /** Returns the organisation of a project; undefined for an unknown project. */
+  ownerOfProject(projectId: string): string | undefined {
+    return [...this.organisations.values()].find(({ sections }) => sections.get('projects')?.has(projectId))?.orgId;
+  }
+
   private nextVisible(): number {
     return this.now() + this.lagMs;
   }

@@ -239,6 +239,7 @@ export const thirdPhase: readonly Row[] = [
     section: 'projectGrantMembers',
     type: 'project_grant_member',
     id: ['$orgId', 'projectId', 'grantId', 'userId'],
+    key: ['projectId', 'grantId', 'userId'],
     exists: 'ID=PROJECT-37fug Message=Errors.AlreadyExists',
     refuses: user('userId', 'ID=COMMAND-uXHNj Message=Errors.User.NotFound'),
   },

@@ -112,7 +112,7 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
     const isTaken =
       type === 'human_user'
         ? contents.users.has(recordId) || contents.deletedIds.has(recordId)
-        : exists !== '' && contents.find(orgId, section, recordId) !== undefined;
+        : exists !== '' && contents.find(placeOf(run, section, json, orgId), section, recordId) !== undefined;
     // The seed follows as a separate write, also for an existing person.
     if (isTaken) return [fault(existsIn(run.release, row) ?? exists), ...importSeed(run, orgId, json)];
     if (isUser && run.races?.(recordId) === true) {
@@ -124,7 +124,7 @@ function importSection(run: ImportRun, org: JsonObject, row: Row): Fault[] {
     if (run.drops?.({ section }) === true) return [];
     run.write();
     const written = stored?.(given) ?? json;
-    const owner = ownerAfter(run, section, recordId, orgId);
+    const owner = ownerAfter(run, section, recordId, placeOf(run, section, json, orgId));
     const stateEvents = isUser ? userStateEvents(written) : [];
     const created = [...creationEvents(section, { ...json, ...written }, orgId), ...stateEvents];
     contents.append(orgId, created, run.callerId);
@@ -165,6 +165,13 @@ function ownerAfter({ contents, release }: ImportRun, section: string, id: strin
   const aggregateType = { humanUsers: 'user', machineUsers: 'user', projects: 'project', actions: 'action' }[section];
   if (!keepsOwner(release) || aggregateType === undefined) return orgId;
   return contents.log.ownerOf(aggregateType, id) ?? orgId;
+}
+
+/** Returns the organisation that keeps a record: that of the project for members of project grants. */
+function placeOf({ contents }: ImportRun, section: string, json: JsonObject, orgId: string): string {
+  return section === 'projectGrantMembers'
+    ? (contents.ownerOfProject(textAt(json, 'projectId', orgId)) ?? orgId)
+    : orgId;
 }
 
 /** Returns the error about an existing record, in the form of the release. */

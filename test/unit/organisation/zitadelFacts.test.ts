@@ -5,7 +5,7 @@ import { LeftToDo } from '../../../shared/exportFile/leftToDo.ts';
 import { leftToDoRules } from '../../../shared/exportFile/leftToDoRules.ts';
 import type { Section } from '../../../shared/organisation/section.ts';
 import { recordSections } from '../../../shared/organisation/sections.ts';
-import type { FieldFact } from '../../../shared/organisation/zitadelFacts.ts';
+import { type FieldFact, ORGANISATION_FIELD } from '../../../shared/organisation/zitadelFacts.ts';
 import { contains, describeReleases, overlap, possibleReleases } from '../../../shared/organisation/zitadelReleases.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 import { fieldPlaces } from '../../support/strings/fieldPlaces.ts';
@@ -41,7 +41,7 @@ function hasField({ name, additional }: Section, path: string): boolean {
 }
 
 describe('a fact about what ZITADEL does to a field', () => {
-  it.each(uses.filter(({ path }) => !['state', 'orgState'].includes(path)))(
+  it.each(uses.filter(({ path }) => !['state', 'orgState', ORGANISATION_FIELD].includes(path)))(
     'is about a field of the section: $title',
     ({ section, path }) => expect(hasField(section, path)).toBe(true),
   );
