@@ -50,10 +50,23 @@ export class FileSecrets implements RecordVisitor {
     };
   }
 
-  /** The kinds of secrets in the file as an export selects them, where client secrets belong to passwords. */
-  get selection(): SecretSelection {
-    const { withPasswords, ...others } = this.content;
+  /**
+   * Returns the kinds of secrets that an import of the file changes, as an export selects them, where client secrets belong
+   * to passwords: those that it contains, and those that its source has none of, as its manifest states.
+   */
+  selection(request: ExportedRequest): SecretSelection {
+    const { withPasswords, ...others } = this.stated(request);
     return { withPasswords: withPasswords || this.counts.clientSecrets !== undefined, ...others };
+  }
+
+  /** Returns the kinds of secrets that the file contains, or would contain if the source had any. */
+  stated({ secrets }: ExportedRequest): SecretSelection {
+    const { withPasswords, withOtp, withKeys } = this.content;
+    return {
+      withPasswords: withPasswords || secrets?.passwords === true,
+      withOtp: withOtp || secrets?.otp === true,
+      withKeys: withKeys || secrets?.keys === true,
+    };
   }
 }
 
@@ -96,17 +109,11 @@ export class FileFacts implements RecordVisitor {
    */
   leftToDo(request: ExportedRequest, forZitadel = false, asked?: SecretSelection): readonly CountedEntry[] {
     const list = forZitadel ? this.lists.zitadel : this.lists.ours;
-    return list.countedEntriesFor({ ...this.asked(request), forZitadel, ...(asked === undefined ? {} : { asked }) });
-  }
-
-  /** Returns the kinds of secrets that the file contains, or would contain if the source had any. */
-  private asked({ secrets }: ExportedRequest): SecretSelection {
-    const { withPasswords, withOtp, withKeys } = this.secrets.content;
-    return {
-      withPasswords: withPasswords || secrets?.passwords === true,
-      withOtp: withOtp || secrets?.otp === true,
-      withKeys: withKeys || secrets?.keys === true,
-    };
+    return list.countedEntriesFor({
+      ...this.secrets.stated(request),
+      forZitadel,
+      ...(asked === undefined ? {} : { asked }),
+    });
   }
 }
 

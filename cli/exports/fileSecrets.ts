@@ -7,18 +7,27 @@ import { makeRepeatable, undisposed } from './fileContent.ts';
 import { FileSecrets } from './fileFacts.ts';
 import { inspectPlace } from './inspectPlace.ts';
 import type { ExportFile, FilePlace, PlaceExportOptions } from './placeInterfaces.ts';
+import type { ExportedRequest } from './recordCounter.ts';
 
 /**
- * Requires that a call selects every kind of secrets in a file, because a file is imported as it is.
+ * Requires that a call selects every kind of secrets that an import of a file changes, because a file is imported as it is.
  * @param name the file's name in messages
+ * @param request the request for the file, as its manifest describes it
  * @throws UsageError
  */
-export function requireSelected(name: string, contained: SecretSelection, selected: SecretSelection): void {
+export function requireSelected(
+  name: string,
+  secrets: FileSecrets,
+  request: ExportedRequest,
+  selected: SecretSelection,
+): void {
   const given = selectedKinds(selected);
-  const others = selectedKinds(contained).filter((kind) => !given.includes(kind));
+  const others = selectedKinds(secrets.selection(request)).filter((kind) => !given.includes(kind));
   if (others.length === 0) return;
+  const contained = selectedKinds(secrets.selection({}));
+  const verb = others.every((kind) => contained.includes(kind)) ? 'contains' : 'was exported with';
   throw new UsageError(
-    `${name} contains ${others.join(', ')}, and a file is imported as it is: add them to --with, or export it again with the wanted secrets; nothing is changed`,
+    `${name} ${verb} ${others.join(', ')}, and a file is imported as it is: add them to --with, or export it again with the wanted secrets; nothing is changed`,
   );
 }
 
@@ -37,8 +46,8 @@ export async function openWithSecrets(
   const file = content.isRepeatable ? content : resources.use(await makeRepeatable(content, signal));
   const secrets = new FileSecrets();
   const opened: FilePlace = { ...place, readExport: async () => ({ ...file, ...undisposed }) };
-  await inspectPlace(opened, options, secrets, output, signal, `checking ${place.name}`);
-  requireSelected(place.name, secrets.selection, options);
+  const { request } = await inspectPlace(opened, options, secrets, output, signal, `checking ${place.name}`);
+  requireSelected(place.name, secrets, request, options);
   const held = resources.move();
   return { ...file, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }

@@ -30,7 +30,7 @@ const answers: Readonly<Record<string, readonly SecretKind[]>> = {
 };
 
 /**
- * Completes the settings with the secrets to move if the call has no `--with`: those in a file, or those that the user
+ * Completes the settings with the secrets to move if the call has no `--with`: those that a file contains or states, or those that the user
  * chooses at the terminal.
  */
 export async function chooseSecrets(
@@ -41,8 +41,8 @@ export async function chooseSecrets(
   if (call.options.with !== undefined) return settings;
   if (place.takes === 'files') {
     const secrets = new FileSecrets();
-    await inspectPlace(place, sourceOptions(settings), secrets, progressOutput(call), call.signal);
-    return { ...settings, ...secrets.selection };
+    const { request } = await inspectPlace(place, sourceOptions(settings), secrets, progressOutput(call), call.signal);
+    return { ...settings, ...secrets.selection(request) };
   }
   const question = 'Which secrets move? Without passwords, people have to set a new password.';
   const answer = await askChoice(question, Object.keys(answers), call);

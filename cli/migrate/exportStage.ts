@@ -36,7 +36,7 @@ export async function stageExport(run: MigrationRun, source: OpenSide): Promise<
   const secrets = new FileSecrets();
   const read = isFile ? { ...run.export, name: source.place.name } : run.export;
   const { bytes, tally, counts, manifest, organisations } = await inspectStaged(run, secrets, read);
-  if (isFile) requireSelected(source.place.name, secrets.selection, settings);
+  if (isFile) requireSelected(source.place.name, secrets, manifest ?? {}, settings);
   const contains = (id: string | undefined) => organisations.some(({ orgId }) => orgId === id);
   const exporter = source.facts?.caller ?? manifest?.exportedBy;
   const { orgs = 0, org = 0 } = tally.counts;

@@ -78,6 +78,32 @@ Undone by --on-conflict overwrite
 `);
   });
 
+  it('of a file moves the secrets that its manifest states, although the source has none of them', async () => {
+    const people = [hashed('ada', { otpEmail: true }), person('cy', { otpCode: 'JBSWY3DPEHPK3PXP' })];
+    const { south } = await migrated(...people);
+    const bare = await servedPlace(sqlite);
+    await identity([
+      'import',
+      await exportFileWith(organisation('acme', { humanUsers: ['ada', 'cy'].map((id) => person(id)) })),
+      '--to',
+      bare.database,
+    ]);
+    const migrating = await prepareMigration(south);
+    const file = join(migrating.cwd, 'bare.json');
+    const exporting = ['export', bare.database, '--to', file, '--org', 'acme', '--with', 'all'];
+    expect((await identity(exporting, migrating)).code).toBe(0);
+    const places = ['--from', file, '--to', south.database];
+    const { stdout } = await identity(['migrate', 'plan', ...places, '--on-conflict', 'overwrite'], migrating);
+    expect(stdout).toContain(`
+Undone by --on-conflict overwrite
+  ada (name of ada) of acme loses the password, loses the OTP e-mail factor
+  cy (name of cy) of acme loses the TOTP seed
+`);
+    const unselected = await identity(['migrate', ...places, '--with', 'passwords', '--yes'], migrating);
+    expect(unselected.code).toBe(64);
+    expect(unselected.stderr).toContain('was exported with otp, keys, and a file is imported as it is');
+  });
+
   it('from a ZITADEL ends with 3, and names the TOTP seed that the person has lost there', async () => {
     const ada = hashed('ada', { state: 'USER_STATE_ACTIVE' });
     const withSeed = { ...ada, user: { ...ada.user, otpCode: 'JBSWY3DPEHPK3PXP' } };
