@@ -49,6 +49,8 @@ export interface OrganisationHeader {
   readonly passwordComplexity: PasswordComplexity | undefined;
   /** Whether the file's domain policy requires validated domains; undefined if the file has no policy. */
   readonly validatesDomains: boolean | undefined;
+  /** Why the file's domain policy is invalid, which decides the scope of login names; undefined if it is not. */
+  readonly domainPolicyIssue: RecordIssue | undefined;
   /** The path of the file's last record with each mark of its section. */
   readonly lastMarked: ReadonlyMap<string, string>;
   /** The organisation and its users, if the file has no state of any of them, as files of ZITADEL 2 and 3. */
@@ -101,6 +103,7 @@ export class OrganisationDraft {
   /** Sections with additions whose record the file holds. */
   private readonly completed = new Set<Section>();
   private hasLoginNames = false;
+  private domainPolicyIssue: RecordIssue | undefined;
   private passwordComplexity: PasswordComplexity | undefined;
   private validatesDomains: boolean | undefined;
   private readonly lastMarked = new Map<string, string>();
@@ -169,7 +172,10 @@ export class OrganisationDraft {
     const { section, json } = record;
     this.hasRecords = true;
     if (section.v1?.lists !== undefined) this.completed.add(section);
-    if (record.invalid !== undefined) return;
+    if (record.invalid !== undefined) {
+      if (section === domainPolicySection) this.domainPolicyIssue ??= record.invalid;
+      return;
+    }
     for (const mark of section.adjusted?.marks(json) ?? []) this.lastMarked.set(mark, documentPath(recordKey(record)));
     this.hasLoginNames ||= claimsLoginNames(section);
     if (section.collection === 'users') this.observeUser(record);
@@ -194,6 +200,7 @@ export class OrganisationDraft {
     for (const section of later.completed) this.completed.add(section);
     this.invalidField ??= later.invalidField;
     this.hasLoginNames ||= later.hasLoginNames;
+    this.domainPolicyIssue ??= later.domainPolicyIssue;
     this.hasUserState ||= later.hasUserState;
     this.users.people += later.users.people;
     this.users.serviceUsers += later.users.serviceUsers;
@@ -213,6 +220,7 @@ export class OrganisationDraft {
       hasLoginNames: this.hasLoginNames,
       passwordComplexity: this.passwordComplexity,
       validatesDomains: this.validatesDomains,
+      domainPolicyIssue: this.validatesDomains === undefined ? this.domainPolicyIssue : undefined,
       lastMarked: this.lastMarked,
       unknownStates: this.unknownStates(),
       orphaned: this.countOrphaned(),

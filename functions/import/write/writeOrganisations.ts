@@ -54,7 +54,7 @@ const ID_MISSING: RecordIssue = {
  */
 export async function writeOrganisations(writing: Writing): Promise<Targets> {
   const { store, signal, report, watch, inspection } = writing;
-  const organisations = inspection.organisations.map(toFileOrganisation);
+  const organisations = await withPolicyIssues(writing, inspection.organisations.map(toFileOrganisation));
   const existing = new Set<string>();
   const uncreatable = organisations.filter(({ issue }) => issue !== undefined);
   for await (const [organisation, isStored] of lookUp(store, uncreatable, signal)) {
@@ -111,6 +111,25 @@ function toFileOrganisation(header: OrganisationHeader): FileOrganisation {
   if (record.invalid !== undefined) return { header, record, issue: record.invalid };
   if (isLongId(orgId)) return { header, record, issue: ID_TOO_LONG };
   return { header, issue: undefined, ...normaliseRecord(record) };
+}
+
+/**
+ * Refuses the new organisations whose domain policy is invalid: names that their users claim without it would settle a scope
+ * that no corrected file can change.
+ */
+async function withPolicyIssues(
+  { store, signal }: Writing,
+  organisations: readonly FileOrganisation[],
+): Promise<readonly FileOrganisation[]> {
+  const doubtful = organisations.filter(
+    ({ header, issue }) => issue === undefined && header.domainPolicyIssue !== undefined && header.hasLoginNames,
+  );
+  const refused = new Set<FileOrganisation>();
+  for await (const [organisation, isStored] of lookUp(store, doubtful, signal))
+    if (!isStored) refused.add(organisation);
+  return organisations.map((organisation) =>
+    refused.has(organisation) ? { ...organisation, issue: organisation.header.domainPolicyIssue } : organisation,
+  );
 }
 
 /** Plans an organisation, which remembers the instance that exported it. */

@@ -205,6 +205,29 @@ describe('an invalid record', () => {
     expect(existing.summary.created).toEqual({ humanUsers: 1, projects: 1 });
   });
 
+  it('fails a new organisation if it is the domain policy, without which names of users would settle their scope', async () => {
+    const { instance } = await newInstance();
+    const imported = (validateOrgDomains: unknown, orgId = 'O') => {
+      const domainPolicy = { orgId, userLoginMustBeDomain: true, validateOrgDomains };
+      const orgs = [organisation(orgId, { domainPolicy, humanUsers: [person('A')] })];
+      return instance.import({ data_orgs: { orgs } });
+    };
+    const { errors, summary } = await imported('x');
+    expect(errors).toMatchObject([
+      { type: 'org', id: 'O', message: 'orgs[0].domainPolicy.validateOrgDomains: expected true or false' },
+    ]);
+    expect(summary).toMatchObject({ created: {}, failed: { org: 1, domainPolicy: 1, humanUsers: 1 } });
+    expect((await imported(true)).summary).toMatchObject({
+      created: { org: 1, domainPolicy: 1, humanUsers: 1 },
+      failed: {},
+    });
+    // The stored policy governs the users of an existing organisation.
+    expect((await imported('x')).summary).toMatchObject({
+      unchanged: { org: 1, humanUsers: 1 },
+      failed: { domainPolicy: 1 },
+    });
+  });
+
   it('is counted, and not listed, beyond 10,000 errors', async () => {
     const { instance } = await newInstance();
     const userMetadata = Array.from({ length: 10_050 }, (_, at) => ({ id: 'B', key: `k${at}`, value: '' }));
