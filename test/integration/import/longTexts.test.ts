@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
-import { importReport, testInstance } from '../../support/instances/testInstance.ts';
+import { testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore } from '../../support/stores/stores.ts';
 
 const marks = '\u0323\u0301'.repeat(50_000);
@@ -18,7 +18,7 @@ describe('texts above their limits', () => {
       ],
       domains: [{ domainName: marks, isVerified: true }],
     });
-    const { errors, summary } = importReport.parse(await instance.import({ data_orgs: { orgs: [org] } }));
+    const { errors, summary } = await instance.import({ data_orgs: { orgs: [org] } });
     expect(errors).toMatchObject([
       {
         type: 'domain',
@@ -35,7 +35,7 @@ describe('texts above their limits', () => {
     const instance = await testInstance(await openTestStore());
     const id = 'r'.repeat(2_600);
     const org = organisation('o', { humanUsers: [person(id, { userName: 'r' })] });
-    const { errors, summary } = importReport.parse(await instance.import({ data_orgs: { orgs: [org] } }));
+    const { errors, summary } = await instance.import({ data_orgs: { orgs: [org] } });
     expect(errors).toBeUndefined();
     const message = 'the id has more than 200 characters: no operation finds the user by it';
     expect(summary.warnings).toMatchObject([unproved, { type: 'human_user', id, reason: 'id_too_long', message }]);
