@@ -8,16 +8,10 @@ import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { TOO_LARGE } from '../organisation/exportedForm.ts';
 import { InvalidRecordError, readMessage } from '../organisation/message.ts';
 import { checkComplexityPolicy, type PasswordComplexity, parseComplexity } from '../organisation/passwords.ts';
-import {
-  checkState,
-  IMPORTED_FROM,
-  type OrganisationRecord,
-  organisationFields,
-  toRecord,
-} from '../organisation/record.ts';
+import { checkState, type OrganisationRecord, organisationFields, toRecord } from '../organisation/record.ts';
 import { recordKey } from '../organisation/recordPlan.ts';
 import type { RecordIssue } from '../organisation/relations.ts';
-import type { Section } from '../organisation/section.ts';
+import { IMPORTED_FROM, type Section } from '../organisation/section.ts';
 import { domainPolicySection, passwordPolicySection } from '../organisation/sections/policies.ts';
 import { humanUserSection } from '../organisation/sections/users.ts';
 import { claimsLoginNames, organisationSection, sections } from '../organisation/sections.ts';

@@ -15,6 +15,7 @@ import {
   type Adjustment,
   type Credential,
   type Credentials,
+  IMPORTED_FROM,
   isList,
   type Section,
   sectionPartition,
@@ -30,9 +31,6 @@ export interface OrganisationField {
   /** The schema of the field's value or list elements; undefined for a string or an enum. */
   readonly schema: DescMessage | undefined;
 }
-
-/** The field of an organisation that exports of this service add: the instance that exported the organisation before. */
-export const IMPORTED_FROM = 'importedFrom';
 
 /**
  * The fields of v1 and v2 organisations, by both of their spellings. Every import accepts both versions, so this is

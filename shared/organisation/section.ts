@@ -277,6 +277,9 @@ export interface ImportedRecord {
 /** The credentials of one record, by the fields that store them. */
 export type Credentials = { readonly [Field in CredentialField]?: string };
 
+/** The field of an organisation that exports of this service add: the instance that exported the organisation before. */
+export const IMPORTED_FROM = 'importedFrom';
+
 /** Whether an organisation has a list of the section's records instead of a single one. */
 export function isList({ collection }: Section): boolean {
   return collection !== 'settings';

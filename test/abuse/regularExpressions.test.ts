@@ -15,6 +15,8 @@ const harmless: Readonly<Record<string, string>> = {
   [/=+$/.source]: 'reads base64 of the service, which has at most two of them',
   [/\uFFFD+$/.source]: 'reads an id that was cut to 1,400 bytes',
   [/\/+$/.source]: "reads the operator's address of an emulator",
+  [/\[([^\]]*\{(\w+)\}[^\]]*)\]/.source]: "reads the service's own templates of errors",
+  [/(--[a-z-]+ )?\{(\w+)\}/.source]: "reads the service's own templates of errors",
   [/--\S+ [A-Z]\S*/.source]: "reads the usage of the command's own verbs",
   [/argument '.*' is invalid\. /.source]: "reads an error about the operator's own command line",
   [/^error: (.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/.source]: "reads an error about the operator's own command line",
