@@ -1,7 +1,7 @@
 // Options of exports and imports as fields and queries of requests.
 
 import { importOptions } from '../../functions/import/contract.ts';
-import { snakeCase } from '../../shared/wire/requestMessage.ts';
+import { snakeCase } from '../../shared/json/spelling.ts';
 import { UsageError } from '../command.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { numberText } from '../numberTexts.ts';

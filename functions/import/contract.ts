@@ -6,6 +6,7 @@ import type { IssueRow } from '../../shared/errors/issueText.ts';
 import { recordIssues } from '../../shared/errors/recordIssues.ts';
 import { type RecordWarning, warnings } from '../../shared/errors/warnings.ts';
 import { importedFile } from '../../shared/exportFile/manifest.ts';
+import { snakeCase } from '../../shared/json/spelling.ts';
 import { commonAdminErrors, type Endpoint, type OperationDescription } from '../../shared/openapi/endpoint.ts';
 import type { JsonSchema } from '../../shared/openapi/jsonSchema.ts';
 import type { Section } from '../../shared/organisation/section.ts';
@@ -15,7 +16,6 @@ import {
   describeRequest,
   type RequestOptions,
   requestMessage,
-  snakeCase,
   spellings,
   timeout,
   unsupportedField,

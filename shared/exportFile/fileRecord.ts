@@ -4,7 +4,8 @@ import { hash, randomUUID } from 'node:crypto';
 import { shortenedText } from '../errors/identityError.ts';
 import { because } from '../errors/recordIssues.ts';
 import { formatPath, type JsonPath } from '../json/jsonError.ts';
-import { isJsonObject, type JsonObject, putAt, valueAt } from '../json/jsonObject.ts';
+import { isJsonObject, type JsonObject, putAt } from '../json/jsonObject.ts';
+import { valueInEitherSpelling } from '../json/spelling.ts';
 import { TOO_LARGE } from '../organisation/exportedForm.ts';
 import { type FieldIssue, InvalidRecordError, nothingUnknown } from '../organisation/message.ts';
 import { type OrganisationRecord, readRecord } from '../organisation/record.ts';
@@ -150,7 +151,6 @@ function putText(json: JsonObject, path: string, text: string | undefined): void
 /** Returns the text at a path in either spelling; undefined for another value. */
 function textIn(value: unknown, path: string): string | undefined {
   if (!isJsonObject(value)) return undefined;
-  const protoPath = path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  const text = valueAt(value, path) ?? valueAt(value, protoPath);
+  const text = valueInEitherSpelling(value, path);
   return typeof text === 'string' ? text : undefined;
 }

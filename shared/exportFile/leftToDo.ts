@@ -1,7 +1,6 @@
 // Collects the manual steps after an import of a file.
 
 import { z } from 'zod';
-
 import { BoundedList } from '../collections/boundedList.ts';
 import { shortenedText } from '../errors/identityError.ts';
 import type { IssueParams } from '../errors/issueText.ts';

@@ -1,6 +1,7 @@
 // Fields of records that ZITADEL's definitions do not have.
 
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
+import { snakeCase } from '../json/spelling.ts';
 import { InvalidRecordError } from './message.ts';
 import type { FieldPath } from './relations.ts';
 import type { KeptField, Section } from './section.ts';
@@ -73,8 +74,7 @@ function splitField(
 }
 
 function spellings(name: string): readonly string[] {
-  const snakeCase = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return snakeCase === name ? [name] : [name, snakeCase];
+  return [...new Set([name, snakeCase(name)])];
 }
 
 /**

@@ -10,7 +10,8 @@ import {
   ScalarType,
   toJson,
 } from '@bufbuild/protobuf';
-import { isJsonObject, type JsonObject, valueAt } from '../json/jsonObject.ts';
+import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
+import { valueInEitherSpelling } from '../json/spelling.ts';
 import { checkRules } from './rules.ts';
 import type { Section } from './section.ts';
 import { usualMessage } from './usualMessage.ts';
@@ -176,8 +177,7 @@ function asJson(value: unknown): JsonValue {
 /** Whether the credential at `path` is absent from the file. An empty one is not: no export writes it. */
 function isOmittedCredential({ credentials = [] }: CheckedSection, value: unknown, path: string) {
   if (!isJsonObject(value) || !credentials.some((credential) => credential.path === path)) return false;
-  const protoPath = path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return (valueAt(value, path) ?? valueAt(value, protoPath) ?? undefined) === undefined;
+  return valueInEitherSpelling(value, path) === undefined;
 }
 
 /** The parts of a message's JSON that the wire's JSON mapping would lose, or accept only in another form. */

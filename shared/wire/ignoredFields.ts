@@ -3,7 +3,7 @@
 import { shortenedText } from '../errors/identityError.ts';
 import type { IgnoredField } from '../exportFile/manifest.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
-import { snakeCase } from './requestMessage.ts';
+import { snakeCase } from '../json/spelling.ts';
 
 /** The limit of listed fields, because a request may have any number of unknown fields. */
 const MAX_LISTED_FIELDS = 20;

@@ -6,6 +6,7 @@ import { bodyNoObject, type FieldViolation, invalidRequest } from '../errors/err
 import { formatPath } from '../json/jsonError.ts';
 import { isJsonObject } from '../json/jsonObject.ts';
 import { schemaIssueReason } from '../json/schemaIssue.ts';
+import { snakeCase } from '../json/spelling.ts';
 import { checkObjectName } from '../objectStorage/objectName.ts';
 import type { ObjectLocation, WrittenObject } from '../objectStorage/objectStorage.ts';
 import { readServiceAccount } from '../objectStorage/serviceAccount.ts';
@@ -64,11 +65,6 @@ export function readRequest<Schema extends z.ZodType>(schema: Schema, value: unk
   const { issues } = result.error;
   if (issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0)) throw bodyNoObject();
   throw invalidRequest(issues.map(issueViolation));
-}
-
-/** Converts a JSON name to the interface's snake_case: `dataOrgsv1Gcs` to `data_orgsv1_gcs`. */
-export function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** Returns the interface's names of the fields that are true. */

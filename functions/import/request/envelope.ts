@@ -15,6 +15,7 @@ import { exportFileLimits, type IgnoredField } from '../../../shared/exportFile/
 import { ExportFileReader, type ExportFileSource } from '../../../shared/exportFile/reader.ts';
 import { hasByteOrderMark } from '../../../shared/json/bytes.ts';
 import { formatPath, JsonError } from '../../../shared/json/jsonError.ts';
+import { snakeCase } from '../../../shared/json/spelling.ts';
 import {
   JsonSplitter,
   type SplitValue,
@@ -26,7 +27,7 @@ import { stringContent } from '../../../shared/json/stringContent.ts';
 import type { ObjectLocation, ObjectStorage } from '../../../shared/objectStorage/objectStorage.ts';
 import { chunksInTurns, yieldToEventLoop } from '../../../shared/turns.ts';
 import { IgnoredFields } from '../../../shared/wire/ignoredFields.ts';
-import { objectLocation, readRequest, snakeCase } from '../../../shared/wire/requestMessage.ts';
+import { objectLocation, readRequest } from '../../../shared/wire/requestMessage.ts';
 import {
   bucketFields,
   EXPORT_FILE,

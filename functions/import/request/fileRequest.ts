@@ -5,9 +5,10 @@ import { type FieldViolation, invalidRequest } from '../../../shared/errors/erro
 import { shortenedText } from '../../../shared/errors/identityError.ts';
 import { inlineFields } from '../../../shared/exportFile/fileForm.ts';
 import { isPercentEncodedUtf8 } from '../../../shared/http/nodeResponse.ts';
+import { snakeCase } from '../../../shared/json/spelling.ts';
 import { MAX_ISSUES } from '../../../shared/organisation/rules.ts';
 import { MAX_NAME_CHARACTERS, nearestName } from '../../../shared/wire/ignoredFields.ts';
-import { readRequest, snakeCase, spellings } from '../../../shared/wire/requestMessage.ts';
+import { readRequest, spellings } from '../../../shared/wire/requestMessage.ts';
 import { EXPORT_FILE, type ImportRequest, importFields, importOptions, importRequest } from '../contract.ts';
 
 /** Whether a request's body is the export file alone, according to its media type. */

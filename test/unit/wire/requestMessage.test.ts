@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import {
-  describeRequest,
-  readRequest,
-  requestMessage,
-  snakeCase,
-  unsupportedField,
-} from '../../../shared/wire/requestMessage.ts';
+import { snakeCase } from '../../../shared/json/spelling.ts';
+import { describeRequest, readRequest, requestMessage, unsupportedField } from '../../../shared/wire/requestMessage.ts';
 import { requestFaults } from '../../support/fixtures/requestFaults.ts';
 
 const message = requestMessage({
