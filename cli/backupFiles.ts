@@ -8,7 +8,7 @@ import { checkOwn, readOwnSecret } from '../shared/ownFiles.ts';
 import { databaseFile, openKeyring, type StoreLocation } from '../shared/store/openStore.ts';
 import { changeKeyFile, givenKeyring, keyFilePath } from '../shared/store/secrets/keyring.ts';
 import { copyDatabase, makeOtherInstance, protectFiles } from '../shared/store/sqlite/databaseFile.ts';
-import { UsageError } from './command.ts';
+import { usageError } from './command.ts';
 import { embeddedDirectory } from './instanceLocation.ts';
 
 const NO_FILES = 'has no backup files: use the backups of Cloud Firestore';
@@ -38,7 +38,7 @@ export async function restoreBackup(
     throw instanceExists({ content: 'an instance, or its log,', directory });
   const keyFile = keyFilePath(directory);
   if (key !== undefined && (existsSync(keyFile) || location.masterKey !== undefined))
-    throw new UsageError(`--key is mutually exclusive with ${keyFile} and IDENTITY_MASTER_KEY: use one of them`);
+    throw usageError(`--key is mutually exclusive with ${keyFile} and IDENTITY_MASTER_KEY: use one of them`);
   checkOwn(file, 'secret', warn);
   const keyring = key === undefined ? openKeyring(location) : givenKeyring(await readOwnSecret(key, warn), key);
   try {

@@ -1,6 +1,8 @@
 // Definitions of commands: options, calls, output and exit codes.
 
 import type { Readable, Writable } from 'node:stream';
+import { configurationInvalid, usageInvalid } from '../shared/errors/commandErrors.ts';
+import { IdentityError } from '../shared/errors/identityError.ts';
 import type { StoreLocation } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';
 import type { Line, TerminalStream } from './terminal.ts';
@@ -219,9 +221,15 @@ export function defineCommand<const Arguments extends readonly Parameter[], cons
   return { ...command, instance: 'none' };
 }
 
-/** A mistake in the call of a command. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
+/** Creates the error of a mistake in the call of a command. */
+export function usageError(problem: string): IdentityError {
+  return usageInvalid({ problem });
+}
+
+/** Whether the call of a command, or its environment, is wrong. */
+export function isUsageError(error: unknown): error is IdentityError {
+  const reason = error instanceof IdentityError ? error.reason : undefined;
+  return reason === usageInvalid.row.reason || reason === configurationInvalid.row.reason;
 }
 
 /** An interruption by a signal. The message contains the command to continue. */

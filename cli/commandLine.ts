@@ -9,6 +9,7 @@ import {
   type OutputConfiguration,
 } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
+import type { IdentityError } from '../shared/errors/identityError.ts';
 import {
   type Command,
   type ExitStatus,
@@ -17,7 +18,7 @@ import {
   type Option,
   type Parameter,
   type Surroundings,
-  UsageError,
+  usageError,
 } from './command.ts';
 import { commands, families } from './commands.ts';
 import { commandUsage, commonOptions, exampleText, helpFormat } from './help.ts';
@@ -55,18 +56,18 @@ async function runWords(given: readonly string[], surroundings: Surroundings): P
     if (error.code === 'commander.help') return 'usage';
     const command = namedCommand(program, words);
     const mistyped = await findMistypedSubcommand(error, command, words);
-    return printError(mistyped ?? usageError(error, command), surroundings);
+    return printError(mistyped ?? asUsageError(error, command), surroundings);
   }
 }
 
 /**
  * Checks that words select a command or a family: for unknown words, commander would print the help of all commands.
- * @throws UsageError
+ * @throws IdentityError
  */
 function requireCommand(program: Commander, words: readonly string[]): void {
   const name = fullCommandName(namedCommand(program, words));
   if (name !== ['identity', ...words].join(' '))
-    throw new UsageError(`unknown command '${words.join(' ')}': run ${name} --help`);
+    throw usageError(`unknown command '${words.join(' ')}': run ${name} --help`);
 }
 
 /** Returns the error for an unknown subcommand, which commander reports as an excess argument. */
@@ -74,7 +75,7 @@ async function findMistypedSubcommand(
   { code }: CommanderError,
   command: Commander,
   words: readonly string[],
-): Promise<UsageError | undefined> {
+): Promise<IdentityError | undefined> {
   const name = fullCommandName(command);
   const word = words[name.split(' ').length - 1] ?? '';
   const isMistyped = code === 'commander.excessArguments' && command.commands.length > 0 && !word.startsWith('-');
@@ -83,7 +84,7 @@ async function findMistypedSubcommand(
   const known = command.commands.map((below) => below.name());
   const nearest = nearestName(word, known);
   const remedy = nearest === undefined ? `run ${name} --help` : `did you mean ${nearest}?`;
-  return new UsageError(`unknown command '${word}': ${remedy}`);
+  return usageError(`unknown command '${word}': ${remedy}`);
 }
 
 async function printError(error: unknown, { stderr, environment }: Surroundings): Promise<ExitStatus> {
@@ -102,14 +103,14 @@ const namedCommands = new RegExp(
 );
 
 /** Converts an error of commander to one line with a remedy. */
-function usageError({ message }: CommanderError, command: Commander): UsageError {
+function asUsageError({ message }: CommanderError, command: Commander): IdentityError {
   const [, problem = message, suggestion] = /^error: (.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/s.exec(message) ?? [];
   const line = problem
     .replace(/[<>]/g, '')
     .replaceAll('\n', ' ')
     .replace(/argument '.*' is invalid\. /s, 'is repeated: ');
   const remedy = suggestion === undefined ? `run ${fullCommandName(command)} --help` : `did you mean ${suggestion}?`;
-  return new UsageError(`${line}: ${startingOption(problem, command) ?? remedy}`);
+  return usageError(`${line}: ${startingOption(problem, command) ?? remedy}`);
 }
 
 /** Returns the remedy for an option of `migrate` on one of its subcommands. */

@@ -1,27 +1,23 @@
 // The configuration, with errors for a command line.
 
 import { DAY_MS } from '../shared/clock.ts';
-import { type Config, ConfigError, readConfig } from '../shared/config.ts';
-import { type Surroundings, UsageError } from './command.ts';
+import { type Config, readConfig } from '../shared/config.ts';
+import { type Surroundings, usageError } from './command.ts';
 import type { Span } from './valueFormats.ts';
 
 type Configured = Pick<Surroundings, 'environment'>;
 
 /**
  * Reads the configuration.
- * @throws UsageError that lists every problem
+ * @throws IdentityError that lists every problem
  */
 export function loadConfig({ environment }: Configured): Config {
-  try {
-    return readConfig(environment);
-  } catch (error) {
-    throw error instanceof ConfigError ? new UsageError(error.message) : error;
-  }
+  return readConfig(environment);
 }
 
 /**
  * Returns the lifetime of a new token in milliseconds: 30 days by default, or the configured maximum if that is shorter.
- * @throws UsageError for a lifetime above the maximum
+ * @throws IdentityError for a lifetime above the maximum
  */
 export function tokenLifetime(expires: Span | undefined, configured: Configured): number {
   const { maxTokenLifetimeMs } = loadConfig(configured);
@@ -29,7 +25,7 @@ export function tokenLifetime(expires: Span | undefined, configured: Configured)
   const { text, milliseconds } = expires;
   if (milliseconds > 0 && milliseconds <= maxTokenLifetimeMs) return milliseconds;
   const longest = maxTokenLifetimeMs / DAY_MS;
-  throw new UsageError(
+  throw usageError(
     `invalid --expires ${text}: specify a lifetime such as 30d, 12h, 45m or 90s, at most ${longest}d (MAX_TOKEN_DAYS)`,
   );
 }

@@ -3,7 +3,7 @@ import { total } from '../shared/collections/counts.ts';
 import { organisationUnknown } from '../shared/errors/commandErrors.ts';
 import { errorBody, IdentityError, internalError } from '../shared/errors/identityError.ts';
 import type { ExitStatus } from './command.ts';
-import { InterruptedError, UsageError } from './command.ts';
+import { InterruptedError, isUsageError } from './command.ts';
 import { numberText } from './numberTexts.ts';
 import { printable } from './terminal.ts';
 
@@ -16,12 +16,11 @@ interface DescribedError {
  * Describes an error for standard error.
  * @param logLevel at `debug`, the stack of an unexpected error is included
  * @example
- *     describeError(new UsageError('missing option --to')); // { message: 'missing option --to', exitStatus: 'usage' }
+ *     describeError(usageError('missing option --to')); // { message: 'missing option --to', exitStatus: 'usage' }
  */
 export function describeError(error: unknown, logLevel = process.env.LOG_LEVEL): DescribedError {
   // A problem of the configuration is one line.
-  if (error instanceof UsageError)
-    return { message: error.message.split('\n').map(printable).join('\n'), exitStatus: 'usage' };
+  if (isUsageError(error)) return { message: error.message.split('\n').map(printable).join('\n'), exitStatus: 'usage' };
   if (error instanceof InterruptedError) return { message: printable(error.message), exitStatus: 'interrupted' };
   // The service hides the cause from remote callers. A local caller needs it.
   if (internalError.is(error) && error.cause instanceof Error) return describeError(error.cause, logLevel);

@@ -3,7 +3,7 @@
 import { basename, resolve } from 'node:path';
 import { shellWord } from '../shared/shellWord.ts';
 import type { StoreLocation } from '../shared/store/openStore.ts';
-import { optional, type Surroundings, UsageError } from './command.ts';
+import { optional, type Surroundings, usageError } from './command.ts';
 
 /** The options that select the instance of a command. */
 export const instanceOptions = {
@@ -20,7 +20,7 @@ interface InstanceLocation {
 
 /**
  * Reads the mutually exclusive options `--data DIR` and `--firestore PROJECT[/DATABASE]`.
- * @throws UsageError unless exactly one is set, and for a URL instead of a directory
+ * @throws IdentityError unless exactly one is set, and for a URL instead of a directory
  */
 export function instanceLocation(
   data: string | undefined,
@@ -31,7 +31,7 @@ export function instanceLocation(
   const variables = { DATA_DIR: undefined, FIRESTORE_PROJECT: undefined, FIRESTORE_DATABASE: undefined };
   if (data !== undefined && firestore === undefined) {
     if (/^https?:\/\//i.test(data))
-      throw new UsageError(
+      throw usageError(
         `${data} is an address: specify the instance's directory by --data DIR, or its database by --firestore PROJECT[/DATABASE]`,
       );
     const directory = resolve(data);
@@ -42,7 +42,7 @@ export function instanceLocation(
     };
   }
   if (data !== undefined || firestore === undefined)
-    throw new UsageError('specify either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]');
+    throw usageError('specify either --data DIR (self-hosted) or --firestore PROJECT[/DATABASE]');
   const [projectId = '', databaseId = '(default)'] = firestore.split('/');
   return {
     location: { kind: 'firestore', projectId, databaseId, masterKey },
@@ -79,9 +79,9 @@ function nameOption(location: StoreLocation): {
 /**
  * Returns the directory of a self-hosted instance.
  * @param instead the alternative of a cloud-hosted instance, for the error
- * @throws UsageError for a cloud-hosted instance
+ * @throws IdentityError for a cloud-hosted instance
  */
 export function embeddedDirectory({ directory }: StoreLocation, instead: string): string {
   if (directory !== undefined) return directory;
-  throw new UsageError(`--firestore ${instead} (docs/operations-google-cloud.md)`);
+  throw usageError(`--firestore ${instead} (docs/operations-google-cloud.md)`);
 }

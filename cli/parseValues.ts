@@ -1,6 +1,6 @@
 import * as zod from 'zod';
 import { isWellFormed } from '../shared/auth/token.ts';
-import { type Command, type GivenValues, type Options, UsageError } from './command.ts';
+import { type Command, type GivenValues, type Options, usageError } from './command.ts';
 import { commonOptions } from './help.ts';
 import { type ValueName, valueFormat } from './valueFormats.ts';
 
@@ -11,13 +11,13 @@ interface ParsedValues {
 
 /**
  * Checks that a call has all required options, and checks and parses every value.
- * @throws UsageError for the first missing or invalid one
+ * @throws IdentityError for the first missing or invalid one
  */
 export async function parseValues(command: Command, { positionals, options }: GivenValues): Promise<ParsedValues> {
   const described: Options = { ...command.options, ...commonOptions(command) };
   for (const [name, option] of Object.entries(described)) {
     if (option.value !== undefined && option.isRequired && options[name] === undefined)
-      throw new UsageError(`missing option --${name}: run identity ${command.name} --help`);
+      throw usageError(`missing option --${name}: run identity ${command.name} --help`);
   }
   const parsedArguments: unknown[] = [];
   for (const [index, { value, isRepeatable }] of command.arguments.entries()) {
@@ -29,7 +29,7 @@ export async function parseValues(command: Command, { positionals, options }: Gi
   for (const [name, option] of Object.entries(described)) {
     const given = options[name] ?? [];
     const next = given.find((text) => text.startsWith('--') && Object.hasOwn(described, text.slice(2)));
-    if (next !== undefined) throw new UsageError(`missing value of --${name}, before ${next}`);
+    if (next !== undefined) throw usageError(`missing value of --${name}, before ${next}`);
     if (option.value === undefined) {
       parsedOptions[name] = options[name] !== undefined;
     } else {
@@ -47,7 +47,7 @@ async function parseAll(kind: ValueName, subject: string, texts: readonly string
   const loaded = await schema(zod);
   return texts.map((text) => {
     const { success, data } = loaded.safeParse(text);
-    if (!success) throw new UsageError(`invalid ${subject} ${quoteValue(text)}: ${remedy}`);
+    if (!success) throw usageError(`invalid ${subject} ${quoteValue(text)}: ${remedy}`);
     return data;
   });
 }

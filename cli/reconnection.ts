@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { shuttingDown } from '../shared/errors/httpErrors.ts';
-import { placeBroke, placeLost, placeTimedOut, placeUnreachable } from '../shared/errors/placeErrors.ts';
+import { placeLost, placeTimedOut, placeUnreachable } from '../shared/errors/placeErrors.ts';
 import type { ProgressOutput } from './progress.ts';
 
 const INITIAL_DELAY_MS = 1_000;
@@ -48,5 +48,5 @@ export async function reconnecting<Result>(
 
 /** Whether a place sent no response or an incomplete response, or shuts down. Any other response is final. */
 function isConnectionLost(error: unknown): error is Error {
-  return [placeUnreachable, placeBroke, placeLost, placeTimedOut, shuttingDown].some((kind) => kind.is(error));
+  return [placeUnreachable, placeLost, placeTimedOut, shuttingDown].some((kind) => kind.is(error));
 }

@@ -19,7 +19,7 @@ import {
   type ListOutput,
   type Output,
   type Surroundings,
-  UsageError,
+  usageError,
 } from './command.ts';
 import { instanceLocation } from './instanceLocation.ts';
 import { parseValues } from './parseValues.ts';
@@ -46,7 +46,7 @@ export async function runCommand(
   const elsewhere = command.elsewhere?.(call);
   const { data: [data] = [], firestore: [firestore] = [] } = given.options;
   if (elsewhere !== undefined && (data ?? firestore) !== undefined)
-    throw new UsageError('an address, --data and --firestore are mutually exclusive: specify one of them');
+    throw usageError('an address, --data and --firestore are mutually exclusive: specify one of them');
   if (elsewhere !== undefined) return print(await elsewhere());
   const { location, defaultName, environment } = instanceLocation(data, firestore, call.environment);
   if (command.instance === 'existing' && !hasDatabase(location)) throw instanceMissing({ directory: data ?? '' });
@@ -172,7 +172,6 @@ function unconfirmed(): IdentityError {
 
 /** Converts an error of a call to the recorded outcome. */
 function asOutcome(error: unknown): unknown {
-  if (error instanceof UsageError) return new IdentityError({ code: 'INVALID_ARGUMENT', text: error.message });
   if (error instanceof InterruptedError) return new IdentityError({ code: 'CANCELLED', text: error.message });
   return error;
 }

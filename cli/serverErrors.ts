@@ -8,6 +8,7 @@ import { hasParams, issueText } from '../shared/errors/issueText.ts';
 import { placeRefused } from '../shared/errors/placeErrors.ts';
 import * as storageErrors from '../shared/errors/storageErrors.ts';
 import * as storeErrors from '../shared/errors/storeErrors.ts';
+import { isUsageError } from './command.ts';
 
 const rows: ReadonlyMap<string, ErrorRow> = new Map(
   [errors, httpErrors, storageErrors, storeErrors]
@@ -45,9 +46,9 @@ export function rejection({ message, details = [] }: Rejection): string {
   return [...fields.slice(0, MAX_FIELDS), ...(more > 0 ? [`and ${more} or more other fields`] : [])].join('; ');
 }
 
-/** Returns the error of a place that rejects a file as invalid; any other error stays as it is. */
+/** Returns the error of a place that rejects a file as invalid; any other error stays as it is, such as a wrong call. */
 export function asRefusal(place: string, error: unknown): unknown {
-  return hasCode(error, 'INVALID_ARGUMENT')
+  return hasCode(error, 'INVALID_ARGUMENT') && !isUsageError(error)
     ? placeRefused({ place, reason: rejection(error) }, { cause: error })
     : error;
 }

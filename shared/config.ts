@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { DAY_MS } from './clock.ts';
+import { configurationInvalid } from './errors/commandErrors.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { type LogLevel, logLevels } from './log.ts';
 import { bcryptCosts, type PasswordHashing, passwordAlgorithms } from './passwordHashing.ts';
@@ -27,11 +28,6 @@ export interface Config {
   readonly metricsPort: number | undefined;
   /** Whether `/openapi.json` of one function describes all functions of the instance. */
   readonly describesInstance: boolean;
-}
-
-/** An invalid configuration; the message lists every problem, one per line. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
 }
 
 const seconds = z
@@ -161,7 +157,7 @@ export const configVariables: readonly ConfigVariable[] = Object.entries(descrip
  * Reads the configuration from environment variables. An empty variable counts as unset.
  * `DATA_DIR` takes precedence over `GOOGLE_CLOUD_PROJECT`, which many machines set for other reasons.
  *
- * @throws ConfigError that lists every problem
+ * @throws IdentityError that lists every problem
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const setVariables = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
@@ -171,7 +167,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   if (typeof storeLocation === 'string') problems.push(storeLocation);
   const limits = readLimits(setVariables, setVariables.K_SERVICE === undefined ? 'selfHosted' : 'cloud', problems);
   if (data === undefined || typeof storeLocation === 'string' || problems.length > 0)
-    throw new ConfigError(problems.map((line) => `\n  ${line}`).join(''));
+    throw configurationInvalid({ problems: problems.map((line) => `\n  ${line}`).join('') });
   return {
     storeLocation,
     corsOrigins: data.CORS_ORIGINS,

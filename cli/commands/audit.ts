@@ -5,7 +5,7 @@ import { DAY_MS } from '../../shared/clock.ts';
 import { instanceReplaced } from '../../shared/errors/commandErrors.ts';
 import { databaseFile } from '../../shared/store/openStore.ts';
 import type { Trail } from '../../shared/store/store.ts';
-import { defineInstanceCommand, flag, optional, type Row, type Surroundings, UsageError } from '../command.ts';
+import { defineInstanceCommand, flag, optional, type Row, type Surroundings, usageError } from '../command.ts';
 import { embeddedDirectory } from '../instanceLocation.ts';
 import { numberText } from '../numberTexts.ts';
 
@@ -25,9 +25,9 @@ export const auditCommand = defineInstanceCommand({
   run: async ({ store: { trail }, location, options: { since, after, follow }, now, signal, stderr }) => {
     const directory = embeddedDirectory(location, 'has its audit trail in the log bucket of Cloud Logging');
     if (trail === undefined) throw new Error('an embedded database has a trail');
-    if (since !== undefined && after !== undefined) throw new UsageError('--since and --after are mutually exclusive');
+    if (since !== undefined && after !== undefined) throw usageError('--since and --after are mutually exclusive');
     if (after !== undefined && BigInt(after) > BigInt(trail.newest()))
-      throw new UsageError(`--after ${after} is later than every event of this instance: specify --since instead`);
+      throw usageError(`--after ${after} is later than every event of this instance: specify --since instead`);
     let damaged = 0;
     const onDamaged = (cursor: string) => {
       damaged++;

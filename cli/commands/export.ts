@@ -1,4 +1,4 @@
-import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
+import { defineCommand, flag, interruptible, type Output, required, usageError } from '../command.ts';
 import type {
   ExportFile,
   FilePlace,
@@ -47,7 +47,7 @@ export const exportCommand = defineCommand({
     } = call;
     const [source, target] = await openPlaces(call, given, from, given.to);
     if (target.takes !== 'files')
-      throw new UsageError(`identity export writes files and objects: use identity import, with --to ${target.name}`);
+      throw usageError(`identity export writes files and objects: use identity import, with --to ${target.name}`);
     const options = exportOptionsOf(call);
     // The file may be written to standard output.
     const stream = target.name === '-' ? 'stderr' : 'stdout';
@@ -95,7 +95,7 @@ function requireSelectable({ name, takes }: Place, options: PlaceExportOptions, 
   const { orgIds, excludedOrgIds, forZitadel } = options;
   const isSelective = orgIds.length + excludedOrgIds.length > 0 || selectsSecrets || forZitadel;
   if (takes === 'files' && isSelective)
-    throw new UsageError(
+    throw usageError(
       `${name} is copied completely, with all its secrets: --org, --exclude-org, --with and --for-zitadel are for instances and databases`,
     );
 }

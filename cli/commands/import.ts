@@ -1,5 +1,5 @@
 import { total } from '../../shared/collections/counts.ts';
-import { defineCommand, flag, interruptible, type Output, required, UsageError } from '../command.ts';
+import { defineCommand, flag, interruptible, type Output, required, usageError } from '../command.ts';
 import type { ImportResponse } from '../exports/importResponse.ts';
 import type {
   DatabasePlace,
@@ -57,7 +57,7 @@ export const importCommand = defineCommand({
     } = call;
     const [source, target] = await openPlaces(call, given, from, given.to);
     if (target.takes !== 'imports')
-      throw new UsageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);
+      throw usageError(`${target.name} cannot import: specify an instance or a database, or use identity export`);
     requireOther(source.name, target.name);
     const selection = exportOptionsOf(call);
     const takesAll = source.takes === 'files' && given.with === undefined;

@@ -1,7 +1,7 @@
 // The commands on organisations.
 
 import type { RemovableOrganisation } from '../../shared/accounts/organisationRemoval.ts';
-import { defineInstanceCommand, flag, interruptible, oneOrMore, toList, UsageError } from '../command.ts';
+import { defineInstanceCommand, flag, interruptible, oneOrMore, toList, usageError } from '../command.ts';
 import { counted, named } from '../numberTexts.ts';
 import { askConfirmation } from '../questions.ts';
 import { section } from '../terminal.ts';
@@ -42,7 +42,7 @@ export const orgDeleteCommand = defineInstanceCommand({
     } = call;
     const orgIds = [...new Set(given)];
     if (orgIds.length > MAX_DELETED_ORGANISATIONS)
-      throw new UsageError(
+      throw usageError(
         `${counted(orgIds.length, 'organisation')}: specify at most ${MAX_DELETED_ORGANISATIONS}, and repeat the command`,
       );
     const { describeRemoval, removeOrganisations } = await import('../../shared/accounts/organisationRemoval.ts');

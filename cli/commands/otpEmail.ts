@@ -10,7 +10,7 @@ import {
   repeatable,
   required,
   type Surroundings,
-  UsageError,
+  usageError,
 } from '../command.ts';
 import { counted } from '../numberTexts.ts';
 import type { Match, People } from '../people/people.ts';
@@ -53,12 +53,12 @@ export const otpEmailRemoveCommand = defineInstanceCommand({
     const addresses = call.arguments[0].filter(isAddress);
     const [address] = addresses;
     if (address === undefined) return undefined;
-    if (addresses.length > 1) throw new UsageError(`${addresses.join(' and ')}: specify one address`);
+    if (addresses.length > 1) throw usageError(`${addresses.join(' and ')}: specify one address`);
     return () => removeRemotely(address, call);
   },
   run: async (call) => {
     if (call.options['token-file'] !== undefined)
-      throw new UsageError('--token-file applies only to https://HOST, not to a database');
+      throw usageError('--token-file applies only to https://HOST, not to a database');
     const users = await givenUsers(call);
     const { openDatabasePeople } = await import('../people/databasePeople.ts');
     await using people = openDatabasePeople(call);
@@ -84,13 +84,13 @@ async function removeRemotely(address: string, call: RemovalCall & { readonly op
   return removeFactors(await openRemotePeople(settings, call), users, call);
 }
 
-/** @throws UsageError for a call that specifies no people */
+/** @throws IdentityError for a call that specifies no people */
 async function givenUsers({ arguments: [given], options: { file } }: RemovalCall): Promise<readonly string[]> {
   const lines = file === undefined ? [] : (await readFile(file, 'utf8')).split('\n').map((line) => line.trim());
   const listed = lines.filter((line) => line !== '' && !line.startsWith('#'));
   const users = [...new Set([...given.filter((text) => !isAddress(text)), ...listed])];
   if (users.length > 0) return users;
-  throw new UsageError(file === undefined ? 'specify the people: USER, or --file FILE' : `${file} lists no people`);
+  throw usageError(file === undefined ? 'specify the people: USER, or --file FILE' : `${file} lists no people`);
 }
 
 const removalOutcomes = {
@@ -107,7 +107,7 @@ interface Removal extends Match {
 
 /**
  * Removes the factor of each person, after all people were found.
- * @throws UsageError for a text that matches no person or several
+ * @throws IdentityError for a text that matches no person or several
  */
 async function removeFactors(people: People, users: readonly string[], call: RemovalCall): Promise<Output> {
   const { signal, options } = call;
@@ -143,7 +143,7 @@ function onePersonEach(found: ReadonlyMap<string, readonly Match[]>): ReadonlyMa
     else if (!seen.has(person.userId)) persons.set(user, person);
     if (person !== undefined) seen.add(person.userId);
   }
-  if (problems.length > 0) throw new UsageError([...problems, 'nothing was removed'].join('\n'));
+  if (problems.length > 0) throw usageError([...problems, 'nothing was removed'].join('\n'));
   return persons;
 }
 

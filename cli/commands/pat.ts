@@ -1,7 +1,7 @@
 // The commands on personal access tokens.
 
 import { operations } from '../../shared/auth/token.ts';
-import { defineInstanceCommand, flag, optional, repeatable, required, toList, UsageError } from '../command.ts';
+import { defineInstanceCommand, flag, optional, repeatable, required, toList, usageError } from '../command.ts';
 import { createToken, newTokenFile, tokenText } from '../newToken.ts';
 import { counted } from '../numberTexts.ts';
 
@@ -68,7 +68,7 @@ export const patRevokeCommand = defineInstanceCommand({
       return { json: { tokenId }, text: `token ${tokenId} is revoked` };
     }
     if (tokenId !== undefined || !all || user === undefined)
-      throw new UsageError('specify either TOKEN_ID or --all --user ID');
+      throw usageError('specify either TOKEN_ID or --all --user ID');
     const { requireUser } = await import('../../shared/accounts/users.ts');
     await requireUser(store, user);
     const revoked = await revokeTokens(store, user);

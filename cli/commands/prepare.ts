@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../shared/clock.ts';
 import { shellWord } from '../../shared/shellWord.ts';
-import { defineInstanceCommand, type Output, optional, repeatable, required, UsageError } from '../command.ts';
+import { defineInstanceCommand, type Output, optional, repeatable, required, usageError } from '../command.ts';
 import { databaseOption } from '../instanceLocation.ts';
 import { createToken, tokenText } from '../newToken.ts';
 import { commandLine, section } from '../terminal.ts';
@@ -30,7 +30,7 @@ export const migratePrepareCommand = defineInstanceCommand({
     const named = [...new Set(options.only.flat())];
     const only: typeof named = named.length === 0 ? ['export', 'import'] : named;
     if (!only.includes('export') || only.includes('otp-email'))
-      throw new UsageError(
+      throw usageError(
         'a migration exports its source, and its target for the proof: specify --only export, or export,import',
       );
     const lifetimeMs = tokenLifetime(ONE_DAY, { environment });
@@ -51,15 +51,13 @@ export const migratePrepareCommand = defineInstanceCommand({
 
 /**
  * Returns the steps in a ZITADEL's console, where the command does not have permissions yet.
- * @throws UsageError for a place without an address
+ * @throws IdentityError for a place without an address
  */
 async function consoleSteps(place: string, file: string): Promise<Output> {
   const { parsePlace } = await import('../places/parsePlace.ts');
   const parsed = parsePlace(place);
   if (parsed.kind !== 'instance')
-    throw new UsageError(
-      `${place} is not an address: specify an instance by --data DIR or --firestore PROJECT[/DATABASE]`,
-    );
+    throw usageError(`${place} is not an address: specify an instance by --data DIR or --firestore PROJECT[/DATABASE]`);
   const { origin } = parsed;
   const steps = [
     '1. Users, Service Users, New: a user in the default organisation, with the Access Token Type Bearer',

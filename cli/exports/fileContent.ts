@@ -2,9 +2,9 @@
 
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
-import { sourceForeign, sourceInvalid } from '../../shared/errors/placeErrors.ts';
+import type { IdentityError } from '../../shared/errors/identityError.ts';
+import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { exportFileJson } from '../../shared/exportFile/fileForm.ts';
-import { WrongFileError } from '../../shared/exportFile/wrongFile.ts';
 import { createBodyStorage } from '../../shared/http/bodyStorage.ts';
 import { JsonError, locatedMessage } from '../../shared/json/jsonError.ts';
 import type { ExportFile } from './placeInterfaces.ts';
@@ -83,8 +83,16 @@ export async function* readExportJson(place: string, content: AsyncIterable<Uint
 
 /** Returns the error for the content of a place, which is another kind of file, or damaged; other errors are unchanged. */
 export function sourceError(place: string, error: unknown): unknown {
-  if (error instanceof WrongFileError) return sourceForeign({ place, reason: error.reason });
-  return error instanceof JsonError ? sourceInvalid({ place, reason: locatedMessage(error) }) : error;
+  if (!(error instanceof JsonError)) return error;
+  const { wrongFile } = error;
+  if (wrongFile === undefined) return notIntact(place, locatedMessage(error));
+  return sourceInvalid({ place, problem: `is ${wrongFile.kind}, not an export file`, advice: wrongFile.remedy });
+}
+
+/** Creates the error for an invalid or damaged export file. */
+export function notIntact(place: string, reason: string): IdentityError {
+  const advice = 'export it again, or correct it';
+  return sourceInvalid({ place, problem: `is not an intact export file (${reason})`, advice });
 }
 
 /** Pipes content through a transform. The iteration throws the errors of both. */

@@ -1,7 +1,7 @@
 // Secrets of a file that a call must select.
 
 import { type SecretSelection, selectedKinds } from '../../shared/exportFile/secretSelection.ts';
-import { UsageError } from '../command.ts';
+import { usageError } from '../command.ts';
 import type { ProgressOutput } from '../progress.ts';
 import { makeRepeatable, undisposed } from './fileContent.ts';
 import { FileSecrets } from './fileFacts.ts';
@@ -13,7 +13,7 @@ import type { ExportedRequest } from './recordCounter.ts';
  * Requires that a call selects every kind of secrets that an import of a file changes, because a file is imported as it is.
  * @param name the file's name in messages
  * @param request the request for the file, as its manifest describes it
- * @throws UsageError
+ * @throws IdentityError
  */
 export function requireSelected(
   name: string,
@@ -26,14 +26,14 @@ export function requireSelected(
   if (others.length === 0) return;
   const contained = selectedKinds(secrets.selection({}));
   const verb = others.every((kind) => contained.includes(kind)) ? 'contains' : 'was exported with';
-  throw new UsageError(
+  throw usageError(
     `${name} ${verb} ${others.join(', ')}, and a file is imported as it is: add them to --with, or export it again with the wanted secrets; nothing is changed`,
   );
 }
 
 /**
  * Opens a file after checking that it is intact, and that a call selects its secrets.
- * @throws UsageError; IdentityError for a file that is no valid export file, or does not match its manifest
+ * @throws IdentityError for unselected secrets, or for a file that is no valid export file, or does not match its manifest
  */
 export async function openWithSecrets(
   place: FilePlace,

@@ -2,12 +2,11 @@
 
 import { organisationFilter } from '../../functions/import/selection.ts';
 import { hasCode } from '../../shared/errors/identityError.ts';
-import { sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { type Inspection, inspect, type RecordVisitor } from '../../shared/exportFile/inspection.ts';
-import { interruptible, NOTHING_CHANGED } from '../command.ts';
+import { interruptible, isUsageError, NOTHING_CHANGED } from '../command.ts';
 import { type ProgressOutput, trackPhase } from '../progress.ts';
 import { rejection } from '../serverErrors.ts';
-import { makeRepeatable } from './fileContent.ts';
+import { makeRepeatable, notIntact } from './fileContent.ts';
 import type { Place, PlaceExportOptions } from './placeInterfaces.ts';
 import { type ExportedRequest, RecordCounter } from './recordCounter.ts';
 import { countedContent, meterOf } from './trackTransfer.ts';
@@ -52,7 +51,7 @@ export function inspectPlace(
         const { losses = [], notices = [] } = content;
         return { ...inspection, bytes: counter.bytes, request: counter.request, losses, notices };
       } catch (error) {
-        throw hasCode(error, 'INVALID_ARGUMENT') ? sourceInvalid({ place: name, reason: rejection(error) }) : error;
+        throw hasCode(error, 'INVALID_ARGUMENT') && !isUsageError(error) ? notIntact(name, rejection(error)) : error;
       }
     });
   });

@@ -4,7 +4,7 @@ import type { ExportRequestOptions } from '../../functions/export/contract.ts';
 import type { ImportRequestOptions } from '../../functions/import/contract.ts';
 import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { StatedLimits } from '../../shared/limits.ts';
-import { UsageError } from '../command.ts';
+import { usageError } from '../command.ts';
 import type { ImportResponse } from './importResponse.ts';
 
 /** The options of a call of a place that are not part of a request. */
@@ -39,11 +39,11 @@ export interface PlaceImportOptions extends ImportRequestOptions, CallOptions {}
 
 /**
  * Requires that an import has no options for a ZITADEL.
- * @throws UsageError
+ * @throws IdentityError
  */
 export function requireNoneForZitadel({ refusedHashes }: Pick<PlaceImportOptions, 'refusedHashes'>): void {
   if (refusedHashes === undefined) return;
-  throw new UsageError('--refused-hashes applies only to a ZITADEL as the target');
+  throw usageError('--refused-hashes applies only to a ZITADEL as the target');
 }
 
 /** An export file that a place provides. The caller disposes of it. */
@@ -208,14 +208,14 @@ export async function describePlace(place: Place, signal: AbortSignal): Promise<
 
 /**
  * Requires that two places are not the same instance under two names.
- * @throws UsageError
+ * @throws IdentityError
  */
 export function requireOtherInstance(first: DescribedPlace, second: DescribedPlace): void {
   if (first.facts?.instanceId === undefined || first.facts.instanceId !== second.facts?.instanceId) return;
   const isOurs = first.facts.service === 'identity';
   const copy = '; from a copy of a database that identity restore did not make, export to a file first';
   const problem = `${first.place.name} and ${second.place.name} are one instance: specify two`;
-  throw new UsageError(`${problem}${isOurs ? copy : ''}`);
+  throw usageError(`${problem}${isOurs ? copy : ''}`);
 }
 
 /** The service at an address, as it describes itself without authentication. */

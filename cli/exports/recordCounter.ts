@@ -6,7 +6,7 @@ import { type ExportFileItem, ExportFileReader } from '../../shared/exportFile/r
 import { isJsonObject } from '../../shared/json/jsonObject.ts';
 import { uniqueValue } from '../../shared/json/splitter.ts';
 import { findSection, organisationSection } from '../../shared/organisation/sections.ts';
-import { UsageError } from '../command.ts';
+import { usageError } from '../command.ts';
 import { printable } from '../terminal.ts';
 import { sourceError } from './fileContent.ts';
 import type { PlaceExportOptions } from './placeInterfaces.ts';
@@ -61,7 +61,7 @@ export class RecordCounter {
 
   /**
    * Passes a file's bytes on.
-   * @throws IdentityError at the end of an incomplete or invalid file; UsageError at the end of one without organisations or
+   * @throws IdentityError at the end of an incomplete or invalid file; also at the end of one without organisations or
    * without a selected one, before the target uses the file
    */
   async *count(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -71,7 +71,7 @@ export class RecordCounter {
     }
     this.check(() => this.reader.end());
     if (this.isFile && !this.hasOrganisations)
-      throw new UsageError(`${this.name} has no organisations: specify an export file with organisations`);
+      throw usageError(`${this.name} has no organisations: specify an export file with organisations`);
     requireFound(`${this.name} does not have`, this.missing);
   }
 
@@ -120,7 +120,7 @@ function namedOrganisations({ orgIds, excludedOrgIds }: SelectedOrganisations): 
  * Requires that the selected organisations were found.
  * @param lacks the beginning of the message, such as `north.json does not have`
  * @param inspections the read files; each organisation must be in one of them
- * @throws UsageError
+ * @throws IdentityError
  */
 export function requireOrganisations(
   lacks: string,
@@ -137,7 +137,7 @@ function requireFound(lacks: string, missing: ReadonlySet<string>): void {
   if (missing.size === 0) return;
   const more = missing.size > MAX_NAMED_ORGANISATIONS ? ` and ${missing.size - MAX_NAMED_ORGANISATIONS} more` : '';
   const ids = [...missing].slice(0, MAX_NAMED_ORGANISATIONS).map(printable).join(', ');
-  throw new UsageError(`${lacks} ${ids}${more}: correct --org; nothing is changed`);
+  throw usageError(`${lacks} ${ids}${more}: correct --org; nothing is changed`);
 }
 
 const statements = Object.keys(exportedRequest.shape);

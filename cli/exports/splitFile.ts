@@ -21,6 +21,8 @@ interface Splitting {
   readonly manifest: Manifest | undefined;
   /** Whether to leave a record out of the parts. */
   readonly leavesOut: (item: ExportFileItem, orgId: string) => boolean;
+  /** Creates the error for an organisation whose settings do not fit into a part. */
+  readonly tooLarge: (orgId: string) => Error;
 }
 
 /** Reads the file from its beginning. */
@@ -40,17 +42,12 @@ interface UnitValue {
   readonly text: string;
 }
 
-/** An error for an organisation whose settings do not fit into a part. */
-export class UnsplittableError extends Error {
-  override readonly name = 'UnsplittableError';
-}
-
 /**
  * Splits an export file into parts that can be imported one after the other, with the same result as the file. The records
  * of a part refer to records of this part or earlier ones, as the phases of an import do. Omits fields that are unknown to
  * this service.
  * @param read reads the file, once for each step
- * @throws UnsplittableError, JsonError
+ * @throws JsonError; the error of `tooLarge`
  */
 export async function* splitFile(read: Read, splitting: Splitting): AsyncGenerator<FilePart> {
   const orgIds = await readOrgIds(read);
@@ -61,7 +58,7 @@ export async function* splitFile(read: Read, splitting: Splitting): AsyncGenerat
       if (part.add(unit, splitting.maxBytes)) continue;
       if (!part.isEmpty) yield await finishPart(part, splitting);
       part = new PartWriter();
-      if (!part.add(unit, splitting.maxBytes)) throw new UnsplittableError(unit.orgId);
+      if (!part.add(unit, splitting.maxBytes)) throw splitting.tooLarge(unit.orgId);
     }
   }
   if (!part.isEmpty) yield await finishPart(part, splitting);

@@ -1,7 +1,7 @@
 // The choice of the secrets that a migration moves.
 
 import { type SecretKind, secretSelection } from '../../shared/exportFile/secretSelection.ts';
-import { UsageError } from '../command.ts';
+import { usageError } from '../command.ts';
 import { FileSecrets } from '../exports/fileFacts.ts';
 import { inspectPlace } from '../exports/inspectPlace.ts';
 import { progressOutput } from '../places/placeOptions.ts';
@@ -13,12 +13,12 @@ import { isFilePlace, type MigrationSettings, sourceOptions } from './settings.t
 
 /**
  * Requires `--with`, unless the source is a file or a person at a terminal can be asked.
- * @throws UsageError
+ * @throws IdentityError
  */
 export function requireSecrets(call: PlanningCall): void {
   const { with: given, json, yes, from } = call.options;
   if (given === undefined && !isFilePlace(from) && (json || yes || !canAsk(call)))
-    throw new UsageError(`missing option --with: specify the secrets to move: ${SECRET_CHOICES}`);
+    throw usageError(`missing option --with: specify the secrets to move: ${SECRET_CHOICES}`);
 }
 
 /** The answers to the question about secrets. `--with` allows all combinations. */

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { objectNotFound } from '../../shared/errors/storageErrors.ts';
 import { shellWord } from '../../shared/shellWord.ts';
-import { interruptible, NOTHING_CHANGED, type Output, UsageError } from '../command.ts';
+import { interruptible, NOTHING_CHANGED, type Output } from '../command.ts';
 import { openPlaces } from '../places/openPlaces.ts';
 import { parsePlace } from '../places/parsePlace.ts';
 import { askConfirmation } from '../questions.ts';
@@ -128,6 +128,6 @@ async function removeSourceObject(
 
 /** Returns the message of a place's error, so that the clean-up continues. Rethrows other errors. */
 function problemOf(error: unknown): string {
-  if (error instanceof IdentityError || error instanceof UsageError) return error.message;
+  if (error instanceof IdentityError) return error.message;
   throw error;
 }

@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import { hasCode } from '../../shared/errors/identityError.ts';
 import { sourceMissing, tokenRejected } from '../../shared/errors/placeErrors.ts';
 import { objectForbidden } from '../../shared/errors/storageErrors.ts';
-import { type Output, type Surroundings, UsageError } from '../command.ts';
+import { isUsageError, type Output, type Surroundings } from '../command.ts';
 import type { FilePlace, StoredFile } from '../exports/placeInterfaces.ts';
 import { trackStore } from '../exports/trackTransfer.ts';
 import { withoutEmpty } from '../notices.ts';
@@ -73,7 +73,7 @@ async function beginMigration(
     return await workAlone(call, directory, 'started', (run) => steps(run, sides));
   } catch (error) {
     // The export has revealed a wrong call or name. Nothing has moved.
-    if (error instanceof UsageError || sourceMissing.is(error))
+    if (isUsageError(error) || sourceMissing.is(error))
       await cleanUpAfterError(rm(directory, { recursive: true }), call);
     throw error;
   }

@@ -3,14 +3,8 @@
 import { statSync } from 'node:fs';
 import { z } from 'zod';
 import { organisationsExist } from '../../shared/errors/errors.ts';
-import {
-  migrationStopped,
-  placeBroke,
-  placeFailed,
-  placeLost,
-  sourceMissing,
-} from '../../shared/errors/placeErrors.ts';
-import { InterruptedError, type Surroundings, UsageError } from '../command.ts';
+import { migrationStopped, placeFailed, placeLost, sourceMissing } from '../../shared/errors/placeErrors.ts';
+import { InterruptedError, isUsageError, type Surroundings } from '../command.ts';
 import { describeError } from '../describeError.ts';
 import { placeImportResponse } from '../exports/importResponse.ts';
 import type { ExportFile, FilePlace } from '../exports/placeInterfaces.ts';
@@ -219,7 +213,7 @@ export async function workAlone<Result>(
     const isConfirmed = run.state.confirmedAt !== undefined;
     // Deletes the export if the user has not confirmed yet, because it contains secrets.
     if (!isConfirmed) await cleanUpAfterError(removeExport(directory), call);
-    if (error instanceof UsageError || (!isConfirmed && sourceMissing.is(error))) throw error;
+    if (isUsageError(error) || (!isConfirmed && sourceMissing.is(error))) throw error;
     if (call.signal.aborted || error instanceof InterruptedError) {
       throw new InterruptedError(
         `interrupted: ${interruptionText(run.state)}; continue with ${migrateCommand('resume', directory)}`,
@@ -228,7 +222,7 @@ export async function workAlone<Result>(
     // Resuming would fail at the same organisations, because the settings do not change.
     if (organisationsExist.is(error)) throw error;
     const { message } = describeError(error);
-    const problem = placeFailed.is(error) || placeBroke.is(error) || placeLost.is(error) ? error.text : message;
+    const problem = placeFailed.is(error) || placeLost.is(error) ? error.text : message;
     throw migrationStopped({ problem, next: migrateCommand('resume', directory) });
   } finally {
     call.signal.removeEventListener('abort', interrupting);

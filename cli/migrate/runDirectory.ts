@@ -9,7 +9,7 @@ import { migrationMissing, migrationRunning } from '../../shared/errors/placeErr
 import { checkOwn } from '../../shared/ownFiles.ts';
 import { shellWord } from '../../shared/shellWord.ts';
 import { systemCode } from '../../shared/systemCode.ts';
-import { UsageError } from '../command.ts';
+import { usageError } from '../command.ts';
 import { lockFile } from '../lockFile.ts';
 import { printable } from '../terminal.ts';
 
@@ -21,7 +21,7 @@ const OWNER_ONLY_DIRECTORY = 0o700;
 
 /**
  * Creates a run directory that others cannot read. By default, its name contains the time and random characters.
- * @throws UsageError for a directory that is not empty
+ * @throws IdentityError for a directory that is not empty
  */
 export async function createRunDirectory(path: string | undefined, now: Date): Promise<string> {
   const time = now.toISOString().replace(/\.\d+Z$/, 'Z');
@@ -31,10 +31,10 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
   isOwn(directory);
   const content = await readdir(directory);
   if (content.includes(STATE_FILE))
-    throw new UsageError(
+    throw usageError(
       `${directory} contains a migration: choose another --run-dir, or continue that one with ${migrateCommand('resume', directory)}`,
     );
-  if (content.length > 0) throw new UsageError(`${directory} is not empty: choose another --run-dir`);
+  if (content.length > 0) throw usageError(`${directory} is not empty: choose another --run-dir`);
   await chmod(directory, OWNER_ONLY_DIRECTORY);
   // A migration must not be committed to a repository.
   await completeFile(join(directory, '.gitignore'), '*\n', 'replacing');
@@ -44,7 +44,7 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
 /**
  * Returns an existing run directory: the given one, or the only one in the current directory. Its state determines which
  * places get tokens, so only the user can have written it.
- * @throws UsageError for several run directories; IdentityError NOT_FOUND, PERMISSION_DENIED
+ * @throws IdentityError for several run directories; NOT_FOUND, PERMISSION_DENIED
  */
 export async function chooseRun(path: string | undefined): Promise<string> {
   const directory = path === undefined ? await findOnlyRun() : resolve(path);
@@ -59,9 +59,7 @@ async function findOnlyRun(): Promise<string> {
   if (only === undefined) throw migrationMissing({ path: resolve(`${RUN_PREFIX}*`) });
   if (others.length === 0) return only;
   const names = found.toSorted().map(printable);
-  throw new UsageError(
-    [`there are ${found.length} migrations here: specify one with --run-dir`, ...names].join('\n  '),
-  );
+  throw usageError([`there are ${found.length} migrations here: specify one with --run-dir`, ...names].join('\n  '));
 }
 
 async function requireOwnRun(directory: string): Promise<void> {
@@ -84,7 +82,7 @@ function isOwn(path: string): boolean {
 
 /**
  * Reads a JSON file of a run directory; undefined if it does not exist.
- * @throws UsageError for a file that another version of the command wrote
+ * @throws IdentityError for a file that another version of the command wrote
  */
 export async function readJson<Schema extends z.ZodType>(
   directory: string,
@@ -95,7 +93,7 @@ export async function readJson<Schema extends z.ZodType>(
   if (!existsSync(path)) return undefined;
   const { data, success } = schema.safeParse(JSON.parse(await readFile(path, 'utf8')));
   if (success) return data;
-  throw new UsageError(
+  throw usageError(
     `${path} is of another version of this command: continue with that version, or migrate again with another --run-dir`,
   );
 }

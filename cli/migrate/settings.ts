@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { exportOptions } from '../../functions/export/contract.ts';
 import { importOptions } from '../../functions/import/contract.ts';
-import { UsageError } from '../command.ts';
+import { usageError } from '../command.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { parsePlace, requireOther, requireRereadable } from '../places/parsePlace.ts';
 import { exportOptionsOf, importOptionsOf, type SecretFiles } from '../places/placeOptions.ts';
@@ -41,7 +41,7 @@ const kindsOfSecrets = ['token-file', 'credentials-file'] as const;
 
 /**
  * Reads the settings from a call. Paths are absolute, so that the migration can be resumed from another directory.
- * @throws UsageError
+ * @throws IdentityError
  */
 export function readSettings(call: PlanningCall): MigrationSettings {
   const options = { ...exportSettings.parse(exportOptionsOf(call)), ...importSettings.parse(importOptionsOf(call)) };
@@ -50,7 +50,7 @@ export function readSettings(call: PlanningCall): MigrationSettings {
   requireRereadable(from, to);
   requireOther(from, to);
   if (isFilePlace(from) && orgIds.length + excludedOrgIds.length > 0)
-    throw new UsageError(
+    throw usageError(
       `${from} is imported as it is, with all its organisations: select some when you export it, or use identity import with --org`,
     );
   const { report } = call.options;

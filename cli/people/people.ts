@@ -33,7 +33,7 @@ export interface People {
   /**
    * Finds people by id, user name, e-mail address or login name. Only ids are case-sensitive.
    * @returns the matches of each text
-   * @throws IdentityError, UsageError
+   * @throws IdentityError
    */
   find(users: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, readonly Match[]>>;
   hasOtpEmail(userId: string, signal: AbortSignal): Promise<boolean>;

@@ -3,7 +3,7 @@ import { defaultExportOptions } from '../../functions/export/contract.ts';
 import type { RecordVisitor } from '../../shared/exportFile/inspection.ts';
 import { type JsonObject, parseIfJson, textAt } from '../../shared/json/jsonObject.ts';
 import { humanUserSection } from '../../shared/organisation/sections/users.ts';
-import { type Surroundings, UsageError } from '../command.ts';
+import { type Surroundings, usageError } from '../command.ts';
 import { inspectPlace } from '../exports/inspectPlace.ts';
 import type { DatabasePlace } from '../exports/placeInterfaces.ts';
 import { callBriefly, readText } from '../httpClient.ts';
@@ -77,7 +77,7 @@ function toPerson(json: JsonObject, orgId: string): Person {
 
 function withId({ name }: DatabasePlace, user: string): Match {
   if (!user.includes('@')) return { userId: user, orgId: '', userName: '', email: '', matchedBy: ['id'] };
-  throw new UsageError(
+  throw usageError(
     `the token for ${name} does not permit exports, in which names and e-mail addresses are found: specify user ids`,
   );
 }

@@ -6,7 +6,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { completeFile } from '../../shared/durableFiles.ts';
 import { fileExists } from '../../shared/errors/commandErrors.ts';
-import { outputIncomplete, sourceForeign, sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
+import { outputIncomplete, sourceInvalid, sourceMissing, storageFull } from '../../shared/errors/placeErrors.ts';
 import { systemCode } from '../../shared/systemCode.ts';
 import type { Surroundings } from '../command.ts';
 import { compressFor, readExportJson, storedContent } from '../exports/fileContent.ts';
@@ -23,14 +23,14 @@ export function openFile(path: string): FilePlace {
   };
 }
 
-const DIRECTORY =
-  'a directory, not an export file: name a file, or sqlite:DIR for the database of a self-hosted instance';
-
 async function openStoredFile(path: string): Promise<ExportFile> {
   const entry = await stat(path).catch((error: unknown) => {
     throw systemCode(error) === 'ENOENT' ? sourceMissing({ place: path }) : error;
   });
-  if (entry.isDirectory()) throw sourceForeign({ place: path, reason: DIRECTORY });
+  if (entry.isDirectory()) {
+    const advice = 'name a file, or sqlite:DIR for the database of a self-hosted instance';
+    throw sourceInvalid({ place: path, problem: 'is a directory, not an export file', advice });
+  }
   return storedContent(entry.size, (count, signal) => readExportJson(path, count(createReadStream(path, { signal }))));
 }
 

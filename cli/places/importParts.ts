@@ -6,7 +6,7 @@ import { MAX_LISTED_ISSUES, toImportError } from '../../functions/import/results
 import { missingWarnings, organisationFilter } from '../../functions/import/selection.ts';
 import { newImportId } from '../../functions/import/stamp.ts';
 import { addCounts, total } from '../../shared/collections/counts.ts';
-import { organisationTooLarge, trialTooLarge } from '../../shared/errors/placeErrors.ts';
+import { contentTooLarge } from '../../shared/errors/placeErrors.ts';
 import { readFileRecord } from '../../shared/exportFile/fileRecord.ts';
 import { type Inspection, inspect } from '../../shared/exportFile/inspection.ts';
 import type { ExportFileItem } from '../../shared/exportFile/reader.ts';
@@ -20,7 +20,7 @@ import {
   outcomeCounts,
 } from '../exports/importOutcomes.ts';
 import type { ExportFile, ImportMeter, ImportSettled, PlaceImportOptions } from '../exports/placeInterfaces.ts';
-import { type FilePart, splitFile, UnsplittableError } from '../exports/splitFile.ts';
+import { type FilePart, splitFile } from '../exports/splitFile.ts';
 import { asRefusal } from '../serverErrors.ts';
 
 /** An instance that imports a file in several requests. */
@@ -52,6 +52,13 @@ export async function importParts(
     isSelected: organisationFilter(options),
     manifest: inspection.manifest,
     leavesOut: sum.takeInvalid,
+    tooLarge: (orgId: string) =>
+      contentTooLarge({
+        content: `the settings, projects and actions of organisation ${orgId}`,
+        place: origin,
+        bytes: requestBytes,
+        advice: 'import into its database instead (--to firestore:PROJECT or sqlite:DIR)',
+      }),
   };
   const importId = options.importId ?? newImportId();
   const partOptions = (part: FilePart): PlaceImportOptions => ({
@@ -62,20 +69,14 @@ export async function importParts(
     excludedOrgIds: [],
     ids: false,
   });
-  try {
-    const parts = splitFile(() => content.open(signal), splitting);
-    for await (const part of options.dryRun ? onlyPart(parts, origin, requestBytes) : parts) {
-      const partMeter: ImportMeter = {
-        onBegun: () => {},
-        onStarted: (settled) => meter.onStarted(() => sum.progress(settled())),
-      };
-      sum.add(part, await send(part.bytes, partOptions(part), partMeter));
-      meter.onStarted(() => sum.progress());
-    }
-  } catch (error) {
-    throw error instanceof UnsplittableError
-      ? organisationTooLarge({ place: origin, orgId: error.message, bytes: requestBytes })
-      : error;
+  const parts = splitFile(() => content.open(signal), splitting);
+  for await (const part of options.dryRun ? onlyPart(parts, origin, requestBytes) : parts) {
+    const partMeter: ImportMeter = {
+      onBegun: () => {},
+      onStarted: (settled) => meter.onStarted(() => sum.progress(settled())),
+    };
+    sum.add(part, await send(part.bytes, partOptions(part), partMeter));
+    meter.onStarted(() => sum.progress());
   }
   return sum.response;
 }
@@ -90,7 +91,11 @@ async function* onlyPart(
   requestBytes: number,
 ): AsyncGenerator<FilePart> {
   const found: FilePart[] = [];
-  for await (const part of parts) if (found.push(part) > 1) throw trialTooLarge({ place: origin, bytes: requestBytes });
+  for await (const part of parts) {
+    if (found.push(part) === 1) continue;
+    const advice = 'a dry run is one request: leave out --dry-run, or specify fewer organisations with --org';
+    throw contentTooLarge({ content: 'the file', place: origin, bytes: requestBytes, advice });
+  }
   yield* found;
 }
 

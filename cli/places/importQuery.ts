@@ -2,7 +2,7 @@
 
 import { importOptions } from '../../functions/import/contract.ts';
 import { snakeCase } from '../../shared/json/spelling.ts';
-import { UsageError } from '../command.ts';
+import { usageError } from '../command.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { numberText } from '../numberTexts.ts';
 
@@ -32,13 +32,13 @@ export function importQuery(options: PlaceImportOptions): string {
 
 /**
  * Requires that a query can contain the options of an import: with many organisations it is too long.
- * @throws UsageError
+ * @throws IdentityError
  */
 export function requireSendable(options: PlaceImportOptions): void {
   const { length } = importQuery(options);
   if (length <= MAX_QUERY_CHARACTERS) return;
   const limit = `take ${numberText(length)} characters in a request, whose limit is ${numberText(MAX_QUERY_CHARACTERS)}`;
-  throw new UsageError(
+  throw usageError(
     `--org and --exclude-org ${limit}: specify fewer organisations per call, or export a file that contains only those`,
   );
 }

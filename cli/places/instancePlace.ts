@@ -5,7 +5,7 @@ import { exportOptions, NO_ORGANISATION } from '../../functions/export/contract.
 import { EXPORT_FILE, type ImportResponse } from '../../functions/import/contract.ts';
 import { responseTooLarge } from '../../shared/errors/errors.ts';
 import { hasCode, type IdentityError } from '../../shared/errors/identityError.ts';
-import { exportDamaged, formTooLarge, placeBroke } from '../../shared/errors/placeErrors.ts';
+import { contentTooLarge, placeLost, sourceInvalid } from '../../shared/errors/placeErrors.ts';
 import { proveExport } from '../../shared/exportFile/inspection.ts';
 import { exportedManifest } from '../../shared/exportFile/manifest.ts';
 import { parseIfJson } from '../../shared/json/jsonObject.ts';
@@ -74,7 +74,7 @@ async function exportFromInstance(settings: InstanceSettings, options: PlaceExpo
     try {
       yield* read({}, signal);
     } catch (error) {
-      throw responseTooLarge.is(error) ? formTooLarge({ place: settings.origin }) : error;
+      throw responseTooLarge.is(error) ? formTooLarge(settings) : error;
     }
   }
   const open = (signal: AbortSignal) =>
@@ -107,15 +107,28 @@ async function* received(
     yield* body;
   } catch (error) {
     signal.throwIfAborted();
-    throw placeBroke({ place: origin, reason: connectionReason(error) });
+    throw placeLost({ place: origin, moment: 'during its export', reason: connectionReason(error) });
   }
+}
+
+const CHECK_ADDRESS =
+  'check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command';
+
+/** Creates the error for an export in ZITADEL's form above the limit of a response: the form has no pages. */
+function formTooLarge({ origin }: InstanceSettings): IdentityError {
+  return contentTooLarge({
+    content: 'an export in the form for ZITADEL',
+    place: origin,
+    advice: 'export its database (firestore:PROJECT/DATABASE or sqlite:DIR), or fewer organisations with --org',
+  });
 }
 
 /** Creates the error for a response that is no export. It contains a content type other than JSON, such as a gateway's. */
 function damaged({ origin }: InstanceSettings, { headers }: HttpResponse, problem: string): IdentityError {
   const type = headers['content-type'] ?? 'none';
   const isJson = /^application\/json\s*(?:;|$)/i.test(type);
-  return exportDamaged({ place: origin, reason: isJson ? problem : `${problem}; content type: ${type}` });
+  const reason = isJson ? problem : `${problem}; content type: ${type}`;
+  return sourceInvalid({ place: origin, problem: `returned a damaged export (${reason})`, advice: CHECK_ADDRESS });
 }
 
 async function importIntoInstance(

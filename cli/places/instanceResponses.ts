@@ -24,6 +24,8 @@ import { type HttpResponse, readText } from '../httpClient.ts';
 import { rejection } from '../serverErrors.ts';
 import { connectionReason } from '../tls.ts';
 
+const BEFORE_RESULT = 'before the result';
+
 /** The media types that an import accepts: events if the instance supports them. */
 export const ACCEPT = `${NDJSON}, application/json;q=0.9`;
 
@@ -48,7 +50,7 @@ export async function readImportResponse(
   const last = await guarded(instance, readImportEvents(body, meter), signal);
   if (last?.event === 'result') return last.response;
   if (last?.event === 'error') throw eventError(instance, last.error);
-  throw placeLost({ place: instance.origin, reason: 'its last event is missing' });
+  throw placeLost({ place: instance.origin, moment: BEFORE_RESULT, reason: 'its last event is missing' });
 }
 
 /** Reads events up to the result or the error; undefined without one. */
@@ -94,7 +96,7 @@ async function guarded<Result>(
     return await reading;
   } catch (error) {
     signal.throwIfAborted();
-    throw placeLost({ place: origin, reason: connectionReason(error) });
+    throw placeLost({ place: origin, moment: BEFORE_RESULT, reason: connectionReason(error) });
   }
 }
 

@@ -8,7 +8,7 @@ import { DEFAULT_CREDENTIALS, type ServiceAccount } from '../../shared/objectSto
 import { readServiceAccount } from '../../shared/objectStorage/serviceAccount.ts';
 import { checkOwn, readOwnSecret } from '../../shared/ownFiles.ts';
 import { systemCode } from '../../shared/systemCode.ts';
-import { type Surroundings, UsageError } from '../command.ts';
+import { type Surroundings, usageError } from '../command.ts';
 import { loadConfig } from '../configuration.ts';
 import type { Place } from '../exports/placeInterfaces.ts';
 import { instanceLocation } from '../instanceLocation.ts';
@@ -20,7 +20,7 @@ import type { SecretFiles } from './placeOptions.ts';
 
 /**
  * Opens the two places of a call. Reads only the files of their secrets.
- * @throws UsageError
+ * @throws IdentityError
  */
 export async function openPlaces(
   call: Surroundings,
@@ -36,7 +36,7 @@ export async function openPlaces(
 
 /**
  * Opens the only place of a call.
- * @throws UsageError
+ * @throws IdentityError
  */
 export async function openOnlyPlace(call: Surroundings, secrets: SecretFiles, text: string): Promise<Place> {
   const place = { parsed: parsePlace(text) };
@@ -66,11 +66,11 @@ async function openPlace(call: Surroundings, { parsed }: GivenPlace, secret: Sec
 
 /**
  * Parses the address of an instance or a ZITADEL, and reads its token.
- * @throws UsageError for another kind of place
+ * @throws IdentityError for another kind of place
  */
 export async function openAddress(call: Surroundings, secrets: SecretFiles, text: string): Promise<InstanceSettings> {
   const parsed = parsePlace(text);
-  if (parsed.kind !== 'instance') throw new UsageError(`${text} is not an address: specify https://HOST`);
+  if (parsed.kind !== 'instance') throw usageError(`${text} is not an address: specify https://HOST`);
   const place = { parsed };
   return withToken(call, parsed, secretFiles(secrets, [place], canAsk(call)).get(place));
 }
@@ -121,7 +121,7 @@ const secretKinds = [
  * Finds the file with the secret of each place: `--from-token-file` and `--to-token-file`, or `--token-file` if only one
  * place needs a token.
  * @param isAsked whether to ask for a missing token at the terminal
- * @throws UsageError for a missing, ambiguous or unused option
+ * @throws IdentityError for a missing, ambiguous or unused option
  */
 export function secretFiles(
   options: SecretFiles,
@@ -138,18 +138,18 @@ export function secretFiles(
       const file = options[option];
       if (file === undefined && isShared) continue;
       if (file === undefined && !isAsked)
-        throw new UsageError(
+        throw usageError(
           `missing option --${needing.length > 1 ? own : name}: the file with the token for ${place.parsed.name}`,
         );
       if (file !== undefined && option !== own && !isShared && needing.length > 1)
-        throw new UsageError(`--${name} applies to one place: specify --from-${name} and --to-${name}`);
+        throw usageError(`--${name} applies to one place: specify --from-${name} and --to-${name}`);
       if (file !== undefined) used.add(option);
       found.set(place, { file, option: `--${file === undefined && needing.length > 1 ? own : option}` });
     }
     const all = [name, `from-${name}`, `to-${name}`] as const;
     const unused = all.find((one) => options[one] !== undefined && !used.has(one));
     if (unused !== undefined)
-      throw new UsageError(`--${unused} is unused: it applies only to ${needs}, and each of them has its own file`);
+      throw usageError(`--${unused} is unused: it applies only to ${needs}, and each of them has its own file`);
   }
   return found;
 }
@@ -158,24 +158,24 @@ export function secretFiles(
  * Reads a file that contains only a token.
  * @param option the option of the file
  * @param stderr receives the warning if others can read the file
- * @throws UsageError, which does not contain the content
+ * @throws IdentityError, which does not contain the content
  */
 async function readTokenFile(file: string, option: string, stderr: Writable): Promise<string> {
   return checkToken(await readSecretFile(file, stderr), `${file} of ${option}`);
 }
 
-/** @throws UsageError, which does not contain the content */
+/** @throws IdentityError, which does not contain the content */
 function checkToken(content: string, holder: string): string {
   const token = content.trim();
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new UsageError(`${holder} does not contain a token: store the token alone, in one line`);
+  throw usageError(`${holder} does not contain a token: store the token alone, in one line`);
 }
 
 /**
  * Reads a service account's key file.
  * @param option the option of the file
  * @param stderr receives the warning if others can read the file
- * @throws UsageError, which does not contain the content
+ * @throws IdentityError, which does not contain the content
  */
 async function readAccountKey(file: string, option: string, stderr: Writable): Promise<ServiceAccount> {
   const text = await readSecretFile(file, stderr);
@@ -183,7 +183,7 @@ async function readAccountKey(file: string, option: string, stderr: Writable): P
     return readServiceAccount(Buffer.from(text).toString('base64'), file);
   } catch (error) {
     if (!(error instanceof IdentityError)) throw error;
-    throw new UsageError(`invalid ${option}: ${error.message}`);
+    throw usageError(`invalid ${option}: ${error.message}`);
   }
 }
 

@@ -4,7 +4,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { checkObjectName, objectUri } from '../../shared/objectStorage/objectName.ts';
-import { UsageError } from '../command.ts';
+import { usageError } from '../command.ts';
 import { isLoopback } from '../loopback.ts';
 
 /** A parsed place. All texts of the same place have the same `name`, so compare that. */
@@ -31,7 +31,7 @@ const schemes: ReadonlyMap<string, (text: string) => ParsedPlace> = new Map([
 
 /**
  * Parses a place.
- * @throws UsageError with the problem and the remedy, without a password in a URL
+ * @throws IdentityError with the problem and the remedy, without a password in a URL
  * @example
  *     parsePlace('https://id.example.com'); // { name: 'https://id.example.com', kind: 'instance', origin: … }
  *     parsePlace('firestore:my-project'); // { name: 'firestore:my-project/(default)', kind: 'database', firestore: … }
@@ -41,11 +41,11 @@ export function parsePlace(text: string): ParsedPlace {
   const [, scheme] = /^([a-z][a-z0-9]+):/i.exec(text) ?? [];
   if (scheme !== undefined) {
     const parse = schemes.get(scheme.toLowerCase());
-    if (parse === undefined) throw new UsageError(`unknown kind of place ${scheme}: specify ${FORMS}`);
+    if (parse === undefined) throw usageError(`unknown kind of place ${scheme}: specify ${FORMS}`);
     return parse(text);
   }
   if (/\.json(\.gz)?$/i.test(text) || isExistingFile(text)) return { name: resolve(text), kind: 'file', path: text };
-  throw new UsageError(`${JSON.stringify(text)} is not a place: specify ${FORMS}`);
+  throw usageError(`${JSON.stringify(text)} is not a place: specify ${FORMS}`);
 }
 
 /** Whether a text is the path of a file, which may be an export under another name, or is refused by its content. */
@@ -55,35 +55,32 @@ function isExistingFile(text: string): boolean {
 
 /**
  * Requires that no place is standard input or output, for a command that reads its places repeatedly.
- * @throws UsageError
+ * @throws IdentityError
  */
 export function requireRereadable(...places: readonly string[]): void {
   if (places.includes('-'))
-    throw new UsageError('- (standard input or output) cannot be read again: specify a file instead');
+    throw usageError('- (standard input or output) cannot be read again: specify a file instead');
 }
 
 /**
  * Requires that source and target differ.
  * @param from the name of a parsed place
  * @param to the name of the other one
- * @throws UsageError
+ * @throws IdentityError
  */
 export function requireOther(from: string, to: string): void {
-  if (from === to) throw new UsageError(`${from} is both the source and the target: specify two places`);
+  if (from === to) throw usageError(`${from} is both the source and the target: specify two places`);
 }
 
 function parseInstancePlace(text: string): ParsedPlace {
   const url = URL.parse(text);
-  if (url === null || url.hostname === '')
-    throw new UsageError('the URL of an instance is invalid: specify https://HOST');
+  if (url === null || url.hostname === '') throw usageError('the URL of an instance is invalid: specify https://HOST');
   if (url.username !== '' || url.password !== '')
-    throw new UsageError(
-      `the URL of ${url.host} contains a user name or password: specify the token with --token-file`,
-    );
+    throw usageError(`the URL of ${url.host} contains a user name or password: specify the token with --token-file`);
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
-    throw new UsageError(`the URL of ${url.host} has more than the host: specify ${url.origin}`);
+    throw usageError(`the URL of ${url.host} has more than the host: specify ${url.origin}`);
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    throw new UsageError(`http://${url.host} would send the token unencrypted: specify https://${url.host}`);
+    throw usageError(`http://${url.host} would send the token unencrypted: specify https://${url.host}`);
   return { name: url.origin, kind: 'instance', origin: url.origin };
 }
 
@@ -93,7 +90,7 @@ function parseObjectPlace(text: string): ParsedPlace {
     checkObjectName({ bucket, path }, '');
   } catch (error) {
     if (!(error instanceof IdentityError)) throw error;
-    throw new UsageError(`invalid ${JSON.stringify(text)}: ${error.message}: specify gs://BUCKET/PATH`);
+    throw usageError(`invalid ${JSON.stringify(text)}: ${error.message}: specify gs://BUCKET/PATH`);
   }
   return { name: objectUri({ bucket, path }), kind: 'object', bucket, path };
 }
@@ -109,11 +106,11 @@ function parseFirestorePlace(text: string): ParsedPlace {
   const [, project, id = '(default)'] = /^([^/\s]+)(?:\/([^/\s]+))?$/.exec(given) ?? [];
   const database = `${project}/${id}`;
   if (project !== undefined) return { name: `firestore:${database}`, kind: 'database', firestore: database };
-  throw new UsageError(`invalid ${JSON.stringify(text)}: specify firestore:PROJECT or firestore:PROJECT/DATABASE`);
+  throw usageError(`invalid ${JSON.stringify(text)}: specify firestore:PROJECT or firestore:PROJECT/DATABASE`);
 }
 
 function after(text: string, prefix: string, missing: string): string {
   const rest = text.slice(prefix.length);
-  if (rest === '') throw new UsageError(`${prefix} has no database: add ${missing}`);
+  if (rest === '') throw usageError(`${prefix} has no database: add ${missing}`);
   return rest;
 }

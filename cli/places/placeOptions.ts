@@ -1,7 +1,7 @@
 // The options of commands on places.
 
 import { secretSelection } from '../../shared/exportFile/secretSelection.ts';
-import { flag, optional, repeatable, required, type Surroundings, UsageError, type Values } from '../command.ts';
+import { flag, optional, repeatable, required, type Surroundings, usageError, type Values } from '../command.ts';
 import type { PlaceExportOptions, PlaceImportOptions } from '../exports/placeInterfaces.ts';
 import { type ProgressOutput, progressEvents, progressLines } from '../progress.ts';
 import { SECRET_CHOICES } from '../valueFormats.ts';
@@ -75,7 +75,7 @@ export function exportOptionsOf({ options }: { readonly options: ExportValues })
   } = options;
   others satisfies AllRead;
   if (orgIds.length > 0 && orgIds.every((orgId) => excludedOrgIds.includes(orgId)))
-    throw new UsageError('--exclude-org names every organisation of --org: correct one of them');
+    throw usageError('--exclude-org names every organisation of --org: correct one of them');
   return {
     orgIds,
     excludedOrgIds,

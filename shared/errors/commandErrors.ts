@@ -2,6 +2,11 @@
 
 import { defineError } from './identityError.ts';
 
+export const usageInvalid = defineError('INVALID_ARGUMENT', 'USAGE_INVALID', { text: '{problem}' });
+
+// Lists every problem, one per line.
+export const configurationInvalid = defineError('INVALID_ARGUMENT', 'CONFIGURATION_INVALID', { text: '{problems}' });
+
 export const instanceInitialised = defineError('FAILED_PRECONDITION', 'INSTANCE_ALREADY_INITIALISED', {
   text: 'the instance is already initialised: create further tokens with `identity pat create`',
 });

@@ -74,16 +74,9 @@ export const placeRefused = defineError('FAILED_PRECONDITION', 'PLACE_REFUSED', 
   text: '{place} refuses: {reason}',
 });
 
-export const organisationTooLarge = defineError('FAILED_PRECONDITION', 'ORGANISATION_TOO_LARGE', {
-  text: '{place} takes at most {bytes} bytes in a request, and the settings, projects and actions of organisation {orgId} have more: import into its database instead (--to firestore:PROJECT or sqlite:DIR)',
-});
-
-export const formTooLarge = defineError('FAILED_PRECONDITION', 'FORM_TOO_LARGE', {
-  text: 'the export of {place} is larger than a response may be, and the form for ZITADEL has no pages: export its database (firestore:PROJECT/DATABASE or sqlite:DIR), or fewer organisations (--org)',
-});
-
-export const trialTooLarge = defineError('FAILED_PRECONDITION', 'TRIAL_TOO_LARGE', {
-  text: '{place} takes at most {bytes} bytes in a request, and a trial is one request: leave --dry-run out, or try the import with fewer organisations (--org)',
+export const contentTooLarge = defineError('FAILED_PRECONDITION', 'CONTENT_TOO_LARGE', {
+  text: '{content} exceeds the limit of {place}[, {bytes} bytes in a request]',
+  remedy: '{advice}',
 });
 
 export const placeFailed = defineError('UNAVAILABLE', 'PLACE_FAILED', {
@@ -91,28 +84,14 @@ export const placeFailed = defineError('UNAVAILABLE', 'PLACE_FAILED', {
   remedy: 'repeat the command',
 });
 
-export const placeBroke = defineError('UNAVAILABLE', 'PLACE_BROKE_OFF', {
-  text: '{place} broke off during its export ({reason})',
-  remedy: 'repeat the command',
-});
-
 export const placeLost = defineError('UNAVAILABLE', 'PLACE_LOST', {
-  text: '{place} failed: the connection broke before the result ({reason})',
+  text: '{place} failed: the connection broke {moment} ({reason})',
   remedy: 'repeat the command',
 });
 
 export const sourceInvalid = defineError('FAILED_PRECONDITION', 'SOURCE_INVALID', {
-  text: '{place} is not an intact export file: {reason}; export it again, or correct it',
-});
-
-export const sourceForeign = defineError('FAILED_PRECONDITION', 'SOURCE_FOREIGN', {
-  text: '{place} is {reason}',
-});
-
-export const exportDamaged = defineError('FAILED_PRECONDITION', 'EXPORT_DAMAGED', {
-  text: '{place} returned a damaged export ({reason})',
-  remedy:
-    'check that the address leads to the instance, and that no gateway answers in its place, or cuts or changes responses, then repeat the command',
+  text: '{place} {problem}',
+  remedy: '{advice}',
 });
 
 export const sourceMissing = defineError('NOT_FOUND', 'SOURCE_MISSING', {

@@ -4,18 +4,6 @@ import { shortenedText } from '../errors/identityError.ts';
 import { JsonError } from '../json/jsonError.ts';
 import { isJsonObject, parseIfJson } from '../json/jsonObject.ts';
 
-/** A file of another kind in place of an export file. */
-export class WrongFileError extends JsonError {
-  /** The kind of the file, such as `an HTML page`, and the remedy. */
-  readonly reason: string;
-
-  constructor(what: string, remedy: string) {
-    const reason = `${what}, not an export file: ${remedy}`;
-    super([], `the file is ${reason}`);
-    this.reason = reason;
-  }
-}
-
 /** The bytes at the start of a file that are looked at. */
 export const START_BYTES = 4_096;
 
@@ -62,16 +50,20 @@ const kinds: readonly Kind[] = [
 ];
 
 /** Recognises a wrong file by its first bytes, after its reading as an export file has failed. */
-export function wrongFile(start: Buffer): WrongFileError | undefined {
+export function wrongFile(start: Buffer): JsonError | undefined {
   const text = start.toString('latin1').trimStart();
   const kind = kinds.find(({ pattern, unless }) => pattern.test(text) && unless?.test(text) !== true);
-  return kind === undefined ? savedError(start.toString()) : new WrongFileError(kind.what, kind.remedy);
+  return kind === undefined ? savedError(start.toString()) : errorOf(kind.what, kind.remedy);
 }
 
 /** Recognises a response by which a server or a gateway reported an error. */
-function savedError(text: string): WrongFileError | undefined {
+function savedError(text: string): JsonError | undefined {
   const response = parseIfJson(text);
   if (!isJsonObject(response) || typeof response.message !== 'string') return undefined;
   const remedy = `${REPEAT}; identity export reads a ZITADEL organisation by organisation, where one response would be too large`;
-  return new WrongFileError(`a saved error response ("${shortenedText(response.message)}")`, remedy);
+  return errorOf(`a saved error response ("${shortenedText(response.message)}")`, remedy);
+}
+
+function errorOf(kind: string, remedy: string): JsonError {
+  return new JsonError([], `the file is ${kind}, not an export file: ${remedy}`, { kind, remedy });
 }

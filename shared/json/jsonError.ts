@@ -7,11 +7,21 @@ export type JsonPath = readonly (string | number)[];
 export class JsonError extends Error {
   override readonly name = 'JsonError';
   readonly path: JsonPath;
+  /** The kind of the file, if it is another than the expected one. */
+  readonly wrongFile: WrongFile | undefined;
 
-  constructor(path: JsonPath, message: string) {
+  constructor(path: JsonPath, message: string, wrongFile?: WrongFile) {
     super(message);
     this.path = path;
+    this.wrongFile = wrongFile;
   }
+}
+
+/** A file of another kind in place of the expected one. */
+export interface WrongFile {
+  /** The kind with its article, such as `an HTML page`. */
+  readonly kind: string;
+  readonly remedy: string;
 }
 
 /** Formats a path for error texts: `orgs[3].humanUsers[17]`. */

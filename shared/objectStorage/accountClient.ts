@@ -81,7 +81,7 @@ export class AccountClient extends PassThroughClient {
 
   /**
    * Ensures a valid token, with retries.
-   * @throws KeyExchangeError; the signal's reason
+   * @throws the error of a failed exchange; the signal's reason
    */
   async prepare(signal: AbortSignal): Promise<void> {
     await retry(storagePolicy, () => this.token(signal), signal);

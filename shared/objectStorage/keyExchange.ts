@@ -16,22 +16,6 @@ export interface AccessToken {
   readonly expiresInSeconds: number;
 }
 
-/**
- * A failed exchange, in the form of the library's own errors: with the status of a response, or with the code of a failed
- * connection. It does not contain the request, which is signed with the key.
- */
-export class KeyExchangeError extends Error {
-  override readonly name = 'KeyExchangeError';
-  readonly status: number | undefined;
-  readonly code: string | undefined;
-
-  constructor(failure: { readonly status?: number; readonly code?: string }) {
-    super(`the token endpoint: ${failure.status ?? failure.code}`);
-    this.status = failure.status;
-    this.code = failure.code;
-  }
-}
-
 const ATTEMPT_MS = 10_000;
 const JWT_LIFETIME_SECONDS = 3600;
 const REJECTED_STATUS = 401;
@@ -42,7 +26,7 @@ const tokenResponse = z.object({ access_token: z.string().min(1), expires_in: z.
 /**
  * Exchanges a service account's key for an access token, in one attempt.
  * The library's own exchange would not do: it omits the key's id, cannot be cancelled, and is always sent to Google.
- * @throws KeyExchangeError with status 401 if the key is rejected; the signal's reason
+ * @throws Error with status 401 if the key is rejected; the signal's reason
  */
 export async function exchangeKey(
   account: ServiceAccount,
@@ -53,10 +37,10 @@ export async function exchangeKey(
   const { status, data } = await post(tokenUri, createAssertion(account, scope, tokenUri), signal);
   if (status === 404 && tokenUri !== GOOGLE_TOKEN_URI)
     return { value: undefined, expiresInSeconds: JWT_LIFETIME_SECONDS };
-  if (status === 408 || status === 429 || status >= 500) throw new KeyExchangeError({ status });
-  if (status !== 200) throw new KeyExchangeError({ status: REJECTED_STATUS });
+  if (status === 408 || status === 429 || status >= 500) throw exchangeError({ status });
+  if (status !== 200) throw exchangeError({ status: REJECTED_STATUS });
   const token = tokenResponse.safeParse(data);
-  if (!token.success) throw new KeyExchangeError({ status: UNAVAILABLE_STATUS });
+  if (!token.success) throw exchangeError({ status: UNAVAILABLE_STATUS });
   return { value: token.data.access_token, expiresInSeconds: token.data.expires_in };
 }
 
@@ -79,8 +63,16 @@ async function post(url: string, assertion: string, signal: AbortSignal): Promis
   } catch {
     // The error contains the request, whose assertion is as good as a token for an hour.
     signal.throwIfAborted();
-    throw new KeyExchangeError({ code: 'NO_RESPONSE' });
+    throw exchangeError({ code: 'NO_RESPONSE' });
   }
+}
+
+/**
+ * Creates the error of a failed exchange, in the form of the library's own errors: with the status of a response, or with
+ * the code of a failed connection. It does not contain the request, which is signed with the key.
+ */
+function exchangeError(failure: { readonly status: number } | { readonly code: string }): Error {
+  return Object.assign(new Error(`the token endpoint: ${Object.values(failure).join()}`), failure);
 }
 
 /** Creates the JWT that proves the possession of the key, to this token endpoint only. */

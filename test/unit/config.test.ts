@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, configVariables, readConfig } from '../../shared/config.ts';
+import { configVariables, readConfig } from '../../shared/config.ts';
+import { configurationInvalid } from '../../shared/errors/commandErrors.ts';
 import { defaultLimits } from '../../shared/limits.ts';
 
 const masterKey = Buffer.alloc(32, 'key').toString('base64');
@@ -95,7 +96,7 @@ describe('readConfig', () => {
       BCRYPT_COST: '9',
       IDENTITY_MASTER_KEY: 'hunter2',
     };
-    expect(() => readConfig(env)).toThrow(ConfigError);
+    expect(() => readConfig(env)).toThrow(expect.toSatisfy(configurationInvalid.is));
     for (const name of [...Object.keys(env), 'DATA_DIR']) expect(() => readConfig(env)).toThrow(`${name} `);
   });
 

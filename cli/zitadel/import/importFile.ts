@@ -9,7 +9,7 @@ import { callSignal } from '../../../shared/http/deadline.ts';
 import { textAt } from '../../../shared/json/jsonObject.ts';
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { Backoff, type RetryPolicy } from '../../../shared/retry.ts';
-import { UsageError } from '../../command.ts';
+import { usageError } from '../../command.ts';
 import { makeRepeatable } from '../../exports/fileContent.ts';
 import { joinedResponse } from '../../exports/importOutcomes.ts';
 import type { ImportResponse } from '../../exports/importResponse.ts';
@@ -47,7 +47,7 @@ export async function importIntoZitadel(
   };
   using call = callSignal(signal, options.timeoutMs);
   if (options.onConflict === 'overwrite')
-    throw new UsageError('ZITADEL never overwrites records: specify --on-conflict report or skip');
+    throw usageError('ZITADEL never overwrites records: specify --on-conflict report or skip');
   await using file = await makeRepeatable(content, call.signal);
   try {
     return await importFile({ ...address, signal: call.signal }, file, options, onCompared, meter);

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createCloudStorage } from '../../../shared/objectStorage/cloudStorage.ts';
-import { exchangeKey, KeyExchangeError } from '../../../shared/objectStorage/keyExchange.ts';
+import { exchangeKey } from '../../../shared/objectStorage/keyExchange.ts';
 import type { ServiceAccount } from '../../../shared/objectStorage/objectStorage.ts';
 import { newAccount } from '../../support/emulators/newAccount.ts';
 import { googleError, type ScriptedResponse, startTokenEndpoint } from '../../support/emulators/tokenEndpoint.ts';
@@ -123,7 +123,7 @@ describe('the exchange of a key', () => {
   ])('fails for %s, and the error contains nothing of the request', async (_, response, status) => {
     const { url } = await endpoint([response]);
     const failed = await exchangeKey(account, scope, `${url}/token`, never).catch((reason: unknown) => reason);
-    expect(failed).toBeInstanceOf(KeyExchangeError);
+    expect(failed).toBeInstanceOf(Error);
     expect(failed).toMatchObject({ status });
     expect(inspect(failed, { depth: Infinity, showHidden: true })).not.toMatch(
       /eyJ|assertion|PRIVATE|gserviceaccount/i,
@@ -134,7 +134,8 @@ describe('the exchange of a key', () => {
     const failed = await exchangeKey(account, scope, 'http://127.0.0.1:9/token', never).catch(
       (reason: unknown) => reason,
     );
-    expect(failed).toMatchObject({ status: undefined, code: 'NO_RESPONSE' });
+    expect(failed).toMatchObject({ code: 'NO_RESPONSE' });
+    expect(failed).not.toHaveProperty('status');
     expect(inspect(failed, { depth: Infinity, showHidden: true })).not.toMatch(
       /eyJ|assertion|PRIVATE|gserviceaccount/i,
     );

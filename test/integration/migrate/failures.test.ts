@@ -463,7 +463,7 @@ describe('a migration', () => {
     ]);
     expect({ code, message: message(stderr) }).toEqual({
       code: 1,
-      message: expect.stringContaining(`${file} is not an intact export file: orgs[0].humanUsers: expected a list`),
+      message: expect.stringContaining(`${file} is not an intact export file (orgs[0].humanUsers: expected a list)`),
     });
   });
 

@@ -164,7 +164,7 @@ describe('identity compare', () => {
     const { code, stderr } = await identity(['compare', file, file]);
     expect(code).toBe(1);
     expect(stderr).toContain(
-      `identity: ${file} is not an intact export file: orgs[0].humanUsers: expected a list; export it again, or correct it\n`,
+      `identity: ${file} is not an intact export file (orgs[0].humanUsers: expected a list): export it again, or correct it\n`,
     );
   });
 });

@@ -156,7 +156,7 @@ describe('a call on places that fails', () => {
     const first = await identity(['export', broken.url, ...target]);
     expect(first.code).toBe(1);
     expect(message(first.stderr)).toBe(
-      `identity: ${broken.url} broke off during its export (ECONNRESET): repeat the command`,
+      `identity: ${broken.url} failed: the connection broke during its export (ECONNRESET): repeat the command`,
     );
     const second = await identity(['export', short.url, ...target]);
     expect(second.code).toBe(1);
@@ -180,7 +180,7 @@ describe('a call on places that fails', () => {
       const { code, stderr } = await identity([...source, '--to', ...target]);
       expect({ code, message: message(stderr) }).toEqual({
         code: 1,
-        message: expect.stringContaining(`${cut.url} broke off during its export`),
+        message: expect.stringContaining(`${cut.url} failed: the connection broke during its export`),
       });
     }
     const after = await identity(['export', database, '--to', '-', '--org', 'half']);

@@ -105,7 +105,7 @@ describe('an error in the JSON of a file', () => {
       expect(await identity(call)).toMatchObject({
         code: 1,
         stderr: expect.stringMatching(
-          /stored\.json is not an intact export file: orgs\[0\]\.humanUsers\[1\]\.userId: /,
+          /stored\.json is not an intact export file \(orgs\[0\]\.humanUsers\[1\]\.userId: /,
         ),
       });
   });

@@ -92,7 +92,7 @@ describe('an import into an instance whose requests are limited', () => {
     const refused = await identity(importing(place, invalid));
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('orgs[1].humanUsers') });
     const trial = await identity(importing(place, await fileOf([crowd('crowd', 200)]), '--dry-run'));
-    const problem = `takes at most ${LIMIT} bytes in a request, and a trial is one request`;
+    const problem = `the file exceeds the limit of ${place.url}, ${LIMIT} bytes in a request`;
     expect(trial).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
     expect(place.requests().filter((line) => line.startsWith('/admin/v1/import'))).toEqual([]);
     const both = await fileOf([crowd('crowd', 200), crowd('small', 3)]);
@@ -139,6 +139,9 @@ describe('an export of an instance whose responses are limited', () => {
     expect(await identityResult(sides)).toMatchObject({ code: 0, equal: true });
     expect(await identityResult(['compare', file, limited.url, ...options])).toMatchObject({ code: 0, equal: true });
     const form = await identity(['export', limited.url, '--to', `${file}.json`, '--for-zitadel', ...options]);
-    expect(form).toMatchObject({ code: 1, stderr: expect.stringContaining('the form for ZITADEL has no pages') });
+    expect(form).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('an export in the form for ZITADEL exceeds the limit of '),
+    });
   });
 });

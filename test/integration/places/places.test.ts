@@ -280,7 +280,7 @@ describe('the secrets of a file', () => {
   });
 
   it.each([
-    ['truncated', (text: string) => text.slice(0, -100), 'is not an intact export file: '],
+    ['truncated', (text: string) => text.slice(0, -100), 'is not an intact export file ('],
     ['edited', (text: string) => text.replace('"Last"', '"Lost"'), 'digest mismatch'],
   ])('do not keep a file that was %s from being rejected before the first write', async (_case, change, message) => {
     const [directory, database] = [await testDirectory(), await newDatabase()];

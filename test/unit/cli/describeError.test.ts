@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ExitStatus, InterruptedError, UsageError } from '../../../cli/command.ts';
+import { type ExitStatus, InterruptedError, usageError } from '../../../cli/command.ts';
 import { describeError, writtenText } from '../../../cli/describeError.ts';
 import { nameInvalid, organisationUnknown, userUnknown } from '../../../shared/errors/commandErrors.ts';
 import { internalError } from '../../../shared/errors/identityError.ts';
@@ -8,7 +8,7 @@ import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 
 describe('a fault', () => {
   it.each<[Error, ExitStatus]>([
-    [new UsageError('wrong'), 'usage'],
+    [usageError('wrong'), 'usage'],
     [nameInvalid({ problem: 'it is blank' }), 'usage'],
     [userUnknown({ userId: '1' }), 'failed'],
     [organisationUnknown({ orgId: '1' }), 'usage'],
@@ -21,7 +21,7 @@ describe('a fault', () => {
   it('shows an id from a caller escaped, in one line', () => {
     const { message } = describeError(userUnknown({ userId: '1\u001b[2J\nidentity: all is well' }));
     expect(message).toContain('1\\u{1b}[2J\\nidentity: all is well');
-    expect(describeError(new UsageError('\n  PORT is\n  HOST is')).message).toBe('\n  PORT is\n  HOST is');
+    expect(describeError(usageError('\n  PORT is\n  HOST is')).message).toBe('\n  PORT is\n  HOST is');
   });
 
   it('that hides its cause from remote callers shows it', () => {

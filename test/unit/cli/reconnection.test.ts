@@ -2,13 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { progressEvents, progressLines } from '../../../cli/progress.ts';
 import { reconnecting } from '../../../cli/reconnection.ts';
 import { shuttingDown } from '../../../shared/errors/httpErrors.ts';
-import {
-  placeBroke,
-  placeFailed,
-  placeLost,
-  placeTimedOut,
-  placeUnreachable,
-} from '../../../shared/errors/placeErrors.ts';
+import { placeFailed, placeLost, placeTimedOut, placeUnreachable } from '../../../shared/errors/placeErrors.ts';
 
 // Modules that an earlier test file has loaded do not know the mocks.
 vi.hoisted(() => vi.resetModules());
@@ -38,19 +32,17 @@ describe('work on a place whose connection is lost', () => {
     { place: 'north', reason: 'the server is shutting down' },
     { cause: shuttingDown().toJson() },
   );
-  it.each([
-    lost,
-    placeBroke({ place: 'north', reason: 'ECONNRESET' }),
-    placeLost({ place: 'north', reason: 'ECONNRESET' }),
-    shutDown,
-  ])('is retried: %s', async (error) => {
-    const { result, written } = await attempt([error, error]);
-    expect(result).toBe('done');
-    expect(written).toEqual([
-      'the connection was lost: trying again in 1 s\n',
-      'the connection was lost: trying again in 2 s\n',
-    ]);
-  });
+  it.each([lost, placeLost({ place: 'north', moment: 'during its export', reason: 'ECONNRESET' }), shutDown])(
+    'is retried: %s',
+    async (error) => {
+      const { result, written } = await attempt([error, error]);
+      expect(result).toBe('done');
+      expect(written).toEqual([
+        'the connection was lost: trying again in 1 s\n',
+        'the connection was lost: trying again in 2 s\n',
+      ]);
+    },
+  );
 
   it('is reported to programs with its reason', async () => {
     const { written } = await attempt([lost], undefined, true);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { splitFile, UnsplittableError } from '../../../../cli/exports/splitFile.ts';
+import { splitFile } from '../../../../cli/exports/splitFile.ts';
 import { inspect } from '../../../../shared/exportFile/inspection.ts';
 import { everySection } from '../../../support/fixtures/everySection.ts';
 import { organisation, person } from '../../../support/fixtures/organisations.ts';
@@ -12,8 +12,12 @@ const partOfFile = z.object({ orgs: z.array(z.looseObject({ orgId: z.string() })
 async function split(orgs: readonly object[], maxBytes: number, isSelected = (_orgId: string) => true) {
   const bytes = Buffer.from(JSON.stringify({ unknown: 1, orgs }));
   const read = () => chunks(bytes);
-  return Array.fromAsync(splitFile(read, { maxBytes, isSelected, manifest: undefined, leavesOut: () => false }));
+  return Array.fromAsync(
+    splitFile(read, { maxBytes, isSelected, manifest: undefined, leavesOut: () => false, tooLarge }),
+  );
 }
+
+const tooLarge = (orgId: string) => new Error(`${orgId} is too large`);
 
 async function* chunks(bytes: Buffer): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += 1_000) yield bytes.subarray(start, start + 1_000);
@@ -67,6 +71,6 @@ describe('the parts of an export file', () => {
       project: { name: `${number}` },
     }));
     const large = organisation('large', { projects: texts });
-    await expect(split([large], 1_000)).rejects.toThrow(UnsplittableError);
+    await expect(split([large], 1_000)).rejects.toThrow('large is too large');
   });
 });

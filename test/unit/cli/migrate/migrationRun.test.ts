@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
-import { UsageError } from '../../../../cli/command.ts';
+import { usageError } from '../../../../cli/command.ts';
 import {
   interruptionText,
   MigrationRun,
@@ -83,7 +83,7 @@ it('a migration fails with its own error if its export cannot be deleted then, w
   await writeMigrationState(path, state);
   await mkdir(exportPath(path));
   const call = surroundings();
-  const stopping = () => Promise.reject(new UsageError('the original error'));
+  const stopping = () => Promise.reject(usageError('the original error'));
   const work = workAlone({ ...call, options: { json: true } }, path, 'started', stopping);
   await expect(work).rejects.toThrow('the original error');
   expect(call.stderr.read().toString()).toMatch(/^could not clean up the run directory: .*is a directory.*\n$/);

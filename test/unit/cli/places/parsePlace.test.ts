@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { UsageError } from '../../../../cli/command.ts';
+import { isUsageError, usageError } from '../../../../cli/command.ts';
 import { parsePlace, requireRereadable } from '../../../../cli/places/parsePlace.ts';
 import { testDirectory } from '../../../support/places/servedPlace.ts';
 
@@ -12,7 +12,7 @@ describe('a place', () => {
       ['-', 'north.json'],
       ['north.json', '-'],
     ])
-      expect(() => requireRereadable(...places)).toThrow(new UsageError(message));
+      expect(() => requireRereadable(...places)).toThrow(usageError(message));
     expect(() => requireRereadable('north.json', 'sqlite:north')).not.toThrow();
   });
 
@@ -80,7 +80,7 @@ describe('a place', () => {
     ['firestore:', /^firestore: has no database: add PROJECT or PROJECT\/DATABASE$/],
     ['firestore:a/b/c', /specify firestore:PROJECT or firestore:PROJECT\/DATABASE$/],
   ])('cannot be %s', (text, message) => {
-    expect(() => parsePlace(text)).toThrow(UsageError);
+    expect(() => parsePlace(text)).toThrow(expect.toSatisfy(isUsageError));
     expect(() => parsePlace(text)).toThrow(message);
   });
 
