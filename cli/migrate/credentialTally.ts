@@ -3,10 +3,16 @@
 import type { RecordContent } from '../../shared/exportFile/comparedRecord.ts';
 import type { ComparedPair, PairVisitor } from '../../shared/exportFile/comparison.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
-import { isAddressVerified, stateInZitadel } from '../../shared/organisation/sections/peopleInZitadel.ts';
+import { isVerifiedByDefault } from '../../shared/organisation/passwordHashes.ts';
+import {
+  isActivated,
+  isAddressVerified,
+  peopleInZitadel,
+  stateInZitadel,
+} from '../../shared/organisation/sections/peopleInZitadel.ts';
 import { humanUserSection, personCredentials } from '../../shared/organisation/sections/users.ts';
 import { organisationSection } from '../../shared/organisation/sections.ts';
-import { isClosed } from '../../shared/organisation/states.ts';
+import { importLoss } from '../../shared/organisation/zitadelFacts.ts';
 import { refusingHashes } from '../../shared/organisation/zitadelReleases.ts';
 import { stateWord } from '../nouns.ts';
 import { MAX_EXAMPLES } from '../numberTexts.ts';
@@ -135,8 +141,7 @@ export class CredentialTally implements PairVisitor {
       return this.target.isZitadel
         ? 'with another hash in the target: of a new password, or of the same one after a login there'
         : 'with another password in the target';
-    // By default ZITADEL verifies hashes of one format only.
-    const isVerified = !this.target.isZitadel || hashFormat === 'bcrypt';
+    const isVerified = !this.target.isZitadel || isVerifiedByDefault(hashFormat);
     return isVerified ? undefined : `with a hash that ZITADEL does not verify by default (${hashFormat})`;
   }
 
@@ -148,19 +153,22 @@ export class CredentialTally implements PairVisitor {
     }
     if (!this.target.isZitadel) return emailFactorReason(source, target);
     if (source.isSeedUnusable) return 'with a TOTP seed that no authenticator app can use';
-    return source.otpEmail === true ? 'with an OTP e-mail factor, which ZITADEL does not import' : undefined;
+    return source.otpEmail === true && LOST_FACTOR !== undefined
+      ? `with an OTP e-mail factor: ${LOST_FACTOR}`
+      : undefined;
   }
 
   /** Returns the reason if the states in source and target, such as USER_STATE_LOCKED, prevent a person from counting. */
   private stateReason(states: readonly string[]): string | undefined {
     const [source, target = ''] = states.map(stateWord);
-    // ZITADEL activates people who were initial in the source.
-    const isKept = this.target.isZitadel ? target === 'active' && !isClosed(states[0]) : source === target;
+    const isKept = this.target.isZitadel ? isActivated(states[0], states[1]) : source === target;
     if (isKept) return undefined;
     return source === target ? `${target}, as in the source` : `${target} in the target, ${source} in the source`;
   }
 }
 
+/** The fact about OTP e-mail factors, if ZITADEL does not import them. */
+const LOST_FACTOR = importLoss(peopleInZitadel, 'otpEmail');
 /** The reason for people with a password hash that a ZITADEL may refuse. */
 const REFUSED = `with a password hash for which ZITADEL refuses the person since ${refusingHashes.since}`;
 const HASH_OMITTED = 'imported without the password hash, for which the ZITADEL may refuse the person';

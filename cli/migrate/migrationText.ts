@@ -21,7 +21,7 @@ export function planText(plan: MigrationPlan, directory: string): Line[] {
   const { target, checks, leftOut, organisations, organisationsOmitted, leftToDo } = plan;
   const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
   // Selected secrets that the export lacks are a warning.
-  const isMissing = ({ reason }: Notice) => reason === 'secrets_missing';
+  const isMissing = ({ reason, params }: Notice) => reason === 'secrets_missing' && params?.include === undefined;
   const byHand = leftToDo.filter((entry) => !isMissing(entry));
   const kept = conflictLines(plan);
   const [conflicts, decided] = plan.onConflict === 'report' ? [kept, []] : [[], kept];

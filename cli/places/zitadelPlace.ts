@@ -1,8 +1,12 @@
 import { placeTokenForbidden } from '../../shared/errors/placeErrors.ts';
+import { stateless } from '../../shared/organisation/sections/states.ts';
 import { recordSections } from '../../shared/organisation/sections.ts';
+import { overlap, possibleReleases } from '../../shared/organisation/zitadelReleases.ts';
 import type { DatabasePlace, PlaceFacts, PlaceOperation, Recognised } from '../exports/placeInterfaces.ts';
+import { words } from '../nouns.ts';
 import { counted } from '../numberTexts.ts';
 import { exportLosses, openZitadelExport } from '../zitadel/export/exportContent.ts';
+import { closables } from '../zitadel/import/closable.ts';
 import { importIntoZitadel } from '../zitadel/import/importFile.ts';
 import { requestLimits } from '../zitadel/import/outgoingRecords.ts';
 import { readOrganisations } from '../zitadel/organisationEvents.ts';
@@ -25,18 +29,22 @@ export function openZitadel(settings: InstanceSettings, recognised: Recognised):
   };
 }
 
+/** The kinds of records whose names ZITADEL does not distinguish by case. */
+const caselessKinds = new Set(recordSections.flatMap(({ zitadel }) => zitadel?.caseless?.kind ?? []));
+
 /** The differences of every import into a ZITADEL, as texts for plans. */
 const importChanges: readonly string[] = [
   'it never overwrites records: existing ones stay unchanged',
-  'it does not distinguish role keys and application names by case',
+  `it does not distinguish by case the names or keys of records of these kinds: ${[...caselessKinds].join(', ')}`,
   'imported records appear in it up to 2 s later',
   ...new Set(recordSections.flatMap(({ zitadel }) => (zitadel?.fields ?? []).flatMap(({ plan }) => plan ?? []))),
 ];
 
 /** Who is open for a while, by whether the ZITADEL imports states. */
 function openForAWhile(hasStates: boolean): string {
-  const who = hasStates ? 'suspended users' : 'deactivated, locked and suspended users';
-  return `${who} can log in there for the length of the request that creates them, at most a minute: then this command closes them. Organisations, projects, applications, actions and grants are closed at the end`;
+  const who = hasStates ? 'users in a closed state that it does not import' : 'closed users';
+  const later = closables.filter(({ isAtOnce }) => isAtOnce !== true).flatMap(({ sections }) => sections);
+  return `${who} can log in there for the length of the request that creates them, at most a minute: then this command closes them. Closed records of other kinds are closed at the end: ${later.map(words).join(', ')}`;
 }
 
 /** Describes the ids that are refused, by the behaviour of the release. */
@@ -92,7 +100,9 @@ async function readZitadelFacts(
     limits: [
       'an export is one call per organisation, each of at most 60 s, or --timeout: about 80,000 people with password hashes in 60 s, or 300,000 without',
       `an import is sent in requests of at most ${counted(records, 'record')} and ${counted(bytes, 'byte')}`,
-      ...(hasStates ? [] : ['it exports and imports no states of organisations and users: searches return them']),
+      ...(overlap(stateless, possibleReleases(hasStates))
+        ? [`${stateless.text}, and exports none: searches return them`]
+        : []),
     ],
     exportLosses,
     importChanges: [refusedIds(hasStates), ...importChanges, openForAWhile(hasStates)],

@@ -69,9 +69,6 @@ export const warnings = {
     remedy: 'identity compare --with passwords,otp compares them',
   },
   access_given: { text: '{now} in the target, {source} in the source', remedy: '{remedy} it there' },
-  // The rule of a manual step has its text.
-  secrets_missing: { text: '{step}' },
-  left_to_do: { text: '{step}' },
 } as const satisfies Record<string, IssueRow>;
 
 /** The reason of a warning. */

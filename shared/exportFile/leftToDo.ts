@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { BoundedList } from '../collections/boundedList.ts';
 import { shortenedText } from '../errors/identityError.ts';
 import type { IssueParams } from '../errors/issueText.ts';
-import type { RecordWarning } from '../errors/warnings.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import type { Section } from '../organisation/section.ts';
 import type { StoredDocument } from '../store/store.ts';
@@ -17,6 +16,7 @@ export const leftToDoEntry = z.object({
     .string()
     .exactOptional()
     .describe('The record, as in the `errors` of an import; absent if the entry is about all.'),
+  reason: z.string().describe('The name of the step, which never changes, unlike the message.'),
   message: z.string(),
 });
 
@@ -24,9 +24,9 @@ export const leftToDoEntry = z.object({
 export type LeftToDoEntry = z.infer<typeof leftToDoEntry>;
 
 /** The same, with the number of further entries of the same message, which are not listed. */
-export type CountedEntry = LeftToDoEntry & {
-  readonly further?: number | undefined;
+export type CountedEntry = Omit<LeftToDoEntry, 'reason'> & {
   readonly reason?: string;
+  readonly further?: number | undefined;
   readonly params?: IssueParams;
 };
 
@@ -85,7 +85,7 @@ export class LeftToDo {
     if (rule.scope === 'organisation' && this.last.get(rule) === `${type} ${id}`) return;
     this.last.set(rule, `${type} ${id}`);
     const message = shortened(details === undefined ? rule.message : `${rule.message}: ${details.join(', ')}`);
-    entries.add({ type, ...(id === undefined ? {} : { id: shortened(id) }), message });
+    entries.add({ type, ...(id === undefined ? {} : { id: shortened(id) }), reason: rule.reason, message });
     if (entries.omitted === 0) return;
     const same = entries.entries.findLast((one) => one.type === type && one.message === message);
     if (same !== undefined) this.further.set(same, (this.further.get(same) ?? 0) + 1);
@@ -104,7 +104,7 @@ export class LeftToDo {
     return this.rulesFor(content).flatMap((rule) => this.entriesOf(rule));
   }
 
-  /** Returns the same, with reasons, and with the numbers of entries of the same message that are not listed. */
+  /** Returns the same, with parameters, and with the numbers of entries of the same message that are not listed. */
   countedEntriesFor(content: FileContent): CountedEntry[] {
     return this.rulesFor(content).flatMap((rule) =>
       this.entriesOf(rule).map((entry) => {
@@ -115,9 +115,9 @@ export class LeftToDo {
   }
 
   /** The first entries of each rule, as warnings of an import into a ZITADEL. */
-  get warnings(): (LeftToDoEntry & RecordWarning)[] {
+  get warnings(): CountedEntry[] {
     return this.rulesFor(this.content).flatMap((rule) =>
-      this.entriesOf(rule).map((entry) => ({ ...entry, reason: 'left_to_do' as const, ...ofRule(rule, this.content) })),
+      this.entriesOf(rule).map((entry) => ({ ...entry, ...ofRule(rule, this.content) })),
     );
   }
 
@@ -137,10 +137,11 @@ export class LeftToDo {
   }
 }
 
-/** Returns an entry's reason and message by its rule, without advice to include secrets that the call has selected. */
-function ofRule({ lacks }: LeftToDoRule, { asked }: FileContent): Partial<RecordWarning> {
-  const isMissing = lacks !== undefined && asked?.[lacks.field] === true;
-  return isMissing ? { reason: 'secrets_missing', message: lacks.message } : {};
+/** Returns an entry's parameters by its rule, and its message without advice to include secrets that the call has selected. */
+function ofRule({ lacks, params }: LeftToDoRule, { asked }: FileContent): Partial<CountedEntry> {
+  const step = lacks !== undefined && asked?.[lacks.field] === true ? lacks : { params };
+  const { message, params: given } = { message: undefined, ...step };
+  return { ...(message === undefined ? {} : { message }), ...(given === undefined ? {} : { params: given }) };
 }
 
 function shortened(text: string): string {

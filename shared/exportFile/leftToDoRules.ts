@@ -1,5 +1,7 @@
 // The rules for the manual steps after an import: those of every file, and those that follow from ZITADEL's behaviour.
 
+import { type IssueParams, issueParams, issueText, type ParametersOf } from '../errors/issueText.ts';
+import { manualSteps } from '../errors/manualSteps.ts';
 import type { Section, SectionName } from '../organisation/section.ts';
 import { recordSections, sections } from '../organisation/sections.ts';
 import {
@@ -31,15 +33,25 @@ export interface FileContent {
 export interface LeftToDoRule extends Pick<ManualStep, 'scope' | 'unlessValidated' | 'applies' | 'details'> {
   /** The names of the sections whose records make it necessary. */
   readonly sections: readonly SectionName[];
+  /** The stable name of the step, for programs. */
+  readonly reason: string;
+  readonly params?: IssueParams;
   readonly message: string;
-  /** The secrets that the file lacks, and the message if the call has selected them, because the source has none then. */
-  readonly lacks?: { readonly field: SecretField; readonly message: string };
+  /** The secrets that the file lacks, and the step if the call has selected them, because the source has none then. */
+  readonly lacks?: { readonly field: SecretField } & Pick<LeftToDoRule, 'message' | 'params'>;
   /** Whether the file's content makes it necessary; by default always. */
   readonly when?: (content: FileContent) => boolean;
 }
 
-function ofFile(sections: readonly SectionName[], message: string): LeftToDoRule {
-  return { sections, scope: 'file', message };
+/** Creates the rule of a manual step of every target. */
+function stepOf<Reason extends keyof typeof manualSteps>(
+  reason: Reason,
+  sections: readonly SectionName[],
+  values: ParametersOf<(typeof manualSteps)[Reason]>,
+): LeftToDoRule {
+  const params = issueParams(values);
+  const given = Object.keys(params).length === 0 ? {} : { params };
+  return { reason, sections, ...given, message: issueText(manualSteps[reason], params, 'http') };
 }
 
 interface LackedSecrets {
@@ -56,23 +68,21 @@ interface LackedSecrets {
 
 /** Creates the rule for a file without some secrets: export again with them, or the other remedy. */
 function ofLacking({ sections, field, what, otherwise, overwrites, forZitadel }: LackedSecrets): LeftToDoRule {
-  const start = `the export has no ${what}: `;
   const secret = field.replace('with', '').toLowerCase();
   const overwrite = overwrites ? ', overwrite people who exist (`on_conflict`, or --on-conflict overwrite)' : '';
-  const message = `${start}include them (\`with_${secret}\`, or --with ${secret})${overwrite}, or ${otherwise}`;
+  const include = `include them (\`with_${secret}\`, or --with ${secret})${overwrite}`;
   const when = (content: FileContent) =>
     !content[field] && (overwrites ? !content.forZitadel : forZitadel !== true || content.forZitadel);
-  return { ...ofFile(sections, message), when, lacks: { field, message: `${start}${otherwise}` } };
+  const lacking = stepOf('secrets_missing', sections, { secrets: what, otherwise });
+  const rule = stepOf('secrets_missing', sections, { secrets: what, include, otherwise });
+  return { ...rule, scope: 'file', when, lacks: { ...lacking, field } };
 }
 
 const addAgain = 'people who lack them must add them again';
 
 /** The rules for every target (specification 8.4). */
 const forEveryTarget: readonly LeftToDoRule[] = [
-  ofFile(
-    ['org'],
-    'the policies, members, identity providers and factors of the instance are in no export: configure the target like the source',
-  ),
+  { ...stepOf('instance_not_exported', ['org'], {}), scope: 'file' },
   ofLacking({
     sections: ['humanUsers'],
     field: 'withPasswords',
@@ -94,11 +104,8 @@ const forEveryTarget: readonly LeftToDoRule[] = [
     otherwise: addAgain,
     forZitadel: true,
   }),
-  ofFile(
-    ['humanUsers'],
-    'passkeys, U2F factors and recovery codes are not carried: people must register or create them again',
-  ),
-  ofFile(['machineUsers'], 'personal access tokens are in no export: create new ones in the target'),
+  { ...stepOf('factors_not_exported', ['humanUsers'], {}), scope: 'file' },
+  { ...stepOf('tokens_not_exported', ['machineUsers'], {}), scope: 'file' },
   ofLacking({
     sections: ['machineUsers'],
     field: 'withKeys',
@@ -112,8 +119,7 @@ const forEveryTarget: readonly LeftToDoRule[] = [
     otherwise: 'create new ones in the target',
   }),
   {
-    sections: ['oidcIdps'],
-    message: 'the export has no client secret of this identity provider: enter it in the target',
+    ...stepOf('client_secret_missing', ['oidcIdps'], {}),
     when: (content) => !content.forZitadel,
     applies: ({ clientSecret }) => clientSecret === undefined,
   },
@@ -146,13 +152,14 @@ export function rulesOf(fact: RecordFact): readonly LeftToDoRule[] {
 
 /** Returns the rule of a manual step, for ZITADEL only. */
 function stepRule(fact: Omit<FieldFact, 'does' | 'fields'>, step: ManualStep): LeftToDoRule {
-  const { because = fact.text, remedy, byHand, ifWith, ifWithout, ...others } = step;
+  const { reason, because = fact.text, remedy, byHand, ifWith, ifWithout, ...others } = step;
   const { releasesInText = false, ifKnown = false } = fact;
   const releases = releasesInText || ifKnown ? '' : describeReleases(fact);
   const text = `${releases === '' ? '' : `${releases}, `}${because}`;
   const isOf = ifKnown ? contains : overlap;
   return {
     ...others,
+    reason,
     sections: [],
     message: remedy === undefined ? text : `${text}: ${remedy}`,
     when: (content) =>
@@ -168,23 +175,16 @@ function stepRule(fact: Omit<FieldFact, 'does' | 'fields'>, step: ManualStep): L
 export const leftToDoRules: readonly LeftToDoRule[] = [...forEveryTarget, ...[...rulesByFact.values()].flat()];
 
 /** The rule for a record that refers to organisations which are not in the file, or to their projects. */
-export const omittedOrganisations: LeftToDoRule = {
-  sections: [],
-  message:
-    'import the organisations to which this record refers, and which the file does not contain, before this file',
-};
+export const omittedOrganisations = stepOf('organisations_missing', [], {});
 
 /** The rule for a record whose name or key differs from another record's by case only. */
-export const repeatedName = stepRule(equalButForCase, { remedy: equalButForCase.remedy });
+export const repeatedName = stepRule(equalButForCase, equalButForCase);
 
-const providersToCreate: LeftToDoRule = {
-  sections: [],
-  message: 'create the identity providers, which the export does not contain, with these ids',
-};
+const providersToCreate = stepOf('providers_missing', [], {});
 
 const providerRules: ReadonlyMap<MissingProviders, LeftToDoRule> = new Map(
   recordSections.flatMap(({ zitadel: { missingProviders: missing } = {} }) =>
-    missing === undefined ? [] : [[missing, stepRule(missing, { remedy: missing.remedy })] as const],
+    missing === undefined ? [] : [[missing, stepRule(missing, missing)] as const],
   ),
 );
 

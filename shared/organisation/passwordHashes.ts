@@ -153,6 +153,11 @@ export function isRefusedByDefault(hash: string): boolean {
   return verifier !== BY_DEFAULT || !isWithinBounds;
 }
 
+/** Whether a ZITADEL with default settings verifies the hashes of a format. */
+export function isVerifiedByDefault(format: string): boolean {
+  return formats.find(({ name }) => name === format)?.verifier === BY_DEFAULT;
+}
+
 /** Describes which ZITADELs verify the hashes of a format. */
 export function describeVerifiers(format: string): string {
   const verifier = formats.find(({ name }) => name === format)?.verifier;

@@ -41,12 +41,13 @@ export const organisationSection: Section = {
       {
         does: 'also',
         text: 'ZITADEL makes the caller ORG_OWNER of every organisation that it creates',
-        steps: [{ scope: 'file', remedy: 'remove these memberships after the import' }],
+        here: { does: 'grants no role that the file does not contain', why: 'an import must not give power' },
+        steps: [{ reason: 'caller_becomes_owner', scope: 'file', remedy: 'remove these memberships after the import' }],
       },
       {
         does: 'also',
         text: 'ZITADEL lists organisations with a second entry (ORG-lapo2n) and verified domains (V2-e1wse, V3-DKcYh) in `errors`, and imports them',
-        steps: [{ scope: 'file', byHand: true, remedy: 'ignore these errors' }],
+        steps: [{ reason: 'errors_without_effect', scope: 'file', byHand: true, remedy: 'ignore these errors' }],
       },
     ],
     unexported: [

@@ -11,6 +11,8 @@ export type SecretField = 'withPasswords' | 'withOtp' | 'withKeys';
 
 /** Something to do by hand after an import. */
 export interface ManualStep {
+  /** The stable name of the step, for programs. */
+  readonly reason: string;
   /** What to do. The text of the fact precedes it. */
   readonly remedy?: string;
   /** The text that precedes the remedy, if it is not that of the fact. */
@@ -60,6 +62,8 @@ interface Fact extends ReleaseRange {
   readonly steps?: readonly ManualStep[];
   /** The sentence of a plan, if it has more than the manual steps. */
   readonly plan?: string;
+  /** What this service does instead, for documents. */
+  readonly here?: { readonly does: string; readonly why: string };
 }
 
 /** A fact about fields: ZITADEL does not import them, does not export them, changes them, or refuses records with them. */
@@ -106,7 +110,7 @@ interface CaselessName {
 }
 
 /** What happens to a record that refers to identity providers which the file does not have, and what to do. */
-export interface MissingProviders {
+export interface MissingProviders extends Pick<ManualStep, 'reason'> {
   readonly text: string;
   readonly remedy: string;
 }
@@ -121,6 +125,11 @@ export interface ZitadelBehaviour {
   /** Whether it can keep records in another organisation than the file, so that they are compared in the whole instance. */
   readonly movesRecords?: true;
   readonly missingProviders?: MissingProviders;
+}
+
+/** Returns the text of the fact that ZITADEL does not import a field; undefined for a field that it imports. */
+export function importLoss({ fields = [] }: ZitadelBehaviour, path: FieldPath): string | undefined {
+  return fields.find((fact) => fact.does === 'imports not' && fact.fields.includes(path))?.text;
 }
 
 /** The text of a field that ZITADEL imports, and does not export. */
@@ -147,6 +156,7 @@ export const ORGANISATION_FIELD = 'orgId';
 
 /** The fact about names that ZITADEL does not distinguish by case. */
 export const equalButForCase = {
+  reason: 'differs_by_case_only',
   text: 'ZITADEL does not distinguish this record from another record whose name or key differs by case only',
   remedy: 'it is not imported, create it under another name',
 };

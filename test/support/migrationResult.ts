@@ -99,7 +99,11 @@ export function migrationResult(given: Partial<MigrationResult> = {}): Migration
     ],
     warningsOmitted: 3,
     leftToDo: [
-      { type: 'machine_user', message: 'personal access tokens are in no export: create new ones in the target' },
+      {
+        type: 'machine_user',
+        reason: 'tokens_not_exported',
+        message: 'personal access tokens are in no export: create new ones in the target',
+      },
     ],
     leftToDoOmitted: 0,
     people: [

@@ -3,12 +3,14 @@ import * as errors from '../../shared/errors/errors.ts';
 import * as httpErrors from '../../shared/errors/httpErrors.ts';
 import { type Code, codes, type ErrorRow, internalError, isErrorFactory } from '../../shared/errors/identityError.ts';
 import { type IssueRow, templateText } from '../../shared/errors/issueText.ts';
+import { manualSteps } from '../../shared/errors/manualSteps.ts';
 import * as placeErrors from '../../shared/errors/placeErrors.ts';
 import { recordIssues } from '../../shared/errors/recordIssues.ts';
 import * as storageErrors from '../../shared/errors/storageErrors.ts';
 import * as storeErrors from '../../shared/errors/storeErrors.ts';
 import { warnings } from '../../shared/errors/warnings.ts';
 import { code, table } from './markdown.ts';
+import { declaredSteps } from './zitadelFacts.ts';
 
 type ErrorTable = Readonly<Record<string, unknown>>;
 
@@ -21,6 +23,9 @@ const RECORDS =
   'An import lists the records with errors in `errors`, each with ZITADEL’s message, a reason and its parameters. Parts in brackets are absent without their parameters.';
 const WARNINGS =
   'An import lists warnings in `summary.warnings`. Their type is that of the record, or `request`, `manifest`, `state`, `privilege`, `domain` or `domain_policy`. In imports into ZITADEL, the command adds the last ones.';
+
+const STEPS =
+  'Manifests list manual steps in `leftToDo`, and plans and results of migrations too. Behind those of every target are those after an import into ZITADEL.';
 
 /** Writes `docs/errors.md` from the tables of errors. */
 export function errorsDocument(): string {
@@ -40,6 +45,9 @@ export function errorsDocument(): string {
     '## Warnings',
     WARNINGS,
     issueTable(warnings),
+    '## Manual steps',
+    STEPS,
+    issueTable({ ...manualSteps, ...declaredSteps() }),
   ].join('\n\n');
 }
 

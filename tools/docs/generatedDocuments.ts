@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { exportLosses } from '../../cli/zitadel/export/exportContent.ts';
 import { configurationDocument } from './configurationDocument.ts';
 import { errorsDocument } from './errorsDocument.ts';
+import { ignoredFieldsList, sectionsTable } from './sectionsTable.ts';
 import { filledFieldsTable, zitadelFactsTable } from './zitadelFacts.ts';
 
 const FIRST_LINE = '<!-- Generated from the source by `npm run docs`. -->';
@@ -10,7 +11,12 @@ const FIRST_LINE = '<!-- Generated from the source by `npm run docs`. -->';
 /** The parts of documents between `<!-- generated: NAME -->` and `<!-- end -->`, by document and name. */
 const parts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'docs/migrating.md': { losses: () => exportLosses.map((loss) => `- ${loss}`).join('\n') },
-  'docs/zitadel.md': { facts: zitadelFactsTable, filled: filledFieldsTable },
+  'docs/zitadel.md': {
+    facts: zitadelFactsTable,
+    filled: filledFieldsTable,
+    ignored: ignoredFieldsList,
+    sections: sectionsTable,
+  },
 };
 
 /** Generates documents from the product's own tables; returns them by their paths in the repository. */

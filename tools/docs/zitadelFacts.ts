@@ -1,3 +1,4 @@
+import type { IssueRow } from '../../shared/errors/issueText.ts';
 import type { SectionName } from '../../shared/organisation/section.ts';
 import { recordSections } from '../../shared/organisation/sections.ts';
 import {
@@ -9,26 +10,40 @@ import {
 import { describeReleases } from '../../shared/organisation/zitadelReleases.ts';
 import { code, table } from './markdown.ts';
 
-type Fact = Pick<FieldFact | RecordFact, 'text' | 'steps' | 'since' | 'until'> & Partial<Pick<FieldFact, 'fields'>>;
+type Fact = Pick<FieldFact | RecordFact, 'text' | 'steps' | 'here' | 'since' | 'until'> &
+  Partial<Pick<FieldFact, 'fields'>>;
 
 /** Writes the table of what ZITADEL does to records, from the declarations of the sections. */
 export function zitadelFactsTable(): string {
-  const rows = [...factsWithSections()].map(([{ fields = [], steps = [], ...fact }, names]) => [
+  const rows = [...factsWithSections()].map(([{ fields = [], steps = [], here, ...fact }, names]) => [
     names.map(code).join(', '),
     fields.map(code).join(', '),
     fact.text,
     describeReleases(fact),
     steps.flatMap(({ remedy }) => remedy ?? []).join('; or: '),
+    here === undefined ? '' : `${here.does}: ${here.why}`,
   ]);
-  return table(['section', 'fields', 'what happens', 'releases', 'manual step'], rows);
+  return table(['section', 'fields', 'what happens', 'releases', 'manual step', 'here, and why'], rows);
+}
+
+/** Returns the manual steps of ZITADEL, by their reasons. A step that several sections or facts share is there once. */
+export function declaredSteps(): Readonly<Record<string, IssueRow>> {
+  const rows = [...factsWithSections().keys()].flatMap(({ text, steps = [], since, until }) =>
+    steps.map(({ reason, because = text, remedy }) => {
+      const ofReleases = describeReleases({ ...(since && { since }), ...(until && { until }) });
+      const row = { text: ofReleases === '' ? because : `${because} (${ofReleases})` };
+      return [reason, remedy === undefined ? row : { ...row, remedy }] as const;
+    }),
+  );
+  return Object.fromEntries(rows);
 }
 
 const statedFacts = new Map<MissingProviders, Fact>();
 
 /** Returns the fact of a text and a remedy, the same fact for the same declaration. */
 function stated(declared: MissingProviders): Fact {
-  const { text, remedy } = declared;
-  const fact = statedFacts.get(declared) ?? { text, steps: [{ remedy }] };
+  const { text, reason, remedy } = declared;
+  const fact = statedFacts.get(declared) ?? { text, steps: [{ reason, remedy }] };
   statedFacts.set(declared, fact);
   return fact;
 }

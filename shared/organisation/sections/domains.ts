@@ -31,9 +31,11 @@ export const domainSection: Section = {
         does: 'changes',
         fields: ['isVerified'],
         text: 'ZITADEL verifies each domain that it imports',
+        here: { does: 'keeps domains unverified, and invents none', why: 'an import must not verify domains' },
         explains: ([other, zitadel]) => zitadel === true && other !== true,
         steps: [
           {
+            reason: 'domain_verified',
             unlessValidated: true,
             remedy: 'remove this unverified domain after the import if that is not wanted',
             applies: (domain) => contentOf(domain).isVerified !== true,
@@ -47,6 +49,7 @@ export const domainSection: Section = {
         text: 'ZITADEL does not import how a domain was verified (`validationType`)',
         steps: [
           {
+            reason: 'validation_type_not_imported',
             remedy: 'verify it there if the way matters',
             applies: (domain) => contentOf(domain).validationType !== undefined,
           },

@@ -25,6 +25,7 @@ export const linkedProvider: Reference = {
 
 /** What ZITADEL does to a link, also to one inside a person. */
 export const rejectedLink: MissingProviders = {
+  reason: 'link_rejected',
   text: 'ZITADEL rejects this link, because the export does not contain its identity provider',
   remedy: 'create the provider, then link the person',
 };
@@ -88,6 +89,7 @@ export const identityProviderSections: readonly Section[] = [
           when: ({ credentials }) => credentials.clientSecret === undefined,
           steps: [
             {
+              reason: 'provider_without_secret_rejected',
               remedy: 'export with password hashes, or write `clientSecret` into the file',
               applies: ({ clientSecret }) => clientSecret === undefined,
             },

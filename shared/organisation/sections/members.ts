@@ -84,6 +84,10 @@ export const memberSections: readonly Section[] = [
         {
           does: 'imports not',
           text: "ZITADEL exports each project's members under every organisation, and imports those under the project's own",
+          here: {
+            does: "exports them under the project's organisation; of other files, an import takes them there and counts the rest as not carried",
+            why: 'repeated members would fail on import',
+          },
           dependsOnFile: true,
           when: ({ json, orgId }, file) => (file.ownerOf(textAt(json, 'projectId', orgId)) ?? orgId) !== orgId,
         },
@@ -122,6 +126,7 @@ export const memberSections: readonly Section[] = [
           does: 'changes',
           fields: [ORGANISATION_FIELD],
           text: "ZITADEL keeps the members of a project grant in the project's organisation",
+          here: { does: 'keeps them in the organisation that contains them', why: 'so it is in the file' },
           explains: () => true,
         },
       ],

@@ -7,7 +7,7 @@ import { isClosed } from '../states.ts';
 import { type FieldFact, isFalse, type ManualStep, unexported, type ZitadelBehaviour } from '../zitadelFacts.ts';
 import { describeReleases, refusingHashes, releasesWithoutStates, releasesWithStates } from '../zitadelReleases.ts';
 import { rejectedLink } from './identityProviders.ts';
-import { userStates } from './states.ts';
+import { KEEPS_STATE, userStates } from './states.ts';
 
 const HASH = 'user.hashedPassword.value';
 const ACTIVE = 'USER_STATE_ACTIVE';
@@ -21,6 +21,11 @@ const ADDRESS_VERIFIED = 'user.email.isEmailVerified';
 export function stateInZitadel(state: string | undefined, isVerified: boolean, hasPassword: boolean): string {
   if (state !== undefined && isClosed(state)) return state;
   return hasPassword && isVerified ? ACTIVE : INITIAL;
+}
+
+/** Whether a state of a record in ZITADEL is that of an open record that an import activates, also if it was initial. */
+export function isActivated(source: string | undefined, zitadel: string | undefined): boolean {
+  return zitadel?.endsWith('_STATE_ACTIVE') === true && !isClosed(source);
 }
 
 /** Whether ZITADEL makes a person initial who is open here. */
@@ -49,21 +54,28 @@ const states: readonly FieldFact[] = [
     does: 'changes',
     fields: ['state'],
     text: INITIAL_TEXT,
+    here: {
+      does: 'keeps state and address; without states in the file, only people with an unverified address are initial',
+      why: 'they could no longer log in at a ZITADEL',
+    },
     explains: ([other, zitadel]) => zitadel === INITIAL && !(typeof other === 'string' && isClosed(other)),
     steps: [
       {
+        reason: 'people_become_initial',
         scope: 'file',
         ifWithout: 'withPasswords',
         because: `ZITADEL makes people ${WITHOUT_HASH}`,
         remedy: 'export with password hashes, or they must activate their users',
       },
       {
+        reason: 'person_without_hash_becomes_initial',
         ifWith: 'withPasswords',
         because: `ZITADEL makes a person ${WITHOUT_HASH}`,
         remedy: 'the person must activate the user',
         applies: (person) => person.passwordHash === undefined && becomesInitial(person),
       },
       {
+        reason: 'unverified_person_becomes_initial',
         because: 'ZITADEL makes a person with an unverified e-mail address initial',
         remedy: 'its session API still accepts the password; verify the address',
         applies: (person) => person.passwordHash !== undefined && becomesInitial(person),
@@ -75,9 +87,11 @@ const states: readonly FieldFact[] = [
     does: 'changes',
     fields: ['state'],
     text: 'ZITADEL activates an initial person with password hash and verified e-mail address',
+    here: KEEPS_STATE,
     explains: ([other, zitadel]) => other === INITIAL && zitadel === ACTIVE,
     steps: [
       {
+        reason: 'initial_person_activated',
         remedy: 'deactivate the user if that is not wanted',
         applies: (person) => person.state === INITIAL && importedState(person) === ACTIVE,
       },
@@ -89,6 +103,7 @@ const states: readonly FieldFact[] = [
 const FROM = describeReleases(refusingHashes);
 
 const needsVerifier: ManualStep = {
+  reason: 'hash_needs_verifier',
   applies: withHash((hash) => optionalVerifier(hash) !== undefined),
   details: ({ passwordHash = '' }) => [optionalVerifier(passwordHash) ?? ''],
 };
@@ -101,7 +116,7 @@ const hashes: readonly FieldFact[] = [
     releasesInText: true,
     fields: [HASH],
     text: `ZITADEL verifies this password hash, and ${FROM} imports the person, only if its ${SETTING} has this verifier`,
-    steps: [needsVerifier],
+    steps: [{ ...needsVerifier, reason: 'hash_refused_without_verifier' }],
   },
   {
     does: 'changes',
@@ -120,6 +135,7 @@ const hashes: readonly FieldFact[] = [
     text: `no ZITADEL verifies this password hash, and ${FROM} it refuses the person`,
     steps: [
       {
+        reason: 'hash_without_verifier_refused',
         remedy: 'import the person without the hash, who must then set a new password',
         applies: hasNoVerifier,
       },
@@ -132,7 +148,7 @@ const hashes: readonly FieldFact[] = [
     fields: [HASH],
     text: 'no ZITADEL verifies this password hash',
     explains: () => false,
-    steps: [{ remedy: 'the person must set a new password', applies: hasNoVerifier }],
+    steps: [{ reason: 'hash_without_verifier', remedy: 'the person must set a new password', applies: hasNoVerifier }],
   },
   {
     does: 'refuses',
@@ -141,6 +157,7 @@ const hashes: readonly FieldFact[] = [
     text: 'ZITADEL refuses a person whose password hash has such a cost',
     steps: [
       {
+        reason: 'hash_cost_limited',
         remedy: 'change the limits in its SystemDefaults.PasswordHasher, or import the person without the hash',
         applies: withHash((hash) => {
           const { verifier, isWithinBounds } = hashVerification(hash);
@@ -160,8 +177,18 @@ export const peopleInZitadel: ZitadelBehaviour = {
       does: 'imports not',
       fields: ['otpEmail'],
       text: 'ZITADEL does not import OTP e-mail factors',
+      here: {
+        does: 'carries them with `with_otp`, as `otpEmail` beside the user',
+        why: 'the factor belongs to the person',
+      },
       explains: (values, { isTarget }) => isTarget && isFalse(values),
-      steps: [{ remedy: 'the person must add it again', applies: ({ otpEmail }) => otpEmail === true }],
+      steps: [
+        {
+          reason: 'otp_email_not_imported',
+          remedy: 'the person must add it again',
+          applies: ({ otpEmail }) => otpEmail === true,
+        },
+      ],
     },
     {
       does: 'exports not',

@@ -136,6 +136,7 @@ export const policySections: readonly Section[] = [
       zitadel: {
         fields: [unexported('allowDomainDiscovery', 'disableLoginWithEmail', 'disableLoginWithPhone')],
         missingProviders: {
+          reason: 'providers_missing_in_policy',
           text: 'the export does not contain these identity providers, and the login policy is imported without them',
           remedy: 'create them with these ids, and add them to the login policy',
         },

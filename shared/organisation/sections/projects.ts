@@ -54,7 +54,7 @@ const loginUri = textRule((text) => {
 const newClients: RecordFact = {
   does: 'also',
   text: 'ZITADEL gives applications new client ids and client secrets',
-  steps: [{ scope: 'file', remedy: 'configure the applications with them' }],
+  steps: [{ reason: 'client_ids_change', scope: 'file', remedy: 'configure the applications with them' }],
 };
 
 const refusedLogoutUri: FieldFact = {
@@ -64,6 +64,7 @@ const refusedLogoutUri: FieldFact = {
   text: 'ZITADEL refuses an application whose `backChannelLogoutUri` has an unknown or a private host',
   steps: [
     {
+      reason: 'logout_uri_refused',
       remedy: 'change its HTTPClient.DenyList, or import the application without this field',
       applies: ({ body }) => valueAt(parseObject(body), 'app.backChannelLogoutUri') !== undefined,
     },

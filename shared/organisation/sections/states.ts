@@ -17,8 +17,13 @@ const activated: FieldFact = {
   does: 'changes',
   fields: ['state'],
   text: 'ZITADEL activates this record',
+  here: {
+    does: 'keeps the states that our files have (specification 2.7)',
+    why: 'an import must not switch anything on',
+  },
   steps: [
     {
+      reason: 'record_activated',
       byHand: true,
       remedy: 'deactivate it after the import',
       applies: ({ state }) => state?.endsWith('_INACTIVE') === true,
@@ -34,6 +39,7 @@ export const stateless: FieldFact = {
   text: 'ZITADEL imports no states of organisations and users',
   steps: [
     {
+      reason: 'states_not_imported',
       scope: 'file',
       byHand: true,
       remedy: 'deactivate or lock there, after the import, what is not active here',
@@ -41,6 +47,9 @@ export const stateless: FieldFact = {
     },
   ],
 };
+
+/** What this service does with the states of users. */
+export const KEEPS_STATE = { does: 'keeps their states', why: 'an import must not give access' };
 
 /** The states of closed users that ZITADEL imports. */
 const importedStates = new Set(['USER_STATE_INACTIVE', 'USER_STATE_LOCKED']);
@@ -52,8 +61,10 @@ export const userStates: readonly FieldFact[] = [
     does: 'imports not',
     fields: ['state'],
     text: 'ZITADEL does not import this state',
+    here: KEEPS_STATE,
     steps: [
       {
+        reason: 'state_not_imported',
         byHand: true,
         remedy: 'deactivate the user after the import',
         applies: ({ state = '' }) => isClosed(state) && !importedStates.has(state),

@@ -16,14 +16,17 @@ const contentless: RecordFact = {
 const dropped: RecordFact = {
   does: 'imports not',
   text: 'ZITADEL does not import these texts',
-  steps: [{ scope: 'organisation', remedy: 'enter them in the target' }],
+  here: { does: 'imports them', why: 'the file contains them' },
+  steps: [{ reason: 'texts_not_imported', scope: 'organisation', remedy: 'enter them in the target' }],
 };
 
 const writtenElsewhere: RecordFact = {
   does: 'also',
   text: "ZITADEL writes message texts to the caller's organisation",
+  here: { does: 'writes them to the organisation that contains them', why: 'they belong to it' },
   steps: [
     {
+      reason: 'texts_written_elsewhere',
       scope: 'organisation',
       byHand: true,
       remedy:
@@ -71,6 +74,7 @@ const passwordless: ZitadelBehaviour = {
     {
       does: 'changes',
       text: 'ZITADEL exports the texts of claimed domains under the name of those of passwordless registration',
+      here: { does: 'exports the right texts, of all kinds', why: 'an export returns what was imported' },
     },
   ],
   unexported: ['all texts: those of claimed domains are exported under their name'],
@@ -81,11 +85,16 @@ const invitations: ZitadelBehaviour = {
     {
       does: 'imports not',
       text: 'ZITADEL imports texts of invitations only if the organisation has texts of passwordless registration',
+      here: { does: 'imports them', why: 'the file contains them' },
       dependsOnFile: true,
       when: ({ orgId }, file) => !file.hasPasswordlessTexts(orgId),
-      steps: [{ scope: 'organisation', remedy: 'enter them in the target' }],
+      steps: [{ reason: 'invitations_not_imported', scope: 'organisation', remedy: 'enter them in the target' }],
     },
-    { does: 'exports not', text: 'no export of ZITADEL has the texts of invitations' },
+    {
+      does: 'exports not',
+      text: 'no export of ZITADEL has the texts of invitations',
+      here: { does: 'exports them', why: 'an export returns what was imported' },
+    },
   ],
   unexported: ['all texts'],
 };

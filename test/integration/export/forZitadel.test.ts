@@ -15,7 +15,9 @@ import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
 const NORTHWIND = '400633194090597414';
 const response = z.object({ errors: z.array(z.object({ type: z.string(), id: z.string() })) });
-const leftToDo = z.array(z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() }));
+const leftToDo = z.array(
+  z.strictObject({ type: z.string(), id: z.string().optional(), reason: z.string(), message: z.string() }),
+);
 const ofProject = z.array(z.looseObject({ projectId: z.string() })).default([]);
 const providers = z.array(z.looseObject({ idpId: z.string() })).default([]);
 
@@ -223,8 +225,7 @@ describe('an export of some organisations', () => {
         .filter(({ message }) => message.includes('does not contain'))
         .map(({ id, message }) => `${id} ${message}`);
     };
-    const advice =
-      'import the organisations to which this record refers, and which the file does not contain, before this file';
+    const advice = 'the file does not contain organisations to which this record refers: import these before this file';
     const expected = [
       ['O0_P of O0_O1', 'O1'],
       ['O0_P of O1_O0 U0', 'O1'],

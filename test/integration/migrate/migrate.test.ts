@@ -361,7 +361,7 @@ describe('a migration', () => {
       leftToDoOmitted: 0,
       credentials: {
         ...{ withPassword: 3, kept: 2, secondFactors: 'all' },
-        others: [{ reason: 'with an OTP e-mail factor, which ZITADEL does not import', count: 1 }],
+        others: [{ reason: 'with an OTP e-mail factor: ZITADEL does not import OTP e-mail factors', count: 1 }],
       },
     });
     const [name = ''] = await readdir(migrating.cwd);

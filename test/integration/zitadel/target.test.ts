@@ -192,7 +192,9 @@ describe('an import into a ZITADEL', () => {
       /^ZITADEL verifies this password hash, and from June 2026 on imports the person, only if/,
     );
     const ofHashes = warnings.filter(({ id }) => id !== undefined);
-    expect(ofHashes).toEqual([{ type: 'human_user', id: ada?.userId, reason: 'left_to_do', message }]);
+    expect(ofHashes).toEqual([
+      { type: 'human_user', id: ada?.userId, reason: 'hash_refused_without_verifier', message },
+    ]);
     const stored = zitadel.contents.find('1', 'humanUsers', ada?.userId ?? '') ?? {};
     expect(valueAt(stored, 'user.hashedPassword.value')).toBe(value);
   });

@@ -30,7 +30,9 @@ const manifest = z.strictObject({
   exportedBy: z.strictObject({ userId: z.string(), orgId: z.string() }),
   secrets: z.strictObject({ passwords: z.boolean(), otp: z.boolean(), keys: z.boolean() }),
   ignored: z.array(z.strictObject({ field: z.string(), nearest: z.string().optional() })),
-  leftToDo: z.array(z.strictObject({ type: z.string(), id: z.string().optional(), message: z.string() })),
+  leftToDo: z.array(
+    z.strictObject({ type: z.string(), id: z.string().optional(), reason: z.string(), message: z.string() }),
+  ),
   leftToDoOmitted: z.number().optional(),
 });
 const exportFile = z.strictObject({ orgs: z.array(z.looseObject({ orgId: z.string() })), manifest });

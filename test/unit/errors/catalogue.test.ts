@@ -10,17 +10,21 @@ import * as errors from '../../../shared/errors/errors.ts';
 import * as http from '../../../shared/errors/httpErrors.ts';
 import { isErrorFactory } from '../../../shared/errors/identityError.ts';
 import { hasParams, type IssueRow, issueText, templateText } from '../../../shared/errors/issueText.ts';
+import { manualSteps } from '../../../shared/errors/manualSteps.ts';
 import * as places from '../../../shared/errors/placeErrors.ts';
 import { meaningOfMessage, recordIssues, zitadelErrors } from '../../../shared/errors/recordIssues.ts';
 import * as storage from '../../../shared/errors/storageErrors.ts';
 import * as stores from '../../../shared/errors/storeErrors.ts';
 import { warn, warnings } from '../../../shared/errors/warnings.ts';
+import { leftToDoRules } from '../../../shared/exportFile/leftToDoRules.ts';
+import { declaredSteps } from '../../../tools/docs/zitadelFacts.ts';
 
 const root = join(import.meta.dirname, '../../..');
-const rows: readonly (readonly [string, IssueRow])[] = Object.entries({ ...recordIssues, ...warnings });
+const rows: readonly (readonly [string, IssueRow])[] = Object.entries({ ...recordIssues, ...warnings, ...manualSteps });
 const tables: readonly unknown[] = Object.values({ ...command, ...errors, ...http, ...places, ...storage, ...stores });
 const errorRows = tables.filter(isErrorFactory).map(({ row }): readonly [string, IssueRow] => [row.reason, row]);
-const all = [...rows, ...errorRows];
+const steps: readonly (readonly [string, IssueRow])[] = Object.entries(declaredSteps());
+const all = [...rows, ...steps, ...errorRows];
 
 const sources = ['functions', 'shared', 'cli']
   .flatMap((folder) =>
@@ -29,11 +33,20 @@ const sources = ['functions', 'shared', 'cli']
   .filter((file) => file.endsWith('.ts') && !file.startsWith('shared/errors/'))
   .map((file) => readFileSync(join(root, file), 'utf8'));
 
-describe('the catalogue of errors, errors of records and warnings', () => {
+describe('the catalogue of errors, errors of records, warnings and manual steps', () => {
   it('has each reason once', () => {
     expect(new Set(all.map(([reason]) => reason)).size).toBe(
-      errorRows.length + Object.keys(recordIssues).length + Object.keys(warnings).length,
+      errorRows.length +
+        [recordIssues, warnings, manualSteps, declaredSteps()].flatMap((table) => Object.keys(table)).length,
     );
+  });
+
+  it('has a step of ZITADEL for each manual step that a section declares, with one text', () => {
+    const texts = new Map<string, Set<string>>();
+    for (const { reason, message } of leftToDoRules.filter(({ reason }) => !Object.hasOwn(manualSteps, reason)))
+      texts.set(reason, (texts.get(reason) ?? new Set()).add(message));
+    for (const [reason, { size }] of texts) expect({ reason, size }).toEqual({ reason, size: 1 });
+    expect(steps.map(([reason]) => reason)).toEqual(expect.arrayContaining([...texts.keys()]));
   });
 
   it.each(rows)('has %s, which the code raises', (reason) => {

@@ -121,7 +121,7 @@ describe('the people with the same credentials on both sides', () => {
     expect(described(ofZitadel(['onlyFirst']), ...pairs).split(' | ')).toEqual([
       `1 of 4 people with a password is ${verified}`,
       '1 with a hash that ZITADEL does not verify by default (argon2): ada',
-      '1 with an OTP e-mail factor, which ZITADEL does not import: ada',
+      '1 with an OTP e-mail factor: ZITADEL does not import OTP e-mail factors: ada',
       '1 with a TOTP seed that no authenticator app can use: ada',
     ]);
   });

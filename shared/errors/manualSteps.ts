@@ -1,0 +1,33 @@
+// Manual steps after an import of any file: their reasons, texts and remedies. The sections declare those in ZITADEL.
+
+import type { IssueRow } from './issueText.ts';
+
+/** The reasons of manual steps. Programs may depend on them; texts are for people, and change. */
+export const manualSteps = {
+  instance_not_exported: {
+    text: 'the policies, members, identity providers and factors of the instance are in no export',
+    remedy: 'configure the target like the source',
+  },
+  // Without `include` if the call has selected the secrets: the source has none then.
+  secrets_missing: { text: 'the export has no {secrets}', remedy: '[{include}, or ]{otherwise}' },
+  factors_not_exported: {
+    text: 'passkeys, U2F factors and recovery codes are not carried',
+    remedy: 'people must register or create them again',
+  },
+  tokens_not_exported: {
+    text: 'personal access tokens are in no export',
+    remedy: 'create new ones in the target',
+  },
+  client_secret_missing: {
+    text: 'the export has no client secret of this identity provider',
+    remedy: 'enter it in the target',
+  },
+  organisations_missing: {
+    text: 'the file does not contain organisations to which this record refers',
+    remedy: 'import these before this file',
+  },
+  providers_missing: {
+    text: 'the export does not contain these identity providers',
+    remedy: 'create them with these ids',
+  },
+} as const satisfies Record<string, IssueRow>;

@@ -1,0 +1,119 @@
+import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf';
+import type { Duration } from '@bufbuild/protobuf/wkt';
+import { type FieldRules, rules } from '@zitadel/proto/validate/validate_pb.js';
+import { recordSchema } from '../../shared/organisation/record.ts';
+import type { Section } from '../../shared/organisation/section.ts';
+import { recordSections } from '../../shared/organisation/sections.ts';
+import { code, table } from './markdown.ts';
+
+/** Writes the table of the sections and their fields with ZITADEL's rules, from its definitions and the declarations. */
+export function sectionsTable(): string {
+  const rows: { readonly names: string[]; readonly fields: string }[] = [];
+  for (const section of recordSections) {
+    const fields = fieldsOf(section);
+    const last = rows.at(-1);
+    // Exports have the sections in the order of the rows, so only neighbours share a row.
+    if (last?.fields === fields) last.names.push(code(section.name));
+    else rows.push({ names: [code(section.name)], fields });
+  }
+  return table(
+    ['section', 'fields of a record'],
+    rows.map(({ names, fields }) => [names.join(', '), fields]),
+  );
+}
+
+/** Lists the fields of other releases' files that an import drops and counts, with the reasons. */
+export function ignoredFieldsList(): string {
+  return recordSections
+    .flatMap(({ name, additional }) =>
+      (additional?.ignored ?? []).map(({ path, reason }) => `- ${code(path)} of ${code(name)}: ${reason}`),
+    )
+    .join('\n');
+}
+
+/** Describes the fields of a section's records: the outer ones, then those of the inner object. */
+function fieldsOf(section: Section): string {
+  if (section.collection === 'texts') return '`language` and texts: 2.4';
+  const schema = recordSchema(section);
+  const inner = schema.fields.find(({ jsonName }) => jsonName === section.inner);
+  const outer = inOrder(schema).filter((field) => field !== inner && !(section.name === 'org' && isSection(field)));
+  const kept = (section.additional?.kept ?? []).map(({ path }) => code(path));
+  return [
+    [...outer.flatMap((field) => describeField(field, '')), ...kept].join(', '),
+    ...(inner?.message === undefined
+      ? []
+      : [`${code(inner.jsonName)}: ${describeFields(inner.message, '').join(', ')}`]),
+  ]
+    .filter((part) => part !== '')
+    .join('; ');
+}
+
+/** Whether a field of an organisation is another section than the organisation itself. */
+function isSection({ jsonName }: DescField): boolean {
+  return jsonName !== 'org' && recordSections.some(({ name }) => name === jsonName);
+}
+
+function inOrder({ fields }: DescMessage): DescField[] {
+  return fields.toSorted((a, b) => a.number - b.number);
+}
+
+function describeFields(schema: DescMessage, prefix: string): string[] {
+  return inOrder(schema).flatMap((field) => describeField(field, prefix));
+}
+
+/** Describes a field with its rules. An object with rules of its own is followed by its fields. */
+function describeField(field: DescField, prefix: string): string[] {
+  const path = `${prefix}${field.jsonName}`;
+  const own = [code(path), ...describeRules(field)].join(' ');
+  return field.message !== undefined && hasRules(field.message)
+    ? [own, ...describeFields(field.message, `${path}.`)]
+    : [own];
+}
+
+function hasRules({ fields }: DescMessage): boolean {
+  return fields.some(
+    (field) => describeRules(field).length > 0 || (field.message !== undefined && hasRules(field.message)),
+  );
+}
+
+/** Describes the rules of a field in ZITADEL's definition. */
+function describeRules(field: DescField): string[] {
+  if (!hasOption(field, rules)) return [];
+  const { type, message } = getOption(field, rules);
+  return [...(message?.required === true ? ['(required)'] : []), ...describeType(type)];
+}
+
+function describeType({ case: kind, value }: FieldRules['type']): string[] {
+  switch (kind) {
+    case 'string': {
+      const { prefix = '', wellKnown, maxBytes } = value;
+      const length = lengthText(value);
+      return [
+        ...(maxBytes === 0n ? length : [`1 character to ${number(maxBytes)} bytes`]),
+        ...(prefix === '' ? [] : [`beginning with ${code(prefix)}`]),
+        ...(wellKnown.case === 'email' ? [`an e-mail address${value.ignoreEmpty ? ' or empty' : ''}`] : []),
+      ];
+    }
+    case 'bytes':
+      return [`1 to ${number(value.maxLen)} bytes`];
+    case 'duration':
+      return [`${secondsOf(value.gte)} s to ${secondsOf(value.lte)} s`];
+    case 'enum':
+      return value.notIn.length > 0 ? ['specified'] : [];
+    default:
+      return [];
+  }
+}
+
+function lengthText({ minLen = 0n, maxLen = 0n }: { readonly minLen?: bigint; readonly maxLen?: bigint }): string[] {
+  if (maxLen === 0n) return [];
+  return [minLen === 0n ? `–${number(maxLen)}` : number(maxLen)];
+}
+
+function number(value: bigint | undefined): string {
+  return Number(value ?? 0).toLocaleString('en');
+}
+
+function secondsOf(duration: Duration | undefined): number {
+  return Number(duration?.seconds ?? 0);
+}
