@@ -81,19 +81,19 @@ async function selectOrganisations(
 }
 
 function compareOutput(
-  { isEqual, counts, differences, expected }: Comparison,
+  comparison: Comparison,
   options: PlaceExportOptions,
   names: readonly [string, string],
   notices: readonly string[],
 ): Output {
+  const { isEqual, counts, differences, expected } = comparison;
   const notCompared = missingKinds(options);
   const sections = [...counts].map(([name, { equal, different, differentAsExpected, onlyFirst, onlySecond }]) => {
     const both = { different, 'different as expected': differentAsExpected };
     const others = { ...both, [`only in ${names[0]}`]: onlyFirst, [`only in ${names[1]}`]: onlySecond };
     return `${words(name)}: ${[`${numberText(equal)} equal`, ...figures(others)].join(', ')}`;
   });
-  const same = expected.size === 0 ? 'equal' : 'equal, except for expected differences of ZITADEL';
-  const verdict = !isEqual ? 'different' : counts.size === 0 ? 'nothing to compare: neither place has records' : same;
+  const verdict = verdictOf(comparison, notCompared.length === 0);
   const listed = differences.entries.flatMap((difference) => comparedLines(difference, names));
   const explained = expected.entries.map(
     (one) => `${recordNoun(one.section)} ${named(one.id, one.name)} of ${one.orgId}: ${one.reason}`,
@@ -118,6 +118,13 @@ function compareOutput(
     ...withoutEmpty({ notices }),
   };
   return { json, text, exitStatus: () => (isEqual ? 'done' : 'listed') };
+}
+
+function verdictOf({ isEqual, counts, expected }: Comparison, isWhole: boolean): string {
+  if (!isEqual) return 'different';
+  if (counts.size === 0) return 'nothing to compare: neither place has records';
+  const equal = isWhole ? 'equal' : 'equal in all that was compared';
+  return expected.size === 0 ? equal : `${equal}, except for expected differences of ZITADEL`;
 }
 
 /** Returns the line with the number of records that are not listed. */

@@ -51,6 +51,12 @@ describe('identity compare', () => {
         code: 0,
         stdout: expect.stringMatching(/^equal\n/),
       });
+    expect(await identity(['compare', file, north.database])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^equal in all that was compared\n[\s\S]*\nnot compared: passwords, otp, keys \(--with\)\n/,
+      ),
+    });
   });
 
   it('ends with equal for a project that its own organisation is granted, which an import does not carry', async () => {

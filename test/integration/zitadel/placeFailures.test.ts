@@ -265,7 +265,7 @@ describe('a call on a ZITADEL that fails', () => {
     expect({ code, lines: stdout.trim().split('\n') }).toEqual({
       code: 0,
       lines: [
-        'equal, except for expected differences of ZITADEL',
+        'equal in all that was compared, except for expected differences of ZITADEL',
         'people: 1 equal, 1 different as expected',
         `domains: 0 equal, 1 only in ${zitadel.url}`,
         'organisations: 1 equal',
