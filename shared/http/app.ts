@@ -35,8 +35,8 @@ export interface AppOptions {
 }
 
 /**
- * Creates a Hono application from routes. It adds the interface's error bodies, 404 and 405 as in zitadel 6.6,
- * the headers common to all responses, and one log line per request.
+ * Creates a Hono application from routes. It adds the interface's error bodies, 404 and 405 as in zitadel 6.6, HEAD for each
+ * GET, the headers common to all responses, and one log line per request.
  */
 export function createApp(options: AppOptions): Hono<HttpEnv> {
   const { routes, corsOrigins = [], trustedProxies = 0, observer, limits } = options;
@@ -51,6 +51,9 @@ export function createApp(options: AppOptions): Hono<HttpEnv> {
   app.use(identify(trustedProxies, observer), cors(corsOrigins), rejectMalformedUrl);
   for (const [path, methods] of Map.groupBy(routes, (route) => route.path)) {
     const handlers = new Map<string, Route['handler']>(methods.map(({ method, handler }) => [method, handler]));
+    const get = handlers.get('GET');
+    // Hono sends the response to HEAD without its body.
+    if (get !== undefined) handlers.set('HEAD', get);
     const allowed = [...handlers.keys()].join(', ');
     app.all(path, (context) => {
       context.set('route', path);

@@ -121,7 +121,9 @@ const NO_CONTENT = 204;
 // Headers are set, not written: Node sends them with `end`, so an empty HTTP/2 response needs no data frame.
 function setHead(response: Response, outgoing: Outgoing, length: number | undefined): void {
   for (const [name, value] of response.headers) outgoing.setHeader(name, value);
-  const mayHaveLength = !response.headers.has('trailer') && response.status !== NO_CONTENT;
+  // The length of a response to HEAD would be that of GET's, which is not known here.
+  const isHead = outgoing.req.method === 'HEAD';
+  const mayHaveLength = !isHead && !response.headers.has('trailer') && response.status !== NO_CONTENT;
   if (length !== undefined && mayHaveLength && (length > 0 || isHttp1(outgoing)))
     outgoing.setHeader('content-length', length);
   outgoing.statusCode = response.status;

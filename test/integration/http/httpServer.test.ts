@@ -222,6 +222,16 @@ describe('a response', () => {
     socket.destroy();
   });
 
+  it('to HEAD has the headers of GET without a length, and leaves the connection open', async () => {
+    const socket = await openConnection(server.url);
+    socket.write('HEAD /hello HTTP/1.1\r\nHost: a\r\n\r\nGET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    const [first = '', second = '', body] = (await text(socket)).split('\r\n\r\n');
+    expect(first).toMatch(/^HTTP\/1.1 200 /);
+    expect(first.toLowerCase()).toContain('content-type: application/json');
+    expect(first.toLowerCase()).not.toMatch(/content-length|transfer-encoding/);
+    expect([second.slice(0, 13), body]).toEqual(['HTTP/1.1 200 ', '{"hello":"world"}']);
+  });
+
   it('that is still being produced starts with the available bytes', async () => {
     const response = await fetch(`${server.url}/stream`);
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();

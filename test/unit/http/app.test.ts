@@ -86,10 +86,18 @@ describe('a method', () => {
     expect(response.headers.get('allow')).toBe('DELETE');
   });
 
-  it('HEAD is rejected, even if GET is offered', async () => {
+  it('HEAD gets the status and the headers of GET, without its body', async () => {
     const response = await app.request('/document', { method: 'HEAD' });
-    expect(response.status).toBe(405);
-    expect(response.headers.get('allow')).toBe('GET, POST');
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
+      200,
+      'application/json',
+      '',
+    ]);
+  });
+
+  it('HEAD is among the methods of a path that offers GET', async () => {
+    const response = await app.request('/document', { method: 'PUT' });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, HEAD']);
   });
 
   it('selects among the routes of one path', async () => {
@@ -259,9 +267,9 @@ describe('GET /openapi.json', () => {
     ]);
   });
 
-  it.each(['POST', 'HEAD', 'OPTIONS'])('is offered for GET only, not for %s', async (method) => {
+  it.each(['POST', 'OPTIONS'])('is offered for GET and HEAD, not for %s', async (method) => {
     const response = await app.request('/openapi.json', { method });
     expect(response.status).toBe(405);
-    expect(response.headers.get('allow')).toBe('GET');
+    expect(response.headers.get('allow')).toBe('GET, HEAD');
   });
 });
