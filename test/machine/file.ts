@@ -264,9 +264,48 @@ const anyEntry: fc.Arbitrary<FileEntry> = fc.oneof(
   ),
 );
 
+/** Roles of a grant that most imports change. */
+const changingRoles = one(['r1'], ['r2'], ['r1', 'r2']);
+
+/**
+ * Two organisations whose records always refer to each other: only a project grant's roles, the roles that a person has
+ * through it, and the person's password differ between files. Random records seldom meet in these three.
+ */
+const grantingEntries: fc.Arbitrary<readonly FileEntry[]> = fc
+  .record({ granted: changingRoles, used: changingRoles, password: one('$2a$10$1', '$2a$10$2') })
+  .map(({ granted, used, password }) => {
+    const projectGrant = { projectId: 'pa', grantedOrgId: 'b', roleKeys: granted };
+    const user = { userName: 'b1', profile: { firstName: 'F', lastName: 'L' }, email: { email: 'e@example.com' } };
+    const grant = { userId: 'b1', projectId: 'pa', projectGrantId: 'ga', roleKeys: used };
+    return [
+      {
+        orgId: 'a',
+        name: 'a',
+        orgState: undefined,
+        records: [
+          { section: 'projects', json: { projectId: 'pa', project: { name: 'P' } } },
+          ...['r1', 'r2'].map((roleKey) => ({ section: 'projectRoles', json: { projectId: 'pa', roleKey } })),
+          { section: 'projectGrants', json: { grantId: 'ga', projectGrant } },
+        ],
+      },
+      {
+        orgId: 'b',
+        name: 'b',
+        orgState: undefined,
+        records: [
+          { section: 'humanUsers', json: { userId: 'b1', user: { ...user, hashedPassword: { value: password } } } },
+          { section: 'userGrants', json: grant },
+        ],
+      },
+    ];
+  });
+
 /** The organisations of an export file, with few names so that much of it meets stored records. */
 export const anyFile: fc.Arbitrary<readonly Organisation[]> = fc
-  .array(anyEntry, { minLength: 1, maxLength: 3 })
+  .oneof(
+    { arbitrary: fc.array(anyEntry, { minLength: 1, maxLength: 3 }), weight: 2 },
+    { arbitrary: grantingEntries, weight: 1 },
+  )
   .map((entries) => entries.map(toOrganisation));
 
 const sparse = z.looseObject({ orgId: z.string() });
