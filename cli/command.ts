@@ -2,7 +2,7 @@
 
 import type { Readable, Writable } from 'node:stream';
 import { configurationInvalid, usageInvalid } from '../shared/errors/commandErrors.ts';
-import { IdentityError } from '../shared/errors/identityError.ts';
+import type { IdentityError } from '../shared/errors/identityError.ts';
 import type { StoreLocation } from '../shared/store/openStore.ts';
 import type { Store } from '../shared/store/store.ts';
 import type { Line, TerminalStream } from './terminal.ts';
@@ -228,8 +228,7 @@ export function usageError(problem: string): IdentityError {
 
 /** Whether the call of a command, or its environment, is wrong. */
 export function isUsageError(error: unknown): error is IdentityError {
-  const reason = error instanceof IdentityError ? error.reason : undefined;
-  return reason === usageInvalid.row.reason || reason === configurationInvalid.row.reason;
+  return usageInvalid.is(error) || configurationInvalid.is(error);
 }
 
 /** An interruption by a signal. The message contains the command to continue. */
