@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { type Counts, increase } from '../collections/counts.ts';
 import type { SplitLimits } from '../json/splitter.ts';
 import { fixedLimits } from '../limits.ts';
+import { nothingUnknown, type UnknownContent } from '../organisation/message.ts';
 import { type Credentials, isList, type KeptField, type Section } from '../organisation/section.ts';
 import { sections } from '../organisation/sections.ts';
 import { nothingStated, type StatedContent } from '../organisation/statedContent.ts';
@@ -110,6 +111,8 @@ export interface ManifestEntry {
   readonly credentials: Credentials;
   /** Whether the file states that the person has the OTP e-mail factor. */
   readonly otpEmail: boolean | undefined;
+  /** The content that the record's definition does not have. Exports have none, so a file with some was edited. */
+  readonly unknown?: UnknownContent;
 }
 
 const MODULUS = 1n << 256n;
@@ -124,9 +127,10 @@ export class ManifestTally {
   private readonly sums = new Float64Array(HASH_WORDS);
   private readonly counted = new Map<string, number>();
 
-  add({ section, orgId, digest, credentials, otpEmail = false }: ManifestEntry): void {
+  add({ section, orgId, digest, credentials, otpEmail = false, unknown = nothingUnknown }: ManifestEntry): void {
     const secrets = credentialFields.map((field) => credentials[field] ?? '');
-    const entry = JSON.stringify([section, orgId, digest, ...secrets, otpEmail]);
+    const isUnknown = unknown.fields.length > 0 || unknown.values.length > 0;
+    const entry = JSON.stringify([section, orgId, digest, ...secrets, otpEmail, ...(isUnknown ? [unknown] : [])]);
     // Each character is a byte; a large integer or a buffer costs more.
     const bytes = hash('sha256', entry, 'binary');
     for (let word = 0; word < HASH_WORDS; word++)

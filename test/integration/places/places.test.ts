@@ -282,6 +282,16 @@ describe('the secrets of a file', () => {
   it.each([
     ['truncated', (text: string) => text.slice(0, -100), 'is not an intact export file ('],
     ['edited', (text: string) => text.replace('"Last"', '"Lost"'), 'digest mismatch'],
+    [
+      'extended by an unknown field',
+      (text: string) => text.replace('"lastName":', '"colour":"red",$&'),
+      'digest mismatch',
+    ],
+    [
+      'edited to an unknown value',
+      (text: string) => text.replace('"lastName":', '"gender":"GENDER_X",$&'),
+      'digest mismatch',
+    ],
   ])('do not keep a file that was %s from being rejected before the first write', async (_case, change, message) => {
     const [directory, database] = [await testDirectory(), await newDatabase()];
     const [whole, file] = [join(directory, 'whole.json'), join(directory, 'changed.json')];

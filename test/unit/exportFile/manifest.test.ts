@@ -90,6 +90,8 @@ describe("a manifest's digest", () => {
     ['the TOTP seed', { credentials: { totpSeed: 'x' } }],
     ['the client secret', { credentials: { clientSecret: 'x' } }],
     ['the OTP e-mail factor', { otpEmail: true }],
+    ['an unknown field', { unknown: { fields: ['user.colour'], values: [] } }],
+    ['an unknown value', { unknown: { fields: [], values: [{ path: 'user.profile.gender', value: 'GENDER_X' }] } }],
   ])('changes if %s changes', (_what, change) => {
     const changed = entries.map((entry) => (entry === base ? { ...base, ...change } : entry));
     expect(digestOf(changed)).not.toBe(digestOf(entries));
