@@ -4,14 +4,15 @@ import { readRemovals } from '../../shared/accounts/organisationRemovals.ts';
 import type { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import { omittedOrganisations } from '../../shared/exportFile/leftToDoRules.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
-import { restoreFieldOrder, serialise } from '../../shared/organisation/recordBody.ts';
+import { recordSchema } from '../../shared/organisation/record.ts';
+import { serialise, sortFields } from '../../shared/organisation/recordBody.ts';
 import {
   foreignSections,
   isRequiredUser,
   requiresUser,
   selectDependents,
 } from '../../shared/organisation/requiredRecords.ts';
-import { type ExportForm, isInSection, type Provider, type Section } from '../../shared/organisation/section.ts';
+import { isInSection, type Provider, type Section } from '../../shared/organisation/section.ts';
 import { deletionPartitions, machineUserSection } from '../../shared/organisation/sections/users.ts';
 import { organisationSection, sections } from '../../shared/organisation/sections.ts';
 import type { FieldName } from '../../shared/store/documentFields.ts';
@@ -111,8 +112,7 @@ export class ExportedRecords {
   /** Adds the fields that ZITADEL's exports have beside the stored ones (zitadel 4.3, 4.6). */
   private async fill(section: Section, documents: Documents): Promise<Documents> {
     const { forZitadel, leftToDo } = this.options;
-    const { innerId, fill, providers = () => [], keepProviders } = section.exported ?? {};
-    if (innerId !== undefined) return documents.map((document) => repeatId(innerId, document));
+    const { fill, providers = () => [], keepProviders } = section.exported ?? {};
     if (fill === undefined) return documents;
     const records = documents.map(({ body }) => parseObject(body));
     const provider = await this.findProviders(records.flatMap(providers));
@@ -125,28 +125,10 @@ export class ExportedRecords {
       const leavesOut = forZitadel && keepProviders !== undefined && missing.length > 0;
       if (leavesOut) keepProviders(json, isOwn);
       if (!fill(json, orgId, (id) => (isOwn(id) ? provider(id) : undefined)) && !leavesOut) return document;
-      restoreFieldOrder(section, json);
+      sortFields(recordSchema(section), json);
       return { ...document, ...serialise(json) };
     });
   }
-}
-
-/**
- * Repeats a record's id in its inner object. Imports remove it again, so the digest stays the same. Ids are
- * copied as text: parsing takes longer than the database read.
- */
-function repeatId({ from, inner }: NonNullable<ExportForm['innerId']>, document: StoredDocument): StoredDocument {
-  const { body = '' } = document;
-  const before = `{"${from}":`;
-  const opening = `,"${inner}":{`;
-  const at = body.indexOf(opening);
-  if (!body.startsWith(before) || at < 0) throw new Error(`the record ${document.id} does not start with its id`);
-  const start = at + opening.length;
-  const separator = body[start] === '}' ? '' : ',';
-  return {
-    ...document,
-    body: `${body.slice(0, start)}"${from}":${body.slice(before.length, at)}${separator}${body.slice(start)}`,
-  };
 }
 
 function toProvider({ orgId = '', partition, body }: StoredDocument): Provider {

@@ -1,11 +1,11 @@
 import { because } from '../errors/recordIssues.ts';
-import { type JsonObject, parseObject, putAt } from '../json/jsonObject.ts';
+import { parseObject, putAt } from '../json/jsonObject.ts';
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import { TOO_LONG_ID } from './lengthLimits.ts';
 import { InvalidRecordError, readMessage } from './message.ts';
 import { type OrganisationRecord, recordSchema } from './record.ts';
 import type { RecordIssue } from './relations.ts';
-import { mayHaveOtpEmail, type Section } from './section.ts';
+import { mayHaveOtpEmail } from './section.ts';
 
 /**
  * Finds the reason why no import would accept a record as exports write it. One such record would make every export that
@@ -28,15 +28,7 @@ function ruleIssue({ section, json }: OrganisationRecord): RecordIssue | undefin
   }
 }
 
-/** Returns a record's JSON with its id where exports repeat it. */
-function withInnerId({ exported }: Section, json: JsonObject): JsonObject {
-  if (exported?.innerId === undefined) return json;
-  const { from, inner } = exported.innerId;
-  const content = json[inner];
-  return { ...json, [inner]: { [from]: json[from], ...(typeof content === 'object' ? content : {}) } };
-}
-
-/** More than exports add to any record: an id, a factor, defaults. */
+/** More than exports add to any record: a factor, and facts about an identity provider. */
 const MAX_ADDED_BYTES = 3_000;
 /** The issue of a record that exceeds the size limit. */
 export const TOO_LARGE: RecordIssue = {
@@ -58,10 +50,9 @@ function sizeIssue(record: OrganisationRecord): RecordIssue | undefined {
   return Math.max(storedBytes, exportedBytes(record)) > MAX_DOCUMENT_BYTES ? TOO_LARGE : undefined;
 }
 
-/** Returns the size of a record in an export with all secrets. Of the fields that exports fill in, only defaults make a record larger. */
-function exportedBytes({ section, orgId, body, credentials }: OrganisationRecord): number {
-  const json = withInnerId(section, parseObject(body));
-  section.exported?.fill?.(json, orgId, () => undefined);
+/** Returns the size of a record in an export with all secrets. */
+function exportedBytes({ section, body, credentials }: OrganisationRecord): number {
+  const json = parseObject(body);
   for (const { path, field } of section.credentials ?? [])
     if (credentials[field] !== undefined) putAt(json, path, credentials[field]);
   if (mayHaveOtpEmail(section)) json.otpEmail = true;

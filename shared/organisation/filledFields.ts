@@ -1,24 +1,13 @@
 // Fields that ZITADEL fills in. Records that differ only in such a field, which one of them lacks, are equal: for an
-// import, for a comparison, and for an import into a ZITADEL. Nothing is filled in on storing.
+// import, for a comparison, and for an import into a ZITADEL. Nothing of that is filled in on storing.
 
 import { isDeepStrictEqual } from 'node:util';
-import { type JsonObject, putAt, valueAt } from '../json/jsonObject.ts';
+import { type JsonObject, valueAt } from '../json/jsonObject.ts';
 import type { FieldPath } from './relations.ts';
 import type { FilledField, OwnProviders, Section } from './section.ts';
 
 function filledValue({ value }: FilledField, json: JsonObject): unknown {
   return typeof value === 'function' ? value(json) : value;
-}
-
-/**
- * Fills in a record's fields in place.
- * @param by who fills them in
- * @returns whether a value was missing
- */
-export function fillIn(filled: readonly FilledField[], json: JsonObject, by: FilledField['by']): boolean {
-  const missing = filled.filter((field) => field.by === by && valueAt(json, field.path) === undefined);
-  for (const field of missing) putAt(json, field.path, structuredClone(filledValue(field, json)));
-  return missing.length > 0;
 }
 
 /** Whether records of the section can have fields that are filled in. */

@@ -1,11 +1,10 @@
 // The conversion of a record's values to those that ZITADEL stores.
 
-import type { DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject, parseObject, putAt, valueAt } from '../json/jsonObject.ts';
 import { exportedFormIssue } from './exportedForm.ts';
 import { lengthIssue } from './lengthLimits.ts';
-import { type DroppedText, type OrganisationRecord, recordSchema } from './record.ts';
-import { serialise } from './recordBody.ts';
+import { canonicalise, type DroppedText, type OrganisationRecord, recordSchema } from './record.ts';
+import { serialise, sortFields } from './recordBody.ts';
 import type { FieldPath, RecordIssue } from './relations.ts';
 import type { Section, ValueRule } from './section.ts';
 
@@ -90,6 +89,7 @@ export function withChanges(record: OrganisationRecord, changes: ReadonlyMap<str
   const json = parseObject(record.body);
   for (const [path, value] of changes) putAt(json, path, value);
   sortFields(recordSchema(record.section), json);
+  canonicalise(record.section, json, record.orgId);
   return { ...record, json, ...serialise(json), given: record.given ?? record.json };
 }
 
@@ -130,20 +130,4 @@ function hasNul({ json, body, credentials }: OrganisationRecord): boolean {
 function containsNul(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('\0');
   return typeof value === 'object' && value !== null && Object.values(value).some(containsNul);
-}
-
-/** Sorts a message's fields as in canonical form, because a converted value may be a new field. */
-function sortFields(schema: DescMessage, json: JsonObject): void {
-  const fields = [...schema.fields].sort((a, b) => a.number - b.number);
-  const known = new Set(fields.map(({ jsonName }) => jsonName));
-  const entries = [
-    ...fields.map(({ jsonName }) => [jsonName, json[jsonName]] as const),
-    ...Object.entries(json).filter(([name]) => !known.has(name)),
-  ];
-  for (const name of Object.keys(json)) delete json[name];
-  for (const [name, value] of entries) if (value !== undefined) json[name] = value;
-  for (const { fieldKind, message, jsonName } of fields) {
-    const value = json[jsonName];
-    if (fieldKind === 'message' && message !== undefined && isJsonObject(value)) sortFields(message, value);
-  }
 }

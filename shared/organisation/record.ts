@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, putAt, takeAt, valueAt } from '../json/j
 import type { DocumentFields } from '../store/documentFields.ts';
 import { readKept, splitKept } from './additionalFields.ts';
 import { InvalidRecordError, nothingUnknown, readMessage, type UnknownContent } from './message.ts';
-import { serialise } from './recordBody.ts';
+import { serialise, sortFields } from './recordBody.ts';
 import type { RecordIssue } from './relations.ts';
 import { MISSING } from './rules.ts';
 import {
@@ -154,7 +154,7 @@ function assembleRecord(
   beside: Pick<OrganisationRecord, 'otpEmail' | 'unknown'> & { readonly givenState?: string | undefined },
 ): OrganisationRecord {
   const isGiven = (beside.givenState ?? json.state ?? json.orgState) !== undefined;
-  section.canonicalise?.(json, orgId);
+  canonicalise(section, json, orgId);
   const credentials: { [Field in Credential['field']]?: string } = {};
   let givenPassword: string | undefined;
   for (const { path, field, clear } of section.credentials ?? []) {
@@ -177,6 +177,15 @@ function assembleRecord(
     otpEmail: beside.otpEmail,
     unknown: beside.unknown,
   };
+}
+
+/** Converts a record's JSON to its canonical form in place: with an id, an organisation and the section's defaults. */
+export function canonicalise(section: Section, json: JsonObject, orgId: string): void {
+  section.canonicalise?.(json, orgId);
+  const missing = section.defaults?.filter(({ path }) => valueAt(json, path) === undefined) ?? [];
+  if (missing.length === 0) return;
+  for (const { path, value } of missing) putAt(json, path, structuredClone(value));
+  sortFields(recordSchema(section), json);
 }
 
 /** A record inside another record of the file. */

@@ -1,8 +1,8 @@
 // A record's canonical JSON: its digest, derived ids and the order of its fields.
 
 import { hash } from 'node:crypto';
+import type { DescMessage } from '@bufbuild/protobuf';
 import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
-import type { Section } from './section.ts';
 
 /** A record's canonical JSON and its digest. */
 export interface RecordBody {
@@ -44,10 +44,18 @@ export function deriveId(orgId: string, name: string): string {
     .slice(0, 18);
 }
 
-/** Moves the fields that an export has filled in to their places, because the digest depends on the order. */
-export function restoreFieldOrder({ exported }: Section, json: JsonObject): void {
-  if (exported?.order === undefined) return;
-  const { inner, fields } = exported.order;
-  const object = inner === undefined ? json : json[inner];
-  if (isJsonObject(object)) reorder(object, Object.fromEntries(fields.map((name) => [name, object[name]])));
+/** Sorts a message's fields as in canonical form, because a new value may be a new field. */
+export function sortFields(schema: DescMessage, json: JsonObject): void {
+  const fields = [...schema.fields].sort((a, b) => a.number - b.number);
+  const known = new Set(fields.map(({ jsonName }) => jsonName));
+  const entries = [
+    ...fields.map(({ jsonName }) => [jsonName, json[jsonName]] as const),
+    ...Object.entries(json).filter(([name]) => !known.has(name)),
+  ];
+  for (const name of Object.keys(json)) delete json[name];
+  for (const [name, value] of entries) if (value !== undefined) json[name] = value;
+  for (const { fieldKind, message, jsonName } of fields) {
+    const value = json[jsonName];
+    if (fieldKind === 'message' && message !== undefined && isJsonObject(value)) sortFields(message, value);
+  }
 }

@@ -71,8 +71,6 @@ export interface FilledField {
   readonly path: FieldPath;
   /** The value, or its derivation from the record. */
   readonly value: unknown | ((json: JsonObject) => unknown);
-  /** Who fills it in: every export, or ZITADEL alone when it imports. */
-  readonly by: 'exports' | 'zitadel';
 }
 
 /** A field that records keep although ZITADEL's definition does not have it: imports store it, exports contain it. */
@@ -173,24 +171,20 @@ export interface Provider {
 export type OwnProviders = (idpId: string) => boolean;
 
 /**
- * The differences between stored and exported records (zitadel 4.3). Records are stored as files have them, and comparisons
- * ignore the fields that exports fill in. So a file and its export are equal, and digests do not depend on this version.
+ * The differences between stored and exported records (zitadel 4.3): facts about the organisation's identity providers,
+ * which other records determine. Comparisons ignore these fields.
  */
-export interface ExportForm {
+interface ExportForm {
   /** Fills in fields in place, and returns whether that changed any. */
   readonly fill?: (json: JsonObject, orgId: string, findProvider: (id: string) => Provider | undefined) => boolean;
   /** Returns a record in the form in which it is compared, such as without the derived fields about own identity providers. */
   readonly withoutFilled?: (json: JsonObject, isOwnProvider: OwnProviders) => JsonObject;
-  /** The object in which fields are filled: the field that contains it, and its own fields in the order of the definition. */
-  readonly order?: { readonly inner?: string; readonly fields: readonly string[] };
   /** Lists the ids of the identity providers that a record names. */
   readonly providers?: (json: JsonObject) => readonly string[];
   /** Removes the identity providers that a ZITADEL cannot know. */
   readonly keepProviders?: (json: JsonObject, isKept: (id: string) => boolean) => void;
   /** The type of the section's identity providers, as ZITADEL's exports have it. */
   readonly providerType?: string | number;
-  /** The record's id, and the object in which exports repeat it, because ZITADEL reads it only there. */
-  readonly innerId?: { readonly from: string; readonly inner: string };
   /** The path of the record's project. Exports for ZITADEL end with the records of other organisations' projects. */
   readonly ofProject?: FieldPath;
 }
@@ -242,6 +236,9 @@ export interface Section {
   readonly additional?: AdditionalFields;
   readonly v1?: V1Form;
   readonly exported?: ExportForm;
+  /** Fields that every record has in canonical form: ZITADEL's exports always have them. */
+  readonly defaults?: readonly { readonly path: FieldPath; readonly value: unknown }[];
+  /** Fields that only ZITADEL fills in. Records without them are stored and exported without them. */
   readonly filled?: readonly FilledField[];
   /** Fields that an overwrite must not change, because other records depend on them. */
   readonly fixed?: readonly FieldPath[];

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, valueAt } from '../../shared/json/jsonOb
 import { type ModelRecord, textAt } from './kinds.ts';
 import type { Model } from './model.ts';
 
-/** The values that an export adds to the records of a section, by the path of their object (zitadel 4.3). */
-const exportedDefaults: Readonly<Record<string, readonly [inner: string, defaults: JsonObject]>> = {
+/** The values that every stored record of a section has, by the path of their object (zitadel 4.3). */
+const defaultsOf: Readonly<Record<string, readonly [inner: string, defaults: JsonObject]>> = {
   loginPolicy: [
     '',
     Object.fromEntries(
@@ -25,11 +25,15 @@ const exportedDefaults: Readonly<Record<string, readonly [inner: string, default
 
 const ORGANISATIONS_OWN = 'IDP_OWNER_TYPE_ORG';
 
+/** Returns the JSON of a record of a file with the values that every stored record has. */
+export function withDefaults(section: string, json: JsonObject): JsonObject {
+  const [inner, defaults = {}] = defaultsOf[section] ?? [''];
+  return changedAt(json, inner, (object) => ({ ...defaults, ...object }));
+}
+
 /** Returns a record's JSON with the values that an export adds. */
 export function exportedJson(record: ModelRecord, model: Model): JsonObject {
-  const { section } = record;
-  const [inner, defaults = {}] = exportedDefaults[section] ?? [''];
-  const json = changedAt(record.json, inner, (object) => ({ ...defaults, ...object }));
+  const { section, json } = record;
   if (section === 'machineUsers') return changedAt(json, 'user', (user) => ({ ...user, userId: json.userId }));
   if (section === 'loginPolicy' && Array.isArray(json.idps))
     return {
@@ -48,8 +52,7 @@ export function exportedJson(record: ModelRecord, model: Model): JsonObject {
 /** Returns a record's content as a text; records with equal texts count as equal. */
 export function comparedContent(record: ModelRecord, model: Model): string {
   const { section, secrets, factor } = record;
-  const [inner, defaults = {}] = exportedDefaults[section] ?? [''];
-  let json = changedAt(record.json, inner, (object) => without(object, defaults));
+  let { json } = record;
   if (section === 'humanUsers') {
     const displayName = `${textAt(record, 'user.profile.firstName')} ${textAt(record, 'user.profile.lastName')}`;
     json = changedAt(json, 'user.profile', (profile) => without(profile, { displayName, preferredLanguage: 'und' }));

@@ -5,7 +5,7 @@ import { recordSection } from '../../shared/organisation/sections.ts';
 import type { Organisation } from '../support/fixtures/organisations.ts';
 import { isSingle, type ModelRecord } from './kinds.ts';
 import type { Model } from './model.ts';
-import { exportedJson } from './modelContent.ts';
+import { exportedJson, withDefaults } from './modelContent.ts';
 
 /** An organisation of a file. */
 export interface Entry {
@@ -40,7 +40,7 @@ export function readFile(orgs: readonly Organisation[], stated: Stated = {}): re
       const section = name === 'iamPolicy' ? 'domainPolicy' : name;
       const list: readonly unknown[] = Array.isArray(value) ? value : [value];
       return list.filter(isJsonObject).flatMap((json) => {
-        const record = withStated(toRecord(section, orgId, json), stated);
+        const record = withStated(toRecord(section, orgId, withDefaults(section, json)), stated);
         return [record, ...linksIn(json, record)];
       });
     });

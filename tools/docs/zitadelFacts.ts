@@ -64,15 +64,17 @@ function factsWithSections(): ReadonlyMap<Fact, readonly SectionName[]> {
   return found;
 }
 
-/** Writes the table of the fields that exports, and imports into ZITADEL, fill in. */
+/** Writes the table of the fields that imports, and imports into ZITADEL, fill in. */
 export function filledFieldsTable(): string {
-  const rows = recordSections.flatMap(({ name, filled = [] }) =>
-    filled.map(({ path, value, by }) => [
-      code(name),
-      code(path),
-      typeof value === 'function' ? 'derived from other fields' : code(JSON.stringify(value)),
-      by === 'exports' ? 'exports' : 'imports into ZITADEL',
-    ]),
+  const rows = recordSections.flatMap(({ name, defaults = [], filled = [] }) =>
+    [
+      ...defaults.map(({ path, value }) => [path, code(JSON.stringify(value)), 'imports']),
+      ...filled.map(({ path, value }) => [
+        path,
+        typeof value === 'function' ? 'derived from other fields' : code(JSON.stringify(value)),
+        'imports into ZITADEL',
+      ]),
+    ].map(([path = '', ...cells]) => [code(name), code(path), ...cells]),
   );
   return table(['section', 'field', 'value', 'by'], rows);
 }

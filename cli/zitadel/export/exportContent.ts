@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { zitadelCallFailed, zitadelCannotExport, zitadelContextMissing } from '../../../shared/errors/placeErrors.ts';
 import { callSignal } from '../../../shared/http/deadline.ts';
 import { type JsonObject, putAt, textAt, valueAt } from '../../../shared/json/jsonObject.ts';
+import { serviceUsers } from '../../../shared/organisation/section.ts';
 import { recordSections, sections } from '../../../shared/organisation/sections.ts';
 import { unexportedContent } from '../../../shared/organisation/zitadelFacts.ts';
 import { undisposed } from '../../exports/fileContent.ts';
@@ -111,15 +112,16 @@ async function exportListed(
  * service users in a form that loses their ids.
  */
 function applyOptions(organisation: JsonObject, options: PlaceExportOptions): void {
-  for (const { name, keys, credentials = [], exported: { innerId } = {} } of sections) {
+  for (const { name, keys, credentials = [] } of sections) {
     if (keys === true && !options.withKeys) delete organisation[name];
     for (const record of recordsIn(organisation[name])) {
       for (const { path, flag } of credentials)
         if (!options[flag] && valueAt(record, path) !== undefined) putAt(record, path, undefined);
-      if (innerId !== undefined && options.forZitadel)
-        putAt(record, `${innerId.inner}.${innerId.from}`, textAt(record, innerId.from, ''));
     }
   }
+  if (options.forZitadel)
+    for (const user of recordsIn(organisation[serviceUsers.name]))
+      putAt(user, 'user.userId', textAt(user, 'userId', ''));
 }
 
 /**

@@ -82,8 +82,7 @@ function sentForm(record: OrganisationRecord, losses: FileLosses) {
     if (credentials[field] !== undefined && !isOmitted) putAt(json, path, credentials[field]);
     if (clear !== undefined && clearPassword !== undefined) putAt(json, clear, clearPassword);
   }
-  const { exported: { innerId, keepProviders } = {}, nested } = section;
-  if (innerId !== undefined) putAt(json, `${innerId.inner}.${innerId.from}`, json[innerId.from]);
+  const { exported: { keepProviders } = {}, nested } = section;
   const hasProvider = (id: unknown) => typeof id === 'string' && losses.hasProvider(orgId, id);
   keepProviders?.(json, hasProvider);
   // ZITADEL refuses the whole person for a link to a provider that it does not have.

@@ -40,7 +40,6 @@ const userLinkSection: Section = {
     { type: 'userLink', parts: ['idpId', 'providedUserId'], taken: taken('Errors.User.ExternalIDP.AlreadyExists') },
   ],
   exported: {
-    order: { fields: ['userId', 'idpId', 'idpName', 'providedUserId', 'providedUserName', 'idpType'] },
     providers: (link) => [textAt(link, 'idpId', '')],
     fill: describeProvider,
     withoutFilled: withoutDescription,

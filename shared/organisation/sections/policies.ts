@@ -3,19 +3,10 @@
 import { type RecordWarning, warn } from '../../errors/warnings.ts';
 import { isJsonObject, type JsonObject, textAt, textsAt } from '../../json/jsonObject.ts';
 import { type DocumentKey, documentId } from '../../store/store.ts';
-import { fillIn } from '../filledFields.ts';
 import { checkComplexityPolicy } from '../passwords.ts';
 import { nameOrganisation } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
-import type {
-  FilledField,
-  ImportedRecord,
-  OwnProviders,
-  Provider,
-  Section,
-  SectionName,
-  ValueRule,
-} from '../section.ts';
+import type { ImportedRecord, OwnProviders, Provider, Section, SectionName, ValueRule } from '../section.ts';
 import { droppedUnless, isEmailAddress } from '../valueRules.ts';
 import { unexported } from '../zitadelFacts.ts';
 import { identityProvider, own } from './references.ts';
@@ -25,36 +16,13 @@ export const LOGIN_NAME_SCOPE = 'loginNameScope';
 
 const domainPolicyExists: RecordIssue = { id: 'ORG-1M8ds', key: 'Errors.Org.DomainPolicy.AlreadyExists' };
 
-const loginPolicyFields = [
-  'allowUsernamePassword',
-  'allowRegister',
-  'allowExternalIdp',
-  'forceMfa',
-  'passwordlessType',
-  'hidePasswordReset',
-  'ignoreUnknownUsernames',
-  'defaultRedirectUri',
+const lifetimes: Section['defaults'] = [
   'passwordCheckLifetime',
   'externalLoginCheckLifetime',
   'mfaInitSkipLifetime',
   'secondFactorCheckLifetime',
   'multiFactorCheckLifetime',
-  'secondFactors',
-  'multiFactors',
-  'idps',
-  'allowDomainDiscovery',
-  'disableLoginWithEmail',
-  'disableLoginWithPhone',
-  'forceMfaLocalOnly',
-];
-
-const lifetimes: readonly FilledField[] = [
-  'passwordCheckLifetime',
-  'externalLoginCheckLifetime',
-  'mfaInitSkipLifetime',
-  'secondFactorCheckLifetime',
-  'multiFactorCheckLifetime',
-].map((path) => ({ path, value: '0s', by: 'exports' }));
+].map((path) => ({ path, value: '0s' }));
 
 const colours = ['primaryColor', 'backgroundColor', 'warnColor', 'fontColor'].flatMap((name) => [name, `${name}Dark`]);
 
@@ -126,13 +94,12 @@ export const policySections: readonly Section[] = [
       },
       v1: { lists: { secondFactors: toFactor, multiFactors: toFactor, idps: (provider) => provider } },
       exported: {
-        order: { fields: loginPolicyFields },
         providers: (policy) => textsAt(policy, 'idps[].idpId', ''),
-        fill: fillLoginPolicy,
+        fill: fillOwnerTypes,
         withoutFilled: withoutOwnerTypes,
         keepProviders: keepIdps,
       },
-      filled: lifetimes,
+      defaults: lifetimes,
       zitadel: {
         fields: [unexported('allowDomainDiscovery', 'disableLoginWithEmail', 'disableLoginWithPhone')],
         missingProviders: {
@@ -181,8 +148,8 @@ function policy(name: SectionName, type: string, exists: RecordIssue, options: P
 
 const listed = (idps: unknown): JsonObject[] => (Array.isArray(idps) ? idps.filter(isJsonObject) : []);
 
-/** Fills in the defaults, and the owner's type of the organisation's own identity providers. */
-function fillLoginPolicy(
+/** Fills in the owner's type of the organisation's own identity providers. */
+function fillOwnerTypes(
   policy: JsonObject,
   orgId: string,
   findProvider: (id: string) => Provider | undefined,
@@ -191,7 +158,7 @@ function fillLoginPolicy(
     (idp) => findProvider(textAt(idp, 'idpId', ''))?.orgId === orgId && idp.ownerType !== 'IDP_OWNER_TYPE_ORG',
   );
   for (const idp of mistyped) idp.ownerType = 'IDP_OWNER_TYPE_ORG';
-  return fillIn(lifetimes, policy, 'exports') || mistyped.length > 0;
+  return mistyped.length > 0;
 }
 
 /** Removes the owner's type of the organisation's own identity providers, which exports derive. */

@@ -1,40 +1,17 @@
 import { because } from '../../errors/recordIssues.ts';
 import { parseObject, textAt, valueAt } from '../../json/jsonObject.ts';
-import { fillIn } from '../filledFields.ts';
 import { deriveId, reorder } from '../recordBody.ts';
 import type { RecordIssue } from '../relations.ts';
-import type { FilledField, Section, SectionName } from '../section.ts';
+import type { Section, SectionName } from '../section.ts';
 import { enumerationOr, textRule, trimmed, trimSpace } from '../valueRules.ts';
 import { type FieldFact, type RecordFact, unexported } from '../zitadelFacts.ts';
 import { own, project, taken } from './references.ts';
 import { deactivatable } from './states.ts';
 
-const oidcAppFields = [
-  'projectId',
-  'name',
-  'redirectUris',
-  'responseTypes',
-  'grantTypes',
-  'appType',
-  'authMethodType',
-  'postLogoutRedirectUris',
-  'version',
-  'devMode',
-  'accessTokenType',
-  'accessTokenRoleAssertion',
-  'idTokenRoleAssertion',
-  'idTokenUserinfoAssertion',
-  'clockSkew',
-  'additionalOrigins',
-  'skipNativeAppSuccessPage',
-  'backChannelLogoutUri',
-  'loginVersion',
-];
-
-const filledOidcApp: readonly FilledField[] = [
-  { path: 'app.responseTypes', value: ['OIDC_RESPONSE_TYPE_CODE'], by: 'exports' },
-  { path: 'app.grantTypes', value: ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE'], by: 'exports' },
-  { path: 'app.clockSkew', value: '0s', by: 'exports' },
+const oidcAppDefaults: Section['defaults'] = [
+  { path: 'app.responseTypes', value: ['OIDC_RESPONSE_TYPE_CODE'] },
+  { path: 'app.grantTypes', value: ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE'] },
+  { path: 'app.clockSkew', value: '0s' },
 ];
 
 function unparsable(uri: string, problem: string): RecordIssue {
@@ -122,11 +99,7 @@ export const projectSections: readonly Section[] = [
       'app.backChannelLogoutUri': trimmed,
       'app.loginVersion.loginV2.baseUri': loginUri,
     },
-    exported: {
-      order: { inner: 'app', fields: oidcAppFields },
-      fill: (app) => fillIn(filledOidcApp, app, 'exports'),
-    },
-    filled: filledOidcApp,
+    defaults: oidcAppDefaults,
   },
 ];
 

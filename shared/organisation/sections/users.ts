@@ -78,8 +78,8 @@ export const humanUserSection: Section = {
   },
   exported: { withoutFilled: inCanonicalLanguage },
   filled: [
-    { path: 'user.profile.displayName', value: defaultDisplayName, by: 'zitadel' },
-    { path: LANGUAGE, value: 'und', by: 'zitadel' },
+    { path: 'user.profile.displayName', value: defaultDisplayName },
+    { path: LANGUAGE, value: 'und' },
   ],
   additional: {
     kept: [{ path: 'otpEmail', type: 'boolean' }],
@@ -104,7 +104,6 @@ export const machineUserSection: Section = {
   phase: 2,
   zitadelStep: 'service users',
   key: ['userId'],
-  exported: { innerId: { from: 'userId', inner: 'user' } },
   zitadel: {
     fields: [unexported('user.accessTokenType'), ...userStates],
     unexported: ['personal access tokens and secrets'],
@@ -186,11 +185,14 @@ function inCanonicalLanguage(person: JsonObject): JsonObject {
   return copy;
 }
 
+/** Repeats the id inside `user`, where alone ZITADEL reads it. The outer id counts. */
 function canonicaliseServiceUser(json: JsonObject, orgId: string): void {
-  const inner = isJsonObject(json.user) ? json.user : {};
-  const userId = json.userId ?? inner.userId ?? deriveId(orgId, textAt(json, 'user.userName', orgId));
-  delete inner.userId;
-  reorder(json, { userId, user: inner, state: json.state ?? 'USER_STATE_ACTIVE' });
+  const { user } = json;
+  const isCanonical = isJsonObject(user) && json.userId !== undefined && json.state !== undefined;
+  if (isCanonical && user.userId === json.userId && Object.keys(user).at(-1) === 'userId') return;
+  const { userId: innerId, ...inner } = isJsonObject(user) ? user : {};
+  const userId = json.userId ?? innerId ?? deriveId(orgId, textAt(json, 'user.userName', orgId));
+  reorder(json, { userId, user: { ...inner, userId }, state: json.state ?? 'USER_STATE_ACTIVE' });
 }
 
 /** Checks that a person has an e-mail address. */

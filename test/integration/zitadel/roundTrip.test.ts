@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { isJsonObject, type JsonObject, putAt, valueAt } from '../../../shared/json/jsonObject.ts';
-import { fillIn } from '../../../shared/organisation/filledFields.ts';
 import { findSection } from '../../../shared/organisation/sections.ts';
 import { type Organisation, zitadelRequest } from '../../support/fixtures/organisations.ts';
 import { testInstance } from '../../support/instances/testInstance.ts';
@@ -8,6 +7,7 @@ import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 import { exportFromZitadel, importIntoStandIn } from '../../support/zitadel/connect.ts';
 import { elements } from '../../support/zitadel/contents.ts';
 import { loginScreens } from '../../support/zitadel/exporting.ts';
+import { fillIn } from '../../support/zitadel/fillIn.ts';
 import { startZitadel } from '../../support/zitadel/standIn.ts';
 
 /** The sections that a ZITADEL carries both ways without a change. */
@@ -25,7 +25,7 @@ const lostOfPolicies = ['allowDomainDiscovery', 'disableLoginWithEmail', 'disabl
 function asZitadelKeepsIt(section: string, given: JsonObject): JsonObject {
   const record = structuredClone(given);
   for (const path of section === 'loginPolicy' ? lostOfPolicies : lost) unset(record, path);
-  fillIn(findSection(section)?.filled ?? [], record, 'zitadel');
+  fillIn(findSection(section)?.filled ?? [], record);
   if (section === 'loginTexts') return { ...loginScreens, ...record };
   const isPerson = section === 'humanUsers';
   if (!isPerson || valueAt(record, 'user.hashedPassword.value') !== undefined) return record;

@@ -1,8 +1,8 @@
 import { type JsonObject, textAt, textsAt, valueAt } from '../../../shared/json/jsonObject.ts';
-import { fillIn } from '../../../shared/organisation/filledFields.ts';
 import { humanUserSection } from '../../../shared/organisation/sections/users.ts';
 import { hasStates, type Release } from './behaviour.ts';
 import { type Contents, elements, newId } from './contents.ts';
+import { fillIn } from './fillIn.ts';
 
 /** One import in ZITADEL's way: in three phases over all organisations, in their order, without retries. */
 export interface ImportRun {
@@ -299,7 +299,7 @@ const HASH_OF_A_PASSWORD = `$2a$14$${'0123456789012345678901u'.padEnd(53, 'B')}`
  */
 function importedPerson(given: JsonObject): JsonObject {
   const json = structuredClone(given);
-  fillIn(humanUserSection.filled ?? [], json, 'zitadel');
+  fillIn(humanUserSection.filled ?? [], json);
   const inner = elements(json.user)[0] ?? {};
   const { idps: _, otpCode: _seed, password, ...others } = inner;
   const hashedPassword = inner.hashedPassword ?? (password === undefined ? undefined : { value: HASH_OF_A_PASSWORD });

@@ -7,7 +7,6 @@ import type { OnConflict } from '../../../functions/import/contract.ts';
 import { BatchComparison } from '../../../functions/import/write/comparison.ts';
 import { Comparison } from '../../../shared/exportFile/comparison.ts';
 import { isJsonObject, type JsonObject, parseObject, putAt } from '../../../shared/json/jsonObject.ts';
-import { fillIn } from '../../../shared/organisation/filledFields.ts';
 import { InvalidRecordError } from '../../../shared/organisation/message.ts';
 import { normaliseRecord } from '../../../shared/organisation/normaliseRecord.ts';
 import {
@@ -24,6 +23,7 @@ import { documentPath, type Reader } from '../../../shared/store/store.ts';
 import { everySection, recordsOf } from '../../support/fixtures/everySection.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 import { withValue } from '../../support/strings/fieldPlaces.ts';
+import { fillIn } from '../../support/zitadel/fillIn.ts';
 
 const all = recordSections;
 const organisation = everySection('acme', ['other']);
@@ -146,7 +146,7 @@ function exported({ section, orgId, body, credentials, otpEmail }: OrganisationR
 function filledIn(record: OrganisationRecord): unknown {
   const { section, body, credentials, otpEmail } = exported(record);
   const json = parseObject(body);
-  for (const by of ['exports', 'zitadel'] as const) fillIn(section.filled ?? [], json, by);
+  fillIn(section.filled ?? [], json);
   const isTexts = section.name === 'loginTexts';
   const isEmpty = (value: unknown) => isTexts && isJsonObject(value) && Object.keys(value).length === 0;
   return [

@@ -153,6 +153,7 @@ describe('the normalised values of a record', () => {
         redirectUris: ['https://a'],
         responseTypes: ['OIDC_RESPONSE_TYPE_CODE'],
         grantTypes: ['OIDC_GRANT_TYPE_AUTHORIZATION_CODE'],
+        clockSkew: '0s',
       },
     });
   });

@@ -238,7 +238,7 @@ describe('the id of a service user', () => {
   ])('is the id %s', (_which, value) => {
     expect(read('machineUsers', value).json).toEqual({
       userId: 'outer',
-      user: { userName: 'robot' },
+      user: { userName: 'robot', userId: 'outer' },
       state: 'USER_STATE_ACTIVE',
     });
   });

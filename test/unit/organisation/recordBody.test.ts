@@ -1,27 +1,24 @@
-import { DataOrgSchema } from '@zitadel/proto/zitadel/admin_pb.js';
-import { describe, expect, it } from 'vitest';
-import { restoreFieldOrder } from '../../../shared/organisation/recordBody.ts';
-import { sections } from '../../../shared/organisation/sections.ts';
+import { expect, it } from 'vitest';
+import { readRecord } from '../../../shared/organisation/record.ts';
+import { recordSections } from '../../../shared/organisation/sections.ts';
+import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 
-const filled = sections.filter(({ exported }) => exported?.order !== undefined);
-
-describe('the order of the fields that an export fills in', () => {
-  it.each(filled)("is that of the definition's fields: $name", ({ name, exported }) => {
-    const record = DataOrgSchema.fields.find((field) => field.jsonName === name)?.message;
-    const { inner, fields } = exported?.order ?? {};
-    const object = inner === undefined ? record : record?.fields.find(({ jsonName }) => jsonName === inner)?.message;
-    expect(fields).toEqual(object?.fields.map(({ jsonName }) => jsonName));
-  });
-
-  it('exists for every section with such fields, except inner ids, which are put in their place', () => {
-    const filling = sections.filter(({ exported }) => exported?.fill !== undefined);
-    expect(filled.map(({ name }) => name)).toEqual(filling.map(({ name }) => name));
-  });
-
-  it('is restored without another change', () => {
-    const [section] = sections.filter(({ name }) => name === 'oidcApps');
-    const json = { appId: 'A', app: { name: 'n', clockSkew: '0s', projectId: 'P' } };
-    if (section !== undefined) restoreFieldOrder(section, json);
-    expect(JSON.stringify(json)).toBe('{"appId":"A","app":{"projectId":"P","name":"n","clockSkew":"0s"}}');
-  });
+it('a record has its defaults and its id in canonical form, and each field in its place', () => {
+  const app = readRecord(sectionNamed('oidcApps'), { appId: 'A', app: { name: 'n', projectId: 'P' } }, 'O');
+  expect(app.body).toBe(
+    '{"appId":"A","app":{"projectId":"P","name":"n","responseTypes":["OIDC_RESPONSE_TYPE_CODE"],"grantTypes":["OIDC_GRANT_TYPE_AUTHORIZATION_CODE"],"clockSkew":"0s"}}',
+  );
+  const machine = { user: { userId: 'inner', userName: 'n', name: 'N' }, userId: 'outer' };
+  expect(readRecord(sectionNamed('machineUsers'), machine, 'O').body).toBe(
+    '{"userId":"outer","user":{"userName":"n","name":"N","userId":"outer"},"state":"USER_STATE_ACTIVE"}',
+  );
 });
+
+it.each(recordSections.filter(({ defaults, canonicalise }) => (defaults ?? canonicalise) !== undefined))(
+  'the canonical form of $name is that of its own JSON',
+  (section) => {
+    const inner = section.inner === undefined ? {} : { [section.inner]: { name: 'n', userName: 'n' } };
+    const { body } = readRecord(section, inner, 'O');
+    expect(readRecord(section, JSON.parse(body), 'O').body).toBe(body);
+  },
+);
