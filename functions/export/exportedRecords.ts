@@ -4,8 +4,7 @@ import { readRemovals } from '../../shared/accounts/organisationRemovals.ts';
 import type { LeftToDo } from '../../shared/exportFile/leftToDo.ts';
 import { omittedOrganisations } from '../../shared/exportFile/leftToDoRules.ts';
 import { parseObject, textAt } from '../../shared/json/jsonObject.ts';
-import { recordSchema } from '../../shared/organisation/record.ts';
-import { serialise, sortFields } from '../../shared/organisation/recordBody.ts';
+import { serialise } from '../../shared/organisation/recordBody.ts';
 import {
   foreignSections,
   isRequiredUser,
@@ -124,9 +123,8 @@ export class ExportedRecords {
       leftToDo.addMissingProviders(section, document, missing);
       const leavesOut = forZitadel && keepProviders !== undefined && missing.length > 0;
       if (leavesOut) keepProviders(json, isOwn);
-      if (!fill(json, orgId, (id) => (isOwn(id) ? provider(id) : undefined)) && !leavesOut) return document;
-      sortFields(recordSchema(section), json);
-      return { ...document, ...serialise(json) };
+      const filled = fill(json, orgId, (id) => (isOwn(id) ? provider(id) : undefined));
+      return filled === undefined && !leavesOut ? document : { ...document, ...serialise(filled ?? json) };
     });
   }
 }

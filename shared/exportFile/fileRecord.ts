@@ -7,10 +7,11 @@ import { formatPath, type JsonPath } from '../json/jsonError.ts';
 import { isJsonObject, type JsonObject, putAt } from '../json/jsonObject.ts';
 import { valueInEitherSpelling } from '../json/spelling.ts';
 import { TOO_LARGE } from '../organisation/exportedForm.ts';
-import { type FieldIssue, InvalidRecordError, nothingUnknown } from '../organisation/message.ts';
+import { type FieldIssue, InvalidRecordError } from '../organisation/message.ts';
 import { type OrganisationRecord, readRecord } from '../organisation/record.ts';
 import { formatIssue, type RecordIssue } from '../organisation/relations.ts';
 import { type Credentials, isList, type Section, usualState } from '../organisation/section.ts';
+import { nothingUnknown } from '../organisation/unknownContent.ts';
 import { MAX_DOCUMENT_BYTES } from '../store/store.ts';
 import type { ExportFileItem } from './reader.ts';
 

@@ -14,6 +14,7 @@ import { isJsonObject, type JsonObject } from '../json/jsonObject.ts';
 import { valueInEitherSpelling } from '../json/spelling.ts';
 import { checkRules } from './rules.ts';
 import type { Section } from './section.ts';
+import { nothingUnknown, type UnknownContent } from './unknownContent.ts';
 import { usualMessage } from './usualMessage.ts';
 
 /** An issue of one field of an export file. */
@@ -36,14 +37,6 @@ export class InvalidRecordError extends Error {
   }
 }
 
-/** The content of a message's JSON that its definition does not have, and that the wire's JSON mapping ignores. */
-export interface UnknownContent {
-  /** The paths of unknown fields, such as `user.favouriteColour`, without the positions in lists. */
-  readonly fields: readonly string[];
-  /** The values of enumerations, by the fields' paths in JSON names, such as `user.profile.gender`. */
-  readonly values: readonly { readonly path: string; readonly value: string | number }[];
-}
-
 type CheckedSection = Pick<Section, 'credentials'>;
 
 /** A message in canonical form: fields in the descriptor's order under their JSON names, without defaults. */
@@ -51,9 +44,6 @@ interface CanonicalMessage {
   readonly json: JsonObject;
   readonly unknown: UnknownContent;
 }
-
-/** The unknown content of a message that has none. */
-export const nothingUnknown: UnknownContent = { fields: [], values: [] };
 
 /**
  * Parses a message by the wire's JSON mapping (zitadel 1.1).

@@ -7,7 +7,7 @@ import type { JsonPath } from '../json/jsonError.ts';
 import { isJsonObject, type JsonObject, putAt, takeAt, valueAt } from '../json/jsonObject.ts';
 import type { DocumentFields } from '../store/documentFields.ts';
 import { readKept, splitKept } from './additionalFields.ts';
-import { InvalidRecordError, nothingUnknown, readMessage, type UnknownContent } from './message.ts';
+import { InvalidRecordError, readMessage } from './message.ts';
 import { serialise, sortFields } from './recordBody.ts';
 import type { RecordIssue } from './relations.ts';
 import { MISSING } from './rules.ts';
@@ -22,6 +22,7 @@ import {
   usualState,
 } from './section.ts';
 import type { RecordState } from './states.ts';
+import { nothingUnknown, type UnknownContent } from './unknownContent.ts';
 
 /** A field of ZITADEL's organisation document, v1 or v2 (zitadel 2). */
 export interface OrganisationField {

@@ -175,8 +175,12 @@ export type OwnProviders = (idpId: string) => boolean;
  * which other records determine. Comparisons ignore these fields.
  */
 interface ExportForm {
-  /** Fills in fields in place, and returns whether that changed any. */
-  readonly fill?: (json: JsonObject, orgId: string, findProvider: (id: string) => Provider | undefined) => boolean;
+  /** Returns the record with the fields filled in, in the definition's order; undefined if it has them. */
+  readonly fill?: (
+    json: JsonObject,
+    orgId: string,
+    findProvider: (id: string) => Provider | undefined,
+  ) => JsonObject | undefined;
   /** Returns a record in the form in which it is compared, such as without the derived fields about own identity providers. */
   readonly withoutFilled?: (json: JsonObject, isOwnProvider: OwnProviders) => JsonObject;
   /** Lists the ids of the identity providers that a record names. */

@@ -123,15 +123,14 @@ function withoutDescription(link: JsonObject, isOwnProvider: OwnProviders): Json
   return rest;
 }
 
-/** Fills in the name and the type of a link's identity provider; a link whose provider is missing keeps its own. */
+/** Returns a link with the name and the type of its identity provider; a link whose provider is missing keeps its own. */
 function describeProvider(
   link: JsonObject,
   _orgId: string,
   findProvider: (id: string) => Provider | undefined,
-): boolean {
+): JsonObject | undefined {
   const provider = findProvider(textAt(link, 'idpId', ''));
-  if (provider === undefined || (link.idpName === provider.name && link.idpType === provider.type)) return false;
-  link.idpName = provider.name;
-  link.idpType = provider.type;
-  return true;
+  if (provider === undefined || (link.idpName === provider.name && link.idpType === provider.type)) return undefined;
+  const { userId, idpId, idpName: _name, idpType: _type, ...rest } = link;
+  return { userId, idpId, idpName: provider.name, ...rest, idpType: provider.type };
 }

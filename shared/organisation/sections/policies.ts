@@ -148,17 +148,17 @@ function policy(name: SectionName, type: string, exists: RecordIssue, options: P
 
 const listed = (idps: unknown): JsonObject[] => (Array.isArray(idps) ? idps.filter(isJsonObject) : []);
 
-/** Fills in the owner's type of the organisation's own identity providers. */
+/** Returns the policy with the owner's type of the organisation's own identity providers. */
 function fillOwnerTypes(
   policy: JsonObject,
   orgId: string,
   findProvider: (id: string) => Provider | undefined,
-): boolean {
-  const mistyped = listed(policy.idps).filter(
-    (idp) => findProvider(textAt(idp, 'idpId', ''))?.orgId === orgId && idp.ownerType !== 'IDP_OWNER_TYPE_ORG',
-  );
-  for (const idp of mistyped) idp.ownerType = 'IDP_OWNER_TYPE_ORG';
-  return mistyped.length > 0;
+): JsonObject | undefined {
+  const isMistyped = (idp: JsonObject) =>
+    findProvider(textAt(idp, 'idpId', ''))?.orgId === orgId && idp.ownerType !== 'IDP_OWNER_TYPE_ORG';
+  const idps = listed(policy.idps);
+  if (!idps.some(isMistyped)) return undefined;
+  return { ...policy, idps: idps.map((idp) => (isMistyped(idp) ? { ...idp, ownerType: 'IDP_OWNER_TYPE_ORG' } : idp)) };
 }
 
 /** Removes the owner's type of the organisation's own identity providers, which exports derive. */

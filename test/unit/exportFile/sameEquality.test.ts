@@ -136,8 +136,8 @@ function exported({ section, orgId, body, credentials, otpEmail }: OrganisationR
   for (const { path, field } of section.credentials ?? [])
     if (credentials[field] !== undefined) putAt(json, path, credentials[field]);
   if (otpEmail === true) json.otpEmail = true;
-  section.exported?.fill?.(json, orgId, (id) => findProvider(id, orgId));
-  const record = read(section, json, orgId);
+  const filled = section.exported?.fill?.(json, orgId, (id) => findProvider(id, orgId));
+  const record = read(section, filled ?? json, orgId);
   if (record === undefined) throw new Error(`an export has the invalid record ${JSON.stringify(json)}`);
   return record;
 }

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../shared/json/jsonObject.ts';
 import { readRecord } from '../../../shared/organisation/record.ts';
 import { recordSections } from '../../../shared/organisation/sections.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
@@ -22,3 +23,24 @@ it.each(recordSections.filter(({ defaults, canonicalise }) => (defaults ?? canon
     expect(readRecord(section, JSON.parse(body), 'O').body).toBe(body);
   },
 );
+
+describe('a record with the facts about identity providers that exports add', () => {
+  const link = { userId: 'U', idpId: 'I', providedUserId: 'E', providedUserName: 'e' };
+  const policy = { allowRegister: true, idps: [{ idpId: 'I' }, { idpId: 'other' }], forceMfaLocalOnly: true };
+  const records: ReadonlyMap<string, readonly JsonObject[]> = new Map([
+    ['userLinks', [link, { ...link, idpName: 'old' }, { ...link, idpType: 'IDP_TYPE_OIDC' }]],
+    ['loginPolicy', [policy, { ...policy, idps: [{ idpId: 'I', ownerType: 'IDP_OWNER_TYPE_SYSTEM' }] }]],
+  ]);
+  const find = (id: string) => (id === 'I' ? { orgId: 'O', name: 'n', type: 2 } : undefined);
+
+  it.each(recordSections.filter(({ exported }) => exported?.fill !== undefined))(
+    'has the canonical form in $name',
+    (section) => {
+      const stored = (records.get(section.name) ?? []).map((record) => readRecord(section, record, 'O').json);
+      const filled = stored.map((record) => section.exported?.fill?.(record, 'O', find));
+      expect(filled).not.toEqual([]);
+      for (const record of filled)
+        expect(JSON.stringify(record)).toBe(readRecord(section, structuredClone(record), 'O').body);
+    },
+  );
+});
