@@ -20,12 +20,12 @@ export function isEmptyPlan({ sections }: MigrationPlan): boolean {
 export function planText(plan: MigrationPlan, directory: string): Line[] {
   const { target, checks, leftOut, organisations, organisationsOmitted, leftToDo } = plan;
   const ofStatus = (wanted: string) => checks.flatMap(({ status, message }) => (status === wanted ? [message] : []));
-  // Selected secrets that the export lacks are a warning.
-  const isMissing = ({ reason, params }: Notice) => reason === 'secrets_missing' && params?.include === undefined;
-  const byHand = leftToDo.filter((entry) => !isMissing(entry));
+  // Selected secrets that the source lacks are a warning.
+  const isCaution = ({ reason }: Notice) => reason === 'secrets_not_in_source';
+  const byHand = leftToDo.filter((entry) => !isCaution(entry));
   const kept = conflictLines(plan);
   const [conflicts, decided] = plan.onConflict === 'report' ? [kept, []] : [[], kept];
-  const cautions = [...ofStatus('warning'), ...decided, ...leftToDo.filter(isMissing).map(noticeText)];
+  const cautions = [...ofStatus('warning'), ...decided, ...leftToDo.filter(isCaution).map(noticeText)];
   return [
     ...section(planHeadline(plan), planFacts(plan)),
     ...section('Organisations', firstLines(organisations.map(organisationLine), 'organisation', organisationsOmitted)),

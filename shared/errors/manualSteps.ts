@@ -8,8 +8,9 @@ export const manualSteps = {
     text: 'the policies, members, identity providers and factors of the instance are in no export',
     remedy: 'configure the target like the source',
   },
-  // Without `include` if the call has selected the secrets: the source has none then.
-  secrets_missing: { text: 'the export has no {secrets}', remedy: '[{include}, or ]{otherwise}' },
+  secrets_missing: { text: 'the export has no {secrets}', remedy: '{include}, or {otherwise}' },
+  // The call has selected the secrets, and the source has none.
+  secrets_not_in_source: { text: 'the export has no {secrets}', remedy: '{otherwise}' },
   factors_not_exported: {
     text: 'passkeys, U2F factors and recovery codes are not carried',
     remedy: 'people must register or create them again',

@@ -137,11 +137,10 @@ export class LeftToDo {
   }
 }
 
-/** Returns an entry's parameters by its rule, and its message without advice to include secrets that the call has selected. */
+/** Returns an entry's parameters by its rule, or the step for secrets that the call has selected and the source lacks. */
 function ofRule({ lacks, params }: LeftToDoRule, { asked }: FileContent): Partial<CountedEntry> {
-  const step = lacks !== undefined && asked?.[lacks.field] === true ? lacks : { params };
-  const { message, params: given } = { message: undefined, ...step };
-  return { ...(message === undefined ? {} : { message }), ...(given === undefined ? {} : { params: given }) };
+  if (lacks !== undefined && asked?.[lacks.field] === true) return lacks.step;
+  return params === undefined ? {} : { params };
 }
 
 function shortened(text: string): string {

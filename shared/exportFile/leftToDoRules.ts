@@ -38,7 +38,7 @@ export interface LeftToDoRule extends Pick<ManualStep, 'scope' | 'unlessValidate
   readonly params?: IssueParams;
   readonly message: string;
   /** The secrets that the file lacks, and the step if the call has selected them, because the source has none then. */
-  readonly lacks?: { readonly field: SecretField } & Pick<LeftToDoRule, 'message' | 'params'>;
+  readonly lacks?: { readonly field: SecretField; readonly step: Pick<LeftToDoRule, 'reason' | 'message' | 'params'> };
   /** Whether the file's content makes it necessary; by default always. */
   readonly when?: (content: FileContent) => boolean;
 }
@@ -73,9 +73,9 @@ function ofLacking({ sections, field, what, otherwise, overwrites, forZitadel }:
   const include = `include them (\`with_${secret}\`, or --with ${secret})${overwrite}`;
   const when = (content: FileContent) =>
     !content[field] && (overwrites ? !content.forZitadel : forZitadel !== true || content.forZitadel);
-  const lacking = stepOf('secrets_missing', sections, { secrets: what, otherwise });
+  const { sections: _, ...step } = stepOf('secrets_not_in_source', sections, { secrets: what, otherwise });
   const rule = stepOf('secrets_missing', sections, { secrets: what, include, otherwise });
-  return { ...rule, scope: 'file', when, lacks: { ...lacking, field } };
+  return { ...rule, scope: 'file', when, lacks: { field, step } };
 }
 
 const addAgain = 'people who lack them must add them again';

@@ -45,6 +45,31 @@ describe('the remaining steps after a migration', () => {
     expect(entries(true, 'USER_STATE_INACTIVE')).toEqual([]);
   });
 
+  it('include an export with the secrets, or what to do if the call has selected them and the source has none', () => {
+    const content = { ...everything, withPasswords: false };
+    const list = new LeftToDo(content);
+    list.addRecord(sectionNamed('humanUsers'), person({ passwordHash: undefined }));
+    const entryFor = (isSelected: boolean) => {
+      const asked = { withPasswords: isSelected, withOtp: true, withKeys: true };
+      return list
+        .countedEntriesFor({ ...content, asked })
+        .find(({ message }) => message.includes('no password hashes'));
+    };
+    const secrets = 'password hashes';
+    const otherwise = 'people who lack them must set new passwords';
+    const message = `the export has no password hashes: ${otherwise}`;
+    expect(entryFor(false)).toMatchObject({
+      reason: 'secrets_missing',
+      message: expect.stringContaining('include them'),
+    });
+    expect(entryFor(true)).toEqual({
+      type: 'human_user',
+      reason: 'secrets_not_in_source',
+      message,
+      params: { secrets, otherwise },
+    });
+  });
+
   it('refer only to sections of the table', () => {
     const names = recordSections.map(({ name }) => name);
     for (const rule of leftToDoRules) for (const name of rule.sections) expect(names).toContain(name);
