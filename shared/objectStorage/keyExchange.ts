@@ -37,10 +37,10 @@ export async function exchangeKey(
   const { status, data } = await post(tokenUri, createAssertion(account, scope, tokenUri), signal);
   if (status === 404 && tokenUri !== GOOGLE_TOKEN_URI)
     return { value: undefined, expiresInSeconds: JWT_LIFETIME_SECONDS };
-  if (status === 408 || status === 429 || status >= 500) throw exchangeError({ status });
-  if (status !== 200) throw exchangeError({ status: REJECTED_STATUS });
+  if (status === 408 || status === 429 || status >= 500) throw exchangeError(`status ${status}`, { status });
+  if (status !== 200) throw exchangeError(`status ${status}`, { status: REJECTED_STATUS });
   const token = tokenResponse.safeParse(data);
-  if (!token.success) throw exchangeError({ status: UNAVAILABLE_STATUS });
+  if (!token.success) throw exchangeError('a response without a token', { status: UNAVAILABLE_STATUS });
   return { value: token.data.access_token, expiresInSeconds: token.data.expires_in };
 }
 
@@ -63,7 +63,7 @@ async function post(url: string, assertion: string, signal: AbortSignal): Promis
   } catch {
     // The error contains the request, whose assertion is as good as a token for an hour.
     signal.throwIfAborted();
-    throw exchangeError({ code: 'NO_RESPONSE' });
+    throw exchangeError('no response', { code: 'NO_RESPONSE' });
   }
 }
 
@@ -71,8 +71,8 @@ async function post(url: string, assertion: string, signal: AbortSignal): Promis
  * Creates the error of a failed exchange, in the form of the library's own errors: with the status of a response, or with
  * the code of a failed connection. It does not contain the request, which is signed with the key.
  */
-function exchangeError(failure: { readonly status: number } | { readonly code: string }): Error {
-  return Object.assign(new Error(`the token endpoint: ${Object.values(failure).join()}`), failure);
+function exchangeError(problem: string, failure: { readonly status: number } | { readonly code: string }): Error {
+  return Object.assign(new Error(`the token endpoint: ${problem}`), failure);
 }
 
 /** Creates the JWT that proves the possession of the key, to this token endpoint only. */
