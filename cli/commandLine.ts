@@ -62,7 +62,7 @@ async function runWords(given: readonly string[], surroundings: Surroundings): P
 
 /**
  * Checks that words select a command or a family: for unknown words, commander would print the help of all commands.
- * @throws IdentityError
+ * @throws IdentityError USAGE_INVALID for other words
  */
 function requireCommand(program: Commander, words: readonly string[]): void {
   const name = fullCommandName(namedCommand(program, words));

@@ -9,7 +9,7 @@ type Configured = Pick<Surroundings, 'environment'>;
 
 /**
  * Reads the configuration.
- * @throws IdentityError that lists every problem
+ * @throws IdentityError CONFIGURATION_INVALID, which lists every problem
  */
 export function loadConfig({ environment }: Configured): Config {
   return readConfig(environment);
@@ -17,7 +17,7 @@ export function loadConfig({ environment }: Configured): Config {
 
 /**
  * Returns the lifetime of a new token in milliseconds: 30 days by default, or the configured maximum if that is shorter.
- * @throws IdentityError for a lifetime above the maximum
+ * @throws IdentityError USAGE_INVALID for a lifetime above the maximum
  */
 export function tokenLifetime(expires: Span | undefined, configured: Configured): number {
   const { maxTokenLifetimeMs } = loadConfig(configured);

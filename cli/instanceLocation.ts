@@ -20,7 +20,7 @@ interface InstanceLocation {
 
 /**
  * Reads the mutually exclusive options `--data DIR` and `--firestore PROJECT[/DATABASE]`.
- * @throws IdentityError unless exactly one is set, and for a URL instead of a directory
+ * @throws IdentityError USAGE_INVALID unless exactly one is set, and for a URL instead of a directory
  */
 export function instanceLocation(
   data: string | undefined,
@@ -79,7 +79,7 @@ function nameOption(location: StoreLocation): {
 /**
  * Returns the directory of a self-hosted instance.
  * @param instead the alternative of a cloud-hosted instance, for the error
- * @throws IdentityError for a cloud-hosted instance
+ * @throws IdentityError USAGE_INVALID for a cloud-hosted instance
  */
 export function embeddedDirectory({ directory }: StoreLocation, instead: string): string {
   if (directory !== undefined) return directory;

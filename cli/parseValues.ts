@@ -11,7 +11,7 @@ interface ParsedValues {
 
 /**
  * Checks that a call has all required options, and checks and parses every value.
- * @throws IdentityError for the first missing or invalid value
+ * @throws IdentityError USAGE_INVALID for the first missing or invalid value
  */
 export async function parseValues(command: Command, { positionals, options }: GivenValues): Promise<ParsedValues> {
   const described: Options = { ...command.options, ...commonOptions(command) };

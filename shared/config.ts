@@ -157,7 +157,7 @@ export const configVariables: readonly ConfigVariable[] = Object.entries(descrip
  * Reads the configuration from environment variables. An empty variable counts as unset.
  * `DATA_DIR` takes precedence over `GOOGLE_CLOUD_PROJECT`, which many machines set for other reasons.
  *
- * @throws IdentityError that lists every problem
+ * @throws IdentityError CONFIGURATION_INVALID, which lists every problem
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const setVariables = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));

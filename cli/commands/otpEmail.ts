@@ -84,7 +84,7 @@ async function removeRemotely(address: string, call: RemovalCall & { readonly op
   return removeFactors(await openRemotePeople(settings, call), users, call);
 }
 
-/** @throws IdentityError for a call that specifies no people */
+/** @throws IdentityError USAGE_INVALID for a call that specifies no people */
 async function givenUsers({ arguments: [given], options: { file } }: RemovalCall): Promise<readonly string[]> {
   const lines = file === undefined ? [] : (await readFile(file, 'utf8')).split('\n').map((line) => line.trim());
   const listed = lines.filter((line) => line !== '' && !line.startsWith('#'));
@@ -107,7 +107,7 @@ interface Removal extends Match {
 
 /**
  * Removes the factor of each person, after all people were found.
- * @throws IdentityError for a text that matches no person or several
+ * @throws IdentityError USAGE_INVALID for a text that matches no person or several
  */
 async function removeFactors(people: People, users: readonly string[], call: RemovalCall): Promise<Output> {
   const { signal, options } = call;

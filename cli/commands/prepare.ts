@@ -51,7 +51,7 @@ export const migratePrepareCommand = defineInstanceCommand({
 
 /**
  * Returns the steps in a ZITADEL's console, where the command does not have permissions yet.
- * @throws IdentityError for a place without an address
+ * @throws IdentityError USAGE_INVALID for a place without an address
  */
 async function consoleSteps(place: string, file: string): Promise<Output> {
   const { parsePlace } = await import('../places/parsePlace.ts');

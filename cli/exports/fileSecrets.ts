@@ -13,7 +13,7 @@ import type { ExportedRequest } from './recordCounter.ts';
  * Requires that a call selects every kind of secrets that an import of a file changes, because a file is imported as it is.
  * @param name the file's name in messages
  * @param request the request for the file, as its manifest describes it
- * @throws IdentityError
+ * @throws IdentityError USAGE_INVALID for secrets that are not selected
  */
 export function requireSelected(
   name: string,
@@ -33,7 +33,8 @@ export function requireSelected(
 
 /**
  * Opens a file after checking that it is intact, and that a call selects its secrets.
- * @throws IdentityError for unselected secrets, or for a file that is no valid export file, or does not match its manifest
+ * @throws IdentityError USAGE_INVALID for unselected secrets; other codes for a file that
+ * is no valid export file, or does not match its manifest
  */
 export async function openWithSecrets(
   place: FilePlace,

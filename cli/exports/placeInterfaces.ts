@@ -39,7 +39,7 @@ export interface PlaceImportOptions extends ImportRequestOptions, CallOptions {}
 
 /**
  * Requires that an import has no options for a ZITADEL.
- * @throws IdentityError
+ * @throws IdentityError USAGE_INVALID if it has
  */
 export function requireNoneForZitadel({ refusedHashes }: Pick<PlaceImportOptions, 'refusedHashes'>): void {
   if (refusedHashes === undefined) return;
@@ -208,7 +208,7 @@ export async function describePlace(place: Place, signal: AbortSignal): Promise<
 
 /**
  * Requires that two places are not the same instance under two names.
- * @throws IdentityError
+ * @throws IdentityError USAGE_INVALID if they are
  */
 export function requireOtherInstance(first: DescribedPlace, second: DescribedPlace): void {
   if (first.facts?.instanceId === undefined || first.facts.instanceId !== second.facts?.instanceId) return;

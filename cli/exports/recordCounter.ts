@@ -120,7 +120,7 @@ function namedOrganisations({ orgIds, excludedOrgIds }: SelectedOrganisations): 
  * Requires that the selected organisations were found.
  * @param lacks the beginning of the message, such as `north.json does not have`
  * @param inspections the read files; each organisation must be in one of them
- * @throws IdentityError
+ * @throws IdentityError USAGE_INVALID for an organisation in none of them
  */
 export function requireOrganisations(
   lacks: string,

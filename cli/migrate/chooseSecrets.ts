@@ -13,7 +13,7 @@ import { isFilePlace, type MigrationSettings, sourceOptions } from './settings.t
 
 /**
  * Requires `--with`, unless the source is a file or a person at a terminal can be asked.
- * @throws IdentityError
+ * @throws IdentityError USAGE_INVALID without it
  */
 export function requireSecrets(call: PlanningCall): void {
   const { with: given, json, yes, from } = call.options;

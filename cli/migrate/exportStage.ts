@@ -23,7 +23,7 @@ const DEFAULT_ORGANISATION = 'the default organisation of the source, which move
 /**
  * Exports the source into the run directory, compressed, and validates the export. The default organisation of an instance
  * is excluded unless it is selected; a file is copied as it is.
- * @throws IdentityError for a file with secrets that are not selected, or without organisations
+ * @throws IdentityError USAGE_INVALID for a file with secrets that are not selected, or without organisations
  */
 export async function stageExport(run: MigrationRun, source: OpenSide): Promise<void> {
   await removeExport(run.directory);

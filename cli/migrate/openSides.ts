@@ -27,7 +27,7 @@ export interface OpenSides {
 
 /**
  * Opens both sides of a migration, and reads their facts and the permissions of their tokens.
- * @throws IdentityError if both are the same instance, or an option does not apply to the target
+ * @throws IdentityError USAGE_INVALID if both are the same instance, or an option does not apply to the target
  */
 export async function openSides(call: Surroundings, settings: MigrationSettings): Promise<OpenSides> {
   const [from, to] = await openPlaces(call, settings.secretFiles, settings.from, settings.to);

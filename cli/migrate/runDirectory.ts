@@ -21,7 +21,7 @@ const OWNER_ONLY_DIRECTORY = 0o700;
 
 /**
  * Creates a run directory that others cannot read. By default, its name contains the time and random characters.
- * @throws IdentityError for a directory that is not empty
+ * @throws IdentityError USAGE_INVALID for a directory that is not empty
  */
 export async function createRunDirectory(path: string | undefined, now: Date): Promise<string> {
   const time = now.toISOString().replace(/\.\d+Z$/, 'Z');
@@ -44,7 +44,7 @@ export async function createRunDirectory(path: string | undefined, now: Date): P
 /**
  * Returns an existing run directory: the given one, or the only one in the current directory. Its state determines which
  * places get tokens, so only the user can have written it.
- * @throws IdentityError for several run directories; NOT_FOUND, PERMISSION_DENIED
+ * @throws IdentityError USAGE_INVALID for several run directories; NOT_FOUND, PERMISSION_DENIED
  */
 export async function chooseRun(path: string | undefined): Promise<string> {
   const directory = path === undefined ? await findOnlyRun() : resolve(path);
@@ -82,7 +82,7 @@ function isOwn(path: string): boolean {
 
 /**
  * Reads a JSON file of a run directory; undefined if it does not exist.
- * @throws IdentityError for a file that another version of the command wrote
+ * @throws IdentityError USAGE_INVALID for a file that another version of the command wrote
  */
 export async function readJson<Schema extends z.ZodType>(
   directory: string,

@@ -41,7 +41,7 @@ const kindsOfSecrets = ['token-file', 'credentials-file'] as const;
 
 /**
  * Reads the settings from a call. Paths are absolute, so that the migration can be resumed from another directory.
- * @throws IdentityError
+ * @throws IdentityError USAGE_INVALID
  */
 export function readSettings(call: PlanningCall): MigrationSettings {
   const options = { ...exportSettings.parse(exportOptionsOf(call)), ...importSettings.parse(importOptionsOf(call)) };

@@ -32,7 +32,7 @@ export function importQuery(options: PlaceImportOptions): string {
 
 /**
  * Requires that a query can contain the options of an import: with many organisations it is too long.
- * @throws IdentityError
+ * @throws IdentityError USAGE_INVALID if it cannot
  */
 export function requireSendable(options: PlaceImportOptions): void {
   const { length } = importQuery(options);

@@ -20,7 +20,8 @@ import type { SecretFiles } from './placeOptions.ts';
 
 /**
  * Opens the two places of a call. Reads only the files of their secrets.
- * @throws IdentityError
+ * @throws IdentityError USAGE_INVALID for an invalid place, and for a missing, ambiguous or unused option; SOURCE_MISSING
+ * for a missing file of a secret
  */
 export async function openPlaces(
   call: Surroundings,
@@ -36,7 +37,7 @@ export async function openPlaces(
 
 /**
  * Opens the only place of a call.
- * @throws IdentityError
+ * @throws IdentityError as `openPlaces`
  */
 export async function openOnlyPlace(call: Surroundings, secrets: SecretFiles, text: string): Promise<Place> {
   const place = { parsed: parsePlace(text) };
@@ -66,7 +67,7 @@ async function openPlace(call: Surroundings, { parsed }: GivenPlace, secret: Sec
 
 /**
  * Parses the address of an instance or a ZITADEL, and reads its token.
- * @throws IdentityError for another kind of place
+ * @throws IdentityError USAGE_INVALID for another kind of place, and as `openPlaces`
  */
 export async function openAddress(call: Surroundings, secrets: SecretFiles, text: string): Promise<InstanceSettings> {
   const parsed = parsePlace(text);
@@ -121,7 +122,7 @@ const secretKinds = [
  * Finds the file with the secret of each place: `--from-token-file` and `--to-token-file`, or `--token-file` if only one
  * place needs a token.
  * @param isAsked whether to ask for a missing token at the terminal
- * @throws IdentityError for a missing, ambiguous or unused option
+ * @throws IdentityError USAGE_INVALID for a missing, ambiguous or unused option
  */
 export function secretFiles(
   options: SecretFiles,
@@ -158,13 +159,13 @@ export function secretFiles(
  * Reads a file that contains only a token.
  * @param option the option of the file
  * @param stderr receives the warning if others can read the file
- * @throws IdentityError, which does not contain the content
+ * @throws IdentityError USAGE_INVALID, which does not contain the content; SOURCE_MISSING for a missing file
  */
 async function readTokenFile(file: string, option: string, stderr: Writable): Promise<string> {
   return checkToken(await readSecretFile(file, stderr), `${file} of ${option}`);
 }
 
-/** @throws IdentityError, which does not contain the content */
+/** @throws IdentityError USAGE_INVALID, which does not contain the content */
 function checkToken(content: string, holder: string): string {
   const token = content.trim();
   if (/^[\x21-\x7e]+$/.test(token)) return token;
@@ -175,7 +176,7 @@ function checkToken(content: string, holder: string): string {
  * Reads a service account's key file.
  * @param option the option of the file
  * @param stderr receives the warning if others can read the file
- * @throws IdentityError, which does not contain the content
+ * @throws IdentityError USAGE_INVALID, which does not contain the content; SOURCE_MISSING for a missing file
  */
 async function readAccountKey(file: string, option: string, stderr: Writable): Promise<ServiceAccount> {
   const text = await readSecretFile(file, stderr);

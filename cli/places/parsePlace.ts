@@ -31,7 +31,7 @@ const schemes: ReadonlyMap<string, (text: string) => ParsedPlace> = new Map([
 
 /**
  * Parses a place.
- * @throws IdentityError with the problem and the remedy, without a password in a URL
+ * @throws IdentityError USAGE_INVALID, without a password in a URL
  * @example
  *     parsePlace('https://id.example.com'); // { name: 'https://id.example.com', kind: 'instance', origin: … }
  *     parsePlace('firestore:my-project'); // { name: 'firestore:my-project/(default)', kind: 'database', firestore: … }
@@ -55,7 +55,7 @@ function isExistingFile(text: string): boolean {
 
 /**
  * Requires that no place is standard input or output, for a command that reads its places repeatedly.
- * @throws IdentityError
+ * @throws IdentityError USAGE_INVALID otherwise
  */
 export function requireRereadable(...places: readonly string[]): void {
   if (places.includes('-'))
@@ -66,7 +66,7 @@ export function requireRereadable(...places: readonly string[]): void {
  * Requires that source and target differ.
  * @param from the name of a parsed place
  * @param to the name of the other one
- * @throws IdentityError
+ * @throws IdentityError USAGE_INVALID otherwise
  */
 export function requireOther(from: string, to: string): void {
   if (from === to) throw usageError(`${from} is both the source and the target: specify two places`);
