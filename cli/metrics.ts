@@ -107,7 +107,8 @@ export interface DocumentCounts {
 
 /** Returns a store that counts the documents of its successful operations. */
 export function countedStore(store: Store, counts: DocumentCounts): Store {
-  const { lastingSnapshot, forCall, durable, commitsInFlight, recordsPerCommit, snapshotLifetimeMs, trail } = store;
+  const { lastingSnapshot, forCall, durable, commitsInFlight, recordsPerCommit, snapshotLifetimeMs, trail, lock } =
+    store;
   const counted: EveryMember = {
     getMany: countedReads(store, counts),
     commit: async (writes) => {
@@ -146,6 +147,7 @@ export function countedStore(store: Store, counts: DocumentCounts): Store {
     recordsPerCommit,
     snapshotLifetimeMs,
     trail,
+    lock,
     close: () => store.close(),
   };
   return counted;

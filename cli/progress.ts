@@ -1,5 +1,6 @@
 // Progress of phases, as lines or as events.
 
+import type { LockHolder } from '../shared/store/lock/instanceLock.ts';
 import { counted, figures, numberText } from './numberTexts.ts';
 import { DEFAULT_COLUMNS, printableJson, type TerminalStream } from './terminal.ts';
 
@@ -36,6 +37,8 @@ export interface ProgressOutput {
   finish(state: PhaseState, hasSucceeded: boolean): void;
   /** Reports a lost connection, and the seconds until the retry. */
   retry(problem: string, seconds: number): void;
+  /** Reports that the work waits for another operation. */
+  wait(text: string): void;
 }
 
 /** The remaining time is not estimated earlier, because a phase may start slowly. */
@@ -178,6 +181,7 @@ export function progressLines(stream: TextStream): ProgressOutput {
     finish: (state, hasSucceeded) => void draw(lastLine(state, hasSucceeded), '\n'),
     retry: (_problem, seconds) =>
       void stream.write(`the connection was lost: trying again in ${numberText(seconds)} s\n`),
+    wait: (text) => void stream.write(`${text}\n`),
   };
 }
 
@@ -192,7 +196,13 @@ export function progressEvents(stream: TextStream): ProgressOutput {
     show: (state) => write('progress', state),
     finish: (state, hasSucceeded) => write('phase', state, { succeeded: hasSucceeded }),
     retry: (problem, seconds) => stream.write(`${printableJson({ event: 'retry', problem, seconds })}\n`),
+    wait: (text) => void stream.write(`${printableJson({ event: 'wait', text })}\n`),
   };
+}
+
+/** Describes a wait for the operation that holds an instance's lock. */
+export function waitText({ operation, caller, since }: LockHolder): string {
+  return `waiting for another operation to end: ${operation}, which ${caller} began at ${since}`;
 }
 
 /** Rounds a number to one decimal place. */

@@ -181,6 +181,16 @@ export const log = {
     logger.warn({ file }, 'others could read a file: its mode is now 0600');
   },
 
+  /** Logs that a holder of the instance's lock could not renew it; another call may take it over. */
+  lockNotRenewed(error: unknown): void {
+    logger.warn({ stack_trace: errorText(error) }, 'the lock of the instance was not renewed');
+  },
+
+  /** Logs that the instance's lock was not released: other calls wait until it expires. */
+  lockNotReleased(error: unknown): void {
+    logger.warn({ stack_trace: errorText(error) }, 'the lock of the instance was not released');
+  },
+
   shuttingDown(signal: string): void {
     logger.info({ signal }, 'shutting down');
   },

@@ -4,6 +4,7 @@ import type { RemovableOrganisation } from '../../shared/accounts/organisationRe
 import { defineInstanceCommand, flag, interruptible, oneOrMore, toList, usageError } from '../command.ts';
 import { counted, named } from '../numberTexts.ts';
 import { askConfirmation } from '../questions.ts';
+import { runAlone } from '../runAlone.ts';
 import { section } from '../terminal.ts';
 
 export const orgListCommand = defineInstanceCommand({
@@ -54,7 +55,9 @@ export const orgDeleteCommand = defineInstanceCommand({
       return { json: { organisations, deleted: false }, text, exitStatus: () => 'unconfirmed' };
     }
     const interruption = 'interrupted: the organisations are deleted in part; repeat the command to continue';
-    const records = await interruptible(signal, interruption, () => removeOrganisations(store, orgIds, signal));
+    const records = await interruptible(signal, interruption, () =>
+      runAlone('org delete', call, (locked) => removeOrganisations(locked, orgIds, signal)),
+    );
     return {
       json: { organisations, deleted: true, records },
       text: [...lines, `${counted(records, 'record')} deleted`],

@@ -1,6 +1,7 @@
 import { defineInstanceCommand, interruptible } from '../command.ts';
 import { keyCopyText } from '../keyCopyText.ts';
 import { counted } from '../numberTexts.ts';
+import { runAlone } from '../runAlone.ts';
 
 export const rekeyCommand = defineInstanceCommand({
   name: 'rekey',
@@ -11,7 +12,8 @@ export const rekeyCommand = defineInstanceCommand({
   arguments: [],
   options: {},
   examples: ['rekey --data ./north'],
-  run: async ({ store, location, signal, stderr }) => {
+  run: async (call) => {
+    const { location, signal, stderr } = call;
     const { keyFenceMs, openKeyring, requireMasterKey } = await import('../../shared/store/openStore.ts');
     const { rekey } = await import('../../shared/store/secrets/rekey.ts');
     requireMasterKey(location);
@@ -19,7 +21,7 @@ export const rekeyCommand = defineInstanceCommand({
     const fenceMs = keyFenceMs(location);
     return interruptible(signal, 'interrupted: repeat the command, which encrypts the rest', async () => {
       const keyring = openKeyring(location);
-      const rekeyed = await rekey(store, keyring, { signal, onStep, fenceMs });
+      const rekeyed = await runAlone('rekey', call, (store) => rekey(store, keyring, { signal, onStep, fenceMs }));
       const { keyId, documents, earlierKeys } = rekeyed;
       return {
         json: rekeyed,

@@ -1,6 +1,7 @@
 // The commands on users and service users.
 
 import { defineInstanceCommand, flag, optional, required, toList } from '../command.ts';
+import { runAlone } from '../runAlone.ts';
 
 const userArgument = required('USER_ID', 'the person or service user');
 
@@ -77,9 +78,13 @@ export const serviceUserDeleteCommand = defineInstanceCommand({
   arguments: [required('USER_ID', 'the service user')],
   options: { force: flag('delete even the last IAM_OWNER') },
   examples: ['service-user delete 330000000000000301 --data ./north'],
-  run: async ({ arguments: [userId], options, store }) => {
+  run: async (call) => {
+    const {
+      arguments: [userId],
+      options: { force },
+    } = call;
     const { deleteServiceUser } = await import('../../shared/accounts/serviceUsers.ts');
-    await deleteServiceUser(store, userId, options.force);
+    await runAlone('service-user delete', call, (store) => deleteServiceUser(store, userId, force));
     return { json: { userId }, text: `service user ${userId} is deleted` };
   },
 });

@@ -4,6 +4,7 @@ import type { ExportRequestOptions } from '../../functions/export/contract.ts';
 import type { ImportRequestOptions } from '../../functions/import/contract.ts';
 import type { SecretSelection } from '../../shared/exportFile/secretSelection.ts';
 import type { StatedLimits } from '../../shared/limits.ts';
+import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import { usageError } from '../command.ts';
 import type { ImportResponse } from './importResponse.ts';
 
@@ -116,6 +117,8 @@ export interface ImportMeter {
   readonly onBegun: (phase: 'sending' | 'reading' | 'comparing', compared?: () => ComparedRecords) => void;
   /** Called when the target begins to write, with a function that returns its progress. */
   readonly onStarted: (settled: () => ImportSettled) => void;
+  /** Called when the target waits for another operation before it writes. */
+  readonly onWait: (holder: LockHolder) => void;
 }
 
 /** A place with a database: it exports and imports organisations. */

@@ -1,6 +1,7 @@
 // Imports and stores content, and shows the progress.
 
-import { type Meter, type ProgressOutput, trackPhase } from '../progress.ts';
+import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
+import { type Meter, type ProgressOutput, trackPhase, waitText } from '../progress.ts';
 import { undisposed } from './fileContent.ts';
 import { countSettled, outcomeCounts } from './importOutcomes.ts';
 import type { ImportResponse } from './importResponse.ts';
@@ -45,7 +46,9 @@ export async function trackImport(
     started.resolve();
   };
   const onBegun: ImportMeter['onBegun'] = (...phase) => begun.resolve(phase);
-  const importing = target.import(countedContent(content, counter), options, { onBegun, onStarted }, signal);
+  const onWait = (holder: LockHolder) => output.wait(waitText(holder));
+  const meter: ImportMeter = { onBegun, onStarted, onWait };
+  const importing = target.import(countedContent(content, counter), options, meter, signal);
   const [first, compared] = await Promise.race([begun.promise, importing.then(() => ['sending'] as const)]);
   const given =
     compared === undefined

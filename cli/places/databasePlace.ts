@@ -103,7 +103,7 @@ async function importIntoDatabase(
   const bulk = storeForCall(store, { signal: call.signal, isBulk: true });
   const { passwordHashing } = settings;
   try {
-    const all = { ...options, passwordHashing, onInspected };
+    const all = { ...options, passwordHashing, onInspected, onWait: meter.onWait };
     return await audited.run(() =>
       importOrganisations(bulk, source, all, uniqueStamp(new Date(), options.importId), call.signal),
     );

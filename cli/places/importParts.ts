@@ -74,6 +74,7 @@ export async function importParts(
     const partMeter: ImportMeter = {
       onBegun: () => {},
       onStarted: (settled) => meter.onStarted(() => sum.progress(settled())),
+      onWait: meter.onWait,
     };
     sum.add(part, await send(part.bytes, partOptions(part), partMeter));
     meter.onStarted(() => sum.progress());

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import {
   type ImportEvent,
+  type ImportProgress,
   type ImportResponse,
   importEvent,
   importResponse,
@@ -59,9 +60,12 @@ async function readImportEvents(
   meter: ImportMeter,
 ): Promise<Exclude<ImportEvent, { event: 'progress' }> | undefined> {
   let settled: ImportSettled = { records: 0, unchanged: 0, total: 0 };
+  let waitedFor: ImportProgress['waitingFor'];
   for await (const line of lines(body)) {
     const event = importEvent.parse(JSON.parse(line));
     if (event.event !== 'progress') return event;
+    if (event.waitingFor !== undefined && event.waitingFor.since !== waitedFor?.since) meter.onWait(event.waitingFor);
+    waitedFor = event.waitingFor;
     settled = { ...countSettled(event.records), total: total(event.total) };
     meter.onStarted(() => settled);
   }

@@ -88,7 +88,10 @@ async function runImport(
       events?.begin(file.progress);
     };
     const onPhase = () => events?.enterPhase();
-    const importing = { ...requested, ignored, caller, passwordHashing, limits, onInspected, onPhase };
+    // The wait can take minutes.
+    const onLocked = () => authorise(called);
+    const callbacks = { onInspected, onPhase, onWait: onPhase, onLocked };
+    const importing = { ...requested, ignored, caller, passwordHashing, limits, ...callbacks };
     const store = storeForCall(ports.store, { signal: call.signal, isBulk: true });
     return await importOrganisations(
       store,

@@ -173,6 +173,12 @@ export const importResponse = z
 /** The media type of events: one JSON object a line. */
 export const NDJSON = 'application/x-ndjson';
 
+const lockHolder = z.strictObject({
+  operation: z.string().describe('The operation that holds the lock of the instance, such as `import`.'),
+  caller: z.string().describe('The id of its caller, or the account that runs the command.'),
+  since: z.string().describe('When it took the lock; ISO 8601, UTC.'),
+});
+
 /** The schema of a line of the response to a client that accepts events. */
 export const importEvent = z
   .discriminatedUnion('event', [
@@ -182,6 +188,9 @@ export const importEvent = z
       phases: z.int().positive().describe('The number of phases.'),
       records: z.record(z.string(), count).describe('Numbers of records so far, by outcome and section.'),
       total: count.describe('Numbers of records to import, by section.'),
+      waitingFor: lockHolder
+        .optional()
+        .describe('The operation that the import waits for before it writes. Absent unless the import waits.'),
     }),
     z.strictObject({ event: z.literal('result'), response: importResponse }),
     z.strictObject({ event: z.literal('error'), error: errorBody }),

@@ -6,6 +6,7 @@ import type { IgnoredField } from '../../shared/exportFile/manifest.ts';
 import type { ExportFileSource } from '../../shared/exportFile/reader.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { PasswordHashing } from '../../shared/passwordHashing.ts';
+import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import type { DocumentStore, Store } from '../../shared/store/store.ts';
 import type { ImportProgress, ImportRequestOptions, OnConflict } from './contract.ts';
 import type { ImportReport } from './results/report.ts';
@@ -20,6 +21,10 @@ export interface ImportSettings extends Partial<ImportRequestOptions> {
   readonly passwordHashing?: PasswordHashing | undefined;
   /** Called once the file is valid, before the first write; the import fails if it throws. */
   readonly onInspected?: (file: InspectedFile) => Promise<void>;
+  /** Called when the import begins to wait for the instance's lock. */
+  readonly onWait?: (holder: LockHolder) => void;
+  /** Called once the import holds the lock, which it may have waited for; the import fails if it throws. */
+  readonly onLocked?: () => Promise<unknown>;
   /** The fields of the request that the service does not know, each for a warning. */
   readonly ignored?: readonly IgnoredField[];
   /** Called at the start of each phase. */
@@ -46,7 +51,7 @@ export interface ImportRun {
   /** The database, or in a dry run the overlay that takes the writes. */
   readonly store: DocumentStore;
   /** The database without this import's unfinished writes, for reading ranges. */
-  readonly base: Pick<Store, 'snapshot' | 'durable' | 'commitsInFlight' | 'recordsPerCommit'>;
+  readonly base: Pick<Store, 'snapshot' | 'durable' | 'lock' | 'commitsInFlight' | 'recordsPerCommit'>;
   /** The creation and change date of the written records, unique to this import; see `uniqueStamp`. */
   readonly stamp: string;
   /** Stops the import between two batches, with its reason. Derivations of passwords end at once. */

@@ -1,3 +1,4 @@
+import { systemAccount } from '../../shared/audit/openAudit.ts';
 import { organisationKey, userKey } from '../../shared/auth/authorise.ts';
 import { firstIds, organisationsExist } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
@@ -9,6 +10,8 @@ import { phases } from '../../shared/organisation/section.ts';
 import { claimsLoginNames, organisationSection, sections } from '../../shared/organisation/sections.ts';
 import { defaultPasswordHashing } from '../../shared/passwordHashing.ts';
 import { describeInstance } from '../../shared/store/instance.ts';
+import { fencedDocuments } from '../../shared/store/lock/fence.ts';
+import type { LockRequest } from '../../shared/store/lock/instanceLock.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
 import { type Collection, documentPath, READ_BATCH, type Store } from '../../shared/store/store.ts';
 import { inTurns } from '../../shared/turns.ts';
@@ -63,7 +66,8 @@ export async function importOrganisations(
 
 async function inspectAndWrite(run: ImportRun): Promise<ImportResponse> {
   try {
-    return await writeFile(await beginWriting(run, await inspectFile(run)));
+    const inspection = await inspectFile(run);
+    return await locked(run, async (locking) => writeFile(await beginWriting(locking, inspection)));
   } finally {
     // The response, or the error, may rest on records that another import has just committed.
     await run.base.durable?.();
@@ -82,9 +86,34 @@ async function inspectFile({ source, settings, signal, report }: ImportRun): Pro
     digest: inspection.digest,
     orgIds: orgIdsOf(inspection),
     totals: () => report.totals,
-    progress: () => ({ ...records, phase: report.phase, records: report.records }),
+    progress: () => ({
+      ...records,
+      phase: report.phase,
+      records: report.records,
+      ...(report.waitingFor === undefined ? {} : { waitingFor: report.waitingFor }),
+    }),
   });
   return inspection;
+}
+
+/** Holds the instance's lock while the file is written: alone if stored records may change. A dry run takes no lock. */
+async function locked(run: ImportRun, write: (run: ImportRun) => Promise<ImportResponse>): Promise<ImportResponse> {
+  const { settings, store, base, signal, report } = run;
+  if (settings.dryRun === true) return write(run);
+  const request: LockRequest = {
+    mode: settings.onConflict === 'overwrite' ? 'alone' : 'shared',
+    operation: 'import',
+    caller: settings.caller?.userId ?? systemAccount(),
+    signal,
+    onWait: (holder) => {
+      report.waitingFor = holder;
+      settings.onWait?.(holder);
+    },
+  };
+  await using held = await base.lock.take(request);
+  report.waitingFor = undefined;
+  await settings.onLocked?.();
+  return await write({ ...run, store: fencedDocuments(store, held.fence) });
 }
 
 async function beginWriting(run: ImportRun, inspection: Inspection): Promise<Writing> {

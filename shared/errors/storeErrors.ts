@@ -19,6 +19,16 @@ export const storeContention = defineError('ABORTED', 'STORE_CONTENTION', {
   text: 'write conflict with concurrent changes to the same records: retry the request',
 });
 
+export const instanceBusy = defineError('UNAVAILABLE', 'INSTANCE_BUSY', {
+  retryAfterSeconds: 30,
+  text: '{operation}, which {caller} began at {since}, excludes this call: retry it later',
+});
+
+export const instanceLockLost = defineError('UNAVAILABLE', 'INSTANCE_LOCK_LOST', {
+  retryAfterSeconds: 30,
+  text: 'this process did not respond for 30 seconds, and another call has taken the lock of the instance: retry the request, which continues',
+});
+
 export const storeFailed = defineError('INTERNAL', 'STORE_FAILED', {
   text: 'database error: {reason}',
 });

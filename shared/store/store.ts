@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto';
 import type { DocumentFields, FieldName } from './documentFields.ts';
+import type { InstanceLock } from './lock/instanceLock.ts';
 
 /**
  * Every collection of the store, mostly one per kind of record. `claims` contains the unique names of an instance.
@@ -204,6 +205,8 @@ export interface Store extends DocumentStore {
   readonly recordsPerCommit?: (() => number) | undefined;
   /** The audit trail; undefined for a database whose trail is the platform's log. */
   readonly trail?: Trail | undefined;
+  /** The lock that imports, deletions and rotations of the master key take; see `withLock` in `lock/fence.ts`. */
+  readonly lock: InstanceLock;
   close(): Promise<void>;
 }
 

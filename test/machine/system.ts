@@ -194,6 +194,7 @@ class Fuse {
             return result;
           }),
         ),
+      lock: store.lock,
       close: () => store.close(),
       forCall: (call) => this.around(storeForCall(store, call), call.signal),
     };

@@ -8,6 +8,7 @@ import { type JsonObject, textAt, valueAt } from '../../../shared/json/jsonObjec
 import type { OrganisationRecord } from '../../../shared/organisation/record.ts';
 import { readableId, reportedId } from '../../../shared/organisation/recordPlan.ts';
 import { type RecordIssue, reportedIssue } from '../../../shared/organisation/relations.ts';
+import type { LockHolder } from '../../../shared/store/lock/instanceLock.ts';
 import type { ImportError, ImportResponse, ImportWarning } from '../contract.ts';
 import { isWritten, type RecordOutcome } from '../incomingRecord.ts';
 
@@ -29,6 +30,8 @@ const MAX_ISSUE_CHARACTERS = 4_000;
 export class ImportReport {
   /** The phase that the import is in; the organisations are the first one. */
   phase = 1;
+  /** The operation whose lock the import waits for. */
+  waitingFor: LockHolder | undefined;
   /** The numbers of records to import, by section, once the whole file is read. */
   total: Counts | undefined;
   private readonly errors = new BoundedList<ImportError>(MAX_LISTED_ISSUES);

@@ -1,3 +1,4 @@
+import type { InstanceLock } from '../lock/instanceLock.ts';
 import type { Store, UnsealedStore } from '../store.ts';
 import { createDocumentStore } from '../transaction.ts';
 import { createDeadline } from './call.ts';
@@ -8,6 +9,7 @@ import {
   type DatabaseAddress,
   type FirestoreConnection,
 } from './firestoreConnection.ts';
+import { createLease } from './lease.ts';
 import { CommitLimiter, Ramp } from './pace.ts';
 import { getDocuments } from './reads.ts';
 import { openLastingSnapshot, openPresentSnapshot } from './snapshot.ts';
@@ -23,7 +25,9 @@ const SNAPSHOT_LIFETIME_MS = 3_600_000;
  */
 export function openFirestoreStore(address: DatabaseAddress, ramp = defaultRamp()): UnsealedStore {
   const connection = connectFirestore(address, process.env.FIRESTORE_EMULATOR_HOST);
-  return { unsealed: createFirestoreStore(connection, { limiter: new CommitLimiter(), ramp }) };
+  return {
+    unsealed: createFirestoreStore(connection, { limiter: new CommitLimiter(), ramp }, createLease(connection)),
+  };
 }
 
 function defaultRamp(): Ramp | undefined {
@@ -31,7 +35,7 @@ function defaultRamp(): Ramp | undefined {
 }
 
 /** @param bulkPace the limits of bulk work, which the connections of all calls share */
-function createFirestoreStore(connection: FirestoreConnection, bulkPace: BulkPace): Store {
+function createFirestoreStore(connection: FirestoreConnection, bulkPace: BulkPace, lock: InstanceLock): Store {
   return {
     ...createDocumentStore({
       read: (keys, fields) => getDocuments(connection, keys, fields),
@@ -45,8 +49,9 @@ function createFirestoreStore(connection: FirestoreConnection, bulkPace: BulkPac
     lastingSnapshot: (signal) => openLastingSnapshot(connection, signal),
     forCall: ({ signal, isBulk }) => {
       const called = { ...connection, deadline: createDeadline(signal), ...(isBulk ? { pace: bulkPace } : {}) };
-      return createFirestoreStore(called, bulkPace);
+      return createFirestoreStore(called, bulkPace, lock);
     },
+    lock,
     commitsInFlight: () => bulkPace.limiter.allowed,
     close: () => connection.client.close(),
   };

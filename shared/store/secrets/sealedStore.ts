@@ -43,7 +43,8 @@ export function sealStore({ unsealed: store }: UnsealedStore, guard: DatabaseGua
     });
   };
   const getMany = unsealingReads(store, keyring);
-  const { lastingSnapshot, forCall, durable, commitsInFlight, recordsPerCommit, snapshotLifetimeMs, trail } = store;
+  const { lastingSnapshot, forCall, durable, commitsInFlight, recordsPerCommit, snapshotLifetimeMs, trail, lock } =
+    store;
   const sealed: EveryMember = {
     getMany: check === undefined ? getMany : (keys, fields) => beside(getMany(keys, fields)),
     snapshot: async () => unsealSnapshot(await beside(store.snapshot()), keyring),
@@ -65,6 +66,7 @@ export function sealStore({ unsealed: store }: UnsealedStore, guard: DatabaseGua
     recordsPerCommit,
     snapshotLifetimeMs,
     trail,
+    lock,
     close: () => store.close(),
   };
   return sealed;

@@ -1,9 +1,11 @@
+import { dirname, join } from 'node:path';
 import { isAttended } from '../../turns.ts';
 import type { Keyring } from '../secrets/keyring.ts';
 import type { Store, TrailEvent, UnsealedStore, Write } from '../store.ts';
 import { createDocumentStore, type ExpectedVersions, type VersionedDocuments } from '../transaction.ts';
 import { prepareDatabaseFile, requireFileFormat } from './databaseFile.ts';
 import { applyWrites, checkVersions, nextVersion, selectDocuments } from './documents.ts';
+import { createFileLock } from './fileLock.ts';
 import { Checkpoints, LogFile } from './logFile.ts';
 import { Snapshots } from './snapshots.ts';
 import { connectSqlite, fromSqliteError, type SqliteConnection, withStoreErrors } from './sqliteConnection.ts';
@@ -67,6 +69,7 @@ function createSqliteStore(file: string, logMarginBytes: number): Store {
     },
     durable: log.sync,
     trail: openTrail(reader, writer),
+    lock: createFileLock(join(dirname(file), 'lock')),
     recordsPerCommit: () => bulkRecords[isAttended() ? 'attended' : 'unattended'],
     close: async () => {
       await checkpoints.close();

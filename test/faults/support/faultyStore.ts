@@ -39,6 +39,7 @@ export function faultyStore(store: Store, plan: InjectionPlan<StoreOperation>): 
         : (work) => injection.around('transaction', () => store.transaction(work)),
     getMany: (keys, fields) => injection.around('getMany', () => store.getMany(keys, fields)),
     snapshot: () => injection.around('snapshot', async () => faultySnapshot(await store.snapshot(), injection)),
+    lock: store.lock,
     close: () => store.close(),
   };
   return { store: faulty, injection };

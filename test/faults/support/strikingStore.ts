@@ -59,6 +59,7 @@ export function strikingStore(inner: Store, random: () => number): StrikingStore
     transaction: (work) => around(signal, () => store.transaction(work)),
     getMany: (keys, fields) => store.getMany(keys, fields),
     snapshot: () => store.snapshot(),
+    lock: store.lock,
     close: () => store.close(),
     forCall: (call) => wrap(storeForCall(store, call), call),
     recordsPerCommit: () => RECORDS_PER_COMMIT,

@@ -224,6 +224,7 @@ describe('a service user that is deleted during an import', () => {
       transaction: (work) => current.transaction(work),
       getMany: (keys, fields) => current.getMany(keys, fields),
       snapshot: () => current.snapshot(),
+      lock: store.lock,
       close: () => store.close(),
     };
     const instance = await testInstance(store, 'test', { store: switched });

@@ -2,8 +2,11 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { importEndpoint } from '../../../functions/import/contract.ts';
 import { initialise } from '../../../shared/accounts/initialise.ts';
+import { revokeTokens } from '../../../shared/accounts/personalAccessTokens.ts';
+import { organisationKey } from '../../../shared/auth/authorise.ts';
 import { serve } from '../../../shared/http/server.ts';
 import { openApiDocument } from '../../../shared/openapi/openApiDocument.ts';
+import type { Store } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { importReport, servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
@@ -17,6 +20,7 @@ const progress = z.strictObject({
   phases: z.literal(5),
   records: z.record(z.string(), counts),
   total: counts,
+  waitingFor: z.strictObject({ operation: z.string(), caller: z.string(), since: z.iso.datetime() }).optional(),
 });
 const errorEvent = z.strictObject({
   event: z.literal('error'),
@@ -78,6 +82,62 @@ describe('an import whose client accepts events', () => {
     const between = events.length - 5;
     expect(between).toBeGreaterThanOrEqual(2);
     expect(between).toBeLessThanOrEqual(seconds);
+  });
+
+  it('reports that it waits for another operation, and does not write before that has ended', async () => {
+    const store = await openTestStore(sqlite);
+    const instance = await testInstance(store);
+    const { signal } = new AbortController();
+    const other = await store.lock.take({ mode: 'alone', operation: 'rekey', caller: 'root', signal });
+    const response = await request(instance, { data_orgs: file });
+    const reader = response.body?.getReader();
+    const { value } = (await reader?.read()) ?? {};
+    expect(progress.parse(JSON.parse(Buffer.from(value ?? []).toString())).waitingFor).toEqual({
+      operation: 'rekey',
+      caller: 'root',
+      since: expect.any(String),
+    });
+    expect(await store.getMany([organisationKey('A')])).toEqual([undefined]);
+    await other[Symbol.asyncDispose]();
+    for (let ended = false; !ended; ) ended = (await reader?.read())?.done ?? true;
+    expect(await store.getMany([organisationKey('A')], ['orgId'])).toMatchObject([{ orgId: 'A' }]);
+  });
+
+  it('ends if its token is revoked while it waits, and writes nothing', async () => {
+    const store = await openTestStore(sqlite);
+    const instance = await testInstance(store);
+    const { signal } = new AbortController();
+    const other = await store.lock.take({ mode: 'alone', operation: 'rekey', caller: 'root', signal });
+    const response = await request(instance, { data_orgs: file });
+    const reader = response.body?.getReader();
+    await reader?.read();
+    expect(await revokeTokens(store, instance.userId)).toBe(1);
+    await other[Symbol.asyncDispose]();
+    const { value } = (await reader?.read()) ?? {};
+    const { error } = errorEvent.parse(JSON.parse(Buffer.from(value ?? []).toString()));
+    expect(error).toMatchObject({ code: 16, message: 'Errors.Token.Invalid (AUTH-7fs1e)' });
+    expect(await store.getMany([organisationKey('A')])).toEqual([undefined]);
+  });
+
+  it('is 503 with the holder of the lock at its timeout', async () => {
+    const store = await openTestStore(sqlite);
+    const instance = await testInstance(store);
+    const { signal } = new AbortController();
+    await using _other = await store.lock.take({ mode: 'alone', operation: 'rekey', caller: 'root', signal });
+    // The timeout expires as soon as the wait begins.
+    const expire = () => void vi.advanceTimersByTime(60_000);
+    const lock: Store['lock'] = { take: (taken) => store.lock.take({ ...taken, onWait: expire }) };
+    const { app } = servedInstance({ ...store, lock }, instance);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const headers = { authorization: `Bearer ${instance.token}` };
+    const body = JSON.stringify({ timeout: '60s', data_orgs: file });
+    const response = await app.request('/admin/v1/import', { method: 'POST', headers, body });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30']);
+    expect(await response.json()).toMatchObject({
+      code: 14,
+      message: expect.stringMatching(/^rekey, which root began at .*Z, excludes this call: retry it later$/),
+    });
   });
 
   it('reports an error after the first event on its last line, with the progress', async () => {

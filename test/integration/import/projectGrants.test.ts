@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { storeUnavailable } from '../../../shared/errors/storeErrors.ts';
 import type { Snapshot, Store } from '../../../shared/store/store.ts';
 import { organisation, person, unproved } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
-import { interruptedStore } from '../../support/stores/interruptedStore.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
 import { openTestStore } from '../../support/stores/stores.ts';
-import { hookedStore, repeatingStore, watchedStore } from '../../support/stores/watchedStore.ts';
+import { hookedStore, watchedStore } from '../../support/stores/watchedStore.ts';
 
 const USERS = 300;
 const overwriting = (...orgs: object[]) => ({ data_orgs: { orgs }, on_conflict: 'overwrite' });
@@ -131,125 +129,36 @@ describe('a project grant that is overwritten with fewer roles', () => {
     expect(scans).toBe(0);
   });
 
-  it.each<[string, (store: Store) => Store]>([
-    ['', (store) => store],
-    [', also when the responses to its commits are lost', repeatingStore],
-  ])(
-    'keeps the roles of user grants that another import creates between the check and the commit%s',
-    async (_what, disturbed) => {
-      const store = await openTestStore();
-      const instance = await testInstance(store);
-      await instance.import(overwriting(owner(both), readers));
-      const before = await readDatabase(store);
-      const late = { orgId: 'granted', humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
-      let created: unknown;
-      const racing = hookedStore(store, async (writes) => {
-        if (created !== undefined || !writes.some(({ key }) => key.collection === 'projectGrants')) return;
-        created = (await instance.import({ data_orgs: { orgs: [late] } })).summary.created;
-      });
-      const { errors, reasons } = await servedInstance(disturbed(racing), instance).import(narrowing);
-      expect(created).toEqual({ humanUsers: 1, userGrants: 1 });
-      expect({ errors, reasons }).toEqual({
-        errors: [error],
-        reasons: [inUse(1, 'granted_P_late')],
-      });
-      const after = await readDatabase(store);
-      expect(violationsOf(after)).toEqual([]);
-      expect(after.get('projectGrants')).toEqual(before.get('projectGrants'));
-    },
-  );
-
-  it.each([
-    [[], ['reader']],
-    [['reader'], []],
-  ])(
-    'keeps the role of a user grant if another import leaves %j at the same time, and it leaves %j',
-    async (others, own) => {
-      const store = await openTestStore();
-      const instance = await testInstance(store);
-      await instance.import(overwriting(owner(both), organisation('granted')));
-      const late = { orgId: 'granted', humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
-      const committed = Promise.withResolvers<void>();
-      const overtaken = Promise.withResolvers<void>();
-      let commits = 0;
-      // The other import commits after the user grant is created, and is overtaken before it can restore the roles.
-      const slow = hookedStore(store, async (writes) => {
-        if (!writes.some(({ key }) => key.collection === 'projectGrants')) return;
-        if (++commits === 1) await instance.import({ data_orgs: { orgs: [late] } });
-        if (commits !== 2) return;
-        committed.resolve();
-        await overtaken.promise;
-      });
-      let other: Promise<unknown> | undefined;
-      const racing = hookedStore(store, async (writes) => {
-        if (other !== undefined || !writes.some(({ key }) => key.collection === 'projectGrants')) return;
-        other = servedInstance(slow, instance).import(overwriting(owner(projectGrant('P', 'granted', ...others))));
-        await Promise.race([committed.promise, other]);
-      });
-      const request = overwriting(owner(projectGrant('P', 'granted', ...own)));
-      const { errors } = await servedInstance(racing, instance).import(request);
-      overtaken.resolve();
-      await other;
-      expect(errors).toEqual([error]);
-      expect(violationsOf(await readDatabase(store))).toEqual([]);
-      expect((await instance.export({ org_ids: ['owner'] })).orgs).toMatchObject([{ projectGrants: [both] }]);
-    },
-  );
-
-  it.each<[string, request: object]>([
-    ['the project grant has the roles again', overwriting(owner(both))],
-    ['the user grants no longer use the roles', overwriting({ orgId: 'granted', userGrants: [userGrant('late')] })],
-  ])('stays an error after a process ended before it could restore the roles, until %s', async (_what, repair) => {
+  it('keeps the roles of user grants that an import creates for which the overwrite waits', async () => {
     const store = await openTestStore();
     const instance = await testInstance(store);
     await instance.import(overwriting(owner(both), readers));
     const late = { orgId: 'granted', humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
-    let commits = 0;
-    const ending = hookedStore(store, async (writes) => {
-      if (!writes.some(({ key }) => key.collection === 'projectGrants')) return;
-      if (++commits > 1) throw storeUnavailable({}, { cause: new Error('injected') });
-      await instance.import({ data_orgs: { orgs: [late] } });
+    let narrowed: ReturnType<typeof instance.import> | undefined;
+    const racing = hookedStore(store, async () => {
+      narrowed ??= instance.import(narrowing);
     });
-    expect((await servedInstance(ending, instance).refusedImport(narrowing)).status).toBe(503);
-    const before = await readDatabase(store);
-    const lacks = inUse(1, 'granted_P_late', 'roles_lacking');
-    for (const dry_run of [true, false, false]) {
-      const { errors, reasons, summary } = await instance.import({ ...narrowing, dry_run });
-      expect({ errors, failed: summary.failed }).toEqual({ errors: [error], failed: { projectGrants: 1 } });
-      expect(reasons).toEqual([lacks]);
-    }
-    expect(await readDatabase(store)).toEqual(before);
-    expect((await instance.import(repair)).errors).toBeUndefined();
+    const { summary } = await servedInstance(racing, instance).import({ data_orgs: { orgs: [late] } });
+    expect(summary.created).toEqual({ humanUsers: 1, userGrants: 1 });
+    expect(await narrowed).toMatchObject({ errors: [error], reasons: [inUse(1, 'granted_P_late')] });
     expect(violationsOf(await readDatabase(store))).toEqual([]);
-    expect((await instance.import(repair)).errors).toBeUndefined();
   });
 
-  it.each([0, 1])(
-    'is checked again for user grants that another import is about to create (commit %i)',
-    async (commit) => {
-      const store = await openTestStore();
-      let present = store;
-      const shared: Store = {
-        getMany: (keys, fields) => present.getMany(keys, fields),
-        commit: (writes) => present.commit(writes),
-        transaction: (work) => present.transaction(work),
-        snapshot: () => present.snapshot(),
-        close: () => store.close(),
-      };
-      const instance = await testInstance(store, 'test', { store: shared });
-      await instance.import(overwriting(owner(both), readers));
-      let narrowed: Awaited<ReturnType<typeof instance.import>> | undefined;
-      present = interruptedStore(store, { commit, when: 'before' }, async () => {
-        present = store;
-        narrowed = await instance.import(narrowing);
-      });
-      const late = { humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
-      const { errors } = await instance.import({ data_orgs: { orgs: [{ orgId: 'granted', ...late }] } });
-      expect(narrowed?.summary.overwritten).toEqual({ projectGrants: 1 });
-      expect(errors).toMatchObject([{ type: 'user_grant', message: expect.stringContaining('COMMAND-mm9F4') }]);
-      expect(violationsOf(await readDatabase(store))).toEqual([]);
-    },
-  );
+  it('loses roles that an import would use which waits for the overwrite', async () => {
+    const store = await openTestStore();
+    const instance = await testInstance(store);
+    await instance.import(overwriting(owner(both), readers));
+    const late = { orgId: 'granted', humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
+    let waiting: ReturnType<typeof instance.import> | undefined;
+    const racing = hookedStore(store, async () => {
+      waiting ??= instance.import({ data_orgs: { orgs: [late] } });
+    });
+    const { summary } = await servedInstance(racing, instance).import(narrowing);
+    expect(summary.overwritten).toEqual({ projectGrants: 1 });
+    const { errors } = (await waiting) ?? {};
+    expect(errors).toMatchObject([{ type: 'user_grant', message: expect.stringContaining('COMMAND-mm9F4') }]);
+    expect(violationsOf(await readDatabase(store))).toEqual([]);
+  });
 });
 
 describe('a user grant on a granted project', () => {

@@ -24,6 +24,7 @@ export function interruptedStore(store: Store, moment: Moment, happens: () => Pr
   return {
     getMany: (keys, fields) => store.getMany(keys, fields),
     snapshot: () => store.snapshot(),
+    lock: store.lock,
     close: () => store.close(),
     commit: (writes) =>
       around(async (interrupt) => {

@@ -46,6 +46,7 @@ function interceptedStore(
     },
     getMany: (keys, fields) => store.getMany(keys, fields),
     snapshot: () => store.snapshot(),
+    lock: store.lock,
     close: () => store.close(),
   };
 }

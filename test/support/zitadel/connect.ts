@@ -70,5 +70,11 @@ export function importIntoStandIn(
     ...(responseLimitMs === undefined ? {} : { responseLimitMs }),
     ...(polls === undefined ? {} : { polls }),
   };
-  return importIntoZitadel({ ...connectTo(zitadel), ...limit }, file, options, { onBegun, onStarted }, signal);
+  return importIntoZitadel(
+    { ...connectTo(zitadel), ...limit },
+    file,
+    options,
+    { onBegun, onStarted, onWait: () => {} },
+    signal,
+  );
 }

@@ -28,6 +28,7 @@ const untouchable: Store = {
   transaction: refuse,
   getMany: refuse,
   snapshot: refuse,
+  lock: { take: refuse },
   close: async () => {},
 };
 

@@ -200,7 +200,13 @@ describe('the progress of a phase', () => {
         const states: PhaseState[] = [];
         const last: PhaseState[] = [];
         const show = (state: PhaseState) => void states.push(state);
-        const output = { intervalMs: 100, show, finish: (state: PhaseState) => void last.push(state), retry() {} };
+        const output = {
+          intervalMs: 100,
+          show,
+          finish: (state: PhaseState) => void last.push(state),
+          retry() {},
+          wait() {},
+        };
         let step = 0;
         const at = () => steps[Math.min(step, steps.length - 1)] ?? { records: 0, unchanged: 0, fraction: 0 };
         const meter = { records: () => at().records, unchanged: () => at().unchanged, fraction: () => at().fraction };

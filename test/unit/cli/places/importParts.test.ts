@@ -43,7 +43,13 @@ it('an import in parts reports the settled records of all parts, within each par
     return { success, summary: { created, unchanged, failed: {}, notCarried: {}, warnings: [], proved: true } };
   };
   const target = { origin: 'https://id.example.com', requestBytes: 8_000, send };
-  const { summary } = await importParts(target, content, options, { onBegun: () => {}, onStarted }, signal);
+  const { summary } = await importParts(
+    target,
+    content,
+    options,
+    { onBegun: () => {}, onStarted, onWait: () => {} },
+    signal,
+  );
   expect(progress.length).toBeGreaterThan(4);
   for (const [reported, settledBefore] of progress) expect(reported).toBe(settledBefore);
   expect(settled()).toMatchObject({ records: 61, total: 61 });
@@ -67,7 +73,7 @@ it('an import in parts counts the omitted warnings of all parts beside its own w
     return { success: {}, summary };
   };
   const target = { origin: 'https://id.example.com', requestBytes: 8_000, send };
-  const meter = { onBegun: () => {}, onStarted: () => {} };
+  const meter = { onBegun: () => {}, onStarted: () => {}, onWait: () => {} };
   const selected = { ...options, orgIds: ['acme', 'missing'] };
   const response = await importParts(target, content, selected, meter, signal);
   expect(response.summary.warnings).toContainEqual(expect.objectContaining({ id: 'missing' }));

@@ -43,7 +43,10 @@ export function storeWith(...plans: readonly RecordPlan[]): Promise<MemoryStore>
 }
 
 /** A base whose decisions open no snapshot. */
-const unread: Writing['base'] = { snapshot: () => Promise.reject(new Error('decisions read no ranges')) };
+const unread: Writing['base'] = {
+  snapshot: () => Promise.reject(new Error('decisions read no ranges')),
+  lock: { take: () => Promise.reject(new Error('decisions take no lock')) },
+};
 
 const emptyInspection: Writing['inspection'] = {
   organisations: [],

@@ -10,6 +10,7 @@ import { MemoryStore } from '../../../support/stores/memoryStore.ts';
 class OpenMemoryStore extends MemoryStore implements Store {
   snapshot = (): Promise<never> => Promise.reject(new Error('no snapshot'));
   lastingSnapshot = (): Promise<never> => new Promise(() => {});
+  lock = { take: (): Promise<never> => Promise.reject(new Error('no lock')) };
   close = async () => {};
 }
 

@@ -1,0 +1,162 @@
+// The lock of an instance in Firestore: a lease that expires by Firestore's own times, and the fence of its takeovers.
+
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { z } from 'zod';
+import { SECOND_MS } from '../../clock.ts';
+import { log } from '../../log.ts';
+import { fenceKeys } from '../lock/fence.ts';
+import {
+  createInstanceLock,
+  type HeldLock,
+  type InstanceLock,
+  type LockHolder,
+  type LockRequest,
+} from '../lock/instanceLock.ts';
+import { type DocumentKey, documentId, documentPath, type Write, WriteConflictError } from '../store.ts';
+import type { ExpectedVersions, Version } from '../transaction.ts';
+import { commit } from './commit.ts';
+import { decodeVersion, type FirestoreConnection, type Timestamp } from './firestoreConnection.ts';
+import { getDocuments } from './reads.ts';
+
+const POLL_MS = SECOND_MS;
+const RENEWAL_MS = 10 * SECOND_MS;
+/** A holder that has not renewed its lease for this long can be replaced. */
+const LEASE_MS = 30 * SECOND_MS;
+
+const leaseKey: DocumentKey = { collection: 'instance', id: documentId('lease') };
+
+const leaseSchema = z.object({
+  mode: z.enum(['shared', 'alone']),
+  epoch: z.string(),
+  holders: z.array(z.object({ id: z.string(), operation: z.string(), caller: z.string(), since: z.string() })),
+});
+type Lease = z.output<typeof leaseSchema>;
+type Holder = Lease['holders'][number];
+
+/** The document that a holder renews: its own, so that holders do not contend. */
+function holderKey({ id }: Pick<Holder, 'id'>): DocumentKey {
+  return { collection: 'instance', id: documentId('lease holder', id) };
+}
+
+/** Creates the lock of the instance in a database. Only one process at a time holds it alone, even if another was stopped. */
+export function createLease(connection: FirestoreConnection): InstanceLock {
+  return createInstanceLock((request) => attempt(connection, request), POLL_MS);
+}
+
+async function attempt(connection: FirestoreConnection, request: LockRequest): Promise<HeldLock | LockHolder> {
+  const { operation, caller } = request;
+  const holder = { id: randomUUID(), operation, caller, since: new Date().toISOString() };
+  for (;;) {
+    request.signal.throwIfAborted();
+    const state = await readState(connection);
+    const [excluding] = state.live;
+    if (excluding !== undefined && (request.mode === 'alone' || state.lease?.mode === 'alone')) return excluding;
+    const lease = nextLease(state, request, holder);
+    try {
+      await commit(connection, leaseWrites(state, lease, holder), expectedBy(state));
+      return hold(connection, holder, lease.epoch);
+    } catch (error) {
+      if (!(error instanceof WriteConflictError)) throw error;
+      await setTimeout(Math.random() * SECOND_MS);
+    }
+  }
+}
+
+/** The lease, and which of its holders have renewed it in time. */
+interface LeaseState {
+  readonly lease: Lease | undefined;
+  readonly version: Version;
+  readonly live: readonly Holder[];
+  readonly expired: readonly { readonly holder: Holder; readonly version: Version }[];
+}
+
+async function readState(connection: FirestoreConnection): Promise<LeaseState> {
+  const read = await getDocuments(connection, [leaseKey], ['body']);
+  const body = read.documents[0]?.body;
+  const lease = body === undefined ? undefined : leaseSchema.parse(JSON.parse(body));
+  const holders = lease?.holders ?? [];
+  const { versions, readTime } = await getDocuments(connection, holders.map(holderKey), []);
+  const withVersions = holders.map((holder, index) => ({ holder, version: versions[index] }));
+  const isLive = ({ version }: { readonly version: Version }) =>
+    version !== undefined && milliseconds(readTime) - milliseconds(decodeVersion(version)) < LEASE_MS;
+  return {
+    lease,
+    version: read.versions[0],
+    live: withVersions.filter(isLive).map(({ holder }) => holder),
+    expired: withVersions.filter((one) => !isLive(one)),
+  };
+}
+
+function milliseconds(time: Timestamp | undefined): number {
+  return Number(time?.seconds ?? 0) * SECOND_MS + (time?.nanos ?? 0) / 1_000_000;
+}
+
+/** Returns the lease with another holder. Where two of its holders exclude each other, it replaces the expired ones. */
+function nextLease({ lease, expired, live }: LeaseState, { mode }: LockRequest, holder: Holder): Lease {
+  const replaces = expired.length > 0 && (mode === 'alone' || lease?.mode === 'alone');
+  if (lease === undefined || replaces) return { mode, epoch: randomUUID(), holders: [...live, holder] };
+  return { mode, epoch: lease.epoch, holders: [...lease.holders, holder] };
+}
+
+/** Creates the writes of a lease. A takeover changes all copies of the fence with it, before the new holder's first write. */
+function leaseWrites({ lease, expired }: LeaseState, next: Lease, holder: Holder): Write[] {
+  const type = lease === undefined ? 'create' : 'update';
+  const fence =
+    lease?.epoch === next.epoch
+      ? []
+      : [
+          ...expired.map(({ holder: replaced }): Write => ({ type: 'delete', key: holderKey(replaced) })),
+          ...fenceKeys.map((key): Write => ({ type, key, fields: { digest: next.epoch } })),
+        ];
+  return [
+    { type, key: leaseKey, fields: { body: JSON.stringify(next) } },
+    { type: 'create', key: holderKey(holder), fields: { sequence: 0 } },
+    ...fence,
+  ];
+}
+
+/** The versions by which a commit fails if another process changed the lease, or an expired holder renewed it. */
+function expectedBy({ version, expired }: LeaseState): ExpectedVersions {
+  const holders = expired.map(({ holder, version: renewed }) => ({ key: holderKey(holder), version: renewed }));
+  const documents = [{ key: leaseKey, version }, ...holders];
+  return new Map(documents.map((one) => [documentPath(one.key), one]));
+}
+
+/** Renews a lease until it is released. After a lost lease, the fence prevents commits. */
+function hold(connection: FirestoreConnection, holder: Holder, epoch: string): HeldLock {
+  let sequence = 0;
+  const renew = () => commit(connection, [renewal(holder, ++sequence)], new Map()).catch(log.lockNotRenewed);
+  const timer = setInterval(() => void renew(), RENEWAL_MS);
+  timer.unref();
+  return {
+    fence: { epoch },
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(timer);
+      // What was written stays written: a lease that cannot be released expires.
+      await release(connection, holder).catch(log.lockNotReleased);
+    },
+  };
+}
+
+function renewal(holder: Holder, sequence: number): Write {
+  return { type: 'update', key: holderKey(holder), fields: { sequence } };
+}
+
+async function release(connection: FirestoreConnection, { id }: Holder): Promise<void> {
+  for (;;) {
+    const { lease, version } = await readState(connection);
+    if (lease?.holders.some((one) => one.id === id) !== true) return;
+    const next = { ...lease, holders: lease.holders.filter((one) => one.id !== id) };
+    const writes: Write[] = [
+      { type: 'update', key: leaseKey, fields: { body: JSON.stringify(next) } },
+      { type: 'delete', key: holderKey({ id }) },
+    ];
+    try {
+      return await commit(connection, writes, expectedBy({ lease, version, live: [], expired: [] }));
+    } catch (error) {
+      if (!(error instanceof WriteConflictError)) throw error;
+      await setTimeout(Math.random() * SECOND_MS);
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// The fence of an instance's lock: what a commit requires where a lock can expire.
+
+import { randomInt } from 'node:crypto';
+import { instanceLockLost } from '../../errors/storeErrors.ts';
+import {
+  type DocumentKey,
+  type DocumentStore,
+  documentId,
+  type Store,
+  storeForCall,
+  type Transaction,
+} from '../store.ts';
+import type { Fence, LockRequest } from './instanceLock.ts';
+
+/*
+ * The epoch is stored in many documents that change together, and a commit requires one of them: Firestore locks required
+ * documents, and all commits would take turns on a single document.
+ */
+const COPIES = 64;
+
+/** The keys of all copies of the epoch. */
+export const fenceKeys: readonly DocumentKey[] = Array.from({ length: COPIES }, (_, number) => ({
+  collection: 'instance',
+  id: documentId('fence', String(number)),
+}));
+
+/** Does some work while it holds the lock, with a store that commits only as long as the lock is held. */
+export async function withLock<Result>(
+  store: Store,
+  request: LockRequest,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  await using held = await store.lock.take(request);
+  return await work(fencedStore(store, held.fence));
+}
+
+/** Returns a store that commits only while the fence is unchanged; the store itself without a fence. */
+function fencedStore(store: Store, fence: Fence | undefined): Store {
+  if (fence === undefined) return store;
+  return {
+    ...store,
+    ...fencedDocuments(store, fence),
+    forCall: (call) => fencedStore(storeForCall(store, call), fence),
+  };
+}
+
+/** Returns the documents of a store, which commits only while the fence is unchanged. */
+export function fencedDocuments(store: DocumentStore, fence: Fence | undefined): DocumentStore {
+  if (fence === undefined) return store;
+  const transaction: DocumentStore['transaction'] = (work) =>
+    store.transaction(async (inner) => {
+      await holdFence(inner, fence);
+      return work(inner);
+    });
+  return {
+    getMany: (keys, fields) => store.getMany(keys, fields),
+    commit: (writes) => transaction(async ({ write }) => write(writes)),
+    transaction,
+  };
+}
+
+async function holdFence(transaction: Transaction, { epoch }: Fence): Promise<void> {
+  const key = fenceKeys[randomInt(fenceKeys.length)];
+  if (key === undefined) return;
+  const [copy] = await transaction.getMany([key], ['digest']);
+  if (copy?.digest !== epoch) throw instanceLockLost();
+  transaction.hold([key]);
+}

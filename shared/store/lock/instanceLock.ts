@@ -1,0 +1,134 @@
+// The lock of an instance: who takes something away runs alone.
+
+import { setTimeout } from 'node:timers/promises';
+import { deadlineExceeded } from '../../errors/errors.ts';
+import { instanceBusy } from '../../errors/storeErrors.ts';
+
+/** `alone` excludes every other holder; `shared` excludes only those that run alone. */
+export type LockMode = 'shared' | 'alone';
+
+/** An operation that holds the lock, as those that wait for it see it. */
+export interface LockHolder {
+  /** The operation, such as `import`. */
+  readonly operation: string;
+  /** The id of the calling user, or the account that runs the command. */
+  readonly caller: string;
+  /** When the operation took the lock; ISO 8601, UTC. */
+  readonly since: string;
+}
+
+/** A request for the lock. */
+export interface LockRequest {
+  readonly mode: LockMode;
+  readonly operation: string;
+  readonly caller: string;
+  /** Ends the wait. */
+  readonly signal: AbortSignal;
+  /** Called when the wait begins. */
+  readonly onWait?: ((holder: LockHolder) => void) | undefined;
+}
+
+/** The epoch that a holder's commits require. A takeover of an expired lock changes it. */
+export interface Fence {
+  readonly epoch: string;
+}
+
+/** The lock while an operation holds it. Disposing of it releases it. */
+export interface HeldLock extends AsyncDisposable {
+  /** What each commit requires; undefined if the operating system guarantees the lock. */
+  readonly fence: Fence | undefined;
+}
+
+/** The lock of an instance. All implementations pass `test/integration/store/instanceLock.test.ts`. */
+export interface InstanceLock {
+  /**
+   * Takes the lock, in the order of the calls of this process.
+   * @throws IdentityError UNAVAILABLE after the call's deadline, and at once if several calls of this process wait; the
+   * signal's reason
+   */
+  take(request: LockRequest): Promise<HeldLock>;
+}
+
+/** The most calls of a process that wait at once: each may hold a request's body. */
+export const MAX_WAITING = 4;
+
+/** Tries to take the lock once; returns a holder that excludes the request. */
+type Attempt = (request: LockRequest) => Promise<HeldLock | LockHolder>;
+
+/** Creates a lock from attempts, which it repeats for the first request of a queue. */
+export function createInstanceLock(attempt: Attempt, pollMs: number): InstanceLock {
+  const queue: LockRequest[] = [];
+  let blocking: LockHolder | undefined;
+  let changed = Promise.withResolvers<void>();
+  const change = () => {
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+  const take = async (request: LockRequest): Promise<HeldLock> => {
+    let isWaiting = false;
+    for (;;) {
+      throwIfEnded(request.signal, blocking);
+      const wake = changed.promise;
+      if (queue[0] === request) {
+        const taken = await attempt(request);
+        if ('fence' in taken) {
+          blocking = undefined;
+          return taken;
+        }
+        if (blocking === undefined) change();
+        blocking = taken;
+      }
+      if (blocking !== undefined) {
+        if (queue.indexOf(request) >= MAX_WAITING) throw instanceBusy({ ...blocking });
+        if (!isWaiting) request.onWait?.(blocking);
+        isWaiting = true;
+      }
+      await waitFor(wake, pollMs, request.signal);
+    }
+  };
+  return {
+    take: async (request) => {
+      queue.push(request);
+      try {
+        const held = await take(request);
+        return {
+          fence: held.fence,
+          [Symbol.asyncDispose]: async () => {
+            await held[Symbol.asyncDispose]();
+            change();
+          },
+        };
+      } finally {
+        queue.splice(queue.indexOf(request), 1);
+        change();
+      }
+    },
+  };
+}
+
+/** Throws the signal's reason, or after the deadline the error that describes the holder. */
+function throwIfEnded({ aborted, reason }: AbortSignal, blocking: LockHolder | undefined): void {
+  if (!aborted) return;
+  throw blocking !== undefined && deadlineExceeded.is(reason) ? instanceBusy({ ...blocking }) : reason;
+}
+
+/** Waits for an event of this process, or some time for one of another process. */
+async function waitFor(event: Promise<void>, milliseconds: number, signal: AbortSignal): Promise<void> {
+  using timer = new DisposableTimer(milliseconds, signal);
+  await Promise.race([event, timer.ended]);
+}
+
+/** A pause that ends with a signal, and whose timer does not outlive it. */
+class DisposableTimer implements Disposable {
+  private readonly controller = new AbortController();
+  readonly ended: Promise<void>;
+
+  constructor(milliseconds: number, signal: AbortSignal) {
+    const either = AbortSignal.any([signal, this.controller.signal]);
+    this.ended = setTimeout(milliseconds, undefined, { signal: either }).catch(() => undefined);
+  }
+
+  [Symbol.dispose](): void {
+    this.controller.abort();
+  }
+}

@@ -1,0 +1,137 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { deadlineExceeded } from '../../../shared/errors/errors.ts';
+import { cancelled } from '../../../shared/errors/httpErrors.ts';
+import { withLock } from '../../../shared/store/lock/fence.ts';
+import { type HeldLock, type LockHolder, type LockMode, MAX_WAITING } from '../../../shared/store/lock/instanceLock.ts';
+import type { StoreLocation } from '../../../shared/store/openStore.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { type Running, startProgram } from '../../../tools/program.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+
+const holder = fileURLToPath(new URL('instanceLock/holder.ts', import.meta.url));
+
+/** Starts another process that holds the lock. */
+async function startHolder(location: StoreLocation, mode: LockMode): Promise<Running> {
+  const args = [holder, JSON.stringify(location), mode];
+  const running = await startProgram(process.execPath, args, /taken/, { env: { LOG_LEVEL: 'silent' } });
+  onTestFinished(async () => void (await running.stop('SIGKILL')));
+  return running;
+}
+
+interface Waiting {
+  readonly held: Promise<HeldLock>;
+  /** Resolves with the holder when the wait begins. */
+  readonly waits: Promise<LockHolder>;
+  readonly end: (reason: Error) => void;
+}
+
+/** Takes the lock in this process. */
+function take({ lock }: Store, mode: LockMode, operation = 'org delete'): Waiting {
+  const controller = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<LockHolder>();
+  const { signal } = controller;
+  const held = lock.take({ mode, operation, caller: 'waiting', signal, onWait: resolve });
+  held.catch(() => undefined);
+  return { held, waits: promise, end: (reason) => controller.abort(reason) };
+}
+
+const theHolder = {
+  operation: 'import',
+  caller: 'holder',
+  since: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+};
+
+describeStores('the lock of an instance', (kind) => {
+  it('is held by several processes that share it', async () => {
+    const location = await kind.newLocation();
+    const store = await openTestStore(kind, location);
+    await startHolder(location, 'shared');
+    await startHolder(location, 'shared');
+    await (await take(store, 'shared').held)[Symbol.asyncDispose]();
+  });
+
+  it.each<[LockMode, LockMode]>([
+    ['alone', 'alone'],
+    ['alone', 'shared'],
+    ['shared', 'alone'],
+  ])('is not held by another process (%s) and by this one (%s)', async (theirs, own) => {
+    const location = await kind.newLocation();
+    const store = await openTestStore(kind, location);
+    await startHolder(location, theirs);
+    const { held, waits, end } = take(store, own);
+    expect(await waits).toMatchObject(theHolder);
+    const { since } = await waits;
+    end(deadlineExceeded());
+    await expect(held).rejects.toMatchObject({
+      reason: 'INSTANCE_BUSY',
+      httpStatus: 503,
+      retryAfterSeconds: 30,
+      message: `import, which holder began at ${since}, excludes this call: retry it later`,
+    });
+    const left = take(store, own);
+    await left.waits;
+    left.end(cancelled());
+    await expect(left.held).rejects.toMatchObject({ reason: 'CANCELLED' });
+  });
+
+  it('is taken in order, and not by more than a few calls that wait', async () => {
+    const store = await openTestStore(kind);
+    const first = await take(store, 'shared').held;
+    const order: number[] = [];
+    const waiting = Array.from({ length: MAX_WAITING }, (_, number) =>
+      take(store, number % 2 === 0 ? 'alone' : 'shared'),
+    );
+    const ended = waiting.map(async ({ held }, number) => {
+      await using _held = await held;
+      order.push(number);
+    });
+    for (const { waits } of waiting) await waits;
+    await expect(take(store, 'shared').held).rejects.toMatchObject({ reason: 'INSTANCE_BUSY' });
+    await first[Symbol.asyncDispose]();
+    await Promise.all(ended);
+    expect(order).toEqual([0, 1, 2, 3]);
+  });
+
+  it('is taken from a process that was killed', async () => {
+    const location = await kind.newLocation();
+    const store = await openTestStore(kind, location);
+    const running = await startHolder(location, 'alone');
+    const { held, waits } = take(store, 'alone');
+    await waits;
+    await running.stop('SIGKILL');
+    await using _held = await held;
+  }, 90_000);
+
+  it('is released after work that fails', async () => {
+    const store = await openTestStore(kind);
+    const { signal } = new AbortController();
+    const request = { mode: 'alone', operation: 'import', caller: 'first', signal } as const;
+    const failing = withLock(store, request, () => Promise.reject(new Error('failed')));
+    await expect(failing).rejects.toThrow('failed');
+    expect(await withLock(store, request, async () => 'taken')).toBe('taken');
+  });
+
+  describe('whose holder is stopped for longer than its lease', () => {
+    it('lets one process write: the holder that the system keeps, or the one that has taken it over', async () => {
+      const location = await kind.newLocation();
+      const store = await openTestStore(kind, location);
+      const running = await startHolder(location, 'alone');
+      process.kill(running.pid, 'SIGUSR2');
+      await running.written('written written 0');
+      process.kill(running.pid, 'SIGSTOP');
+      const { held, end } = take(store, 'alone');
+      const timeout = setTimeout(() => end(deadlineExceeded()), 40_000);
+      const [outcome] = await Promise.allSettled([held]);
+      clearTimeout(timeout);
+      process.kill(running.pid, 'SIGCONT');
+      process.kill(running.pid, 'SIGUSR2');
+      const isTakenOver = outcome.status === 'fulfilled';
+      await running.written(isTakenOver ? 'refused this process did not respond' : 'written written 1');
+      const written = await store.getMany([{ collection: 'instance', id: 'written 1' }]);
+      expect(written[0] === undefined).toBe(isTakenOver);
+      expect(isTakenOver).toBe(kind.name === 'Firestore');
+      if (isTakenOver) await outcome.value[Symbol.asyncDispose]();
+    }, 120_000);
+  });
+});

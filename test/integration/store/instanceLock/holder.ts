@@ -1,0 +1,23 @@
+import { withLock } from '../../../../shared/store/lock/fence.ts';
+import type { LockMode } from '../../../../shared/store/lock/instanceLock.ts';
+import { openStore, type StoreLocation } from '../../../../shared/store/openStore.ts';
+
+// Runs as a separate process: `holder.ts LOCATION MODE`. Holds the lock, and writes a document at each SIGUSR2.
+
+const location: StoreLocation = JSON.parse(process.argv[2] ?? '');
+const mode: LockMode = process.argv[3] === 'alone' ? 'alone' : 'shared';
+const store = await openStore(location);
+const { signal } = new AbortController();
+await withLock(store, { mode, operation: 'import', caller: 'holder', signal }, async (locked) => {
+  let number = 0;
+  process.on('SIGUSR2', () => {
+    const key = { collection: 'instance', id: `written ${number++}` } as const;
+    const written = locked.commit([{ type: 'create', key, fields: {} }]);
+    written.then(
+      () => process.stdout.write(`written ${key.id}\n`),
+      (error: Error) => process.stdout.write(`refused ${error.message}\n`),
+    );
+  });
+  process.stdout.write('taken\n');
+  await new Promise((resolve) => setTimeout(resolve, 600_000));
+});
