@@ -136,7 +136,7 @@ function toProvider({ orgId = '', partition, body }: StoredDocument): Provider {
 
 /** Reads the ids of the users and organisations whose deletion has begun and not ended. */
 async function readDeletions(snapshot: Snapshot) {
-  const { orgIds } = await readRemovals(snapshot);
+  const orgIds = await readRemovals(snapshot);
   const userIds = new Set<string>();
   const { collection } = machineUserSection;
   for await (const users of snapshot.scan({ collection, partitions: deletionPartitions, fields: ['body'] }))

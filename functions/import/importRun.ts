@@ -10,7 +10,6 @@ import type { LockHolder } from '../../shared/store/lock/instanceLock.ts';
 import type { DocumentStore, Store } from '../../shared/store/store.ts';
 import type { ImportProgress, ImportRequestOptions, OnConflict } from './contract.ts';
 import type { ImportReport } from './results/report.ts';
-import type { RemovalWatch } from './write/removalWatch.ts';
 import type { ReservedNames } from './write/reservedNames.ts';
 
 /** The settings of an import: the options of its request, and those of its caller. */
@@ -67,7 +66,10 @@ export interface Writing extends ImportRun {
   /** The path of the calling user's record. */
   readonly callerPath: string | undefined;
   readonly reservedNames: ReservedNames;
-  readonly watch: RemovalWatch;
+  /** The organisations whose removal was interrupted: their records count as missing. */
+  readonly removed: ReadonlySet<string>;
+  /** When the import took the lock. What other calls have changed since, it does not overwrite; ISO 8601, UTC. */
+  readonly since: string;
   /** Whether login names contain the domain of an organisation that has no domain policy. */
   readonly loginNamesByDefault: boolean;
   /** The batch size that suits the database at present, if the database reports one. */

@@ -1,6 +1,7 @@
+import { readRemovals } from '../../shared/accounts/organisationRemovals.ts';
 import { systemAccount } from '../../shared/audit/openAudit.ts';
 import { organisationKey, userKey } from '../../shared/auth/authorise.ts';
-import { firstIds, organisationsExist } from '../../shared/errors/errors.ts';
+import { firstIds, organisationRemoved, organisationsExist } from '../../shared/errors/errors.ts';
 import { IdentityError } from '../../shared/errors/identityError.ts';
 import { objectReplaced } from '../../shared/errors/storageErrors.ts';
 import type { FileLimits } from '../../shared/exportFile/fileLimits.ts';
@@ -13,7 +14,7 @@ import { describeInstance } from '../../shared/store/instance.ts';
 import { fencedDocuments } from '../../shared/store/lock/fence.ts';
 import type { LockRequest } from '../../shared/store/lock/instanceLock.ts';
 import { openOverlay } from '../../shared/store/overlay.ts';
-import { type Collection, documentPath, READ_BATCH, type Store } from '../../shared/store/store.ts';
+import { type Collection, type DocumentStore, documentPath, READ_BATCH, type Store } from '../../shared/store/store.ts';
 import { inTurns } from '../../shared/turns.ts';
 import type { ImportResponse } from './contract.ts';
 import type { ImportRun, ImportSettings, Writing } from './importRun.ts';
@@ -21,7 +22,6 @@ import { fileWarnings, ignoredWarning, loginNameWarnings } from './results/fileW
 import { ImportReport } from './results/report.ts';
 import { carriedSections, countNotCarried, missingWarnings, organisationFilter, parentSections } from './selection.ts';
 import { isCreatedByImport } from './stamp.ts';
-import { RemovalWatch } from './write/removalWatch.ts';
 import { ReservedNames } from './write/reservedNames.ts';
 import { settleLoginNames, type Targets, writeOrganisations } from './write/writeOrganisations.ts';
 import { writePhase } from './write/writePhase.ts';
@@ -126,12 +126,24 @@ async function beginWriting(run: ImportRun, inspection: Inspection): Promise<Wri
     passwordHashing,
     callerPath: caller === undefined ? undefined : documentPath(userKey(caller.userId)),
     reservedNames: new ReservedNames(store),
-    watch: await RemovalWatch.begin(store, orgIdsOf(inspection)),
+    removed: await readOthersRemoved(store, orgIdsOf(inspection)),
+    since: new Date().toISOString(),
     loginNamesByDefault: (await describeInstance(store)).loginNamesByDomain,
     pace: dryRun === true ? {} : base,
     attempts: 0,
     expectExisting: false,
   };
+}
+
+/**
+ * Reads the organisations whose removal was interrupted.
+ * @throws IdentityError ABORTED if it is one of the file's
+ */
+async function readOthersRemoved(store: DocumentStore, orgIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const removed = await readRemovals(store);
+  const own = orgIds.find((orgId) => removed.has(orgId));
+  if (own !== undefined) throw organisationRemoved({ orgId: own });
+  return removed;
 }
 
 /** Writes the organisations, then their records phase by phase. */

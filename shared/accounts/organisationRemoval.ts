@@ -1,7 +1,7 @@
 // Removal of organisations with all their records.
 
 import { organisationKey } from '../auth/authorise.ts';
-import { defaultOrganisationKept, organisationUnknown, removalSuperseded } from '../errors/commandErrors.ts';
+import { defaultOrganisationKept, organisationUnknown } from '../errors/commandErrors.ts';
 import { parseObject, textAt } from '../json/jsonObject.ts';
 import { scopeKey } from '../organisation/loginNameScope.ts';
 import { type Section, sectionPartition } from '../organisation/section.ts';
@@ -9,7 +9,7 @@ import { deletionPartition, humanUserSection, machineUserSection } from '../orga
 import { isInRemoval, removedOrganisations, sections } from '../organisation/sections.ts';
 import { readDefaultOrganisation } from '../store/instance.ts';
 import { scanInPasses } from '../store/passes.ts';
-import type { DocumentKey, Reader, Store, Transaction } from '../store/store.ts';
+import type { DocumentKey, Reader, Store } from '../store/store.ts';
 import {
   DELETIONS_PER_COMMIT,
   deleteWithClaims,
@@ -19,7 +19,7 @@ import {
   type Stored,
 } from './dependents.ts';
 import { requireOtherOwner } from './members.ts';
-import { changeRemovals, holdRemovals } from './organisationRemovals.ts';
+import { changeRemovals } from './organisationRemovals.ts';
 
 /** An organisation to remove. */
 export interface RemovableOrganisation {
@@ -74,10 +74,10 @@ async function countStoredRecords(store: Store, orgId: string, section: Section)
 /**
  * Removes organisations with all their records, and dependent records of others. The first step marks them, the last one
  * deletes them; repeating the call continues an interrupted removal. From the first step on, their users' tokens are
- * invalid, exports omit them, and imports do not write into them.
+ * invalid, exports omit them, and imports do not write into them. The caller holds the instance's lock alone.
  * @param signal stops between two batches, with its reason
  * @returns the number of deleted documents, without claims
- * @throws as `describeRemoval`; IdentityError ABORTED when another call removes one of them at the same time
+ * @throws as `describeRemoval`
  */
 export async function removeOrganisations(
   store: Store,
@@ -90,7 +90,7 @@ export async function removeOrganisations(
     for (let start = 0; start < found.length; start += DELETIONS_PER_COMMIT) {
       signal.throwIfAborted();
       const batch = found.slice(start, start + DELETIONS_PER_COMMIT);
-      await deleteBatch(store, orgIds, batch);
+      await store.transaction((transaction) => deleteWithClaims(transaction, batch));
       deleted += batch.length;
     }
   };
@@ -136,26 +136,10 @@ async function* findOwn(store: Store, orgId: string): AsyncGenerator<readonly St
   }
 }
 
-/** Deletes documents with their claims, while the organisations' removal has not ended. */
-function deleteBatch(store: Store, orgIds: readonly string[], batch: readonly Stored[]): Promise<void> {
-  return store.transaction(async (transaction) => {
-    await holdRemoval(transaction, orgIds);
-    await deleteWithClaims(transaction, batch);
-  });
-}
-
 function finishRemoval(store: Store, orgIds: readonly string[]): Promise<void> {
   return store.transaction(async (transaction) => {
-    await holdRemoval(transaction, orgIds);
     await deleteWithClaims(transaction, await readDependents(transaction, orgIds.map(organisationKey)));
     transaction.write(orgIds.map((orgId) => ({ type: 'delete', key: scopeKey(orgId) })));
     await changeRemovals(transaction, (earlier) => [...earlier].filter((orgId) => !orgIds.includes(orgId)));
   });
-}
-
-/** Requires that no other call has completed the removal: the ids may belong to new organisations since. */
-async function holdRemoval(transaction: Transaction, orgIds: readonly string[]): Promise<void> {
-  const { orgIds: inRemoval } = await holdRemovals(transaction);
-  const ended = orgIds.find((orgId) => !inRemoval.has(orgId));
-  if (ended !== undefined) throw removalSuperseded({ orgId: ended });
 }

@@ -35,10 +35,6 @@ export const defaultOrganisationKept = defineError('FAILED_PRECONDITION', 'DEFAU
   text: 'organisation {orgId} is the default organisation, which stays: omit it',
 });
 
-export const removalSuperseded = defineError('ABORTED', 'REMOVAL_SUPERSEDED', {
-  text: 'another call of identity org delete has removed organisation {orgId} meanwhile: repeat the command for the others',
-});
-
 export const notServiceUser = defineError('FAILED_PRECONDITION', 'NOT_A_SERVICE_USER', {
   text: 'user {userId} is a person: specify a service user',
 });

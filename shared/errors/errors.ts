@@ -184,5 +184,5 @@ export const deadlineExceeded = defineError('DEADLINE_EXCEEDED', 'DEADLINE_EXCEE
 });
 
 export const organisationRemoved = defineError('ABORTED', 'ORGANISATION_REMOVED', {
-  text: 'organisation {orgId} is being removed, or was removed during the import: wait for identity org delete to end, or repeat it if it was interrupted, then send the request again',
+  text: 'the removal of organisation {orgId} was interrupted: repeat identity org delete, then send the request again',
 });

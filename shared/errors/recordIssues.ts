@@ -76,9 +76,9 @@ export const recordIssues = {
     text: 'the project grant would lose roles that user grants still use[: {roles} (user grants: {count}, such as {grant})]',
     remedy: 'remove the roles from the user grants first; if this import does so, send it again',
   },
-  roles_lacking: {
-    text: 'the project grant lacks roles that user grants use: {roles} (user grants: {count}, such as {grant})',
-    remedy: 'add the roles to the project grant, or remove them from the user grants',
+  changed_meanwhile: {
+    text: 'another call has changed the record since this import began, such as a lock or the removal of a factor',
+    remedy: 'check the record, then send the import again to overwrite it',
   },
   member_deleted: {
     text: 'the user was a member of an organisation of this id that was deleted, and cannot become a member again',

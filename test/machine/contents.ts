@@ -14,7 +14,7 @@ const object = z.record(z.string(), z.unknown());
 const member = z.object({ userId: z.string(), roles: z.array(z.string()) });
 const INSTANCE_MEMBERS = 'instanceMembers';
 /** However many imports there were. */
-const MAX_INSTANCE_DOCUMENTS = 150;
+const MAX_INSTANCE_DOCUMENTS = 100;
 
 /** Reads a whole database into a model; its tokens have no secrets. */
 export function modelOf(database: Database): Model {

@@ -1,11 +1,11 @@
 // The decisions of a batch whose records meet existing ones.
 
+import { because } from '../../../shared/errors/recordIssues.ts';
 import { createRecord, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { isList } from '../../../shared/organisation/section.ts';
 import {
   type DocumentKey,
-  type DocumentStore,
   documentPath,
   type StoredDocument,
   type Transaction,
@@ -20,14 +20,13 @@ import { type BatchComparison, comparedFields, isSameRecord, needsBody } from '.
 import { canOverwrite, heldClaims, keepsReservedNames, overwriteRecord, overwrittenFields } from './overwrite.ts';
 import { writeWarnings } from './privileges.ts';
 import { findProtected } from './protectedRecords.ts';
-import { findNarrowed, findRolesInUse, type NarrowedGrant, restoreGrantsInUse } from './rolesInUse.ts';
+import { findNarrowed, findRolesInUse } from './rolesInUse.ts';
 
 /** The outcomes of a batch's records. */
 type Outcomes = ReadonlyMap<IncomingRecord, RecordOutcome>;
 
 /** Records that are written together. */
 export interface Batch {
-  readonly store: DocumentStore;
   readonly records: readonly IncomingRecord[];
   readonly comparison: BatchComparison;
   /**
@@ -45,16 +44,13 @@ type Decision = RecordOutcome | 'create' | 'overwrite';
  * it.
  */
 export async function decideBatch(writing: Writing, batch: Batch): Promise<void> {
-  const { store, records, attempts } = batch;
+  const { records, attempts } = batch;
   const plans = records.map(({ plan }) => plan);
-  // Kept between attempts: a project grant that another import has narrowed since may still lack roles in use.
-  const narrowed = new Map<IncomingRecord, NarrowedGrant>();
-  const stamp = await store.transaction(async (transaction) => {
+  const stamp = await writing.store.transaction(async (transaction) => {
     const documents = await readStored(transaction, plans, writing.onConflict);
     const committed = findCommitted(batch, documents);
     if (committed !== undefined) return committed;
     const grants = writing.onConflict === 'overwrite' ? findNarrowed(records, documents) : [];
-    for (const grant of grants) narrowed.set(grant.incoming, grant);
     const inUse = await findRolesInUse(writing.base, grants);
     const protectedRecords = new Map([...findProtected(writing, documents, records), ...inUse]);
     const next = nextStamp(writing);
@@ -62,8 +58,6 @@ export async function decideBatch(writing: Writing, batch: Batch): Promise<void>
     return next;
   });
   for (const [record, outcome] of attempts.get(stamp) ?? []) record.outcome = outcome;
-  const overwritten = [...narrowed.values()].filter(({ incoming }) => incoming.outcome?.kind === 'overwritten');
-  for (const [record, issue] of await restoreGrantsInUse(writing, overwritten, stamp)) record.outcome = failed(issue);
 }
 
 /** Returns the stamp of the attempt that wrote one of the stored records, whose response was lost. */
@@ -192,8 +186,14 @@ function decideRecord(
   if (!isSameRecord(plan, stored) || writing.onConflict === 'report') return existing;
   if (writing.onConflict === 'skip') return { kind: 'skipped' };
   if (!canOverwrite(plan, stored)) return existing;
+  if ((stored.changedAt ?? '') > writing.since) return failed(changedMeanwhile(plan));
   if (reserved !== undefined && !keepsReservedNames(plan, stored)) return failed(reserved);
   return protection === undefined ? 'overwrite' : failed(protection);
+}
+
+/** The issue of a record that a call without the lock has changed: to undo a lock or a removal is not for this import. */
+function changedMeanwhile({ record }: RecordPlan): RecordIssue {
+  return { ...record.section.error.exists, ...because('changed_meanwhile', {}) };
 }
 
 /** Decides a record that repeats a written one: entries of a file may repeat equal policies, but not records of lists. */

@@ -1,15 +1,14 @@
 // Project grants that lose roles which user grants use.
 
 import { because } from '../../../shared/errors/recordIssues.ts';
-import { parseObject, putAt, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
+import { parseObject, textAt, textsAt } from '../../../shared/json/jsonObject.ts';
 import { toRecord } from '../../../shared/organisation/record.ts';
-import { serialise } from '../../../shared/organisation/recordBody.ts';
 import { reportedId } from '../../../shared/organisation/recordPlan.ts';
 import type { RecordIssue } from '../../../shared/organisation/relations.ts';
 import { sectionPartition } from '../../../shared/organisation/section.ts';
 import { projectGrantSection, rolesInUse, userGrantSection } from '../../../shared/organisation/sections/grants.ts';
 import { scanInPasses } from '../../../shared/store/passes.ts';
-import { documentPath, type StoredDocument, type Write } from '../../../shared/store/store.ts';
+import { documentPath, type StoredDocument } from '../../../shared/store/store.ts';
 import { yieldToEventLoop } from '../../../shared/turns.ts';
 import type { Writing } from '../importRun.ts';
 import type { IncomingRecord } from '../incomingRecord.ts';
@@ -17,15 +16,9 @@ import { isSameRecord } from './comparison.ts';
 
 const ROLES = 'projectGrant.roleKeys[]';
 
-/** A project grant, and the roles that no user grant through it may use. */
-interface CheckedGrant {
-  readonly incoming: IncomingRecord;
-  readonly lost: Pick<ReadonlySet<string>, 'has'>;
-}
-
 /** A project grant with fewer roles than the stored one. */
-export interface NarrowedGrant extends CheckedGrant {
-  readonly stored: StoredDocument;
+interface NarrowedGrant {
+  readonly incoming: IncomingRecord;
   /** The roles that only the stored one has. */
   readonly lost: ReadonlySet<string>;
 }
@@ -52,7 +45,7 @@ export function findNarrowed(
     if (section !== projectGrantSection || stored === undefined || !isSameRecord(plan, stored)) return [];
     const kept = new Set(textsAt(json, ROLES, orgId));
     const lost = textsAt(parseObject(stored.body), ROLES, orgId).filter((role) => !kept.has(role));
-    return lost.length === 0 ? [] : [{ incoming, stored, lost: new Set(lost) }];
+    return lost.length === 0 ? [] : [{ incoming, lost: new Set(lost) }];
   });
 }
 
@@ -65,39 +58,13 @@ export async function findRolesInUse(
   grants: readonly NarrowedGrant[],
 ): Promise<Map<IncomingRecord, RecordIssue>> {
   const uses = await findUses(store, grants);
-  return new Map([...uses].map(([incoming, use]) => [incoming, issueOf(use, 'roles_in_use')]));
-}
-
-/**
- * Finds the unchanged project grants that lack roles which user grants use. An import that ended after it had overwritten
- * a project grant, and before it could restore it, leaves one: its repetition must not report success. The user grants
- * are read only if a project grant has been overwritten before.
- * @returns the records, each with its issue
- */
-export async function findLackedRoles(
-  { base, store, onConflict }: Writing,
-  unchanged: readonly IncomingRecord[],
-): Promise<Map<IncomingRecord, RecordIssue>> {
-  const candidates = unchanged.filter(({ plan }) => plan.record.section === projectGrantSection);
-  if (onConflict !== 'overwrite' || candidates.length === 0) return new Map();
-  const keys = candidates.map(({ plan }) => plan.key);
-  const stored = await store.getMany(keys, ['createdAt', 'changedAt']);
-  const overwritten = candidates.filter((_, index) => stored[index]?.changedAt !== stored[index]?.createdAt);
-  const uses = await findUses(base, overwritten.map(withoutOtherRoles));
-  return new Map([...uses].map(([incoming, use]) => [incoming, issueOf(use, 'roles_lacking')]));
-}
-
-/** Returns a project grant to check for the use of any role that it does not have. */
-function withoutOtherRoles(incoming: IncomingRecord): CheckedGrant {
-  const { json, orgId } = incoming.plan.record;
-  const roles = new Set(textsAt(json, ROLES, orgId));
-  return { incoming, lost: { has: (role) => !roles.has(role) } };
+  return new Map([...uses].map(([incoming, use]) => [incoming, issueOf(use)]));
 }
 
 /** Finds the user grants with roles that project grants lose. Reads each organisation's user grants once, in passes. */
 async function findUses(
   store: Writing['base'],
-  grants: readonly CheckedGrant[],
+  grants: readonly NarrowedGrant[],
 ): Promise<ReadonlyMap<IncomingRecord, Use>> {
   const uses = new Map<IncomingRecord, Use>();
   const byOrganisation = Map.groupBy(grants, ({ incoming }) => grantField(incoming, 'projectGrant.grantedOrgId'));
@@ -121,52 +88,6 @@ async function findUses(
   return uses;
 }
 
-/**
- * Restores overwritten project grants that lack roles which other imports have given to user grants since the check. No
- * further user grant can get these roles: it is committed under the version of its project grant. The roles may be those
- * of an earlier content, because another import could not restore a project grant that this one has overwritten.
- * @param stamp the change date of the overwritten records
- * @returns the restored records, each with its issue
- */
-export async function restoreGrantsInUse(
-  { base, store }: Writing,
-  grants: readonly NarrowedGrant[],
-  stamp: string,
-): Promise<Map<IncomingRecord, RecordIssue>> {
-  const uses = await findUses(
-    base,
-    grants.map(({ incoming }) => withoutOtherRoles(incoming)),
-  );
-  const used = grants.flatMap((grant) => {
-    const use = uses.get(grant.incoming);
-    return use === undefined ? [] : [{ ...grant, use }];
-  });
-  if (used.length === 0) return new Map();
-  return store.transaction(async (transaction) => {
-    const current = await transaction.getMany(
-      used.map(({ incoming }) => incoming.plan.key),
-      ['changedAt'],
-    );
-    const changedAt = (date: (grant: NarrowedGrant) => string | undefined) =>
-      used.filter((grant, index) => current[index] !== undefined && current[index].changedAt === date(grant));
-    // Other imports may have overwritten some of them meanwhile.
-    const own = changedAt(() => stamp);
-    transaction.write(own.map(restoringWrite));
-    // If the commit's response was lost, they are already restored.
-    const restored = [...own, ...changedAt(({ stored }) => stored.changedAt)];
-    return new Map(restored.map(({ incoming, use }) => [incoming, issueOf(use, 'roles_in_use')]));
-  });
-}
-
-function restoringWrite({ incoming, stored, use }: NarrowedGrant & { readonly use: Use }): Write {
-  const { id: _, ...fields } = stored;
-  const { key, record } = incoming.plan;
-  const json = parseObject(stored.body);
-  const roles = new Set([...textsAt(json, ROLES, record.orgId), ...use.roles]);
-  putAt(json, 'projectGrant.roleKeys', [...roles]);
-  return { type: 'update', key, fields: { ...fields, ...serialise(json), state: fields.state ?? null } };
-}
-
 function grantField({ plan }: IncomingRecord, path: string): string {
   const { json, orgId } = plan.record;
   return textAt(json, path, orgId);
@@ -184,7 +105,7 @@ function addUse(
   uses.set(incoming, use);
 }
 
-/** Returns the issue of a project grant that would lose roles in use, or lacks them. */
-function issueOf({ roles, firstId, count }: Use, reason: 'roles_in_use' | 'roles_lacking'): RecordIssue {
-  return { ...rolesInUse, ...because(reason, { roles: [...roles], count, grant: firstId }) };
+/** Returns the issue of a project grant that would lose roles in use. */
+function issueOf({ roles, firstId, count }: Use): RecordIssue {
+  return { ...rolesInUse, ...because('roles_in_use', { roles: [...roles], count, grant: firstId }) };
 }

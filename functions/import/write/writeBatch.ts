@@ -2,66 +2,45 @@ import { hashPassword } from '../../../shared/auth/password.ts';
 import { createWrites, type RecordPlan } from '../../../shared/organisation/recordPlan.ts';
 import { documentPath, WriteConflictError } from '../../../shared/store/store.ts';
 import type { Writing } from '../importRun.ts';
-import {
-  failed,
-  type IncomingRecord,
-  isUndecided,
-  type RecordOutcome,
-  type Settled,
-  toIncoming,
-} from '../incomingRecord.ts';
+import { type IncomingRecord, isUndecided, type RecordOutcome, type Settled, toIncoming } from '../incomingRecord.ts';
 import { isOfThisImport, nextStamp } from '../stamp.ts';
 import { BatchComparison, readCompared } from './comparison.ts';
 import { completeRecords } from './completeRecords.ts';
 import { type Batch, decideBatch, planToStore, withWriteWarnings } from './decision.ts';
-import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
 import { dropMissingRoles } from './missingRoles.ts';
 import { findPrivileges, writeWarnings } from './privileges.ts';
 import { checkReferences } from './references.ts';
-import { findLackedRoles } from './rolesInUse.ts';
 
 const CREATED: RecordOutcome = { kind: 'created' };
 const UNCHANGED: RecordOutcome = { kind: 'unchanged' };
 
 /**
  * Writes a batch and returns its outcomes in order. Records are created without reading first. If one of them exists,
- * the batch is decided record by record in a transaction. A record and its claims are written atomically. If a reference
- * changes meanwhile, the batch starts over.
+ * the batch is decided record by record in a transaction. A record and its claims are written atomically.
  */
 export async function writeBatch(writing: Writing, plans: readonly RecordPlan[]): Promise<Settled[]> {
-  for (;;) {
-    try {
-      return await attemptBatch(writing, plans.map(toIncoming));
-    } catch (error) {
-      if (!(error instanceof ReferenceChangedError)) throw error;
-    }
-  }
-}
-
-async function attemptBatch(writing: Writing, records: readonly IncomingRecord[]): Promise<Settled[]> {
-  const store = new GuardedStore(writing.store, writing.watch);
+  const { store, removed } = writing;
+  const records = plans.map(toIncoming);
   await completeRecords(store, records);
   await Promise.all([
-    checkReferences(store, records.filter(isUndecided), store.removals.orgIds),
+    checkReferences(store, records.filter(isUndecided), removed),
     writing.reservedNames.check(records),
   ]);
-  await checkReferences(store, await dropMissingRoles(store, records), store.removals.orgIds);
-  await writeUndecided(writing, store, records);
-  const unchanged = records.filter(({ outcome }) => outcome?.kind === 'unchanged');
-  for (const [record, issue] of await findLackedRoles(writing, unchanged)) record.outcome = failed(issue);
+  await checkReferences(store, await dropMissingRoles(store, records), removed);
+  await writeUndecided(writing, records);
   writing.expectExisting = records.some(({ outcome }) => outcome?.kind !== 'created');
   return records.map(toSettled);
 }
 
 /** Decides and writes the records that can be written. */
-async function writeUndecided(writing: Writing, store: GuardedStore, all: readonly IncomingRecord[]): Promise<void> {
+async function writeUndecided(writing: Writing, all: readonly IncomingRecord[]): Promise<void> {
   const comparison = new BatchComparison(writing.onConflict, writing.signal);
   const readsFirst = writing.expectExisting;
   const conflicts = readsFirst && (await findUnchanged(writing, all.filter(isUndecided), comparison));
   const records = all.filter(isUndecided);
   await findPrivileges(writing, records);
   await hashPasswords(writing, records);
-  const batch: Batch = { store, records, comparison, attempts: new Map() };
+  const batch: Batch = { records, comparison, attempts: new Map() };
   const mustDecide = conflicts || records.some(({ reserved }) => reserved !== undefined);
   if (!mustDecide && (await tryCreate(writing, batch))) return;
   if (!readsFirst) await comparePasswords(writing, records, comparison);
@@ -78,14 +57,14 @@ function toSettled({ plan, warnings, outcome }: IncomingRecord): Settled {
  * Creates all records in one commit.
  * @returns whether they were created; otherwise a record or one of its claims exists
  */
-async function tryCreate(writing: Writing, { store, records, attempts }: Batch): Promise<boolean> {
+async function tryCreate(writing: Writing, { records, attempts }: Batch): Promise<boolean> {
   const stamp = nextStamp(writing);
   const writes = records.flatMap((record) => createWrites(planToStore(record), stamp));
   if (new Set(writes.map(({ key }) => documentPath(key))).size < writes.length) return false;
   const outcomes = new Map(records.map((record) => [record, withWriteWarnings(CREATED, writeWarnings(record))]));
   attempts.set(stamp, outcomes);
   try {
-    await store.commit(writes);
+    await writing.store.commit(writes);
   } catch (error) {
     if (error instanceof WriteConflictError) return false;
     throw error;

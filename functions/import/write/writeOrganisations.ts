@@ -25,7 +25,6 @@ import { inTurns, yieldToEventLoop } from '../../../shared/turns.ts';
 import type { Writing } from '../importRun.ts';
 import type { RecordOutcome, Settled } from '../incomingRecord.ts';
 import type { ImportReport } from '../results/report.ts';
-import { GuardedStore, ReferenceChangedError } from './guardedStore.ts';
 import { RecordWriter } from './recordWriter.ts';
 
 /** An existing organisation, and the policies for its imported records. */
@@ -53,7 +52,7 @@ const ID_MISSING: RecordIssue = {
  * cannot be created is an error, and its records are skipped (zitadel 5.5).
  */
 export async function writeOrganisations(writing: Writing): Promise<Targets> {
-  const { store, signal, report, watch, inspection } = writing;
+  const { store, signal, report, inspection } = writing;
   const organisations = await withPolicyIssues(writing, inspection.organisations.map(toFileOrganisation));
   const existing = new Set<string>();
   const uncreatable = organisations.filter(({ issue }) => issue !== undefined);
@@ -80,7 +79,6 @@ export async function writeOrganisations(writing: Writing): Promise<Targets> {
   const headers = inspection.organisations.filter(({ orgId }) => existing.has(orgId));
   const targets = await loadTargets(writing, headers);
   for (const orgId of targets.keys()) report.addOrganisation(orgId);
-  await watch.expect([...targets.keys()]);
   return new Map(
     inspection.entries.flatMap((position, entry) => {
       const header = position === undefined ? undefined : inspection.organisations[position];
@@ -225,19 +223,18 @@ export async function settleLoginNames(writing: Writing, targets: Targets): Prom
 
 /** Settles the scopes that are open on the instance's default, and returns all of them. */
 async function settleScopes(
-  { store, watch, loginNamesByDefault }: Writing,
+  { store, loginNamesByDefault }: Writing,
   orgIds: readonly string[],
 ): Promise<(boolean | undefined)[]> {
   for (;;) {
-    const guarded = new GuardedStore(store, watch);
-    const scopes = await readLoginNameScopes(guarded, orgIds, loginNamesByDefault);
+    const scopes = await readLoginNameScopes(store, orgIds, loginNamesByDefault);
     const open = orgIds.filter((_orgId, index) => scopes[index] === undefined);
     if (open.length === 0) return scopes;
     try {
-      await guarded.commit(open.map(defaultScopeWrite));
+      await store.commit(open.map(defaultScopeWrite));
     } catch (error) {
-      // Another import has settled one of them meanwhile, or an organisation was removed: read again.
-      if (!(error instanceof WriteConflictError || error instanceof ReferenceChangedError)) throw error;
+      // Another import has settled one of them meanwhile: read again.
+      if (!(error instanceof WriteConflictError)) throw error;
     }
   }
 }

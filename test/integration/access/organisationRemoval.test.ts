@@ -5,15 +5,16 @@ import { describeRemoval, removeOrganisations } from '../../../shared/accounts/o
 import { issueToken } from '../../../shared/accounts/personalAccessTokens.ts';
 import { createServiceUser } from '../../../shared/accounts/serviceUsers.ts';
 import { DAY_MS } from '../../../shared/clock.ts';
+import { withLock } from '../../../shared/store/lock/fence.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { goingIds, linkedOrganisations, staying } from '../../support/fixtures/linkedOrganisations.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
-import { servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
+import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
 import { interruptedStore } from '../../support/stores/interruptedStore.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
 import { openTestStore } from '../../support/stores/stores.ts';
-import { watchedStore } from '../../support/stores/watchedStore.ts';
+import { hookedStore, watchedStore } from '../../support/stores/watchedStore.ts';
 
 const { signal } = new AbortController();
 const now = new Date();
@@ -28,7 +29,6 @@ async function contents(store: Store) {
 /** An instance with the remaining organisation, and its content before the others are imported and linked with it. */
 async function linkedInstance(orgs = linkedOrganisations) {
   const store = await openTestStore();
-  const removeAll = async () => void (await removeOrganisations(store, goingIds, signal));
   const instance = await testInstance(store);
   await instance.import({ data_orgs: { orgs: [staying] } });
   const before = await contents(store);
@@ -36,7 +36,7 @@ async function linkedInstance(orgs = linkedOrganisations) {
   expect(errors?.filter(({ id = '' }) => /stays|goes/.test(id)) ?? []).toEqual([]);
   await changeRole(store, { userId: 'goes-ben', orgId: undefined }, 'IAM_OWNER', 'add', now);
   for (const userId of ['goes-ben', 'goes-robot']) await issueToken(store, userId, now, DAY_MS);
-  return { store, instance, before, removeAll };
+  return { store, instance, before };
 }
 
 describe('the removal of organisations', () => {
@@ -97,7 +97,7 @@ describe('the removal of organisations', () => {
     const file = { orgs: [organisation('goes', { humanUsers: [person('late')] })] };
     const { status, body } = await instance.refusedImport({ data_orgs: file });
     expect([status, body.code]).toEqual([409, 10]);
-    expect(body.message).toContain('or repeat it if it was interrupted');
+    expect(body.message).toContain('the removal of organisation goes was interrupted: repeat identity org delete');
     await expect(issueToken(store, 'goes-robot', now, DAY_MS)).rejects.toThrow('user goes-robot not found');
     await expect(createServiceUser(store, 'bot', 'goes', now)).rejects.toThrow('organisation goes not found');
     const member = { userId: 'stays-ada', orgId: 'goes' };
@@ -109,42 +109,19 @@ describe('the removal of organisations', () => {
     expect(await contents(store)).toEqual(before);
   });
 
-  it.each([2, 6])('at the same time as an import into it leaves nothing of the import (commit %i)', async (moment) => {
-    const { store, removeAll, instance, before } = await linkedInstance();
-    const during = interruptedStore(store, { commit: moment, when: 'before' }, removeAll);
-    const served = servedInstance(during, instance);
-    const more = organisation('goes', {
-      humanUsers: Array.from({ length: 2_000 }, (_, index) => person(`more${index}`)),
-      userMetadata: Array.from({ length: 2_000 }, (_, index) => ({ id: `more${index}`, key: 'a', value: 'eA==' })),
+  it('waits for an import into the organisation, and removes what the import has written', async () => {
+    const { store, instance, before } = await linkedInstance();
+    const request = { mode: 'alone', operation: 'org delete', caller: 'root', signal } as const;
+    let removal: Promise<number> | undefined;
+    const during = hookedStore(store, async () => {
+      removal ??= withLock(store, request, (locked) => removeOrganisations(locked, goingIds, signal));
     });
-    const { status, body } = await served.refusedImport({ data_orgs: { orgs: [more] } });
-    expect([status, body.code]).toEqual([409, 10]);
+    const humanUsers = Array.from({ length: 2_000 }, (_, index) => person(`more${index}`));
+    const more = organisation('goes', { humanUsers });
+    const { summary } = await servedInstance(during, instance).import({ data_orgs: { orgs: [more] } });
+    expect(summary.created).toEqual({ humanUsers: 2_000 });
+    expect(await removal).toBeGreaterThan(2_000);
     expect(await contents(store)).toEqual(before);
-    expect((await instance.import({ data_orgs: { orgs: [more] } })).summary).toMatchObject({
-      created: { org: 1, humanUsers: 2_000, userMetadata: 2_000 },
-    });
-    expect(violationsOf(await readDatabase(store))).toEqual([]);
-  });
-
-  it('that ends before the first write of an import does not affect the import', async () => {
-    const { store, removeAll, instance } = await linkedInstance();
-    const served = servedInstance(interruptedStore(store, { commit: 0, when: 'before' }, removeAll), instance);
-    const { summary } = await served.import({ data_orgs: { orgs: linkedOrganisations.slice(0, 1) } });
-    expect(summary.created).toMatchObject({ org: 1, humanUsers: 2, projects: 1 });
-    expect(violationsOf(await readDatabase(store))).toEqual([]);
-  });
-
-  it('during an import into another organisation leaves no reference to the removed one', async () => {
-    const { store, removeAll, instance } = await linkedInstance();
-    for (const commit of [0, 1]) {
-      const during = interruptedStore(store, { commit, when: 'before' }, removeAll);
-      const served: TestInstance = servedInstance(during, instance);
-      const members = { orgMembers: [{ userId: 'goes-robot', roles: ['ORG_OWNER'] }] };
-      const { summary } = await served.import({ data_orgs: { orgs: [organisation(`other${commit}`, members)] } });
-      expect(summary).toMatchObject({ created: { org: 1 }, failed: { orgMembers: 1 } });
-      expect(violationsOf(await readDatabase(store))).toEqual([]);
-      await instance.import({ data_orgs: { orgs: linkedOrganisations } });
-    }
   });
 
   it('that was interrupted blocks members of project grants to the removed organisation', async () => {
@@ -163,13 +140,6 @@ describe('the removal of organisations', () => {
       data_orgs: { orgs: [{ orgId: 'stays', projectGrantMembers: [member] }] },
     });
     expect(summary.failed).toEqual({ projectGrantMembers: 1 });
-  });
-
-  it('by another call at the same time completes the removal', async () => {
-    const { store, removeAll, before } = await linkedInstance();
-    const during = interruptedStore(store, { commit: 2, when: 'before' }, removeAll);
-    await expect(removeOrganisations(during, goingIds, signal)).rejects.toThrow('another call');
-    expect(await contents(store)).toEqual(before);
   });
 
   it('stops between two commits when it is aborted', async () => {

@@ -5,7 +5,6 @@ import { toIncoming } from '../../../../functions/import/incomingRecord.ts';
 import { ImportReport } from '../../../../functions/import/results/report.ts';
 import { BatchComparison } from '../../../../functions/import/write/comparison.ts';
 import { decideBatch } from '../../../../functions/import/write/decision.ts';
-import { RemovalWatch } from '../../../../functions/import/write/removalWatch.ts';
 import { ReservedNames } from '../../../../functions/import/write/reservedNames.ts';
 import { readRecord } from '../../../../shared/organisation/record.ts';
 import { createWrites, planRecord, type RecordPlan } from '../../../../shared/organisation/recordPlan.ts';
@@ -80,7 +79,8 @@ export function writingOf(store: MemoryStore, onConflict: OnConflict): Writing {
     passwordHashing: defaultPasswordHashing,
     callerPath: undefined,
     reservedNames: new ReservedNames(store),
-    watch: new RemovalWatch(store, [], { version: '', orgIds: new Set() }),
+    removed: new Set(),
+    since: STAMP,
     pace: {},
     loginNamesByDefault: false,
     attempts: 0,
@@ -92,7 +92,6 @@ export function writingOf(store: MemoryStore, onConflict: OnConflict): Writing {
 export async function decide(store: MemoryStore, plans: readonly RecordPlan[], onConflict: OnConflict): Promise<void> {
   store.forget();
   const batch = {
-    store,
     records: plans.map(toIncoming),
     comparison: new BatchComparison(onConflict, signal),
     attempts: new Map(),

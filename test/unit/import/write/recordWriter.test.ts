@@ -15,15 +15,15 @@ async function largestInFlight(nameLength: number, commitsInFlight: (() => numbe
   let [inFlight, largest, commits] = [0, 0, 0];
   const counted: DocumentStore = {
     getMany: (keys, fields) => memory.getMany(keys, fields),
-    transaction: async (work) => {
+    commit: async (writes) => {
       inFlight++;
       commits++;
       largest = Math.max(largest, inFlight);
       for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
       inFlight--;
-      return memory.transaction(work);
+      return memory.commit(writes);
     },
-    commit: () => Promise.reject(new Error('records are committed in transactions only')),
+    transaction: () => Promise.reject(new Error('new records are committed without reading')),
   };
   const limit = commitsInFlight === undefined ? {} : { pace: { commitsInFlight } };
   const settled: string[] = [];

@@ -1,0 +1,50 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { changeLock } from '../../../shared/accounts/userLocks.ts';
+import { userKey } from '../../../shared/auth/authorise.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { organisation, person } from '../../support/fixtures/organisations.ts';
+import { servedInstance, type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
+import { hookedStore } from '../../support/stores/watchedStore.ts';
+
+const orgs = (userName: string) => [
+  organisation('A', { humanUsers: [{ ...person('U'), user: { ...person('U').user, userName }, otpEmail: true }] }),
+];
+const overwriting = { on_conflict: 'overwrite', data_orgs: { orgs: orgs('renamed') } };
+
+async function removeFactor({ app, token }: TestInstance): Promise<void> {
+  const headers = { authorization: `Bearer ${token}` };
+  expect((await app.request('/v2/users/U/otp_email', { method: 'DELETE', headers })).status).toBe(200);
+}
+
+/** The calls that protect, none of which takes the lock. */
+const calls: readonly [string, (store: Store, instance: TestInstance) => Promise<unknown>, unknown[]][] = [
+  ['a lock', (store) => changeLock(store, 'U', 'lock', new Date(), false), ['USER_STATE_LOCKED', true]],
+  ['the removal of a factor', (_store, instance) => removeFactor(instance), ['USER_STATE_ACTIVE', undefined]],
+];
+
+describeStores('an overwriting import', (kind) => {
+  describe.each(calls)('does not undo %s', (_name, call, expected) => {
+    it('that began after the import', async () => {
+      const store = await openTestStore(kind);
+      const instance = await testInstance(store);
+      await instance.import({ data_orgs: { orgs: orgs('first') } });
+      let called: Promise<unknown> | undefined;
+      const during = hookedStore(store, async (writes) => {
+        if (called !== undefined || !writes.some(({ key }) => key.collection === 'users')) return;
+        // The clock of the call is past the millisecond in which the import began.
+        called = setTimeout(2).then(() => call(store, instance));
+        await called;
+      });
+      const { errors, reasons } = await servedInstance(during, instance).import(overwriting);
+      await called;
+      expect(errors).toMatchObject([{ type: 'human_user', id: 'U' }]);
+      expect(reasons).toMatchObject([{ reason: 'changed_meanwhile' }]);
+      const [user] = await store.getMany([userKey('U')]);
+      expect([user?.state, user?.otpEmail]).toEqual(expected);
+      // The next import has seen the call.
+      expect((await instance.import(overwriting)).summary.overwritten).toEqual({ humanUsers: 1 });
+    });
+  });
+});
