@@ -15,12 +15,15 @@ import {
 } from '../lock/instanceLock.ts';
 import { type DocumentKey, documentId, documentPath, type Write, WriteConflictError } from '../store.ts';
 import type { ExpectedVersions, Version } from '../transaction.ts';
+import { createDeadline } from './call.ts';
 import { commit } from './commit.ts';
 import { decodeVersion, type FirestoreConnection, type Timestamp } from './firestoreConnection.ts';
 import { getDocuments } from './reads.ts';
 
 const POLL_MS = SECOND_MS;
 const RENEWAL_MS = 10 * SECOND_MS;
+/** A call that has ended does not wait longer for a database that does not answer. */
+const RELEASE_MS = SECOND_MS;
 /** A holder that has not renewed its lease for this long can be replaced. */
 const LEASE_MS = 30 * SECOND_MS;
 
@@ -45,16 +48,17 @@ export function createLease(connection: FirestoreConnection): InstanceLock {
 }
 
 async function attempt(connection: FirestoreConnection, request: LockRequest): Promise<HeldLock | LockHolder> {
-  const { operation, caller } = request;
+  const { operation, caller, signal } = request;
+  const called = { ...connection, deadline: createDeadline(signal) };
   const holder = { id: randomUUID(), operation, caller, since: new Date().toISOString() };
   for (;;) {
-    request.signal.throwIfAborted();
-    const state = await readState(connection);
+    signal.throwIfAborted();
+    const state = await readState(called);
     const [excluding] = state.live;
     if (excluding !== undefined && (request.mode === 'alone' || state.lease?.mode === 'alone')) return excluding;
     const lease = nextLease(state, request, holder);
     try {
-      await commit(connection, leaseWrites(state, lease, holder), expectedBy(state));
+      await commit(called, leaseWrites(state, lease, holder), expectedBy(state));
       return hold(connection, holder, lease.epoch);
     } catch (error) {
       if (!(error instanceof WriteConflictError)) throw error;
@@ -134,7 +138,8 @@ function hold(connection: FirestoreConnection, holder: Holder, epoch: string): H
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer);
       // What was written stays written: a lease that cannot be released expires.
-      await release(connection, holder).catch(log.lockNotReleased);
+      const deadline = createDeadline(AbortSignal.timeout(RELEASE_MS));
+      await release({ ...connection, deadline }, holder).catch(log.lockNotReleased);
     },
   };
 }

@@ -28,9 +28,11 @@ export function faultyStore(store: Store, plan: InjectionPlan<StoreOperation>): 
   });
   const spares = (writes: readonly Write[]) =>
     writes.length === 0 || (plan.kind === 'conflicts' && writes.every(({ type }) => type !== 'create'));
+  // Every write is a transaction, except the creation of new records.
+  const committing = plan.kind === 'conflicts' ? 'commit' : 'transaction';
   const faulty: Store = {
     commit: (writes) =>
-      spares(writes) ? store.commit(writes) : injection.around('commit', () => store.commit(writes)),
+      spares(writes) ? store.commit(writes) : injection.around(committing, () => store.commit(writes)),
     transaction:
       plan.kind === 'conflicts'
         ? conflictingTransaction(store, (writes, result) =>
