@@ -9,7 +9,7 @@ import { comparable } from '../../support/fixtures/comparable.ts';
 import { type Organisation, organisation, person, zitadelExport } from '../../support/fixtures/organisations.ts';
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
-import { repeatingStore, watchedStore } from '../../support/stores/watchedStore.ts';
+import { hookedStore, repeatingStore, watchedStore } from '../../support/stores/watchedStore.ts';
 
 const PEOPLE = 700;
 const numbers = Array.from({ length: PEOPLE }, (_, index) => index);
@@ -112,14 +112,10 @@ describe('an import whose timeout expires in the middle', () => {
 describe('an import that fails', () => {
   it('reports the error of the store, and completes when it is sent again', async () => {
     const store = await openTestStore();
-    let transactions = 0;
-    const broken: Store = {
-      ...watchedStore(store, () => {}),
-      transaction: async (work) => {
-        if (++transactions > 3) throw new IdentityError({ code: 'UNAVAILABLE', text: 'the database is unavailable' });
-        return await store.transaction(work);
-      },
-    };
+    let commits = 0;
+    const broken = hookedStore(store, async () => {
+      if (++commits > 3) throw new IdentityError({ code: 'UNAVAILABLE', text: 'the database is unavailable' });
+    });
     expect(await failure(run(broken, [large]))).toMatchObject({ code: 'UNAVAILABLE' });
     const instance = await testInstance(store);
     const { errors, summary } = await instance.import({ dataOrgs: { orgs: [large] } });
