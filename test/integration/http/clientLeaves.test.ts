@@ -9,11 +9,12 @@ import { createApp, type Route } from '../../../shared/http/app.ts';
 import { serve } from '../../../shared/http/server.ts';
 import { defaultLimits } from '../../../shared/limits.ts';
 import { configureLog, type RequestLine } from '../../../shared/log.ts';
-import type { Snapshot, Store, Transaction } from '../../../shared/store/store.ts';
+import type { Snapshot, Store, Write } from '../../../shared/store/store.ts';
 import { memoryTrail } from '../../support/audit/memoryTrail.ts';
 import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { connectHttp2, openStream } from '../../support/http/http2.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
+import { watchedStore } from '../../support/stores/watchedStore.ts';
 
 const PEOPLE = 8_000;
 const large = organisation('large', {
@@ -24,7 +25,7 @@ const noBucket = () => Promise.reject(new Error('these tests have no bucket'));
 
 /** A request to a server whose store, once it writes or reads people, waits until the client has disconnected. */
 interface Watched {
-  /** Resolves when the work has reached the people. */
+  /** Resolves when the work has reached the people, or waits for the lock. */
   readonly begun: PromiseWithResolvers<void>;
   /** Resolves when the server has noticed the disconnection. */
   readonly left: PromiseWithResolvers<void>;
@@ -65,7 +66,7 @@ async function watchedServer() {
   const observer = { started: () => {}, finished: watched.finished.resolve };
   const serving = await serve({ app: createApp({ routes, observer }), host: '127.0.0.1', port: 0 });
   onTestFinished(async () => void (await serving.close()));
-  return { url: serving.url, token, watched, fill };
+  return { url: serving.url, token, watched, fill, store };
 }
 
 function toldOf(route: Route, { left, ended }: Watched): Route {
@@ -84,22 +85,14 @@ function toldOf(route: Route, { left, ended }: Watched): Route {
 }
 
 function waiting(store: Store, watched: Watched): Store {
+  const wrote = async (writes: readonly Write[]) => {
+    const people = writes.filter(({ key }) => key.collection === 'users').length;
+    watched.people += people;
+    if (people > 0) await untilLeft(watched);
+  };
   return {
-    ...store,
-    transaction: async (work) => {
-      let people = 0;
-      const result = await store.transaction((transaction) => {
-        people = 0;
-        const write: Transaction['write'] = (writes) => {
-          people += writes.filter(({ key }) => key.collection === 'users').length;
-          transaction.write(writes);
-        };
-        return work({ ...transaction, write });
-      });
-      watched.people += people;
-      if (people > 0) await untilLeft(watched);
-      return result;
-    },
+    ...watchedStore(store, wrote),
+    lock: { take: (request) => store.lock.take({ ...request, onWait: () => watched.begun.resolve() }) },
     snapshot: async () => waitingSnapshot(await store.snapshot(), watched),
   };
 }
@@ -178,6 +171,18 @@ describe.each(clients)('a client that disconnects over $version', ({ leave }) =>
     await watched.ended.promise;
     expect(watched.people).toBeGreaterThan(0);
     expect(watched.people).toBeLessThan(PEOPLE / 2);
+  });
+
+  it('ends the wait of its import for the lock, and leaves the lock to others', async () => {
+    const { url, token, watched, fill, store } = await watchedServer();
+    const { signal } = new AbortController();
+    const held = await store.lock.take({ mode: 'alone', operation: 'org delete', caller: 'test', signal });
+    await leave(url, '/admin/v1/import', token, body, watched.begun.promise);
+    expect(await watched.ended.promise).toMatchObject({ code: 'CANCELLED' });
+    expect(await watched.finished.promise).toMatchObject({ status: 499 });
+    expect(watched.people).toBe(0);
+    await held[Symbol.asyncDispose]();
+    await fill();
   });
 
   it('is logged with status 499, although it gets no response', async () => {
