@@ -51,19 +51,33 @@ async function attempt(connection: FirestoreConnection, request: LockRequest): P
   const { operation, caller, signal } = request;
   const called = { ...connection, deadline: createDeadline(signal) };
   const holder = { id: randomUUID(), operation, caller, since: new Date().toISOString() };
-  for (;;) {
-    signal.throwIfAborted();
-    const state = await readState(called);
-    const [excluding] = state.live;
-    if (excluding !== undefined && (request.mode === 'alone' || state.lease?.mode === 'alone')) return excluding;
-    const lease = nextLease(state, request, holder);
-    try {
-      await commit(called, leaseWrites(state, lease, holder), expectedBy(state));
-      return hold(connection, holder, lease.epoch);
-    } catch (error) {
-      if (!(error instanceof WriteConflictError)) throw error;
-      await setTimeout(Math.random() * SECOND_MS);
+  let isSent = false;
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const state = await readState(called);
+      if (state.lease !== undefined && state.versions.get(holder.id) !== undefined)
+        return hold(connection, holder, { fence: { epoch: state.lease.epoch } });
+      const [excluding] = state.live;
+      if (excluding !== undefined && (request.mode === 'alone' || state.lease?.mode === 'alone')) return excluding;
+      isSent = true;
+      await enter(called, state, request, holder);
     }
+  } catch (error) {
+    // A commit whose response was lost would exclude others until the lease expires.
+    if (isSent) await leave(connection, holder);
+    throw error;
+  }
+}
+
+/** Adds a holder to the lease that was read; does nothing if another process has changed it since. */
+async function enter(connection: FirestoreConnection, state: LeaseState, request: LockRequest, holder: Holder) {
+  const lease = nextLease(state, request, holder);
+  try {
+    await commit(connection, leaseWrites(state, lease, holder), expectedBy(state));
+  } catch (error) {
+    if (!(error instanceof WriteConflictError)) throw error;
+    await setTimeout(Math.random() * SECOND_MS);
   }
 }
 
@@ -71,6 +85,8 @@ async function attempt(connection: FirestoreConnection, request: LockRequest): P
 interface LeaseState {
   readonly lease: Lease | undefined;
   readonly version: Version;
+  /** The version of each holder's own document, by the holder's id. */
+  readonly versions: ReadonlyMap<string, Version>;
   readonly live: readonly Holder[];
   readonly expired: readonly { readonly holder: Holder; readonly version: Version }[];
 }
@@ -87,6 +103,7 @@ async function readState(connection: FirestoreConnection): Promise<LeaseState> {
   return {
     lease,
     version: read.versions[0],
+    versions: new Map(withVersions.map(({ holder, version }) => [holder.id, version])),
     live: withVersions.filter(isLive).map(({ holder }) => holder),
     expired: withVersions.filter((one) => !isLive(one)),
   };
@@ -121,27 +138,31 @@ function leaseWrites({ lease, expired }: LeaseState, next: Lease, holder: Holder
 }
 
 /** The versions by which a commit fails if another process changed the lease, or an expired holder renewed it. */
-function expectedBy({ version, expired }: LeaseState): ExpectedVersions {
+function expectedBy({ version, expired }: Pick<LeaseState, 'version' | 'expired'>): ExpectedVersions {
   const holders = expired.map(({ holder, version: renewed }) => ({ key: holderKey(holder), version: renewed }));
   const documents = [{ key: leaseKey, version }, ...holders];
   return new Map(documents.map((one) => [documentPath(one.key), one]));
 }
 
 /** Renews a lease until it is released. After a lost lease, the fence prevents commits. */
-function hold(connection: FirestoreConnection, holder: Holder, epoch: string): HeldLock {
+function hold(connection: FirestoreConnection, holder: Holder, taken: Pick<HeldLock, 'fence'>): HeldLock {
   let sequence = 0;
   const renew = () => commit(connection, [renewal(holder, ++sequence)], new Map()).catch(log.lockNotRenewed);
   const timer = setInterval(() => void renew(), RENEWAL_MS);
   timer.unref();
   return {
-    fence: { epoch },
+    ...taken,
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer);
-      // What was written stays written: a lease that cannot be released expires.
-      const deadline = createDeadline(AbortSignal.timeout(RELEASE_MS));
-      await release({ ...connection, deadline }, holder).catch(log.lockNotReleased);
+      await leave(connection, holder);
     },
   };
+}
+
+/** Removes a holder from the lease. What was written stays written: a lease that cannot be released expires. */
+async function leave(connection: FirestoreConnection, holder: Holder): Promise<void> {
+  const deadline = createDeadline(AbortSignal.timeout(RELEASE_MS));
+  await release({ ...connection, deadline }, holder).catch(log.lockNotReleased);
 }
 
 function renewal(holder: Holder, sequence: number): Write {
@@ -158,7 +179,7 @@ async function release(connection: FirestoreConnection, { id }: Holder): Promise
       { type: 'delete', key: holderKey({ id }) },
     ];
     try {
-      return await commit(connection, writes, expectedBy({ lease, version, live: [], expired: [] }));
+      return await commit(connection, writes, expectedBy({ version, expired: [] }));
     } catch (error) {
       if (!(error instanceof WriteConflictError)) throw error;
       await setTimeout(Math.random() * SECOND_MS);

@@ -46,6 +46,38 @@ async function servedRemoval(direct: Store, store: Store): Promise<() => Promise
   };
 }
 
+describeWithFirestore('the lock of an instance whose commit is applied without a response', () => {
+  const takeShared = (store: Store, signal = new AbortController().signal) =>
+    store.lock.take({ mode: 'shared', operation: 'import', caller: 'test', signal });
+  /** Takes the lock alone, which must be free. */
+  const takeFree = (store: Store) => {
+    const { signal } = new AbortController();
+    const onWait = () => expect.unreachable('the lock is free');
+    return store.lock.take({ mode: 'alone', operation: 'rekey', caller: 'test', signal, onWait });
+  };
+
+  it('is held once, even if another process joins before the commit is repeated', async () => {
+    const { direct, store, network } = await openProxiedStore();
+    network.strike({ ...lostCommit, meanwhile: async () => (await takeShared(direct))[Symbol.asyncDispose]() });
+    const held = await takeShared(store);
+    expect(network.isSpent()).toBe(true);
+    await held[Symbol.asyncDispose]();
+    await using _free = await takeFree(direct);
+  });
+
+  it('is free when the call has ended before it could read what was committed', async () => {
+    const { direct, store, network } = await openProxiedStore();
+    const controller = new AbortController();
+    const meanwhile = async () => controller.abort(deadlineExceeded());
+    const unread = { method: 'GetDocument', isForwarded: false, status: 13 } as const;
+    network.strike(lostCommit, { ...unsentCommit, status: 10, meanwhile }, unread);
+    const taken = takeShared(store, controller.signal);
+    await expect(taken).rejects.toThrow();
+    expect(network.isSpent()).toBe(true);
+    await using _free = await takeFree(direct);
+  });
+});
+
 describeWithFirestore('a decision whose responses get lost', () => {
   it('leaves no lock behind when the response to its first read is lost', async (context) => {
     const { direct, store, network } = await openProxiedStore();
