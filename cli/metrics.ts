@@ -120,7 +120,7 @@ export function countedStore(store: Store, counts: DocumentCounts): Store {
       const result = await store.transaction((transaction) => {
         // A conflict runs the work again.
         written = 0;
-        const { hold, record } = transaction;
+        const { hold, record, changedAfter } = transaction;
         return work({
           getMany: countedReads(transaction, counts),
           write: (writes) => {
@@ -129,6 +129,7 @@ export function countedStore(store: Store, counts: DocumentCounts): Store {
           },
           hold,
           record,
+          changedAfter,
         });
       });
       counts.written(written);

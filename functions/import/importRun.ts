@@ -53,6 +53,11 @@ export interface ImportRun {
   readonly base: Pick<Store, 'snapshot' | 'durable' | 'lock' | 'commitsInFlight' | 'recordsPerCommit'>;
   /** The creation and change date of the written records, unique to this import; see `uniqueStamp`. */
   readonly stamp: string;
+  /**
+   * The position at which the import took the lock; undefined in a dry run. What other calls have changed since, it does not
+   * overwrite.
+   */
+  readonly since?: string;
   /** Stops the import between two batches, with its reason. Derivations of passwords end at once. */
   readonly signal: AbortSignal;
   readonly report: ImportReport;
@@ -68,8 +73,6 @@ export interface Writing extends ImportRun {
   readonly reservedNames: ReservedNames;
   /** The organisations whose removal was interrupted: their records count as missing. */
   readonly removed: ReadonlySet<string>;
-  /** When the import took the lock. What other calls have changed since, it does not overwrite; ISO 8601, UTC. */
-  readonly since: string;
   /** Whether login names contain the domain of an organisation that has no domain policy. */
   readonly loginNamesByDefault: boolean;
   /** The batch size that suits the database at present, if the database reports one. */

@@ -113,7 +113,7 @@ async function locked(run: ImportRun, write: (run: ImportRun) => Promise<ImportR
   await using held = await base.lock.take(request);
   report.waitingFor = undefined;
   await settings.onLocked?.();
-  return await write({ ...run, store: fencedDocuments(store, held.fence) });
+  return await write({ ...run, store: fencedDocuments(store, held.fence), since: held.position });
 }
 
 async function beginWriting(run: ImportRun, inspection: Inspection): Promise<Writing> {
@@ -127,7 +127,6 @@ async function beginWriting(run: ImportRun, inspection: Inspection): Promise<Wri
     callerPath: caller === undefined ? undefined : documentPath(userKey(caller.userId)),
     reservedNames: new ReservedNames(store),
     removed: await readOthersRemoved(store, orgIdsOf(inspection)),
-    since: new Date().toISOString(),
     loginNamesByDefault: (await describeInstance(store)).loginNamesByDomain,
     pace: dryRun === true ? {} : base,
     attempts: 0,

@@ -43,6 +43,7 @@ export async function openOverlay(store: Store, collectionsWithBody: ReadonlySet
           write: (added) => void writes.push(...added),
           hold: () => {},
           record: () => {},
+          changedAfter: () => new Set(),
         });
         await apply(layer, base, writes);
         return result;

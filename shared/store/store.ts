@@ -79,6 +79,8 @@ export interface Transaction extends Reader {
   write(writes: readonly Write[]): void;
   /** Requires that documents that were read but are not written do not change before the commit. */
   hold(keys: readonly DocumentKey[]): void;
+  /** Returns the paths of the documents that were read and have changed after a position; see `HeldLock`. */
+  changedAfter(position: string): ReadonlySet<string>;
   /** Adds an event to the trail of a database that has one: it is committed with the writes, or not at all. */
   record(event: TrailEvent): void;
 }

@@ -15,7 +15,10 @@ import {
   WriteConflictError,
 } from './store.ts';
 
-/** A document's version, which changes with every change; undefined for a missing document. */
+/**
+ * A document's version, which changes with every change; undefined for a missing document. The database orders all
+ * changes: the text of a later version is greater.
+ */
 export type Version = string | undefined;
 
 /** The version that each document must have for a commit to apply, by path. */
@@ -111,6 +114,11 @@ class TransactionAttempt implements Transaction {
       if (!this.read.has(path)) throw new Error(`${path} is held without having been read: read it first`);
       this.held.add(path);
     }
+  };
+
+  readonly changedAfter: Transaction['changedAfter'] = (position) => {
+    const changed = [...this.read].filter(([, { version }]) => version !== undefined && version > position);
+    return new Set(changed.map(([path]) => path));
   };
 
   readonly record: Transaction['record'] = (event) => void this.events.push(event);

@@ -50,9 +50,15 @@ export async function decideBatch(writing: Writing, batch: Batch): Promise<void>
     const documents = await readStored(transaction, plans, writing.onConflict);
     const committed = findCommitted(batch, documents);
     if (committed !== undefined) return committed;
+    const changed = writing.since === undefined ? new Set<string>() : transaction.changedAfter(writing.since);
     const grants = writing.onConflict === 'overwrite' ? findNarrowed(records, documents) : [];
     const inUse = await findRolesInUse(writing.base, grants);
-    const protectedRecords = new Map([...findProtected(writing, documents, records), ...inUse]);
+    const changedRecords = records.filter(({ plan }) => changed.has(documentPath(plan.key)));
+    const protectedRecords = new Map([
+      ...findProtected(writing, documents, records),
+      ...inUse,
+      ...changedRecords.map((record) => [record, changedMeanwhile(record.plan)] as const),
+    ]);
     const next = nextStamp(writing);
     attempts.set(next, await decideRecords(writing, batch, { transaction, documents, protectedRecords, stamp: next }));
     return next;
@@ -186,7 +192,6 @@ function decideRecord(
   if (!isSameRecord(plan, stored) || writing.onConflict === 'report') return existing;
   if (writing.onConflict === 'skip') return { kind: 'skipped' };
   if (!canOverwrite(plan, stored)) return existing;
-  if ((stored.changedAt ?? '') > writing.since) return failed(changedMeanwhile(plan));
   if (reserved !== undefined && !keepsReservedNames(plan, stored)) return failed(reserved);
   return protection === undefined ? 'overwrite' : failed(protection);
 }

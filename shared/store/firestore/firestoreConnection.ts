@@ -139,9 +139,13 @@ function decodeValue(value: ValueMessage): unknown {
   return value.stringValue ?? value.booleanValue;
 }
 
+/** The digits of the seconds until the year 9999, the last one of Firestore's times. */
+const SECONDS_DIGITS = 12;
+
 /** Returns a document's version: the time of its last change. */
 export function encodeVersion({ updateTime }: DocumentMessage): string {
-  return `${updateTime?.seconds ?? 0}.${updateTime?.nanos ?? 0}`;
+  const { seconds, nanos } = updateTime ?? {};
+  return `${String(seconds ?? 0).padStart(SECONDS_DIGITS, '0')}.${String(nanos ?? 0).padStart(9, '0')}`;
 }
 
 /** Converts a version back to the time of the last change. */

@@ -56,8 +56,9 @@ async function attempt(connection: FirestoreConnection, request: LockRequest): P
     for (;;) {
       signal.throwIfAborted();
       const state = await readState(called);
-      if (state.lease !== undefined && state.versions.get(holder.id) !== undefined)
-        return hold(connection, holder, { fence: { epoch: state.lease.epoch } });
+      const position = state.versions.get(holder.id);
+      if (state.lease !== undefined && position !== undefined)
+        return hold(connection, holder, { fence: { epoch: state.lease.epoch }, position });
       const [excluding] = state.live;
       if (excluding !== undefined && (request.mode === 'alone' || state.lease?.mode === 'alone')) return excluding;
       isSent = true;
@@ -145,7 +146,7 @@ function expectedBy({ version, expired }: Pick<LeaseState, 'version' | 'expired'
 }
 
 /** Renews a lease until it is released. After a lost lease, the fence prevents commits. */
-function hold(connection: FirestoreConnection, holder: Holder, taken: Pick<HeldLock, 'fence'>): HeldLock {
+function hold(connection: FirestoreConnection, holder: Holder, taken: Pick<HeldLock, 'fence' | 'position'>): HeldLock {
   let sequence = 0;
   const renew = () => commit(connection, [renewal(holder, ++sequence)], new Map()).catch(log.lockNotRenewed);
   const timer = setInterval(() => void renew(), RENEWAL_MS);

@@ -37,6 +37,8 @@ export interface Fence {
 export interface HeldLock extends AsyncDisposable {
   /** What each commit requires; undefined if the operating system guarantees the lock. */
   readonly fence: Fence | undefined;
+  /** The position, in the database's order of commits, at which the operation took the lock. */
+  readonly position: string;
 }
 
 /** The lock of an instance. All implementations pass `test/integration/store/instanceLock.test.ts`. */
@@ -93,6 +95,7 @@ export function createInstanceLock(attempt: Attempt, pollMs: number): InstanceLo
         const held = await take(request);
         return {
           fence: held.fence,
+          position: held.position,
           [Symbol.asyncDispose]: async () => {
             await held[Symbol.asyncDispose]();
             change();

@@ -36,8 +36,8 @@ export function sealStore({ unsealed: store }: UnsealedStore, guard: DatabaseGua
       const write: Transaction['write'] = (added) => {
         for (const one of added) writes.push(one);
       };
-      const { hold, record } = inner;
-      const result = await work({ getMany: unsealingReads(inner, keyring), write, hold, record });
+      const { hold, record, changedAfter } = inner;
+      const result = await work({ getMany: unsealingReads(inner, keyring), write, hold, record, changedAfter });
       inner.write(writes.some(hasSecrets) ? sealWrites(writes, await writingKey(store, inner)) : writes);
       return result;
     });

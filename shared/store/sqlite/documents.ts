@@ -63,9 +63,15 @@ export function selectDocuments(
   for (const { collection, id } of keys) {
     const row: unknown = statement.get(collection, id);
     documents.push(Array.isArray(row) ? toDocument(id, row, fields) : undefined);
-    versions.push(Array.isArray(row) ? String(row[fields.length]) : undefined);
+    versions.push(Array.isArray(row) ? versionText(Number(row[fields.length])) : undefined);
   }
   return { documents, versions };
+}
+
+const VERSION_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
+
+function versionText(version: number): string {
+  return String(version).padStart(VERSION_DIGITS, '0');
 }
 
 const selects = new WeakMap<readonly FieldName[], string>();
@@ -92,6 +98,12 @@ export function checkVersions(connection: SqliteConnection, expected: ExpectedVe
 }
 
 const noFields: readonly FieldName[] = [];
+
+/** Returns the version of the newest commit. */
+export function newestVersion(connection: SqliteConnection): string {
+  const [newest] = versionRow.parse(connection.prepare('SELECT value FROM clock').get());
+  return versionText(newest);
+}
 
 const NEXT_VERSION = 'UPDATE clock SET value = value + 1 RETURNING value';
 const versionRow = z.tuple([z.number()]);

@@ -27,12 +27,17 @@ const holderSchema = z.object({ operation: z.string(), caller: z.string(), since
 /**
  * Creates the lock of an instance, between the processes that use its directory on one machine.
  * @param directory the directory of the lock's files, which is created when the lock is first taken
+ * @param position returns the position of the newest commit
  */
-export function createFileLock(directory: string): InstanceLock {
-  return createInstanceLock((request) => attempt(directory, request), POLL_MS);
+export function createFileLock(directory: string, position: () => string): InstanceLock {
+  return createInstanceLock((request) => attempt(directory, position, request), POLL_MS);
 }
 
-async function attempt(directory: string, request: LockRequest): Promise<HeldLock | LockHolder> {
+async function attempt(
+  directory: string,
+  position: () => string,
+  request: LockRequest,
+): Promise<HeldLock | LockHolder> {
   const database = withStoreErrors(() => lockFile(directory, request.mode));
   if (database === undefined) return readHolder(directory);
   const name = `${randomUUID()}${HOLDER}`;
@@ -46,11 +51,11 @@ async function attempt(directory: string, request: LockRequest): Promise<HeldLoc
     const { operation, caller } = request;
     const holder: LockHolder = { operation, caller, since: new Date().toISOString() };
     await completeFile(join(directory, name), JSON.stringify(holder), 'new');
+    return { fence: undefined, position: position(), [Symbol.asyncDispose]: release };
   } catch (error) {
     await release();
     throw error;
   }
-  return { fence: undefined, [Symbol.asyncDispose]: release };
 }
 
 /** Locks the file until the connection is closed; undefined if another connection excludes it. */

@@ -4,7 +4,7 @@ import type { Keyring } from '../secrets/keyring.ts';
 import type { Store, TrailEvent, UnsealedStore, Write } from '../store.ts';
 import { createDocumentStore, type ExpectedVersions, type VersionedDocuments } from '../transaction.ts';
 import { prepareDatabaseFile, requireFileFormat } from './databaseFile.ts';
-import { applyWrites, checkVersions, nextVersion, selectDocuments } from './documents.ts';
+import { applyWrites, checkVersions, newestVersion, nextVersion, selectDocuments } from './documents.ts';
 import { createFileLock } from './fileLock.ts';
 import { Checkpoints, LogFile } from './logFile.ts';
 import { Snapshots } from './snapshots.ts';
@@ -69,7 +69,7 @@ function createSqliteStore(file: string, logMarginBytes: number): Store {
     },
     durable: log.sync,
     trail: openTrail(reader, writer),
-    lock: createFileLock(join(dirname(file), 'lock')),
+    lock: createFileLock(join(dirname(file), 'lock'), () => withStoreErrors(() => newestVersion(reader))),
     recordsPerCommit: () => bulkRecords[isAttended() ? 'attended' : 'unattended'],
     close: async () => {
       await checkpoints.close();

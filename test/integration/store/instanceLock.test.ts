@@ -5,8 +5,9 @@ import { cancelled } from '../../../shared/errors/httpErrors.ts';
 import { withLock } from '../../../shared/store/lock/fence.ts';
 import { type HeldLock, type LockHolder, type LockMode, MAX_WAITING } from '../../../shared/store/lock/instanceLock.ts';
 import type { StoreLocation } from '../../../shared/store/openStore.ts';
-import type { Store } from '../../../shared/store/store.ts';
+import { documentPath, type Store, type Write } from '../../../shared/store/store.ts';
 import { type Running, startProgram } from '../../../tools/program.ts';
+import { createUser, userKey } from '../../support/stores/documents.ts';
 import { describeStores, openTestStore } from '../../support/stores/stores.ts';
 
 const holder = fileURLToPath(new URL('instanceLock/holder.ts', import.meta.url));
@@ -102,6 +103,23 @@ describeStores('the lock of an instance', (kind) => {
     await running.stop('SIGKILL');
     await using _held = await held;
   }, 90_000);
+
+  it('tells the position at which it was taken, after which a transaction recognises changes', async () => {
+    const store = await openTestStore(kind);
+    const names = ['changed', 'unchanged', 'created', 'missing'];
+    await store.commit([createUser('changed'), createUser('unchanged')]);
+    await using held = await take(store, 'alone').held;
+    const change: Write = { type: 'update', key: userKey('changed'), fields: { state: 'changed' } };
+    await store.commit([change, createUser('created')]);
+    const changed = await store.transaction(async ({ getMany, changedAfter }) => {
+      await getMany(
+        names.map((name) => userKey(name)),
+        ['state'],
+      );
+      return changedAfter(held.position);
+    });
+    expect(changed).toEqual(new Set(['changed', 'created'].map((name) => documentPath(userKey(name)))));
+  });
 
   it('is released after work that fails', async () => {
     const store = await openTestStore(kind);

@@ -56,6 +56,7 @@ export class MemoryStore implements DocumentStore {
       write: () => {},
       hold: () => {},
       record: () => {},
+      changedAfter: () => new Set(),
     });
     const writes: Write[] = [];
     const result = await work({
@@ -63,6 +64,7 @@ export class MemoryStore implements DocumentStore {
       write: (some) => void writes.push(...some),
       hold: () => {},
       record: () => {},
+      changedAfter: () => new Set(),
     });
     await this.commit(writes);
     return result;

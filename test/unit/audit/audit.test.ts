@@ -90,7 +90,7 @@ describe('the audit event of a removal whose trail joins its commit', () => {
     const joined: AuditEvent[] = [];
     const appended: AuditEvent[] = [];
     const unused = () => expect.unreachable();
-    const transaction = { getMany: unused, write: unused, hold: unused, record: unused };
+    const transaction = { getMany: unused, write: unused, hold: unused, record: unused, changedAfter: unused };
     const audit = new Audit({
       append: async (event) => void appended.push(event),
       join: (event) => void joined.push(event),
