@@ -4,7 +4,7 @@ import type { Store } from '../../shared/store/store.ts';
 import { send } from '../support/http/wire.ts';
 import { importReport, testInstance } from '../support/instances/testInstance.ts';
 import { repetitions } from '../support/repetitions.ts';
-import { contentsOf, readDatabase } from '../support/stores/database.ts';
+import { type Contents, contentsOf, readDatabase } from '../support/stores/database.ts';
 import { violationsOf } from '../support/stores/invariants.ts';
 import { describeStores } from '../support/stores/stores.ts';
 import { faultTable } from './support/faultTable.ts';
@@ -49,7 +49,28 @@ describeStores('two processes of one instance', (kind) => {
     });
     survived(context, 'two files', kind.name, ROUNDS);
   });
+
+  it(`${faultTable['overwrite at once'].fault}: ${faultTable['overwrite at once'].outcome}`, async (context) => {
+    const overwriting = JSON.stringify({ ...JSON.parse(other.body), on_conflict: 'overwrite' });
+    const differing = [...expected.contents].filter(([name, is]) => other.contents.get(name) !== is).length;
+    await inTwoProcesses(make, ROUNDS, async (store, sendBoth) => {
+      const [plain, second] = (await sendBoth(expected.body, overwriting)).map((text) => lostIn(text));
+      expect([0, differing]).toContain(plain);
+      expect(second).toBe(0);
+      const database = await readDatabase(store);
+      expect(violationsOf(database)).toEqual([]);
+      expect(unnumbered(contentsOf(database, other.orgIds))).toEqual(unnumbered(other.contents));
+    });
+    survived(context, 'overwrite at once', kind.name, ROUNDS);
+  });
 });
+
+/** Returns contents without the numbers of changes, which differ between created and overwritten records. */
+function unnumbered(contents: Contents): unknown {
+  return Object.fromEntries(
+    [...contents].map(([name, content]) => [name, { ...JSON.parse(content), sequence: undefined }]),
+  );
+}
 
 /** Counts the records of a file that the response reports as existing with other content. */
 function lostIn(text: string): number {

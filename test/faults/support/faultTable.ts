@@ -132,6 +132,11 @@ export const faultTable = {
     places: stores,
     outcome: 'every record is one of the two, and the response to the other file reports a conflict',
   },
+  'overwrite at once': {
+    fault: 'a file is imported while a second one overwrites its records',
+    places: stores,
+    outcome: 'the second file is stored as a whole, and the first one runs before it or reports conflicts after it',
+  },
   'export while others write': {
     fault: 'others write between any two reads of an export',
     places: stores,

@@ -13,7 +13,7 @@ import { servedInstance, testInstance } from '../../support/instances/testInstan
 import { readDatabase } from '../../support/stores/database.ts';
 import { interruptedStore } from '../../support/stores/interruptedStore.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
-import { openTestStore } from '../../support/stores/stores.ts';
+import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
 import { hookedStore, watchedStore } from '../../support/stores/watchedStore.ts';
 
 const { signal } = new AbortController();
@@ -27,8 +27,8 @@ async function contents(store: Store) {
 }
 
 /** An instance with the remaining organisation, and its content before the others are imported and linked with it. */
-async function linkedInstance(orgs = linkedOrganisations) {
-  const store = await openTestStore();
+async function linkedInstance(orgs = linkedOrganisations, kind?: StoreKind) {
+  const store = await openTestStore(kind);
   const instance = await testInstance(store);
   await instance.import({ data_orgs: { orgs: [staying] } });
   const before = await contents(store);
@@ -109,21 +109,6 @@ describe('the removal of organisations', () => {
     expect(await contents(store)).toEqual(before);
   });
 
-  it('waits for an import into the organisation, and removes what the import has written', async () => {
-    const { store, instance, before } = await linkedInstance();
-    const request = { mode: 'alone', operation: 'org delete', caller: 'root', signal } as const;
-    let removal: Promise<number> | undefined;
-    const during = hookedStore(store, async () => {
-      removal ??= withLock(store, request, (locked) => removeOrganisations(locked, goingIds, signal));
-    });
-    const humanUsers = Array.from({ length: 2_000 }, (_, index) => person(`more${index}`));
-    const more = organisation('goes', { humanUsers });
-    const { summary } = await servedInstance(during, instance).import({ data_orgs: { orgs: [more] } });
-    expect(summary.created).toEqual({ humanUsers: 2_000 });
-    expect(await removal).toBeGreaterThan(2_000);
-    expect(await contents(store)).toEqual(before);
-  });
-
   it('that was interrupted blocks members of project grants to the removed organisation', async () => {
     const store = await openTestStore();
     const instance = await testInstance(store);
@@ -152,6 +137,23 @@ describe('the removal of organisations', () => {
     await expect(removeOrganisations(watched, goingIds, stop.signal)).rejects.toThrow(killed);
     expect(commits).toBe(2);
     await removeOrganisations(store, goingIds, signal);
+    expect(await contents(store)).toEqual(before);
+  });
+});
+
+describeStores('the removal of an organisation', (kind) => {
+  it('waits for an import into the organisation, and removes what the import has written', async () => {
+    const { store, instance, before } = await linkedInstance(linkedOrganisations, kind);
+    const request = { mode: 'alone', operation: 'org delete', caller: 'root', signal } as const;
+    let removal: Promise<number> | undefined;
+    const during = hookedStore(store, async () => {
+      removal ??= withLock(store, request, (locked) => removeOrganisations(locked, goingIds, signal));
+    });
+    const humanUsers = Array.from({ length: 600 }, (_, index) => person(`more${index}`));
+    const more = organisation('goes', { humanUsers });
+    const { summary } = await servedInstance(during, instance).import({ data_orgs: { orgs: [more] } });
+    expect(summary.created).toEqual({ humanUsers: 600 });
+    expect(await removal).toBeGreaterThan(600);
     expect(await contents(store)).toEqual(before);
   });
 });

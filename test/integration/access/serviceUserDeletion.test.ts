@@ -18,7 +18,7 @@ import { readDatabase } from '../../support/stores/database.ts';
 import { readUser } from '../../support/stores/documents.ts';
 import { interruptedStore, type Moment } from '../../support/stores/interruptedStore.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
-import { openTestStore } from '../../support/stores/stores.ts';
+import { describeStores, openTestStore, type StoreKind } from '../../support/stores/stores.ts';
 import { hookedStore } from '../../support/stores/watchedStore.ts';
 
 const ROUNDS = 10;
@@ -50,8 +50,8 @@ interface Filled {
   restore(): Promise<void>;
 }
 
-async function filledInstance(): Promise<Filled> {
-  const store = await openTestStore();
+async function filledInstance(kind?: StoreKind): Promise<Filled> {
+  const store = await openTestStore(kind);
   const instance = await testInstance(store);
   const restore = async () => {
     expect((await instance.import(newRequest())).summary.failed).toEqual({});
@@ -217,9 +217,9 @@ describe('an import that meets a service user in deletion', () => {
   );
 });
 
-describe('a service user that is deleted during an import', () => {
+describeStores('a service user that is deleted during an import', (kind) => {
   it('is deleted after the import, with all that the import has written for it', async () => {
-    const { store, instance } = await filledInstance();
+    const { store, instance } = await filledInstance(kind);
     const { signal } = new AbortController();
     const request = { mode: 'alone', operation: 'service-user delete', caller: 'root', signal } as const;
     let deletion: Promise<void> | undefined;

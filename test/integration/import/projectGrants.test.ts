@@ -4,7 +4,7 @@ import { organisation, person, unproved } from '../../support/fixtures/organisat
 import { servedInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { readDatabase } from '../../support/stores/database.ts';
 import { violationsOf } from '../../support/stores/invariants.ts';
-import { openTestStore } from '../../support/stores/stores.ts';
+import { describeStores, openTestStore } from '../../support/stores/stores.ts';
 import { hookedStore, watchedStore } from '../../support/stores/watchedStore.ts';
 
 const USERS = 300;
@@ -128,9 +128,11 @@ describe('a project grant that is overwritten with fewer roles', () => {
     expect((await instance.import(granting('reader', 'writer'))).summary.unchanged.projectGrants).toBe(4);
     expect(scans).toBe(0);
   });
+});
 
+describeStores('a project grant that is overwritten with fewer roles during an import', (kind) => {
   it('keeps the roles of user grants that an import creates for which the overwrite waits', async () => {
-    const store = await openTestStore();
+    const store = await openTestStore(kind);
     const instance = await testInstance(store);
     await instance.import(overwriting(owner(both), readers));
     const late = { orgId: 'granted', humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
@@ -145,7 +147,7 @@ describe('a project grant that is overwritten with fewer roles', () => {
   });
 
   it('loses roles that an import would use which waits for the overwrite', async () => {
-    const store = await openTestStore();
+    const store = await openTestStore(kind);
     const instance = await testInstance(store);
     await instance.import(overwriting(owner(both), readers));
     const late = { orgId: 'granted', humanUsers: [person('late')], userGrants: [userGrant('late', 'writer')] };
