@@ -37,10 +37,10 @@ export const slowFiles = [
   'test/integration/zitadel/{ledger,placeFailures}.test.ts',
 ];
 
-/** A project of `npm test`: the tests of one folder. */
-const project = (name: string) => ({
+/** A project of `npm test`: the tests of one folder. Unless it is isolated, its files share their modules. */
+const project = (name: string, isolate = true) => ({
   extends: true as const,
-  test: { name, include: [`test/${name}/**/*.test.ts`], exclude: slowFiles, globalSetup },
+  test: { name, isolate, include: [`test/${name}/**/*.test.ts`], exclude: slowFiles, globalSetup },
 });
 
 /** What proves the product: `npm test`. The rest is in `vitest.all.config.ts`. */
@@ -50,7 +50,7 @@ export default defineConfig({
     projects: [
       // Its files share their modules: to load them anew for each file takes longer than all unit tests together.
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
-      project('integration'),
+      project('integration', false),
       project('conformance'),
       project('faults'),
       project('acceptance'),

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { type JsonObject, valueAt } from '../../../shared/json/jsonObject.ts';
 import type { KeptField, Section } from '../../../shared/organisation/section.ts';
 import { recordSections } from '../../../shared/organisation/sections.ts';
@@ -9,6 +9,9 @@ import { type TestInstance, testInstance } from '../../support/instances/testIns
 import { openTestStore } from '../../support/stores/stores.ts';
 import { withValue } from '../../support/strings/fieldPlaces.ts';
 
+// Modules that an earlier test file has loaded do not know the mocks, and later files must not get them.
+vi.hoisted(() => vi.resetModules());
+afterAll(() => void vi.resetModules());
 const { PRONOUNS, MAX_BYTES } = vi.hoisted(() => ({ PRONOUNS: 'user.profile.chosenPronouns', MAX_BYTES: 20 }));
 
 // Adds a text to people, as a contributor would.

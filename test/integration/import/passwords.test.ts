@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ImportSettings } from '../../../functions/import/importRun.ts';
 import { importOrganisations } from '../../../functions/import/operation.ts';
 import { hashPassword, verifyPassword } from '../../../shared/auth/password.ts';
@@ -10,6 +10,9 @@ import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 import { watchedStore } from '../../support/stores/watchedStore.ts';
 
+// Modules that an earlier test file has loaded do not know the mocks, and later files must not get them.
+vi.hoisted(() => vi.resetModules());
+afterAll(() => void vi.resetModules());
 vi.mock(import('../../../shared/auth/password.ts'), async (original) => {
   const { hashPassword, verifyPassword } = await original();
   return { hashPassword: vi.fn(hashPassword), verifyPassword: vi.fn(verifyPassword) };

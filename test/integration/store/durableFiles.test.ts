@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { initCommand } from '../../../cli/commands/init.ts';
 import { openFile } from '../../../cli/places/filePlace.ts';
 import { openStore } from '../../../shared/store/openStore.ts';
@@ -10,6 +10,9 @@ import { watchDurability } from '../../support/files/durability.ts';
 import { inPieces } from '../../support/fixtures/bytes.ts';
 import { temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
 
+// Modules that an earlier test file has loaded do not know the mocks, and later files must not get them.
+vi.hoisted(() => vi.resetModules());
+afterAll(() => void vi.resetModules());
 // The streams of `node:fs` do not work as spies.
 vi.mock('node:fs', async (importOriginal) => {
   const original = await importOriginal<typeof import('node:fs')>();
