@@ -6,6 +6,7 @@ import type { FunctionProgram } from '../shared/http/functionShell.ts';
 import { healthRoutes } from '../shared/http/health.ts';
 import { stateLimits } from '../shared/limits.ts';
 import { openStore } from '../shared/store/openStore.ts';
+import { isAttended } from '../shared/turns.ts';
 import type { Ports } from './ports.ts';
 
 /**
@@ -17,7 +18,7 @@ export async function functionProgram(
   routes: (ports: Pick<Ports, 'store' | 'audit' | 'now'>) => readonly Route[],
   loadEndpoints?: Parameters<typeof withOpenApi>[2],
 ): Promise<FunctionProgram> {
-  const store = await openStore(config.storeLocation);
+  const store = await openStore(config.storeLocation, { isAttended });
   const audit = openAudit(store, config);
   const all = [...routes({ store, audit, now: () => new Date() }), ...healthRoutes(store)];
   const app = createApp({ ...config, routes: withOpenApi(all, stateLimits(config.limits), loadEndpoints) });

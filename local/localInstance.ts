@@ -21,6 +21,7 @@ import { instanceKey } from '../shared/store/instance.ts';
 import { openStore } from '../shared/store/openStore.ts';
 import { fileKeyring, keyFilePath } from '../shared/store/secrets/keyring.ts';
 import type { Store } from '../shared/store/store.ts';
+import { isAttended } from '../shared/turns.ts';
 import { readIfExists } from './storage/serviceAccountKey.ts';
 
 /** The settings of a local instance. */
@@ -45,7 +46,7 @@ export async function startInstance(options: LocalInstanceOptions): Promise<Loca
   const { name, directory, port, storageUrl } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const config = readConfig({ ...process.env, ...storeEnvironment(name, directory) });
-  const store = await openStore(config.storeLocation);
+  const store = await openStore(config.storeLocation, { isAttended });
   const tokenFile = join(directory, 'owner.pat');
   const token = await prepareInstance(store, options, tokenFile, new Date());
   const objectStorage = createCloudStorage(storageUrl);

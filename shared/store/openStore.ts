@@ -7,6 +7,7 @@ import { masterKeyMissing } from '../errors/storeErrors.ts';
 import { embeddedGuard, KEY_FENCE_MS, sharedGuard } from './secrets/keyRecord.ts';
 import { emptyKeyring, fileKeyring, givenKeyring, type Keyring, keyFilePath } from './secrets/keyring.ts';
 import { sealStore } from './secrets/sealedStore.ts';
+import type { SqliteStoreOptions } from './sqlite/openSqliteStore.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -40,12 +41,16 @@ export function hasDatabase({ directory }: StoreLocation): boolean {
  * @throws IdentityError UNAVAILABLE when another process keeps the database file locked, it has another format, or its
  * master key is missing or wrong. In Firestore, the operations throw it.
  */
-export async function openStore(location: StoreLocation): Promise<Store> {
+export async function openStore(
+  location: StoreLocation,
+  { isAttended }: Pick<SqliteStoreOptions, 'isAttended'> = {},
+): Promise<Store> {
   const keyring = openKeyring(location);
   switch (location.kind) {
     case 'sqlite': {
       const { openSqliteStore } = await import('./sqlite/openSqliteStore.ts');
-      return sealStore(openSqliteStore(databaseFile(location.directory), { keyring }), embeddedGuard(keyring));
+      const store = openSqliteStore(databaseFile(location.directory), { isAttended, keyring });
+      return sealStore(store, embeddedGuard(keyring));
     }
     case 'firestore': {
       const { openFirestoreStore } = await import('./firestore/openFirestoreStore.ts');

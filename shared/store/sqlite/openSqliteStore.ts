@@ -1,5 +1,4 @@
 import { dirname, join } from 'node:path';
-import { isAttended } from '../../turns.ts';
 import type { Keyring } from '../secrets/keyring.ts';
 import type { Store, TrailEvent, UnsealedStore, Write } from '../store.ts';
 import { createDocumentStore, type ExpectedVersions, type VersionedDocuments } from '../transaction.ts';
@@ -20,9 +19,11 @@ const MAX_SMALL_WRITES = 16;
 /** A large commit costs less for each record; a small one lets requests through soon. */
 const bulkRecords = { attended: 80, unattended: 1_000 };
 
-interface SqliteStoreOptions {
+export interface SqliteStoreOptions {
   /** How much larger than the database its write-ahead log may become before the open snapshots end. */
   readonly logMarginBytes?: number;
+  /** Whether requests are likely to wait for this process, so that bulk work uses small batches. By default, none wait. */
+  readonly isAttended?: (() => boolean) | undefined;
   /** The keys that encrypt its secrets, whose ids the database has. */
   readonly keyring: Keyring;
 }
@@ -35,18 +36,18 @@ interface SqliteStoreOptions {
  * or it has another format; INTERNAL when it is no database
  */
 export function openSqliteStore(file: string, options: SqliteStoreOptions): UnsealedStore {
-  const { logMarginBytes = LOG_MARGIN_BYTES, keyring } = options;
+  const { logMarginBytes = LOG_MARGIN_BYTES, isAttended = () => false, keyring } = options;
   return withStoreErrors(() => {
     prepareDatabaseFile(file, keyring);
-    return { unsealed: createSqliteStore(file, logMarginBytes) };
+    return { unsealed: createSqliteStore(file, logMarginBytes, isAttended) };
   });
 }
 
-function createSqliteStore(file: string, logMarginBytes: number): Store {
+function createSqliteStore(file: string, logMarginBytes: number, isAttended: () => boolean): Store {
   const reader = connectSqlite({ file });
   requireFileFormat(reader);
   const log = new LogFile(reader);
-  const snapshots = new Snapshots({ file, log, logMarginBytes });
+  const snapshots = new Snapshots({ file, log, logMarginBytes }, isAttended);
   const onCommit = () => {
     const logBytes = log.usedBytes();
     checkpoints.afterCommit(logBytes, snapshots.limitLog(logBytes));

@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { snapshotEnded } from '../../errors/storeErrors.ts';
-import { isAttended, yieldToEventLoop } from '../../turns.ts';
+import { yieldToEventLoop } from '../../turns.ts';
 import { type FieldName, fieldNames } from '../documentFields.ts';
 import {
   PARTITION_SCAN_BATCH,
@@ -31,16 +31,19 @@ const LOG_CHECK_INTERVAL_MS = 500;
  */
 export class Snapshots {
   private readonly limit: LogLimit;
+  private readonly isAttended: () => boolean;
   private readonly opened = new Set<SqliteSnapshot>();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(limit: LogLimit) {
+  constructor(limit: LogLimit, isAttended: () => boolean) {
     this.limit = limit;
+    this.isAttended = isAttended;
   }
 
   /** Opens a snapshot. As long as one is open, a timer watches the log, which other processes write too. */
   open(): Snapshot {
-    const snapshot = openSqliteSnapshot(this.limit.file, () => {
+    const batchSize = () => batchSizes[this.isAttended() ? 'attended' : 'unattended'];
+    const snapshot = openSqliteSnapshot(this.limit.file, batchSize, () => {
       this.opened.delete(snapshot);
       if (this.opened.size === 0) clearInterval(this.timer);
     });
@@ -70,9 +73,10 @@ export interface SqliteSnapshot extends Snapshot {
 
 /**
  * Opens a separate connection whose reads all return the present state of the database.
+ * @param batchSize returns the size of a scan's next batch
  * @param onEnd is called once, when the snapshot has ended
  */
-function openSqliteSnapshot(file: string, onEnd: () => void): SqliteSnapshot {
+function openSqliteSnapshot(file: string, batchSize: () => number, onEnd: () => void): SqliteSnapshot {
   const connection = connectSqlite({ file });
   connection.execute('BEGIN');
   // A read transaction fixes its state at its first read, not at BEGIN.
@@ -93,7 +97,7 @@ function openSqliteSnapshot(file: string, onEnd: () => void): SqliteSnapshot {
       requireOpen();
       return selectDocuments(connection, keys, fields).documents;
     },
-    scan: (range) => withScanErrors(scanSqlite(connection, range, requireOpen)),
+    scan: (range) => withScanErrors(scanSqlite(connection, { range, batchSize, requireOpen })),
     end,
     [Symbol.asyncDispose]: async () => end(),
   };
@@ -115,28 +119,23 @@ const batchSizes = { attended: 100, unattended: 500 };
 /** Reads the documents of a range in batches, and yields to the event loop before each one. */
 async function* scanSqlite(
   connection: SqliteConnection,
-  range: ScanRange,
-  requireOpen: () => void,
+  { range, batchSize, requireOpen }: { range: ScanRange; batchSize: () => number; requireOpen: () => void },
 ): AsyncGenerator<readonly StoredDocument[]> {
   requireOpen();
   const { sql, parameters } = buildSelect(range);
+  const size = 'partitions' in range ? () => PARTITION_SCAN_BATCH : batchSize;
   const rows: Iterator<unknown> = connection.prepareAnew(sql).iterate(...parameters);
   try {
     for (;;) {
       await yieldToEventLoop();
       requireOpen();
-      const { documents, isLast } = takeBatch(rows, range.fields ?? fieldNames, batchSize(range));
+      const { documents, isLast } = takeBatch(rows, range.fields ?? fieldNames, size());
       if (documents.length > 0) yield documents;
       if (isLast) return;
     }
   } finally {
     if (connection.isOpen()) rows.return?.();
   }
-}
-
-function batchSize(range: ScanRange): number {
-  if ('partitions' in range) return PARTITION_SCAN_BATCH;
-  return batchSizes[isAttended() ? 'attended' : 'unattended'];
 }
 
 /** Takes at most `size` documents; fewer if they are large. */

@@ -35,12 +35,11 @@ describeStores('a snapshot', (kind) => {
     const seen: (string | undefined)[] = [];
     for await (const documents of snapshot.scan({ collection: 'users' })) {
       seen.push(...documents.map(({ state }) => state));
-      // As few as the smallest batch has.
-      const later = Array.from({ length: 99 }, (_, index) => `user ${seen.length - 1 - index}`);
+      const later = Array.from({ length: 200 }, (_, index) => `user ${seen.length - 1 - index}`);
       await store.commit([
         ...later.map((name) => ({ type: 'update', key: userKey(name), fields: { state: 'new' } }) as const),
         createUser(`added after ${seen.length}`, { state: 'new' }),
-        { type: 'delete', key: userKey(`user ${seen.length - 100}`) },
+        { type: 'delete', key: userKey(`user ${seen.length - 300}`) },
       ]);
     }
     expect(seen).toEqual(Array.from({ length: 1_500 }, () => 'old'));

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { survived } from '../../faults/support/survived.ts';
 import { createUser, createUsers, readUser, scanAll, userKey } from '../../support/stores/documents.ts';
 import { openEmbeddedStore, openTestStore, sqlite } from '../../support/stores/stores.ts';
@@ -157,6 +157,20 @@ describe('the SQLite store', () => {
     expect(plan.map(({ detail }) => detail)).toEqual([
       `SEARCH documents USING INDEX documents_by_partition (collection=? AND ${search})`,
     ]);
+  });
+
+  it('scans and commits in small batches while requests wait for its process', async () => {
+    let isAttended = true;
+    const file = join(await newDirectory(), 'identity.sqlite');
+    const store = openEmbeddedStore(file, { isAttended: () => isAttended });
+    onTestFinished(() => store.close());
+    await createUsers(store, 250);
+    const snapshot = await store.snapshot();
+    expect((await scanAll(snapshot, { collection: 'users' })).sizes).toEqual([100, 100, 50]);
+    expect(store.recordsPerCommit?.()).toBe(80);
+    isAttended = false;
+    expect((await scanAll(snapshot, { collection: 'users' })).sizes).toEqual([250]);
+    expect(store.recordsPerCommit?.()).toBe(1_000);
   });
 
   it('reports that a file is not a database without showing any of its content', async () => {

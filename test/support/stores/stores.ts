@@ -4,7 +4,7 @@ import { openStore, type StoreLocation } from '../../../shared/store/openStore.t
 import { embeddedGuard } from '../../../shared/store/secrets/keyRecord.ts';
 import { fileKeyring, keyFilePath } from '../../../shared/store/secrets/keyring.ts';
 import { sealStore } from '../../../shared/store/secrets/sealedStore.ts';
-import { openSqliteStore } from '../../../shared/store/sqlite/openSqliteStore.ts';
+import { openSqliteStore, type SqliteStoreOptions } from '../../../shared/store/sqlite/openSqliteStore.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { newEmulatorDatabase } from '../emulators/emulatorDatabase.ts';
 import { firestoreEmulator } from '../emulators/withFirestore.ts';
@@ -80,7 +80,7 @@ export function keyEnvironment({ masterKey }: StoreLocation): Readonly<Record<st
 }
 
 /** Opens the embedded database in a file, with the keys beside it. */
-export function openEmbeddedStore(file: string, options: { readonly logMarginBytes?: number } = {}): Store {
+export function openEmbeddedStore(file: string, options: Omit<SqliteStoreOptions, 'keyring'> = {}): Store {
   const keyring = fileKeyring(keyFilePath(dirname(file)));
   return sealStore(openSqliteStore(file, { keyring, ...options }), embeddedGuard(keyring));
 }
