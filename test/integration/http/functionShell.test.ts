@@ -17,6 +17,14 @@ const throwaway = ['--source=test/fixtures/functions/throwaway.ts', '--target=th
 const environment = { DATA_DIR: '/nowhere', FIRESTORE_EMULATOR_HOST: undefined };
 const size = 400_000_000;
 
+// A process registers its functions once, and replaces `http.createServer`: other test files of the worker need their own.
+const { createServer } = http;
+vi.hoisted(() => vi.resetModules());
+afterAll(() => {
+  http.createServer = createServer;
+  vi.resetModules();
+});
+
 /** A function without a shutdown step. */
 const program = (routes: readonly Route[]): FunctionProgram => ({ app: createApp({ routes }), close: async () => {} });
 

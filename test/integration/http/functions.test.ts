@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import http, { type Server } from 'node:http';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -10,6 +10,14 @@ import { requestHttp2 } from '../../support/http/http2.ts';
 import { expectError, exportFrom, importInto, parseOk, removeOtpEmail, send } from '../../support/http/wire.ts';
 import { type FunctionName, startFunction } from '../../support/processes/programs.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../../support/processes/temporaryDirectory.ts';
+
+// A process registers its functions once, and replaces `http.createServer`: other test files of the worker need their own.
+const { createServer } = http;
+vi.hoisted(() => vi.resetModules());
+afterAll(() => {
+  http.createServer = createServer;
+  vi.resetModules();
+});
 
 const functions: readonly FunctionName[] = ['removeOtpEmail', 'export', 'import'];
 

@@ -3,10 +3,10 @@ import { organisation, person } from '../../support/fixtures/organisations.ts';
 import { type TestInstance, testInstance } from '../../support/instances/testInstance.ts';
 import { openTestStore, sqlite } from '../../support/stores/stores.ts';
 
-/** A disk that a test can block: bulk commits are visible before they are durable. */
 // Modules that an earlier test file has loaded do not know the mocks, and later files must not get them.
 vi.hoisted(() => vi.resetModules());
 afterAll(() => void vi.resetModules());
+/** A disk that a test can block: bulk commits are visible before they are durable. */
 const disk = vi.hoisted(() => ({ wait: () => Promise.resolve(), pending: 0 }));
 
 vi.mock(import('node:fs'), async (importOriginal) => {
