@@ -15,7 +15,7 @@ import { openConnection, readAnswer } from '../../support/http/rawHttp.ts';
 const framework = join(root, 'node_modules', '.bin', 'functions-framework');
 const throwaway = ['--source=test/fixtures/functions/throwaway.ts', '--target=throwaway', '--port=0'];
 const environment = { DATA_DIR: '/nowhere', FIRESTORE_EMULATOR_HOST: undefined };
-const size = 400_000_000;
+const size = 250_000_000;
 
 // A process registers its functions once, and replaces `http.createServer`: other test files of the worker need their own.
 const { createServer } = http;
@@ -142,7 +142,7 @@ describe("a function under the framework's command", () => {
 
   behavesAsOurs(() => url);
 
-  it('streams a body of 400 MB to the function, whose memory does not grow with it', async () => {
+  it('streams a body of 250 MB to the function, whose memory does not grow with it', async () => {
     const socket = await openConnection(url);
     const head = [
       'POST /count HTTP/1.1',

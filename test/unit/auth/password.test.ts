@@ -87,12 +87,12 @@ describe('many password hashes at once', () => {
     'by $algorithm leave room for other work',
     async (hashing) => {
       let hashed = 0;
-      const all = Promise.all(Array.from({ length: 60 }, () => hashPassword('Secret1!', hashing).then(() => hashed++)));
+      const all = Promise.all(Array.from({ length: 24 }, () => hashPassword('Secret1!', hashing).then(() => hashed++)));
       await stat('.');
       await setImmediate();
-      expect(hashed).toBeLessThan(60);
+      expect(hashed).toBeLessThan(24);
       await all;
-      expect(hashed).toBe(60);
+      expect(hashed).toBe(24);
     },
   );
 
@@ -101,7 +101,7 @@ describe('many password hashes at once', () => {
     async (hashing) => {
       const controller = new AbortController();
       const reason = new Error('the time is over');
-      const all = Array.from({ length: 200 }, () => hashPassword('Secret1!', hashing, controller.signal));
+      const all = Array.from({ length: 60 }, () => hashPassword('Secret1!', hashing, controller.signal));
       await all[0];
       controller.abort(reason);
       const results = await Promise.allSettled(all);

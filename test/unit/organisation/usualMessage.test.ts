@@ -8,7 +8,7 @@ import { randomOf, seed } from '../../faults/support/random.ts';
 import { sectionNamed } from '../../support/fixtures/sectionNamed.ts';
 import { repetitions } from '../../support/repetitions.ts';
 
-const RECORDS = repetitions({ few: 20_000, many: 1_000_000 });
+const RECORDS = repetitions({ few: 8_000, many: 1_000_000 });
 const random = randomOf('usual messages');
 
 const people = recordSchema(sectionNamed('humanUsers'));
