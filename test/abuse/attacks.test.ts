@@ -12,7 +12,6 @@ import { sizes } from './support/sizes.ts';
 
 /** A new process takes longer for its first requests, attacked or not. */
 const WARM_UP_MS = 2_000;
-const PEOPLE = 20_000;
 /** The memory that a process may keep after an attack. */
 const REMAINDER_BYTES = 200_000_000;
 
@@ -26,7 +25,7 @@ async function residentBytes(pid: number): Promise<number> {
 describe.skipIf(caddyMissing !== undefined)('a removal behind Caddy', () => {
   it.each(attacks)('is never refused during an attack with $name', async ({ name }) => {
     const server = await startAbusedSqlite();
-    const humanUsers = Array.from({ length: PEOPLE }, (_, index) => person(`person${index}`));
+    const humanUsers = Array.from({ length: sizes.people }, (_, index) => person(`person${index}`));
     await importInto(server, { data_orgs: { orgs: [organisation('people', { humanUsers })] } });
     const directory = await temporaryDirectory();
     onTestFinished(() => directory.remove());

@@ -15,7 +15,7 @@ import { Sender } from './send.ts';
 /** FUZZ_SEED repeats a run. */
 const seed = Number(process.env.FUZZ_SEED ?? randomInt(1_000_000_000));
 /** The number of requests to each function. */
-const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? repetitions({ few: 1_200, many: 100_000 }));
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? repetitions({ few: 600, many: 100_000 }));
 
 const functions: readonly (readonly [FunctionName, (known: Known) => readonly Kind[]])[] = [
   ['removeOtpEmail', (known) => [removals(known), ...rpcs(known)]],

@@ -4,26 +4,30 @@ import { describeWithFirestore } from '../support/emulators/withFirestore.ts';
 import { organisation, person } from '../support/fixtures/organisations.ts';
 import { betweenServers, exportFileWith, migrate, prepareMigration } from '../support/migrations/migrating.ts';
 import { servedPlace } from '../support/places/servedPlace.ts';
+import { repetitions } from '../support/repetitions.ts';
 import { firestore, keyEnvironment } from '../support/stores/stores.ts';
 
-const limits = { MAX_RESPONSE_BYTES: '4000000', MAX_REQUEST_BYTES: '4000000' };
-const PEOPLE = 20_000;
+const { people, bytes } = repetitions({
+  few: { people: 5_000, bytes: 1_000_000 },
+  many: { people: 20_000, bytes: 4_000_000 },
+});
+const limits = { MAX_RESPONSE_BYTES: String(bytes), MAX_REQUEST_BYTES: String(bytes) };
 
-describeWithFirestore('a migration of 20,000 people between cloud-hosted instances', () => {
-  it('goes through requests and responses of 4 MB', async () => {
+describeWithFirestore(`a migration of ${people} people between cloud-hosted instances`, () => {
+  it(`goes through requests and responses of ${bytes} bytes`, async () => {
     const north = await servedPlace(firestore, [], limits);
     const south = await servedPlace(firestore, [], limits);
-    const humanUsers = Array.from({ length: PEOPLE }, (_, number) => person(`person-${number}`));
+    const humanUsers = Array.from({ length: people }, (_, number) => person(`person-${number}`));
     const file = await exportFileWith(
-      organisation('large', { humanUsers: humanUsers.slice(0, 15_000) }),
-      organisation('small', { humanUsers: humanUsers.slice(15_000) }),
+      organisation('large', { humanUsers: humanUsers.slice(0, (people * 3) / 4) }),
+      organisation('small', { humanUsers: humanUsers.slice((people * 3) / 4) }),
     );
     const env = keyEnvironment(north.location);
     expect(await identity(['import', file, '--to', north.database], { env })).toMatchObject({ code: 0 });
     const options = [...betweenServers(north, south), '--with', 'all', '--yes'];
     expect(await migrate(options, await prepareMigration(north))).toMatchObject({
       outcome: 'done',
-      proof: { unexpected: 0, expected: 0, sections: { humanUsers: { equal: PEOPLE } }, sourceUnchanged: true },
+      proof: { unexpected: 0, expected: 0, sections: { humanUsers: { equal: people } }, sourceUnchanged: true },
     });
     const requests = south.requests().filter((line) => line === '/admin/v1/import 200');
     expect(requests.length).toBeGreaterThan(2);

@@ -18,7 +18,7 @@ function* organisationFile(people: number): Generator<string> {
 }
 
 const rows = [
-  { kind: sqlite, people: 200_000 },
+  { kind: sqlite, people: repetitions({ few: 30_000, many: 200_000 }) },
   { kind: firestore, people: repetitions({ few: 3_000, many: 20_000 }) },
 ];
 
