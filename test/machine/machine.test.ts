@@ -12,25 +12,27 @@ import { systemOn } from './system.ts';
 
 /** `npm test` makes a few steps, `npm run test:all` more. */
 const STEPS = repetitions({ few: Number(process.env.MACHINE_STEPS ?? 80), many: 10_000 });
-const MAX_STEPS_OF_RUN = Math.min(100, STEPS / 2);
+/** A step takes several times longer on the emulator. */
+const stepsOn = { SQLite: STEPS, Firestore: repetitions({ few: STEPS / 2, many: STEPS }) };
 /** Enough for the library to try both usual and unusual values. */
 const RUNS_AT_ONCE = 5;
 
 describeStores('a random state machine', (kind) => {
-  it(`has the same records in its database as the model, after each of ${STEPS} steps`, async (context) => {
+  const all = stepsOn[kind.name];
+  const commands = fc.commands([...anySteps], { maxCommands: Math.min(100, all / 2), size: 'max' });
+
+  it(`has the same records in its database as the model, after each of ${all} steps`, async (context) => {
     const random = randomOf(`machine (${kind.name})`);
     let steps = 0;
     const property = fc.asyncProperty(commands, async (run) => {
-      if (steps < STEPS) await drive(kind, run, () => steps++);
+      if (steps < all) await drive(kind, run, () => steps++);
     });
     // Shrinking takes minutes. The failing step is printed with the database before it, which is small.
     const parameters = { numRuns: RUNS_AT_ONCE, endOnFailure: true };
-    while (steps < STEPS) await fc.assert(property, { seed: Math.floor(random() * 2 ** 31), ...parameters });
+    while (steps < all) await fc.assert(property, { seed: Math.floor(random() * 2 ** 31), ...parameters });
     survived(context, 'random steps', kind.name, steps);
   });
 });
-
-const commands = fc.commands([...anySteps], { maxCommands: MAX_STEPS_OF_RUN, size: 'max' });
 
 /** Drives an instance with an empty database. */
 async function drive(kind: StoreKind, run: Iterable<Step>, onStep: () => void): Promise<void> {
