@@ -52,10 +52,10 @@ export async function openLastingSnapshot(
   signal: AbortSignal,
   intervalMs = MINUTE_MS,
 ): Promise<Snapshot | undefined> {
-  const roundUp = (time: number) => Math.ceil(time / intervalMs) * intervalMs;
-  if (!(await canRead(connection, roundUp(Date.now() - PROBED_AGE_MS)))) return undefined;
+  const firstAfter = (time: number) => (Math.floor(time / intervalMs) + 1) * intervalMs;
+  if (!(await canRead(connection, firstAfter(Date.now() - PROBED_AGE_MS)))) return undefined;
   let present = toMilliseconds(await readPresentTime(connection));
-  const time = roundUp(present + 1);
+  const time = firstAfter(present);
   while (present <= time) {
     await setTimeout(time + 1 - present, undefined, { signal }).catch(() => signal.throwIfAborted());
     present = toMilliseconds(await readPresentTime(connection));
