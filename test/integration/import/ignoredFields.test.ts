@@ -40,12 +40,14 @@ describe('the warnings of an import', () => {
     const instance = await testInstance(await openTestStore(sqlite));
     const file = { orgs: [organisation('A')] };
     for (const dry_run of [true, false]) {
-      const request = { with_key: true, timeuot: '1m', comment: ['x'], nothing: null, dry_run, data_orgs: file };
+      const unknown = { comment: ['x'], note: { text: null }, nothing: null };
+      const request = { with_key: true, timeuot: '1m', ...unknown, dry_run, data_orgs: file };
       const { summary } = await instance.import(request);
       expect(lists.parse(summary).warnings).toEqual([
         warning('with_key', ': the nearest known field is with_keys'),
         warning('timeuot', ': the nearest known field is timeout'),
         warning('comment', ''),
+        warning('note', ''),
         unproved,
       ]);
     }

@@ -4,7 +4,7 @@ import { RecordWriter } from '../../../../functions/import/write/recordWriter.ts
 import { reportedId } from '../../../../shared/organisation/recordPlan.ts';
 import type { DocumentStore } from '../../../../shared/store/store.ts';
 import { MemoryStore } from '../../../support/stores/memoryStore.ts';
-import { project, writingOf } from './decide.ts';
+import { person, plan, project, storeWith, writingOf } from './decide.ts';
 
 const BATCHES = 12;
 const RECORDS = 250 * BATCHES;
@@ -51,5 +51,28 @@ describe('a writer of records', () => {
     const { largest, commits } = await largestInFlight(5_000, () => 16);
     expect(commits).toBeGreaterThan(BATCHES);
     expect(largest).toBe(4);
+  });
+
+  it('compares the clear password of a stored person before the transaction, which would wait for it', async () => {
+    const memory = await storeWith(person('1', 'anna'));
+    const calls: string[] = [];
+    const traced: DocumentStore = {
+      getMany: (keys, fields) => {
+        calls.push('read');
+        return memory.getMany(keys, fields);
+      },
+      transaction: (work) => {
+        calls.push('transaction');
+        return memory.transaction(work);
+      },
+      commit: (writes) => memory.commit(writes),
+    };
+    const outcomes: string[] = [];
+    const listener = ({ outcome }: Settled) => void outcomes.push(outcome.kind);
+    await using writer = new RecordWriter({ ...writingOf(memory, 'overwrite'), store: traced }, listener);
+    await writer.add([plan('humanUsers', { userId: '1', user: { userName: 'anna', password: 'Secret-1' } })]);
+    await writer.finish();
+    expect(outcomes).toEqual(['overwritten']);
+    expect(calls.slice(-2)).toEqual(['read', 'transaction']);
   });
 });

@@ -44,7 +44,7 @@ describe('a limiter of commits', () => {
     const { limiter, commit } = limiterWithClock();
     for (let commits = 0; commits < 4; commits++) await commit(100);
     expect(limiter.allowed).toBe(5);
-    for (let commits = 0; commits < 5; commits++) await commit(190);
+    for (let commits = 0; commits < 5; commits++) await commit(200);
     expect(limiter.allowed).toBe(6);
     for (let commits = 0; commits < 500; commits++) await commit(100);
     expect(limiter.allowed).toBe(16);
