@@ -143,6 +143,17 @@ describe('the remaining steps after a migration', () => {
     expect(list.entries.flatMap(({ id }) => id ?? [])).toEqual(['O1', 'O2']);
   });
 
+  it('advise to include secrets, unless the call has selected them: the source has none then', () => {
+    const file = { ...everything, withPasswords: false, withOtp: false };
+    const list = new LeftToDo(file);
+    list.addRecord(sectionNamed('humanUsers'), person({ passwordHash: undefined }));
+    const advised = (asked: { withPasswords: boolean; withOtp: boolean; withKeys: boolean }) =>
+      list.countedEntriesFor({ ...file, asked }).filter(({ params = {} }) => 'include' in params).length;
+    expect(advised({ withPasswords: false, withOtp: false, withKeys: false })).toBe(2);
+    expect(advised({ withPasswords: true, withOtp: false, withKeys: false })).toBe(1);
+    expect(advised({ withPasswords: true, withOtp: true, withKeys: true })).toBe(0);
+  });
+
   it('list the first hundred records of each kind, and count the others', () => {
     const list = new LeftToDo(forZitadel);
     for (let number = 0; number < 1_000; number++) {
