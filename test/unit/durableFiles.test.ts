@@ -1,12 +1,13 @@
 import { type FileHandle, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { completeFile, makeDirectory, moveFile } from '../../shared/durableFiles.ts';
 import { watchDurability } from '../support/files/durability.ts';
 import { temporaryDirectory } from '../support/processes/temporaryDirectory.ts';
 
-// Modules that an earlier test file has loaded do not know the mocks.
+// Modules that an earlier test file has loaded do not know the mocks, and later files must not get them.
 vi.hoisted(() => vi.resetModules());
+afterAll(() => void vi.resetModules());
 vi.mock('node:fs', { spy: true });
 vi.mock('node:fs/promises', { spy: true });
 

@@ -1,6 +1,6 @@
 import * as crypto from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { authenticate } from '../../../shared/auth/authorise.ts';
 import {
   generateToken,
@@ -14,8 +14,9 @@ import type { Store, Write } from '../../../shared/store/store.ts';
 import { anyCharacter } from '../../support/anyCharacter.ts';
 import { MemoryStore } from '../../support/stores/memoryStore.ts';
 
-// Modules that an earlier test file has loaded do not know the mocks.
+// Modules that an earlier test file has loaded do not know the mocks, and later files must not get them.
 vi.hoisted(() => vi.resetModules());
+afterAll(() => void vi.resetModules());
 vi.mock(import('node:crypto'), async (original) => {
   const actual = await original();
   return { ...actual, timingSafeEqual: vi.fn(actual.timingSafeEqual) };

@@ -1,11 +1,12 @@
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { progressEvents, progressLines } from '../../../cli/progress.ts';
 import { reconnecting } from '../../../cli/reconnection.ts';
 import { shuttingDown } from '../../../shared/errors/httpErrors.ts';
 import { placeFailed, placeLost, placeTimedOut, placeUnreachable } from '../../../shared/errors/placeErrors.ts';
 
-// Modules that an earlier test file has loaded do not know the mocks.
+// Modules that an earlier test file has loaded do not know the mocks, and later files must not get them.
 vi.hoisted(() => vi.resetModules());
+afterAll(() => void vi.resetModules());
 // Does not wait.
 vi.mock('node:timers/promises', () => ({ setTimeout: async () => undefined }));
 
