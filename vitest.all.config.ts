@@ -15,7 +15,7 @@ const project = (name: string, ...include: readonly string[]) => ({
 
 /** More of the random steps of which `npm test` makes a few. */
 const { test: machineTest, ...inherited } = project('machine', 'test/machine/**/*.test.ts');
-const machine = { ...inherited, test: { ...machineTest, env: { MACHINE_STEPS: '600' } } };
+const machine = { ...inherited, test: { ...machineTest, env: { MACHINE_STEPS: '400' } } };
 
 /** What `npm test` leaves out: tests that need Terraform, Go or Python, and tests that take minutes. `npm run test:all` runs them. */
 export default defineConfig({

@@ -33,7 +33,7 @@ describeDatabases('495 values of 480 KB', (newDatabase) => {
     expect(imported.status, imported.text.slice(0, 1_000)).toBe(200);
     const key = await readFile(bucket.keyFile);
     const location = { bucket: 'exports', path: 'large.json', serviceaccount_json: key.toString('base64') };
-    parseOk(await post(server, 'export', { gcs_output: location, excluded_org_ids: ['none'] }));
+    if (imports.length > 0) parseOk(await post(server, 'export', { gcs_output: location, excluded_org_ids: ['none'] }));
     const [exported, reports] = await Promise.all([
       Promise.all(exports.map((request) => drainExport(server, request))),
       Promise.all(imports.map((more) => importInto(server, { data_orgs_gcs: location, ...more }))),
