@@ -37,23 +37,28 @@ export const slowFiles = [
   'test/integration/zitadel/{ledger,placeFailures}.test.ts',
 ];
 
-/** A project of `npm test`: the tests of one folder. Unless it is isolated, its files share their modules. */
-const project = (name: string, isolate = true) => ({
+/** A project of `npm test`: the tests of one folder. */
+const project = (name: string, ...setups: readonly string[]) => ({
   extends: true as const,
-  test: { name, isolate, include: [`test/${name}/**/*.test.ts`], exclude: slowFiles, globalSetup },
+  test: { name, include: [`test/${name}/**/*.test.ts`], exclude: slowFiles, globalSetup: [...globalSetup, ...setups] },
 });
+
+/** Starts the deployment that the tests of a project share. */
+const deployment = 'test/support/instances/deploymentSetup.ts';
+const firestoreDeployment = 'test/support/instances/firestoreDeploymentSetup.ts';
 
 /** What proves the product: `npm test`. The rest is in `vitest.all.config.ts`. */
 export default defineConfig({
   test: {
     ...shared,
+    // The files of a worker share their modules: loading them anew for each file takes longer than most files.
+    isolate: false,
     projects: [
-      // Its files share their modules: to load them anew for each file takes longer than all unit tests together.
-      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
-      project('integration', false),
-      project('conformance'),
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      project('integration'),
+      project('conformance', deployment),
       project('faults'),
-      project('acceptance'),
+      project('acceptance', deployment, firestoreDeployment),
       project('machine'),
       project('tables'),
     ],

@@ -1,0 +1,15 @@
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { isDeployed } from './deployed.ts';
+import { startDeployment } from './localDeployment.ts';
+
+/** Starts a self-hosted deployment for the tests, unless they have the addresses of another. */
+export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  if (isDeployed) {
+    project.provide('selfHostedDeployment', null);
+    return undefined;
+  }
+  const { deployment, stop } = await startDeployment({}, (name, directory) => ['--data', join(directory, name)]);
+  project.provide('selfHostedDeployment', deployment);
+  return stop;
+}

@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { temporaryDirectory } from '../processes/temporaryDirectory.ts';
+import { bucketAccess } from './deployed.ts';
+import type { Deployment } from './deployments.ts';
+import { startLocal } from './localStart.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The deployment that the test files of a project share; `null` if they have the addresses of another. */
+    selfHostedDeployment: Deployment | null;
+    /** The same on Firestore; `null` also without the emulator. */
+    firestoreDeployment: Deployment | null;
+  }
+}
+
+/** A deployment that `npm start` runs for tests. */
+interface StartedDeployment {
+  readonly deployment: Deployment;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a deployment.
+ * @param databaseOf returns the options of the `identity` command for the database of an instance in the directory
+ */
+export async function startDeployment(
+  env: Readonly<Record<string, string>>,
+  databaseOf: (name: string, directory: string) => readonly string[],
+): Promise<StartedDeployment> {
+  const directory = await temporaryDirectory();
+  const local = await startLocal({ directory: directory.path, env });
+  const key = join(directory.path, 'storage', 'key.json');
+  const deployment: Deployment = {
+    source: { url: local.sourceUrl, token: local.sourceToken, database: databaseOf('source', directory.path) },
+    target: { url: local.targetUrl, token: local.targetToken, database: databaseOf('target', directory.path) },
+    bucket: await bucketAccess('identity-exports', key, key),
+  };
+  const stop = async () => {
+    await local.stop();
+    await directory.remove();
+  };
+  return { deployment, stop };
+}
