@@ -56,6 +56,21 @@ describe('the description of an endpoint', () => {
     }
   });
 
+  it('names the statuses of the errors that its caller handles', async () => {
+    const operations = (await allEndpoints()).flatMap(({ operation: describeIt }) => describeIt?.() ?? []);
+    const statuses = operations.map(({ operationId, errors }) => [operationId, ...Object.keys(errors)].join(' '));
+    expect(statuses).toEqual([
+      'removeOtpEmail 400 401 403 404 503',
+      'listAuthenticationMethodTypes 400 401 403 503',
+      'removeOtpEmailBeta 400 401 403 404 503',
+      'listAuthenticationMethodTypesBeta 400 401 403 503',
+      'exportOrganisations 400 401 403 409 413 429 501 503 504',
+      'importOrganisations 400 401 403 404 409 413 429 501 503 504',
+      'health',
+      'readiness 503',
+    ]);
+  });
+
   it('refers to components by their names', () => {
     expect(Object.keys(document.components.schemas).sort()).toEqual(['Error', 'Thing']);
     const { schema } = document.paths['/things/{id}']?.post?.responses['200']?.content['application/json'] ?? {};
