@@ -269,13 +269,20 @@ const changingRoles = one(['r1'], ['r2'], ['r1', 'r2']);
 
 /**
  * Two organisations whose records always refer to each other: only a project grant's roles, the roles that a person has
- * through it, and the person's password differ between files. Random records seldom meet in these three.
+ * through it, and the person's password and state differ between files. Random records seldom meet in these four.
  */
 const grantingEntries: fc.Arbitrary<readonly FileEntry[]> = fc
-  .record({ granted: changingRoles, used: changingRoles, password: one('$2a$10$1', '$2a$10$2', '$2a$10$3') })
-  .map(({ granted, used, password }) => {
+  .record({
+    granted: changingRoles,
+    used: changingRoles,
+    password: one('$2a$10$1', '$2a$10$2', '$2a$10$3'),
+    state: maybe('USER_STATE_INACTIVE'),
+  })
+  .map(({ granted, used, password, state: userState }) => {
     const projectGrant = { projectId: 'pa', grantedOrgId: 'b', roleKeys: granted };
-    const user = { userName: 'b1', profile: { firstName: 'F', lastName: 'L' }, email: { email: 'e@example.com' } };
+    const profile = { firstName: 'F', lastName: 'L' };
+    const hashedPassword = { value: password };
+    const user = { userName: 'b1', profile, email: { email: 'e@example.com' }, hashedPassword };
     const grant = { userId: 'b1', projectId: 'pa', projectGrantId: 'ga', roleKeys: used };
     return [
       {
@@ -293,7 +300,7 @@ const grantingEntries: fc.Arbitrary<readonly FileEntry[]> = fc
         name: 'b',
         orgState: undefined,
         records: [
-          { section: 'humanUsers', json: { userId: 'b1', user: { ...user, hashedPassword: { value: password } } } },
+          { section: 'humanUsers', json: { userId: 'b1', user, state: userState } },
           { section: 'userGrants', json: grant },
         ],
       },
